@@ -10,6 +10,8 @@ pub(super) fn title(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open => "Open sessions or an ONNX file",
         Ask::Model => "Choose an ONNX file",
+        Ask::KeyFile(..) => "Choose a file",
+        Ask::KeyFolder(..) => "Choose a folder",
         Ask::Trace => "Open a trace of a profiler",
         Ask::Point(Pointed::OnnxRuntime) => "Choose the library of ONNX Runtime",
         Ask::Point(Pointed::Python) => "Choose a Python interpreter",
@@ -25,6 +27,8 @@ pub(super) fn example(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open | Ask::SaveSession(..) => "~/session.ron",
         Ask::Model => "~/model.onnx",
+        Ask::KeyFile(..) => "~/file",
+        Ask::KeyFolder(..) => "~/pictures",
         Ask::Trace => "~/trace.json.gz",
         Ask::Point(Pointed::OnnxRuntime) => "/opt/onnxruntime/lib/libonnxruntime.so",
         Ask::Point(Pointed::Python) => "~/venv/bin/python",
@@ -52,7 +56,12 @@ pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
         | Ask::SaveFigure(_, path)
         | Ask::SaveTable(_, path)
         | Ask::SaveReport(_, path) => Some(path),
-        Ask::Open | Ask::Model | Ask::Trace | Ask::Point(_) => None,
+        Ask::Open
+        | Ask::Model
+        | Ask::KeyFile(..)
+        | Ask::KeyFolder(..)
+        | Ask::Trace
+        | Ask::Point(_) => None,
     }
 }
 

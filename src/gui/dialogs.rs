@@ -143,6 +143,10 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
     Some(match ask {
         Ask::Open => Action::Sessions(Sessions::Open(paths)),
         Ask::Model => Action::Plan(PlanEdit::Model(first.display().to_string())),
+        Ask::KeyFile(setup, key) | Ask::KeyFolder(setup, key) => {
+            let path = first.display().to_string();
+            Action::Plan(PlanEdit::Key(*setup, key.clone(), path))
+        }
         Ask::Trace => Action::OpenTrace(first),
         Ask::Point(pointed) => Action::Machine(Machine::Point(*pointed, Some(first))),
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
@@ -180,7 +184,8 @@ fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
                 .pick_files();
         }
         Ask::Model => dialog.add_filter("ONNX", &["onnx"]).pick_file(),
-        Ask::Trace | Ask::Point(_) => dialog.pick_file(),
+        Ask::KeyFolder(..) => dialog.pick_folder(),
+        Ask::KeyFile(..) | Ask::Trace | Ask::Point(_) => dialog.pick_file(),
         Ask::SaveFigure(_, path) => at(path, dialog)
             .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
             .save_file(),

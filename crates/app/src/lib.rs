@@ -99,6 +99,10 @@ pub enum Ask {
     Open,
     /// Which ONNX file to measure.
     Model,
+    /// Which file a key of a setup of the plan names.
+    KeyFile(usize, String),
+    /// Which folder a key of a setup of the plan names.
+    KeyFolder(usize, String),
     /// Which files of other tools to open.
     Trace,
     /// Where something is that engines need.

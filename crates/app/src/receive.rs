@@ -24,6 +24,7 @@ impl App {
             run.tick(now);
         }
         self.run_table();
+        self.planned_table();
         self.refresh_curves();
         false
     }

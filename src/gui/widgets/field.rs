@@ -21,7 +21,7 @@ fn wanted() -> Id {
 }
 
 /// The cursor goes where it is wanted.
-fn take_cursor(ui: &Ui, name: &str, response: &Response) {
+pub(super) fn take_cursor(ui: &Ui, name: &str, response: &Response) {
     let request: Option<(String, u64)> = ui.data(|data| data.get_temp(wanted()));
     let Some((_, until)) = request.filter(|(field, _)| field == name) else {
         return;

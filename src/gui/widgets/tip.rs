@@ -3,6 +3,7 @@
 use eframe::egui::{Popup, PopupKind, RectAlign, Response, Tooltip, Ui};
 
 use super::chart::Touched;
+use powerband_core::base::humanize;
 use powerband_findings::chart::spec::ChartSpec;
 
 /// Between the pointer and the text.
@@ -49,4 +50,16 @@ pub(crate) fn show(response: &Response, content: impl FnOnce(&mut Ui)) {
         .gap(GAP)
         .width(response.ctx.global_style().spacing.tooltip_width)
         .show(content);
+}
+
+/// A control that cannot be used, with the reason for eyes and for screen readers.
+pub(crate) fn why_not(response: Response, reason: Option<&str>) -> Response {
+    let Some(reason) = reason else {
+        return response;
+    };
+    let reason = humanize::capital(reason);
+    response.ctx.accesskit_node_builder(response.id, |node| {
+        node.set_description(reason.clone());
+    });
+    response.on_disabled_hover_text(reason)
 }

@@ -35,6 +35,7 @@ mod offers;
 mod over_controls;
 mod pictures;
 mod plan_by_hand;
+mod plan_form;
 mod reach;
 mod reports;
 mod run_screen;

@@ -14,7 +14,7 @@ use powerband_app::kernels::{Pick, Selected};
 use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::palette_entries;
-use powerband_app::plan::{PlanEdit, Requests};
+use powerband_app::plan::{MatrixEdit, PlanEdit, Requests};
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::tables::action::Change;
@@ -99,6 +99,19 @@ ways! {
     Action::Plan(PlanEdit::Remove(_)) => Palette,
     Action::Plan(PlanEdit::Move(_, _)) => Palette,
     Action::Plan(PlanEdit::Spec(_, _)) => Field("Setup 1"),
+    Action::Plan(PlanEdit::Engine(_, _)) => Palette,
+    Action::Plan(PlanEdit::Device(_, _)) => Palette,
+    Action::Plan(PlanEdit::Key(_, _, _)) => Palette,
+    Action::Plan(PlanEdit::Fix(_)) => Palette,
+    Action::Plan(PlanEdit::ChoosePath(_, _)) => Palette,
+    Action::Plan(PlanEdit::More(_)) => Palette,
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Open)) => Palette,
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Close)) => Palette,
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Base(_))) => Palette,
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Row(_))) => Palette,
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Values(_, _))) => Field("Values of Threads"),
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Toggle(_, _))) => Palette,
+    Action::Plan(PlanEdit::Matrix(MatrixEdit::Add)) => Palette,
     Action::Plan(PlanEdit::Label(_, _)) => Field("Name of setup 1"),
     Action::Plan(PlanEdit::Colour(_, _)) => Palette,
     Action::Plan(PlanEdit::Batches(_)) => Field("Batch sizes"),
@@ -311,10 +324,16 @@ fn plan(desk: &mut Desk) {
         PlanEdit::Accuracy(true),
         PlanEdit::Shapes("input=1x3x224x224".to_owned()),
         PlanEdit::Colour(0, Some(3)),
+        PlanEdit::Device(1, "cuda".to_owned()),
         PlanEdit::Name("not for long".to_owned()),
         PlanEdit::Undo,
+        PlanEdit::More(Some(0)),
     ] {
         planner.edit(edit);
+    }
+    let precision = MatrixEdit::Toggle("precision".to_owned(), "int8".to_owned());
+    for edit in [MatrixEdit::Open, MatrixEdit::Base(0), precision] {
+        desk.act(Action::Plan(PlanEdit::Matrix(edit)));
     }
 }
 
@@ -447,6 +466,7 @@ fn every_action_is_reached_without_a_mouse() {
         collect(desk.app(), &mut arms, &mut fields);
     }
     let app = desk.app_mut();
+    app.planner.matrix = None;
     app.run = Some(super::commands::live());
     collect(app, &mut arms, &mut fields);
     // One of its cases is left out, and can be taken back.

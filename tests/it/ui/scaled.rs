@@ -289,7 +289,7 @@ fn help_of_a_setup_leaves_most_of_the_window() {
     for size in [(1_280.0, 800.0), SCALED[1]] {
         resize(&mut desk, size);
         desk.get("Setup 1").scroll_to_me();
-        desk.steps(2);
+        desk.steps(3);
         desk.get("Setup 1").hover();
         desk.steps(4);
         let last = "Type a key to see its values here";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Requests;
+use super::{MatrixEdit, Requests};
 use powerband_core::domain::plan::{PresetName, Profiler};
 
 /// A change of the plan.
@@ -24,6 +24,20 @@ pub enum PlanEdit {
     Move(usize, usize),
     /// A setup's spelling.
     Spec(usize, String),
+    /// A setup's engine. Options that it does not know are left out.
+    Engine(usize, String),
+    /// A setup's device.
+    Device(usize, String),
+    /// The value of a key of a setup; empty, or the default, for none.
+    Key(usize, String, String),
+    /// Puts a slip in a setup's spelling right.
+    Fix(usize),
+    /// Asks for the file or folder that a key of a setup names.
+    ChoosePath(usize, String),
+    /// Shows every key of a setup, or of none.
+    More(Option<usize>),
+    /// A change of the matrix, or the setups that it makes.
+    Matrix(MatrixEdit),
     /// A setup's name.
     Label(usize, String),
     /// A setup's colour; nothing for the next in turn.

@@ -1,6 +1,6 @@
 //! Commands about the plan.
 
-use super::PlanEdit;
+use super::{MatrixEdit, PlanEdit};
 use crate::action::{Action, Library};
 use crate::command::entry::{Command, command};
 use crate::screen::Screen;
@@ -28,6 +28,15 @@ pub(crate) const ALL: &[Command] = &[
     command("add-setup", "Add a setup", "Ctrl+N", |app| {
         Ok(plan(PlanEdit::Add(app.next_setup())))
     }),
+    command(
+        "setup-matrix",
+        "Matrix of setups…",
+        "Ctrl+Alt+N",
+        |app| match app.planner.matrix {
+            None => Ok(plan(PlanEdit::Matrix(MatrixEdit::Open))),
+            Some(_) => Ok(plan(PlanEdit::Matrix(MatrixEdit::Close))),
+        },
+    ),
     command("preset-quick", "Preset: quick", "", |_| {
         Ok(plan(PlanEdit::Preset(PresetName::Quick)))
     }),

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::form;
+use super::slips::{self, Fix};
 use powerband_core::domain::input_sizes::{parse_batch_axes, shape_text};
 use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
-use powerband_measure::engines;
 use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
 use powerband_measure::runner::planning::DEFAULT_BATCHES;
 use powerband_measure::runner::request::{Rules, RunRequest};
@@ -186,7 +187,13 @@ impl Draft {
     /// The request to prepare, or every error with its field.
     pub fn request(&self) -> Result<RunRequest, Vec<Fault>> {
         let mut faults = Vec::new();
-        let mut note = |field, text: String| faults.push(Fault { field, text });
+        let mut note = |field, text: String| {
+            faults.push(Fault {
+                field,
+                text,
+                fix: None,
+            });
+        };
         let mut setups = Vec::new();
         for (index, draft) in self.setups.iter().enumerate() {
             match check_setup(&draft.spec) {
@@ -223,6 +230,12 @@ impl Draft {
             );
         }
         if !faults.is_empty() {
+            for fault in &mut faults {
+                if let Field::Setup(place) = fault.field {
+                    let draft = self.setups.get(place);
+                    fault.fix = draft.and_then(|draft| slips::fix(&draft.spec));
+                }
+            }
             return Err(faults);
         }
         Ok(RunRequest {
@@ -303,6 +316,8 @@ pub struct Fault {
     pub field: Field,
     /// The problem and the fix.
     pub text: String,
+    /// What a slip in a setup means.
+    pub fix: Option<Fix>,
 }
 
 /// A setup that its engine accepts, or why not.
@@ -311,8 +326,7 @@ fn check_setup(spec: &str) -> Result<Setup, String> {
         .trim()
         .parse()
         .map_err(|error: powerband_core::domain::setup::SetupError| error.to_string())?;
-    engines::check(&setup).map_err(|error| error.to_string())?;
-    Ok(setup)
+    form::reason_of(&setup).map_or(Ok(setup), Err)
 }
 
 fn parse_rounds(text: &str) -> Result<Option<u32>, String> {

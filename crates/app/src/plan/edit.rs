@@ -3,15 +3,18 @@
 use std::mem::Discriminant;
 
 use super::action::PlanEdit;
-use super::{Draft, DraftSetup, parse_batches, show_batches};
+use super::{Draft, DraftSetup, parse_batches, respell, show_batches, slips};
 
-/// A text field: which change typing in it makes, and of which setup.
-pub(super) type Typing = (Discriminant<PlanEdit>, usize);
+/// A text field: which change typing in it makes, of which setup and of which key.
+pub(super) type Typing = (Discriminant<PlanEdit>, usize, String);
 
 /// The field where it is one letter of many, which are undone together.
 pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
     let setup = match edit {
         PlanEdit::Spec(setup, _) | PlanEdit::Label(setup, _) => *setup,
+        PlanEdit::Key(setup, key, _) if is_typed(key) => {
+            return Some((std::mem::discriminant(edit), *setup, key.clone()));
+        }
         PlanEdit::Name(_)
         | PlanEdit::Model(_)
         | PlanEdit::Batches(_)
@@ -22,7 +25,12 @@ pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
         | PlanEdit::BatchAxis(_) => 0,
         _ => return None,
     };
-    Some((std::mem::discriminant(edit), setup))
+    Some((std::mem::discriminant(edit), setup, String::new()))
+}
+
+/// Whether values of a key are typed, and not chosen.
+fn is_typed(name: &str) -> bool {
+    respell::any_key(name).is_some_and(|key| key.words().is_empty())
 }
 
 /// Carries a change out.
@@ -78,11 +86,19 @@ fn apply_to_setups(setups: &mut Vec<DraftSetup>, edit: PlanEdit) {
             let setup = setups.remove(from);
             setups.insert(to, setup);
         }
-        PlanEdit::Spec(index, spec) => {
-            if let Some(setup) = setups.get_mut(index) {
-                setup.spec = spec;
-            }
+        PlanEdit::Spec(index, spec) => respell(setups, index, |_| spec),
+        PlanEdit::Engine(index, id) => {
+            respell(setups, index, |spec| respell::with_engine(spec, &id));
         }
+        PlanEdit::Device(index, device) => {
+            respell(setups, index, |spec| respell::with_device(spec, &device));
+        }
+        PlanEdit::Key(index, key, value) => {
+            respell(setups, index, |spec| respell::with_key(spec, &key, &value));
+        }
+        PlanEdit::Fix(index) => respell(setups, index, |spec| {
+            slips::fix(spec).map_or_else(|| spec.to_owned(), |fix| fix.spec)
+        }),
         PlanEdit::Label(index, label) => {
             if let Some(setup) = setups.get_mut(index) {
                 setup.label = label;
@@ -94,6 +110,12 @@ fn apply_to_setups(setups: &mut Vec<DraftSetup>, edit: PlanEdit) {
             }
         }
         _ => {}
+    }
+}
+
+fn respell(setups: &mut [DraftSetup], index: usize, spec: impl FnOnce(&str) -> String) {
+    if let Some(setup) = setups.get_mut(index) {
+        setup.spec = spec(&setup.spec);
     }
 }
 

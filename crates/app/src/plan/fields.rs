@@ -2,6 +2,7 @@
 
 use super::{ModelFacts, Planner};
 use powerband_core::domain::model::{Dim, Port};
+use powerband_measure::engines::Key;
 use powerband_onnx::batch_axis::BatchAxes;
 
 /// The field of a setup's spelling, by its place.
@@ -12,6 +13,26 @@ pub fn of_setup(place: usize) -> String {
 /// The field of a setup's name, by its place.
 pub fn of_name(place: usize) -> String {
     format!("Name of setup {}", place + 1)
+}
+
+/// The control of a setup's engine, by the setup's place.
+pub fn of_engine(place: usize) -> String {
+    format!("Engine of setup {}", place + 1)
+}
+
+/// The control of a setup's device, by the setup's place.
+pub fn of_device(place: usize) -> String {
+    format!("Device of setup {}", place + 1)
+}
+
+/// The control of a key of a setup, by the setup's place.
+pub fn of_key(place: usize, key: &Key) -> String {
+    format!("{} of setup {}", key.title(), place + 1)
+}
+
+/// The field of a row of the matrix, by its title.
+pub fn of_matrix(title: &str) -> String {
+    format!("Values of {title}")
 }
 
 impl Planner {

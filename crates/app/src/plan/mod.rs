@@ -2,15 +2,21 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+mod completion;
 mod draft;
 mod edit;
 pub mod fields;
+mod form;
 mod help;
+mod matrix;
 pub(crate) mod menu;
 pub(crate) mod palette;
 pub(crate) mod past_durations;
 mod planned;
+mod respell;
 pub mod saved;
+mod slips;
+mod table;
 mod update;
 pub(crate) mod work;
 
@@ -18,15 +24,20 @@ use std::path::PathBuf;
 
 use powerband_core::domain::model::ModelSummary;
 use powerband_measure::engines;
+pub use powerband_measure::engines::Takes;
 pub use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
 use powerband_measure::runner::ladders;
 use powerband_onnx::zoo;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;
+pub use completion::Completion;
 pub use draft::{Draft, DraftSetup, Fault, Field, Requests};
 use edit::{Typing, apply, typing};
+pub use form::{Alternative, Control, controls, given_behind_more};
 pub use help::{SetupHelp, setup_help};
+pub use matrix::{Combination, Matrix, MatrixEdit, Row};
+pub use slips::Fix;
 
 /// Sessions as they were when it was looked up how long they took.
 pub(crate) type Sources = Vec<(PathBuf, Stamp)>;
@@ -57,6 +68,10 @@ pub struct Planner {
     pub facts: ModelFacts,
     /// Saved plans, by file.
     pub kept: Vec<(PathBuf, Draft)>,
+    /// The setup whose keys are all shown, by its place.
+    pub more: Option<usize>,
+    /// The matrix, while it is shown.
+    pub matrix: Option<Matrix>,
     undo: Vec<Draft>,
     redo: Vec<Draft>,
     /// The text field of the last change: further letters in it are the same step.
@@ -107,9 +122,13 @@ impl Planner {
             | PlanEdit::Use(_)
             | PlanEdit::Ladder(_)
             | PlanEdit::First
+            | PlanEdit::ChoosePath(..)
+            | PlanEdit::Matrix(_)
             | PlanEdit::Forget(_) => {}
+            PlanEdit::More(place) => self.more = place,
             edit => {
                 let typing = typing(&edit);
+                self.more = self.more.and_then(|place| followed(place, &edit));
                 let before = self.draft.clone();
                 apply(&mut self.draft, edit);
                 if self.draft != before {
@@ -119,6 +138,16 @@ impl Planner {
                 }
             }
         }
+    }
+
+    /// Adds setups at the end, as one step.
+    pub(crate) fn add_all(&mut self, specs: Vec<String>) {
+        self.remember(None);
+        let added = specs.into_iter().map(|spec| DraftSetup {
+            spec,
+            ..DraftSetup::default()
+        });
+        self.draft.setups.extend(added);
     }
 
     fn remember(&mut self, typing: Option<Typing>) {
@@ -145,6 +174,20 @@ impl Planner {
     }
 }
 
+/// Where a setup stands after a change; nothing where it is gone.
+fn followed(place: usize, edit: &PlanEdit) -> Option<usize> {
+    match *edit {
+        PlanEdit::Remove(gone) if gone == place => None,
+        PlanEdit::Remove(gone) if gone < place => Some(place - 1),
+        PlanEdit::Duplicate(one) if one < place => Some(place + 1),
+        PlanEdit::Move(from, to) if from == place => Some(to),
+        PlanEdit::Move(from, to) if from < place && to >= place => Some(place - 1),
+        PlanEdit::Move(from, to) if from > place && to <= place => Some(place + 1),
+        PlanEdit::Clear => None,
+        _ => Some(place),
+    }
+}
+
 /// The built-in networks: id and title of each.
 pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     zoo::ALL.iter().map(|model| (model.id, model.title))
@@ -153,6 +196,11 @@ pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Built-in plans.
 pub fn ladders() -> impl Iterator<Item = &'static ladders::Ladder> {
     ladders::ALL.iter()
+}
+
+/// What people call an engine; what is written where there is none.
+pub fn engine_title(id: &str) -> &str {
+    engines::find(id).map_or(id, |engine| engine.title())
 }
 
 /// Names of engines in a setup.

@@ -3,10 +3,16 @@
 use crate::App;
 use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
-use crate::plan::{self, PlanEdit, Requests, fields, saved};
+use crate::plan::{
+    self, Alternative, Control, MatrixEdit, PlanEdit, Requests, fields, saved, slips,
+};
 use crate::screen::Screen;
+use powerband_core::base::humanize;
 use powerband_core::domain::plan::Profiler;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::spelling::Spelling;
 use powerband_findings::chart::palette;
+use powerband_measure::engines::Takes;
 
 /// Batch sizes that are put in or taken out.
 const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -16,6 +22,8 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         networks(app),
         typed(app),
         setups(app),
+        options(app),
+        matrix(app),
         care(app),
         plans_at_hand(app),
     ]
@@ -105,6 +113,135 @@ fn setups(app: &App) -> Vec<Offered> {
             offered.push(typed_on(Screen::Plan, &title, &field));
         }
     }
+    offered
+}
+
+/// The controls of the setups.
+fn options(app: &App) -> Vec<Offered> {
+    let mut offered = Vec::new();
+    for (place, draft) in app.planner.draft.setups.iter().enumerate() {
+        let read = Spelling::of(&draft.spec).setup;
+        let of_setup = format!("of setup {}", place + 1);
+        let mut offer = |title: String, edit| offered.push(planned(&title, edit));
+        let is_open = app.planner.more == Some(place);
+        if is_open {
+            offer(format!("fewer options {of_setup}"), PlanEdit::More(None));
+        } else {
+            offer(
+                format!("more options {of_setup}"),
+                PlanEdit::More(Some(place)),
+            );
+        }
+        if let Some(fix) = slips::fix(&draft.spec) {
+            let title = format!("use {} in place of {} {of_setup}", fix.meant, fix.wrong);
+            offer(title, PlanEdit::Fix(place));
+        }
+        for one in others(app.engine_choices(&read.engine), &read.engine) {
+            let title = format!("engine {} {of_setup}", one.title);
+            offer(title, PlanEdit::Engine(place, one.value));
+        }
+        for one in others(app.device_choices(&read), &read.device) {
+            let title = format!("device {} {of_setup}", one.title);
+            offer(title, PlanEdit::Device(place, one.value));
+        }
+        let more = if is_open {
+            plan::controls(&read, false)
+        } else {
+            Vec::new()
+        };
+        let controls = plan::controls(&read, true).into_iter().chain(more);
+        for control in controls.filter(|control| control.why_not.is_none()) {
+            of_control(app, place, &read, &control, &mut offered);
+        }
+    }
+    offered
+}
+
+/// What can be done with the control of a key.
+fn of_control(
+    app: &App,
+    place: usize,
+    read: &Setup,
+    control: &Control,
+    offered: &mut Vec<Offered>,
+) {
+    let key = control.key;
+    let of_setup = format!("of setup {}", place + 1);
+    let field = fields::of_key(place, key);
+    let title = key.title();
+    match key.takes {
+        Takes::Path(_) | Takes::Folder(_) => {
+            let edit = PlanEdit::ChoosePath(place, key.name.to_owned());
+            offered.push(planned(&format!("choose {title} {of_setup}"), edit));
+        }
+        Takes::Several(words) => offered.extend(words.iter().map(|word| {
+            let doing = if control.has_word(word) {
+                "without"
+            } else {
+                "with"
+            };
+            let value = control.with_word(word);
+            let edit = PlanEdit::Key(place, key.name.to_owned(), value);
+            planned(&format!("{title} {doing} {word} {of_setup}"), edit)
+        })),
+        _ => {
+            let choices = others(app.value_choices(read, key), &control.value);
+            offered.extend(choices.map(|one| {
+                let edit = PlanEdit::Key(place, key.name.to_owned(), one.value);
+                planned(&format!("{title} {} {of_setup}", one.title), edit)
+            }));
+        }
+    }
+    if key.words().is_empty() {
+        let title = format!("Plan: type {title} {of_setup}");
+        offered.push(typed_on(Screen::Plan, &title, &field));
+    }
+}
+
+/// What can be chosen in place of a value.
+fn others(choices: Vec<Alternative>, value: &str) -> impl Iterator<Item = Alternative> {
+    let choices = choices.into_iter();
+    choices.filter(move |choice| choice.value != value && choice.why_not.is_none())
+}
+
+/// The matrix, while it is open.
+fn matrix(app: &App) -> Vec<Offered> {
+    if app.planner.matrix.is_none() {
+        return Vec::new();
+    }
+    let edit = |title: &str, edit| planned(&format!("matrix: {title}"), PlanEdit::Matrix(edit));
+    let mut offered = vec![edit("close", MatrixEdit::Close)];
+    let added = app.matrix_adds().len() as u64;
+    if added > 0 {
+        let title = format!("add {}", humanize::of_many(added, "setup"));
+        offered.push(edit(&title, MatrixEdit::Add));
+    }
+    for (place, setup) in app.planner.draft.setups.iter().enumerate() {
+        let title = format!("vary setup {}, {}", place + 1, setup.spec);
+        offered.push(edit(&title, MatrixEdit::Base(place)));
+    }
+    for row in app.matrix_rows() {
+        if row.choices.is_empty() {
+            let title = format!("Plan: matrix: type values of {}", row.title);
+            let field = fields::of_matrix(&row.title);
+            offered.push(typed_on(Screen::Plan, &title, &field));
+        }
+        for choice in &row.choices {
+            let doing = if row.has(&choice.value) {
+                "without"
+            } else {
+                "with"
+            };
+            let title = format!("{doing} {} {}", row.title, choice.title);
+            let toggle = MatrixEdit::Toggle(row.key.clone(), choice.value.clone());
+            offered.push(edit(&title, toggle));
+        }
+    }
+    let keys = app.matrix_keys().into_iter();
+    offered.extend(keys.map(|key| {
+        let row = MatrixEdit::Row(key.to_owned());
+        edit(&format!("also {key}"), row)
+    }));
     offered
 }
 

@@ -16,7 +16,7 @@ const SESSIONS: usize = 3;
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     from: Sources,
-    known: PastDurations,
+    pub known: PastDurations,
 }
 
 impl App {

@@ -1,6 +1,6 @@
 //! Actions on the plan, and the results of reading for it.
 
-use super::{Draft, ModelFacts, PlanEdit, saved, work};
+use super::{Draft, MatrixEdit, ModelFacts, PlanEdit, saved, work};
 use crate::inbox::{Message, PlanMessage};
 use crate::notices::Weight;
 use crate::screen::Screen;
@@ -12,6 +12,15 @@ impl App {
         let model = self.planner.draft.model.clone();
         match &edit {
             PlanEdit::ChooseModel => self.outputs.push(Output::Ask(Ask::Model)),
+            PlanEdit::ChoosePath(setup, key) => {
+                let ask = if super::respell::names_folder(key) {
+                    Ask::KeyFolder(*setup, key.clone())
+                } else {
+                    Ask::KeyFile(*setup, key.clone())
+                };
+                self.outputs.push(Output::Ask(ask));
+            }
+            PlanEdit::Matrix(edit) => self.matrix(edit.clone()),
             PlanEdit::Keep => self.keep_plan(),
             PlanEdit::Use(path) => {
                 let kept = self.planner.kept.iter().find(|(kept, _)| kept == path);
@@ -47,6 +56,7 @@ impl App {
         | PlanEdit::Ladder(_)
         | PlanEdit::First
         | PlanEdit::Clear
+        | PlanEdit::Matrix(MatrixEdit::Open)
         | PlanEdit::Add(_) = edit
         {
             self.screen = Screen::Plan;

@@ -43,7 +43,7 @@ const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: 
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [Kind; 18] = [
+pub const ALL: [Kind; 19] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("trade-off", "Speed and accuracy", "setup", Screen::Curves),
@@ -65,6 +65,7 @@ pub const ALL: [Kind; 18] = [
     kind("changes", "Changes", "row", Screen::Kernels),
     kind("counters", "Counters", "counter", Screen::Kernels),
     kind("stretch", "Slices of the stretch", "name", Screen::Timeline),
+    kind("planned", "Cases of the plan", "case", Screen::Plan),
     kind("run", "Cases of the run", "case", Screen::Run),
     kind("sessions", "Sessions", "session", Screen::Library),
 ];

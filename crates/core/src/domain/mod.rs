@@ -20,6 +20,7 @@ mod session_fold;
 pub mod setup;
 pub mod setup_report;
 pub mod slice_args;
+pub mod spelling;
 pub mod telemetry;
 pub mod tensor;
 pub mod trace;

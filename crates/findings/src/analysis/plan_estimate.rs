@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::past_durations::{PastDurations, Seen, Took};
 use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::{Plan, WAKE_UP_MS};
 use powerband_core::domain::setup::Setup;
 
@@ -45,51 +46,95 @@ impl Estimate {
             ),
         }
     }
+}
 
+/// `1 min 5 s to 3 min`, or `about 2 min`.
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&range_text(self.low_s, self.high_s))
+    }
+}
+
+/// How much work a case is. The first case of a setup begins with its worker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CaseEstimate {
+    /// Which.
+    pub case: CaseKey,
+    /// Whether it was measured here before, or another batch size of its setup.
+    pub is_known: bool,
+    /// Seconds where everything settles at once and is measured no longer than it must be.
+    pub low_s: f64,
+    /// Seconds where it uses up its time.
+    pub high_s: f64,
+    /// Whether it is not known and is compiled first, for as long as that takes.
+    pub is_compiled: bool,
+}
+
+impl CaseEstimate {
     fn add(&mut self, (low_s, high_s): (f64, f64)) {
         self.low_s += low_s;
         self.high_s += high_s;
     }
 }
 
-/// `1 min 5 s to 3 min`, or `about 2 min`.
-impl fmt::Display for Estimate {
+/// `4 s to 2 min`, or `about 9 s`.
+impl fmt::Display for CaseEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = humanize::clock_time;
-        if self.high_s <= self.low_s * CLOSE {
-            return write!(f, "about {}", time(f64::midpoint(self.low_s, self.high_s)));
-        }
-        write!(f, "{} to {}", time(self.low_s), time(self.high_s))
+        f.write_str(&range_text(self.low_s, self.high_s))
     }
+}
+
+fn range_text(low_s: f64, high_s: f64) -> String {
+    let time = humanize::clock_time;
+    if high_s <= low_s * CLOSE {
+        return format!("about {}", time(f64::midpoint(low_s, high_s)));
+    }
+    format!("{} to {}", time(low_s), time(high_s))
 }
 
 /// How long the plan will take where some setups, by their places, cannot run.
 pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &PastDurations) -> Estimate {
-    let mut estimate = Estimate {
-        cases: 0,
-        known: 0,
-        low_s: 0.0,
-        high_s: 0.0,
-        compiled: 0,
-    };
+    let cases = case_estimates(plan, refused, experience);
+    let count =
+        |is_one: fn(&CaseEstimate) -> bool| cases.iter().filter(|case| is_one(case)).count();
+    Estimate {
+        cases: cases.len(),
+        known: count(|case| case.is_known),
+        low_s: cases.iter().map(|case| case.low_s).sum(),
+        high_s: cases.iter().map(|case| case.high_s).sum(),
+        compiled: count(|case| case.is_compiled),
+    }
+}
+
+/// How long each case of the plan will take, without the cases of setups that cannot run.
+pub fn case_estimates(
+    plan: &Plan,
+    refused: &BTreeSet<usize>,
+    experience: &PastDurations,
+) -> Vec<CaseEstimate> {
     let seen = experience.of_plan(plan);
     let mut started = BTreeSet::new();
-    for case in plan.cases() {
-        if refused.contains(&case.setup) {
-            continue;
-        }
-        let seen = seen.get(case.setup).copied().flatten();
-        if started.insert(case.setup) {
-            estimate.add(seen.map_or(START_S, start));
-        }
-        let took = seen.and_then(|seen| seen.at(case.batch));
-        estimate.cases += 1;
-        estimate.known += usize::from(took.is_some());
-        let spec = plan.setups.get(case.setup);
-        estimate.compiled += usize::from(took.is_none() && spec.is_some_and(compiles));
-        estimate.add(took.map_or_else(|| unknown(plan), |took| known(plan, took)));
-    }
-    estimate
+    let cases = plan.cases().into_iter();
+    cases
+        .filter(|case| !refused.contains(&case.setup))
+        .map(|case| {
+            let seen = seen.get(case.setup).copied().flatten();
+            let took = seen.and_then(|seen| seen.at(case.batch));
+            let spec = plan.setups.get(case.setup);
+            let mut estimate = CaseEstimate {
+                case,
+                is_known: took.is_some(),
+                low_s: 0.0,
+                high_s: 0.0,
+                is_compiled: took.is_none() && spec.is_some_and(compiles),
+            };
+            if started.insert(case.setup) {
+                estimate.add(seen.map_or(START_S, start));
+            }
+            estimate.add(took.map_or_else(|| unknown(plan), |took| known(plan, took)));
+            estimate
+        })
+        .collect()
 }
 
 /// Whether a setup compiles its network for each batch size, by its options.

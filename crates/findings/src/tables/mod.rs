@@ -15,6 +15,7 @@ pub mod kernel_changes;
 pub mod kernels;
 pub mod metrics;
 pub mod pairs;
+pub mod planned;
 pub mod scaling;
 pub mod shapes;
 pub mod steps;
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 19] = [
+        let all: [(&str, Vec<&str>); 20] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
@@ -211,6 +212,7 @@ mod tests {
             ("categories", keys(kernels::CATEGORY_COLUMNS)),
             ("metrics", keys(metrics::COLUMNS)),
             ("pairs", keys(pairs::COLUMNS)),
+            ("planned", keys(planned::COLUMNS)),
             ("scaling", keys(scaling::COLUMNS)),
             ("shapes", keys(shapes::COLUMNS)),
             ("steps", keys(steps::COLUMNS)),

@@ -36,8 +36,10 @@ pub enum Takes {
     Count(u32),
     /// A number, in this unit.
     Number(&'static str),
-    /// A file or a folder, described.
+    /// A file, described.
     Path(&'static str),
+    /// A folder, described.
+    Folder(&'static str),
     /// Anything that is described, with an example.
     Text(&'static str, &'static str),
 }
@@ -70,8 +72,8 @@ impl Key {
     /// With a control that is always shown, at this place and under this title.
     pub(crate) const fn in_front(self, rank: u8, title: &'static str) -> Self {
         Self {
-            rank,
             title,
+            rank,
             ..self
         }
     }
@@ -109,7 +111,7 @@ impl Key {
             Takes::Count(most) => format!("1 to {most}"),
             Takes::Number("") => "a number".to_owned(),
             Takes::Number(unit) => unit.to_owned(),
-            Takes::Path(what) | Takes::Text(what, _) => what.to_owned(),
+            Takes::Path(what) | Takes::Folder(what) | Takes::Text(what, _) => what.to_owned(),
         }
     }
 
@@ -126,7 +128,11 @@ impl Key {
         match self.takes {
             Takes::One(words) | Takes::OneOr(words, _) | Takes::Several(words) => words.to_vec(),
             Takes::Switch(on, off) => vec![on, off],
-            Takes::Count(_) | Takes::Number(_) | Takes::Path(_) | Takes::Text(..) => Vec::new(),
+            Takes::Count(_)
+            | Takes::Number(_)
+            | Takes::Path(_)
+            | Takes::Folder(_)
+            | Takes::Text(..) => Vec::new(),
         }
     }
 
@@ -134,7 +140,7 @@ impl Key {
     pub(crate) fn example(&self) -> &'static str {
         match self.takes {
             Takes::Count(_) | Takes::Number(_) => "2",
-            Takes::Path(_) => "file",
+            Takes::Path(_) | Takes::Folder(_) => "path",
             Takes::Text(_, example) => example,
             Takes::One(_) | Takes::OneOr(..) | Takes::Several(_) | Takes::Switch(..) => {
                 let words = self.words().into_iter();

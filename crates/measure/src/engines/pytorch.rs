@@ -228,7 +228,7 @@ const KEYS: &[Key] = &[
     ),
     Key::new(
         "data",
-        Takes::Path("a folder with a sub-folder for each class"),
+        Takes::Folder("a folder with a sub-folder for each class"),
         "pictures to train on",
     )
     .usually("made up, in the shape of CIFAR-10"),

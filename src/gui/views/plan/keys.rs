@@ -28,8 +28,8 @@ pub(super) fn help(ui: &mut Ui, spec: &str) {
     };
     label::card_title(ui, help.engine);
     for key in &help.named {
-        label::number(ui, &format!("{}={}", key.name, key.values), text::CAPTION);
-        label::quiet(ui, key.help);
+        label::number(ui, &format!("{}={}", key.name, key.values()), text::CAPTION);
+        label::quiet(ui, &key.full_help());
     }
     others(ui, &help);
 }

@@ -1,20 +1,21 @@
 //! Plan: model, setups, batch sizes and preset, with an estimate.
 
 mod care;
+mod cases;
+mod controls;
 mod keys;
+mod matrix;
+mod setups;
 
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, field, label, marker};
+use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Run};
-use powerband_app::plan::{
-    self, Draft, DraftSetup, Fault, Field, ModelFacts, PlanEdit, fields, saved,
-};
+use powerband_app::plan::{self, Draft, Fault, Field, ModelFacts, PlanEdit, saved};
 use powerband_core::base::humanize;
-use powerband_findings::chart::palette;
 
 /// Batch sizes that a click adds or takes out.
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -33,45 +34,48 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let faults = app.planner.draft.request().err().unwrap_or_default();
     head(ui, app, actions, &mut edits);
     ui.add_space(space::MEDIUM);
+    let mut asked = Vec::new();
+    let mut changes = Changes {
+        edits: &mut edits,
+        actions: &mut asked,
+    };
     super::scrolled(ui, |ui| {
         if ui.available_width() > NARROW {
-            two_columns(ui, app, &faults, &mut edits, actions);
+            two_columns(ui, app, &faults, &mut changes);
         } else {
-            one_column(ui, app, &faults, &mut edits);
+            one_column(ui, app, &faults, &mut changes);
         }
     });
     super::each(edits, Action::Plan, actions);
+    actions.append(&mut asked);
 }
 
-fn two_columns(
-    ui: &mut Ui,
-    app: &App,
-    faults: &[Fault],
-    edits: &mut Vec<PlanEdit>,
-    actions: &mut Vec<Action>,
-) {
-    super::columns(ui, app, actions, |ui, is_side, _| {
+fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
+    // The width of the side is changed with it, so that its actions are apart.
+    let mut sized = Vec::new();
+    super::columns(ui, app, &mut sized, |ui, is_side, _| {
         if is_side {
             card(ui, |ui| cost(ui, app, faults));
-            card(ui, |ui| care::show(ui, app, faults, edits));
-            card(ui, |ui| kept(ui, app, edits));
-            card(ui, |ui| ready_made(ui, edits));
+            card(ui, |ui| care::show(ui, app, faults, changes.edits));
+            card(ui, |ui| kept(ui, app, changes.edits));
+            card(ui, |ui| ready_made(ui, changes.edits));
         } else {
-            measured(ui, app, faults, edits);
+            measured(ui, app, faults, changes);
         }
     });
+    changes.actions.append(&mut sized);
 }
 
 /// The cards of the right stand below, side by side while each has its width.
-fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
-        measured(ui, app, faults, edits);
+        measured(ui, app, faults, changes);
         let whole = ui.available_width();
         if whole < 2.0 * SIDE + space::MEDIUM {
             card(ui, |ui| cost(ui, app, faults));
-            card(ui, |ui| care::show(ui, app, faults, edits));
-            card(ui, |ui| kept(ui, app, edits));
+            card(ui, |ui| care::show(ui, app, faults, changes.edits));
+            card(ui, |ui| kept(ui, app, changes.edits));
         } else {
             let half = vec2((whole - space::MEDIUM) / 2.0, 0.0);
             ui.horizontal_top(|ui| {
@@ -79,23 +83,30 @@ fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit
                 ui.allocate_ui(half, |ui| {
                     ui.vertical(|ui| {
                         card(ui, |ui| cost(ui, app, faults));
-                        card(ui, |ui| kept(ui, app, edits));
+                        card(ui, |ui| kept(ui, app, changes.edits));
                     });
                 });
                 ui.allocate_ui(half, |ui| {
-                    ui.vertical(|ui| card(ui, |ui| care::show(ui, app, faults, edits)));
+                    ui.vertical(|ui| card(ui, |ui| care::show(ui, app, faults, changes.edits)));
                 });
             });
         }
-        card(ui, |ui| ready_made(ui, edits));
+        card(ui, |ui| ready_made(ui, changes.edits));
     });
 }
 
-/// What is measured: model, setups and batch sizes.
-fn measured(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
-    card(ui, |ui| model(ui, app, faults, edits));
-    card(ui, |ui| setups(ui, app, faults, edits));
-    card(ui, |ui| batches(ui, app, faults, edits));
+/// What is measured: model, setups and batch sizes, and the cases that they make.
+fn measured(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
+    card(ui, |ui| model(ui, app, faults, changes.edits));
+    card(ui, |ui| setups::show(ui, app, faults, changes));
+    card(ui, |ui| batches(ui, app, faults, changes.edits));
+    cases::show(ui, app, changes.actions);
+}
+
+/// What the user did: changes of the plan, and anything else.
+struct Changes<'a> {
+    edits: &'a mut Vec<PlanEdit>,
+    actions: &'a mut Vec<Action>,
 }
 
 fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
@@ -160,26 +171,13 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
     for fault in faults.iter().filter(|fault| fault.field == field) {
         let bad = theme::roles(ui).bad;
-        below(ui, field, &fault.text, bad);
+        below(ui, &fault.text, bad);
     }
 }
 
-/// Text below a field, aligned with it: a setup's field has its marker before it.
-fn below(ui: &mut Ui, field: Field, words: &str, color: egui::Color32) {
-    let indent = if matches!(field, Field::Setup(_)) {
-        28.0
-    } else {
-        0.0
-    };
-    ui.scope(|ui| {
-        // As low as its text, not as a control.
-        ui.spacing_mut().interact_size.y = 0.0;
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = 0.0;
-            ui.add_space(indent);
-            label::copyable(ui, RichText::new(words).size(text::CAPTION).color(color));
-        });
-    });
+/// Text below a field.
+fn below(ui: &mut Ui, words: &str, color: egui::Color32) {
+    label::copyable(ui, RichText::new(words).size(text::CAPTION).color(color));
 }
 
 fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
@@ -272,151 +270,6 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
     for reason in &summary.unfed {
         label::trouble(ui, reason);
     }
-}
-
-fn setups(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
-    let draft = &app.planner.draft;
-    ui.horizontal(|ui| {
-        label::card_title(ui, "Setups");
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if button::plain(ui, Some(icon::ADD), "Add a setup").clicked() {
-                edits.push(PlanEdit::Add(app.next_setup()));
-            }
-        });
-    });
-    journey(ui, draft, edits);
-    if draft.setups.is_empty() {
-        label::quiet(ui, "No setup: every engine that can run here is measured.");
-        return;
-    }
-    for (index, setup) in draft.setups.iter().enumerate() {
-        ui.push_id(index, |ui| setup_row(ui, app, index, setup, edits));
-        fault(ui, faults, Field::Setup(index));
-        let refusal = setup
-            .spec
-            .parse()
-            .ok()
-            .and_then(|setup| app.machine.refusal(&setup));
-        if let Some(reason) = refusal {
-            let color = theme::roles(ui).quiet;
-            below(
-                ui,
-                Field::Setup(index),
-                &format!("Cannot run here: {reason}"),
-                color,
-            );
-        }
-    }
-}
-
-/// Whether the setups are steps, and which batch sizes each one has.
-fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
-    let mut is_on = draft.journey;
-    field::check(ui, &mut is_on, "Setups are optimisation steps")
-        .on_hover_text("Every setup is measured at the first batch size, the last one at all batch sizes. The Steps screen shows the gains vs. previous and vs. baseline.");
-    if is_on != draft.journey {
-        edits.push(PlanEdit::Journey(is_on));
-    }
-    let batches = plan::parse_batches(&draft.batches).unwrap_or_default();
-    let (true, Some((first, larger))) = (is_on, batches.split_first()) else {
-        return;
-    };
-    let words = if larger.is_empty() {
-        format!("Every step at batch {first}.")
-    } else {
-        let larger = plan::show_batches(larger);
-        format!("Every step at batch {first}; the last setup also at {larger}.")
-    };
-    label::quiet_line(ui, &words);
-}
-
-fn setup_row(ui: &mut Ui, app: &App, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdit>) {
-    let count = app.planner.draft.setups.len();
-    let refused = setup
-        .spec
-        .parse()
-        .is_ok_and(|setup| app.machine.refusal(&setup).is_some());
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = space::TINY;
-        colour(ui, index, setup, edits);
-        if refused {
-            ui.multiply_opacity(0.55);
-        }
-        let room = ui.available_width() - 4.0 * 24.0 - 20.0;
-        let (response, typed) = field::code(
-            ui,
-            &fields::of_setup(index),
-            &setup.spec,
-            "engine:device,key=value",
-            room * 0.6,
-        );
-        response.on_hover_ui(|ui| keys::help(ui, &setup.spec));
-        edits.extend(typed.map(|typed| PlanEdit::Spec(index, typed)));
-        let name = fields::of_name(index);
-        let (_, typed) = field::line(ui, &name, &setup.label, "name", room * 0.4);
-        edits.extend(typed.map(|typed| PlanEdit::Label(index, typed)));
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.spacing_mut().item_spacing.x = 0.0;
-            for (glyph, name, edit) in [
-                (icon::DISCARD, "Remove", Some(PlanEdit::Remove(index))),
-                (icon::COPY, "Duplicate", Some(PlanEdit::Duplicate(index))),
-                (
-                    icon::DOWN,
-                    "Move down",
-                    (index + 1 < count).then(|| PlanEdit::Move(index, index + 1)),
-                ),
-                (
-                    icon::UP,
-                    "Move up",
-                    (index > 0).then(|| PlanEdit::Move(index, index - 1)),
-                ),
-            ] {
-                let name = format!("{name} setup {}", index + 1);
-                let response = ui
-                    .add_enabled_ui(edit.is_some(), |ui| button::small_icon(ui, glyph, &name))
-                    .inner;
-                if response.clicked() {
-                    edits.extend(edit);
-                }
-            }
-        });
-    });
-}
-
-fn colour(ui: &mut Ui, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdit>) {
-    let shown = setup.colour.unwrap_or(index);
-    let roles = theme::roles(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(24.0, 24.0), egui::Sense::click());
-    let response = response.accessible_name(format!("Colour of setup {}", index + 1));
-    marker::paint(ui.painter(), rect.center(), shown, 5.0, roles.series(shown));
-    egui::Popup::menu(&response).show(|ui| {
-        ui.horizontal(|ui| {
-            for choice in 0..palette::COLOURS {
-                let (rect, response) =
-                    ui.allocate_exact_size(vec2(26.0, 26.0), egui::Sense::click());
-                let response = response.accessible_name(format!("Colour {}", choice + 1));
-                if response.hovered() {
-                    ui.painter().rect_filled(rect, 6.0, roles.line);
-                }
-                marker::paint(
-                    ui.painter(),
-                    rect.center(),
-                    choice,
-                    6.0,
-                    roles.series(choice),
-                );
-                if response.clicked() {
-                    edits.push(PlanEdit::Colour(index, Some(choice)));
-                    ui.close();
-                }
-            }
-        });
-        if button::plain(ui, None, "Automatic").clicked() {
-            edits.push(PlanEdit::Colour(index, None));
-            ui.close();
-        }
-    });
-    response.on_hover_text("Colour and marker on every chart");
 }
 
 fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {

@@ -1,0 +1,192 @@
+//! Completion of a setup's text while it is typed: engines, devices, keys and values.
+
+use std::ops::Range;
+
+use super::form::Alternative;
+use super::respell;
+use crate::App;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::spelling::{Part, Spelling, part_at};
+use powerband_measure::engines::{self, Key, Takes};
+
+/// Most proposals.
+const MOST: usize = 10;
+
+/// What can stand at the cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The bytes that a proposal replaces.
+    pub range: Range<usize>,
+    /// Proposals, the likeliest first, those that cannot be chosen last.
+    pub proposals: Vec<Alternative>,
+}
+
+impl App {
+    /// What can stand at a cursor, which is a number of bytes; nothing where the word there is complete.
+    pub fn complete(&self, text: &str, cursor: usize) -> Option<Completion> {
+        let (part, range) = part_at(text, cursor);
+        let mut setup = Spelling::of(text).setup;
+        let (word, all) = match part {
+            Part::Engine(word) => {
+                let engines = self.engine_choices("").into_iter();
+                let by_id = engines.map(|choice| Alternative {
+                    title: choice.value.clone(),
+                    help: choice.title,
+                    ..choice
+                });
+                (word, by_id.collect())
+            }
+            Part::Device(word) => {
+                "cpu".clone_into(&mut setup.device);
+                (word, self.device_choices(&setup))
+            }
+            Part::Key(word) => {
+                let has_value = text[range.end..].starts_with('=');
+                (word, Self::keys_for(&setup, has_value))
+            }
+            Part::Value(key, word) => {
+                let key = respell::key_of(&setup.engine, &key)?;
+                setup.options.remove(key.name);
+                let choices = self.value_choices(&setup, key);
+                let named = choices
+                    .into_iter()
+                    .filter(|choice| !choice.value.is_empty());
+                (
+                    word,
+                    named.map(|choice| with_default(choice, key)).collect(),
+                )
+            }
+        };
+        let proposals = ranked(all, word.trim());
+        // A word that is complete needs none, and a list would be in the way of Enter.
+        let is_complete = |choice: &Alternative| {
+            choice.value == word.trim() && text[range.clone()].trim() == word.trim()
+        };
+        let is_needed = !proposals.is_empty() && !proposals.first().is_some_and(is_complete);
+        is_needed.then_some(Completion { range, proposals })
+    }
+
+    /// Keys that a setup does not have yet.
+    fn keys_for(setup: &Setup, has_value: bool) -> Vec<Alternative> {
+        let Some(engine) = engines::find(&setup.engine) else {
+            return Vec::new();
+        };
+        let is_given = |key: &&Key| setup.options.contains_key(key.name);
+        engines::keys_of(engine)
+            .filter(|key| has_value || !is_given(key))
+            .map(|key| {
+                let name = key.family().unwrap_or(key.name);
+                let sign = if has_value || key.family().is_some() {
+                    ""
+                } else {
+                    "="
+                };
+                Alternative {
+                    value: format!("{name}{sign}"),
+                    title: format!("{name}{sign}"),
+                    help: match key.takes {
+                        Takes::Path(_) | Takes::Folder(_) | Takes::Text(..) => key.full_help(),
+                        _ => format!("{}: {}", key.full_help(), key.values()),
+                    },
+                    why_not: engines::why_not(setup, key),
+                }
+            })
+            .collect()
+    }
+}
+
+fn with_default(choice: Alternative, key: &Key) -> Alternative {
+    let help = if choice.value == key.default {
+        "default".to_owned()
+    } else {
+        choice.help
+    };
+    Alternative { help, ..choice }
+}
+
+/// Those that begin with a word, then those that have it; what cannot be chosen comes last.
+fn ranked(all: Vec<Alternative>, word: &str) -> Vec<Alternative> {
+    let word = word.to_lowercase();
+    let place = |choice: &Alternative| {
+        let value = choice.value.to_lowercase();
+        let is_title = choice.title.to_lowercase().contains(&word);
+        let place = match (value.starts_with(&word), value.contains(&word) || is_title) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => return None,
+        };
+        Some((choice.why_not.is_some(), place))
+    };
+    let found = all.into_iter();
+    let mut found: Vec<((bool, i32), Alternative)> = found
+        .filter_map(|choice| Some((place(&choice)?, choice)))
+        .collect();
+    found.sort_by_key(|(place, _)| *place);
+    found
+        .into_iter()
+        .take(MOST)
+        .map(|(_, choice)| choice)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::EngineState;
+    use crate::plan::matrix::tests::app;
+    use powerband_measure::engines::EngineInfo;
+
+    fn titles(app: &App, text: &str) -> Vec<String> {
+        let found = app.complete(text, text.len());
+        let found = found.into_iter().flat_map(|found| found.proposals);
+        found.map(|one| one.title).collect()
+    }
+
+    #[test]
+    fn what_is_typed_is_completed_where_it_stands() {
+        let app = app();
+        assert_eq!(titles(&app, "to"), ["torch"]);
+        assert_eq!(titles(&app, "ort:cpu,prec"), ["precision="]);
+        assert_eq!(
+            titles(&app, "ort:cpu,precision="),
+            ["float", "fp16", "int8"]
+        );
+        assert_eq!(titles(&app, "torch,mode=fp16+com"), ["compile"]);
+        assert_eq!(titles(&app, "ort:cpu,opt=none"), [""; 0], "complete");
+        assert_eq!(titles(&app, "ort:cpu,threads=2"), [""; 0], "a number");
+        assert!(!titles(&app, "ort:cpu,opt=none,o").contains(&"opt=".to_owned()));
+        let found = app.complete("ort:cpu,pre=int8", 11).unwrap();
+        assert_eq!(found.range, 8..11);
+        assert_eq!(found.proposals[0].value, "precision", "it has its value");
+    }
+
+    #[test]
+    fn what_is_not_here_comes_last_with_its_reason() {
+        let mut app = app();
+        app.machine.engines = Some(vec![EngineState {
+            id: "ort",
+            title: "ONNX Runtime 1.30".to_owned(),
+            words: String::new(),
+            is_ready: true,
+            runtime: None,
+            is_first: true,
+            info: Some(EngineInfo {
+                devices: vec!["cpu".to_owned()],
+                usual_providers: [("cuda".to_owned(), "cuda".to_owned())].into(),
+                lacks: [("provider=cuda".to_owned(), "no CUDA".to_owned())].into(),
+                ..EngineInfo::default()
+            }),
+            offers: Vec::new(),
+        }]);
+        let found = app.complete("ort:c", 5).unwrap();
+        let of = |place: usize| {
+            let one = &found.proposals[place];
+            (one.value.as_str(), one.why_not.as_deref())
+        };
+        assert_eq!(of(0), ("cpu", None));
+        assert_eq!(of(1), ("cuda", Some("no CUDA")));
+        let keys = app.complete("ort:cpu,inter", 13).unwrap();
+        let why = keys.proposals[0].why_not.clone().unwrap_or_default();
+        assert!(why.contains("parallel=on"), "{why}");
+    }
+}

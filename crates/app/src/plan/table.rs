@@ -1,0 +1,78 @@
+//! The table of what the plan will measure, made anew where it would be another one.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+
+use crate::App;
+use crate::screen::Screen;
+use powerband_core::domain::plan::Plan;
+use powerband_findings::analysis::plan_estimate::{self, CaseEstimate};
+use powerband_findings::tables::planned::{self, PlannedCase};
+
+/// The table, among the application's tables.
+const ID: &str = "planned";
+
+impl App {
+    /// Makes the table of the plan's cases anew where anything changed. Only while it can be seen.
+    pub(crate) fn planned_table(&mut self) {
+        if !self.shows(Screen::Plan) {
+            return;
+        }
+        let Some(plan) = self.planned() else {
+            return self.tables.remove(ID);
+        };
+        let cases = self.planned_cases(&plan);
+        let mark = mark(&cases);
+        if self.tables.mark(ID) != mark {
+            let table = planned::of_plan(cases);
+            self.tables.put_marked(ID, table, mark);
+        }
+    }
+
+    /// The cases of a plan, in its order, with those that cannot run here.
+    fn planned_cases(&self, plan: &Plan) -> Vec<PlannedCase> {
+        let refused = self.machine.refused(plan);
+        let known = &self.learned.known;
+        let estimates = plan_estimate::case_estimates(plan, &refused, known);
+        // In the order of the plan, without the cases that cannot run.
+        let mut estimates = estimates.into_iter().peekable();
+        let reason_of = |setup: usize| {
+            let setup = plan.setups.get(setup);
+            setup.and_then(|setup| self.machine.refusal(setup))
+        };
+        let cases = plan.cases().into_iter();
+        cases
+            .map(|case| PlannedCase {
+                setup: plan.label(case.setup).unwrap_or_default(),
+                spec: plan
+                    .setups
+                    .get(case.setup)
+                    .map_or_else(String::new, ToString::to_string),
+                batch: case.batch,
+                rounds: plan.measure.rounds,
+                estimate: estimates
+                    .next_if(|estimate| estimate.case == case)
+                    .ok_or_else(|| reason_of(case.setup).unwrap_or_default()),
+            })
+            .collect()
+    }
+}
+
+/// A number that is another one whenever the cases are; never 0.
+fn mark(cases: &[PlannedCase]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for case in cases {
+        (&case.setup, &case.spec, case.batch, case.rounds).hash(&mut hasher);
+        match &case.estimate {
+            Ok(CaseEstimate {
+                low_s,
+                high_s,
+                is_known,
+                is_compiled,
+                ..
+            }) => (low_s.to_bits(), high_s.to_bits(), is_known, is_compiled).hash(&mut hasher),
+            Err(reason) => reason.hash(&mut hasher),
+        }
+    }
+    hasher.finish().max(1)
+}

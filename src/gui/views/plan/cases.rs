@@ -1,0 +1,58 @@
+//! What the plan will measure: a table of its cases with the estimate of each, and the sum.
+
+use eframe::egui::Ui;
+
+use crate::gui::theme::space;
+use crate::gui::views;
+use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::{label, marker};
+use powerband_app::App;
+use powerband_app::action::Action;
+use powerband_core::base::humanize;
+
+/// Height from which on the rows scroll.
+const HEIGHT: f32 = 340.0;
+
+/// Shows it.
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    views::rows_card(ui, |ui| {
+        let title = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, "Cases of the plan");
+        };
+        let Some(plan) = app.planned() else {
+            ui.horizontal(title);
+            ui.horizontal(|ui| {
+                ui.add_space(10.0);
+                label::quiet(ui, "Fix the marked fields to see what will be measured.");
+            });
+            return;
+        };
+        if !data_table::tools(ui, app, "planned", actions, title) {
+            return;
+        }
+        let cases = plan.cases();
+        let lead = |ui: &mut Ui, row: usize| {
+            if let Some(case) = cases.get(row) {
+                let look = plan.looks.get(case.setup);
+                marker::inline(ui, look.and_then(|look| look.colour).unwrap_or(case.setup));
+            }
+        };
+        let table = DataTable {
+            id: "planned",
+            height: HEIGHT,
+            selected: None,
+            name: None,
+            lead: Some(&lead),
+            tail: None,
+        };
+        table.show(ui, app, actions);
+        let estimate = app.estimate(&plan, &app.machine.refused(&plan));
+        ui.add_space(space::TINY);
+        ui.horizontal(|ui| {
+            ui.add_space(10.0);
+            let cases = humanize::of_many(estimate.cases as u64, "case");
+            label::quiet(ui, &format!("Total: {cases}, {estimate}"));
+        });
+    });
+}
