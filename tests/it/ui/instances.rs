@@ -6,15 +6,17 @@ use powerband_app::action::{Action, Kernels, Sessions, Timeline};
 use powerband_app::kernels::Selected;
 use powerband_app::kernels::instances::Progress;
 use powerband_app::screen::Screen;
+use powerband_app::sessions::series;
 use powerband_app::timeline::Selected as OnTimeline;
 use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::trace::Slice;
 use powerband_findings::analysis::breakdown::{Level, Within};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::instances::Instances;
 
-use super::Desk;
 use super::kernels::{ask, desk, found, pick};
+use super::{Desk, write};
 use crate::support::Home;
 
 fn real(file: &str) -> PathBuf {
@@ -165,6 +167,31 @@ fn the_timeline_beside_a_session_is_read_for_them() {
     let (longest, called) = slice(&desk).expect("a slice");
     assert_eq!(called, name);
     assert_eq!(longest.duration_ns as f64, found.spread.max_ns);
+}
+
+#[test]
+fn nodes_of_an_examined_setup_lead_to_its_graph() {
+    let home = Home::new();
+    let path = home.path("examined.ron");
+    let mut session = super::kernels::session();
+    session.profiles[0].case = Some(CaseKey { setup: 0, batch: 1 });
+    session.examinations = super::accuracy::judged().examinations;
+    write(&path, &session);
+    let mut desk = Desk::awake(home, vec![path]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Kernels));
+    found(&mut desk);
+    ask(&mut desk, Kernels::Level(Level::Kernel));
+    select_first(&mut desk);
+    desk.click("Nodes in the graph");
+    assert_eq!(desk.app().screen, Screen::Curves);
+    let session = desk.app().sessions.iter().next().expect("open").id;
+    assert_eq!(desk.app().curves.examined, Some(series(session, 0)));
+    // A profile of no case of the session has no graph.
+    desk.act(Action::Go(Screen::Kernels));
+    ask(&mut desk, Kernels::Look(pick(1)));
+    select_first(&mut desk);
+    assert!(desk.find("Nodes in the graph").is_none());
 }
 
 #[test]

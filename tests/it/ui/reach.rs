@@ -21,6 +21,7 @@ use powerband_app::tables::action::Change;
 use powerband_app::timeline::Reading;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::breakdown::Level;
@@ -194,6 +195,7 @@ ways! {
     Action::Kernels(Kernels::Times(_)) => Palette,
     Action::Kernels(Kernels::Runs(_, _)) => Field("Runs in this profile"),
     Action::Kernels(Kernels::Select(_)) => Palette,
+    Action::Kernels(Kernels::Graph) => Palette,
     Action::Kernels(Kernels::Instance(_)) => Palette,
     Action::Kernels(Kernels::Within(_)) => Palette,
     Action::Kernels(Kernels::Filter(_)) => Field("Filter"),
@@ -370,6 +372,8 @@ fn profile(desk: &mut Desk) {
         min_ns: None,
         max_ns: None,
     });
+    session.profiles[0].case = Some(CaseKey { setup: 0, batch: 1 });
+    session.examinations = super::accuracy::judged().examinations;
     super::write(&path, &session);
     desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
     desk.until("profiles are open", |app| {

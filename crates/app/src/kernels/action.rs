@@ -27,6 +27,8 @@ pub enum Kernels {
     Select(Option<Selected>),
     /// Shows an instance of the selected kernel on the timeline.
     Instance(Which),
+    /// Shows the graph that the engine made of the profiled setup, with its nodes.
+    Graph,
     /// Lists the kernels of a category or an operator alone, or goes back to its row.
     Within(Option<Within>),
     /// Shows rows with these words only, of the profile that is shown.

@@ -9,10 +9,12 @@ use crate::App;
 use crate::inbox::{FindingMessage, Message};
 use crate::jobs::Outlet;
 use crate::screen::Screen;
+use crate::sessions::series;
 use crate::timeline::Seek;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::breakdown::Scope;
 use powerband_findings::analysis::instances::Instances;
+use powerband_findings::chart::spec::SeriesId;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
 use powerband_measure::runner::importing;
@@ -176,6 +178,15 @@ impl App {
                 Progress::Found,
             );
         }
+    }
+
+    /// The setup whose graph the engine stated, of the profile that has the selected kernel: its series.
+    pub fn graph_of_profile(&self) -> Option<SeriesId> {
+        let pick = self.kernels.instances.looked.as_ref()?.pick;
+        let setup = profile(&self.sessions, pick)?.case?.setup;
+        let session = &self.sessions.get(pick.session)?.session;
+        let is_examined = session.examinations.contains_key(&setup);
+        is_examined.then(|| series(pick.session, setup))
     }
 
     /// The first or the longest instance, on the timeline.

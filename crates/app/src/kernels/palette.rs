@@ -105,7 +105,9 @@ fn opened(app: &App) -> Vec<Offered> {
         };
         Some(offer(&title, state.meaning(*place)?.opened()))
     });
-    let opened = back.into_iter().chain(close);
+    let graph = app.graph_of_profile();
+    let graph = graph.map(|_| offer("the selected kernel's nodes in the graph", Kernels::Graph));
+    let opened = back.into_iter().chain(close).chain(graph);
     opened.chain(instances).chain(rows).collect()
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::work::{self, RuleChange};
 use super::{Found, Pick};
 use crate::App;
-use crate::action::Kernels;
+use crate::action::{Action, Curves, Kernels};
 use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::timeline::Seek;
@@ -33,6 +33,7 @@ impl App {
             Kernels::Times(times) => state.times = times,
             Kernels::Runs(pick, runs) => self.type_runs(pick, runs),
             Kernels::Select(selected) => state.selected = selected,
+            Kernels::Graph => return self.show_graph_of_profile(),
             Kernels::Instance(which) => return self.show_instance(which),
             Kernels::Within(within) => state.set_within(within),
             Kernels::Shape(shape) => state.shape = shape,
@@ -58,6 +59,14 @@ impl App {
             }
         }
         self.add_up_if_wanted();
+    }
+
+    /// Shows the graph of the setup that was profiled.
+    fn show_graph_of_profile(&mut self) {
+        if let Some(id) = self.graph_of_profile() {
+            self.act(Action::Go(Screen::Curves));
+            self.act(Action::Curves(Curves::Examined(id)));
+        }
     }
 
     /// The user knows how many runs a profile covers, or takes that back.

@@ -179,6 +179,8 @@ fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
 pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison, changes: &mut Vec<Kernels>) {
     let state = &app.kernels;
     let drawn = &state.drawn.changes;
+    let selected = state.drawn.selected;
+    let selected = selected.and_then(|row| state.drawn.rows.get(row));
     let roles = theme::roles(ui);
     if drawn.is_empty() {
         super::label::quiet(ui, "These rows have no difference.");
@@ -189,8 +191,13 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison, changes: 
     heads(ui, "Of change", &humanize::capital(unit));
     for step in drawn {
         let meaning = state.meaning(step.row);
+        // The selected kernel may be any of the row's.
+        let hand = match selected {
+            Some(row) if *row == step.row => Hand::IsSelected,
+            _ => Hand::Opens,
+        };
         let words = format!("{}, {}", step.name, humanize::time_change(step.ns));
-        let (name, room, numbers, response) = parts(ui, &words, hand(state, meaning.as_ref()));
+        let (name, room, numbers, response) = parts(ui, &words, hand);
         put_name(ui, name, &step.name, &response);
         let middle = room.center().x;
         let bar = rect(bars::from_middle(bar_room(room), step.length));

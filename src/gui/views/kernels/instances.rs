@@ -6,6 +6,7 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::{button, label, waiting};
+use powerband_app::App;
 use powerband_app::action::Kernels;
 use powerband_app::kernels::instances::{Looked, Progress, Which};
 use powerband_app::kernels::{Found, KernelsState};
@@ -27,21 +28,17 @@ const NUMBER: f32 = 78.0;
 const NAME: usize = 240;
 
 /// The panel in a column of its own, which scrolls by itself.
-pub(super) fn column(
-    ui: &mut Ui,
-    state: &KernelsState,
-    looked: &Looked,
-    changes: &mut Vec<Kernels>,
-) {
+pub(super) fn column(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<Kernels>) {
     ui.set_width(WIDTH);
     let id = "kernels-instances";
     ScrollArea::vertical().id_salt(id).show(ui, |ui| {
-        card(ui, state, looked, changes);
+        card(ui, app, looked, changes);
     });
 }
 
 /// The panel.
-pub(super) fn card(ui: &mut Ui, state: &KernelsState, looked: &Looked, changes: &mut Vec<Kernels>) {
+pub(super) fn card(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<Kernels>) {
+    let state = &app.kernels;
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, "Instances");
@@ -65,6 +62,11 @@ pub(super) fn card(ui: &mut Ui, state: &KernelsState, looked: &Looked, changes: 
             }
             Progress::Missing(reason) => missing(ui, state, looked, reason),
             Progress::Found(found) => instances(ui, found, changes),
+        }
+        if app.graph_of_profile().is_some()
+            && button::plain(ui, Some(icon::JOURNEY), "Nodes in the graph").clicked()
+        {
+            changes.push(Kernels::Graph);
         }
     });
 }

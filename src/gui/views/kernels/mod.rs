@@ -44,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let rest = |ui: &mut Ui, changes: &mut Vec<Kernels>, actions: &mut Vec<Action>| {
         super::scrolled(ui, |ui| {
             if let Some(looked) = looked.filter(|_| !is_beside) {
-                instances::card(ui, &app.kernels, looked, changes);
+                instances::card(ui, app, looked, changes);
                 ui.add_space(space::MEDIUM);
             }
             match &app.kernels.result {
@@ -64,7 +64,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let part = |place| UiBuilder::new().max_rect(place);
             ui.scope_builder(part(main), |ui| rest(ui, &mut changes, actions));
             ui.scope_builder(part(side), |ui| {
-                instances::column(ui, &app.kernels, looked, &mut changes);
+                instances::column(ui, app, looked, &mut changes);
             });
         }
     }
