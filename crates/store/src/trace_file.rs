@@ -247,6 +247,16 @@ mod tests {
     fn traces_lie_beside_their_session() {
         let path = path(Path::new("/a/run.2.ron"), 0);
         assert_eq!(path, Path::new("/a/run.2.1.trace.json.gz"));
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let its = ["a.1.trace.json.gz", "a.1.trace.json.gz.notes.ron"].map(at);
+        for path in its
+            .iter()
+            .chain(&["b.1.trace.json.gz", "a.notes.ron"].map(at))
+        {
+            fs::write(path, "").unwrap();
+        }
+        assert_eq!(beside(&at("a.ron")), its, "notes on a trace go with it");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use powerband_app::tables::action::Change;
 use powerband_app::timeline::{OpenTrace, Viewed};
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::timeline::slice_facts;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
 
 use super::pictures::{Album, THEMES};
 use super::{Desk, SIZE};
@@ -134,6 +136,31 @@ fn each_kind_of_file_keeps_its_arguments() {
         for key in keys {
             let is_there = found.iter().any(|(known, _)| known == key);
             assert!(is_there, "{file}: {key} is not among {found:?}");
+        }
+    }
+}
+
+#[test]
+fn the_file_beside_a_session_has_the_arguments_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.1.trace.json.gz");
+    let read = |path: &std::path::Path| {
+        let watch = ReadProgress::default();
+        let read = powerband_import::read(path, Limits::default(), &watch);
+        read.expect("a trace").trace
+    };
+    let trace = read(&fixture(VIT));
+    powerband_store::trace_file::write(&path, &trace).expect("it is written");
+    let again = read(&path);
+    assert_eq!(again.len(), trace.len());
+    for slice in 0..trace.len() {
+        let there = again.args().get(slice);
+        for pair in trace.args().get(slice) {
+            // What we write ourselves replaces what is called the same: the device as a number.
+            assert!(
+                pair.0 == "device" || there.contains(&pair),
+                "{pair:?}: {there:?}"
+            );
         }
     }
 }

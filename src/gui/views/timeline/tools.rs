@@ -163,5 +163,10 @@ fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
         }
     }
     let words = RichText::new(words).font(theme::numbers(text::CAPTION));
-    ui.label(words.color(theme::roles(ui).quiet));
+    let response = ui.label(words.color(theme::roles(ui).quiet));
+    let by_arguments = state.hits.as_ref().map_or(0, |hits| hits.by_arguments);
+    if by_arguments > 0 {
+        let slices = humanize::of_many(by_arguments as u64, "slice");
+        response.on_hover_text(format!("{slices} by an argument alone"));
+    }
 }
