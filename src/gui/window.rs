@@ -340,6 +340,7 @@ impl Window {
         }
         dropped(&ctx, &mut actions);
         zoom::lay_out(&ctx, self.app.charts.views(self.app.screen));
+        focus::begin(&ctx);
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
         shell::palette::show(ui, &self.app, &mut actions);
@@ -418,9 +419,10 @@ impl Window {
                 .show(ui, |ui| views::show(ui, app, right, actions));
             between_screens(ui, shown.response.rect, room, actions);
         }
-        CentralPanel::no_frame()
-            .frame(frame)
-            .show(ui, |ui| views::show(ui, app, app.screen, actions));
+        CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+            focus::content_begins(ui);
+            views::show(ui, app, app.screen, actions);
+        });
     }
 }
 

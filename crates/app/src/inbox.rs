@@ -50,6 +50,8 @@ pub enum Message {
     Picture(Arc<Picture>),
     /// A success message.
     Done(String),
+    /// A file was written: the message, and the file.
+    Written(String, PathBuf),
     /// A failure message.
     Failed(String),
 }

@@ -354,7 +354,8 @@ impl App {
         self.jobs.watch_files(files);
         self.redraw_all_curves();
         self.compare_if_wanted();
-        self.compare.redraw(&self.sessions, &self.curves.options);
+        self.compare
+            .redraw(&self.sessions, &self.curves.options, self.curves.pin);
         self.history.is_stale = true;
         self.follow_if_wanted();
         self.compare_steps_if_wanted();

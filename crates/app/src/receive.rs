@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::action::{Action, Shell};
 use super::inbox::{FindingMessage, Message, SessionMessage};
 use super::notices::Weight;
 use super::{App, Output};
@@ -43,6 +44,11 @@ impl App {
             }
             Message::Done(text) => {
                 self.say(Weight::Done, text);
+                self.jobs.rescan_library();
+            }
+            Message::Written(text, path) => {
+                let open = Action::Shell(Shell::OpenFile(path));
+                self.offer(Weight::Done, text, "Open", open);
                 self.jobs.rescan_library();
             }
             Message::Failed(text) => self.say(Weight::Trouble, text),

@@ -13,6 +13,7 @@ use powerband_app::library::examples;
 use powerband_app::machine::{EngineState, Pointed};
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
+use powerband_app::shell::hints;
 use powerband_core::base::humanize;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::telemetry::WatchedDevice;
@@ -40,6 +41,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             "Find the fastest batch size, precision and engine for your network.",
         );
         ui.add_space(space::LARGE);
+        hint(ui, app, actions);
         begin(ui, app, actions);
         ui.add_space(space::LARGE);
         machine(ui, app, actions);
@@ -50,6 +52,46 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(space::LARGE);
         examples(ui, actions);
     });
+}
+
+/// A hint for newcomers.
+fn hint(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some((place, hint)) = app.hint() else {
+        return;
+    };
+    let count = hints::ALL.len();
+    let mut go = |place| actions.push(Action::Shell(Shell::Hint(place)));
+    let mut tried = None;
+    theme::card(ui)
+        .inner_margin(egui::Margin::symmetric(14, 8))
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = space::SMALL;
+                if button::small_icon(ui, icon::CLOSE, "Close the hints for good").clicked() {
+                    go(count);
+                }
+                let next = if place + 1 < count {
+                    "Next hint"
+                } else {
+                    "Done"
+                };
+                if button::plain(ui, None, next).clicked() {
+                    go(place + 1);
+                }
+                if let Some((title, act)) = hint.trial
+                    && button::plain(ui, None, title).clicked()
+                {
+                    tried = Some(act());
+                }
+                label::faint(ui, &format!("{} of {count}", place + 1));
+                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                    ui.add(Label::new(hint.text).wrap());
+                });
+            });
+        });
+    actions.extend(tried);
+    ui.add_space(space::MEDIUM);
 }
 
 fn begin(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -1,9 +1,13 @@
 //! How the window is divided, and the way back: two screens, sizes, and the places where one was.
 
-use eframe::egui::accesskit::Role;
+use eframe::egui::accesskit::{Role, Toggled};
+use egui_kittest::kittest::NodeT as _;
 use powerband_app::action::{Action, Compare, Shell};
+use powerband_app::items::Item;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
+use powerband_app::tables::action::Change;
+use powerband_findings::chart::spec::Mark;
 
 use super::narrow::resize;
 use super::pictures::{State, desk};
@@ -149,6 +153,83 @@ fn a_column_is_as_wide_as_it_is_made() {
     assert!(after > before + 20.0, "{before} {after}");
     let kept = desk.app().to_remember().tables;
     assert!(kept["cases"].widths.contains_key("throughput_per_s"));
+}
+
+#[test]
+fn tab_begins_with_the_content() {
+    let mut desk = desk(State::Small, 1.0);
+    desk.press("Ctrl+9");
+    desk.press("Tab");
+    desk.step();
+    let focused = desk.nodes().into_iter().find(|node| node.is_focused());
+    let focused = focused.expect("something has the focus");
+    let left = focused.bounding_box().map_or(0.0, |bounds| bounds.x0);
+    let rail = desk.get("Home").rect().right();
+    assert!(left > f64::from(rail), "{:?}", name_of(&focused));
+}
+
+#[test]
+fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+5");
+    desk.until("a comparison is there", |app| app.compare.result.is_some());
+    desk.steps(2);
+    let pair = powerband_app::items::pair(desk.app(), 3);
+    let name = powerband_app::items::name(desk.app(), &Item::Case(pair[1]));
+    desk.click(&format!("Pair of {name}"));
+    let app = desk.app();
+    assert_eq!(app.screen, Screen::Compare, "one stays where one is");
+    assert_eq!(app.curves.pin, Some(pair[1]));
+    assert_eq!(app.pinned_pair(), Some(3));
+    let marks = &app.compare.drawn.latency.marks;
+    assert!(marks.iter().any(|mark| matches!(mark, Mark::Pin { .. })));
+    let following = app.history.following.expect("a case is followed");
+    assert_eq!(following.session, pair[1].session);
+    assert_eq!(following.batch, pair[1].case.batch);
+    let row = desk.get(&format!("Pair of {name}")).accesskit_node();
+    assert_eq!(row.toggled(), Some(Toggled::True));
+}
+
+#[test]
+fn an_example_is_shown_also_during_a_run() {
+    let mut desk = desk(State::Small, 1.0);
+    desk.app_mut().run = Some(super::commands::live());
+    desk.press("Ctrl+3");
+    desk.act(Action::Sessions(
+        powerband_app::action::Sessions::OpenExample(0),
+    ));
+    desk.until("it is shown", |app| app.screen == Screen::Curves);
+}
+
+#[test]
+fn hints_come_one_by_one_and_stay_away_once_closed() {
+    let mut desk = desk(State::Empty, 1.0);
+    desk.press("Ctrl+1");
+    desk.see("1 of 5");
+    for place in 2..=5 {
+        desk.click("Next hint");
+        desk.see(&format!("{place} of 5"));
+    }
+    desk.click("Done");
+    assert!(desk.find("5 of 5").is_none());
+    assert_eq!(desk.app().to_remember().hint, 5);
+    desk.act(Action::Shell(Shell::Hint(0)));
+    desk.click("Close the hints for good");
+    assert!(desk.app().hint().is_none());
+}
+
+#[test]
+fn what_was_written_can_be_opened() {
+    let mut desk = desk(State::Small, 1.0);
+    let path = desk.path("cases.csv");
+    desk.press("Ctrl+4");
+    let export = Change::Export(Some(path.clone()));
+    desk.act(Action::Table("cases", export));
+    desk.hear("The table is in");
+    let open = Action::Shell(Shell::OpenFile(path));
+    let offered = desk.app().notices.up().filter_map(|one| one.offer.clone());
+    let offered: Vec<_> = offered.collect();
+    assert_eq!(offered, [("Open".to_owned(), open)]);
 }
 
 #[test]

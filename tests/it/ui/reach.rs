@@ -83,6 +83,8 @@ ways! {
     Action::Shell(Shell::Dismiss(_)) => Palette,
     Action::Shell(Shell::DismissNewest) => Palette,
     Action::Shell(Shell::Copy(_)) => Palette,
+    Action::Shell(Shell::Hint(_)) => Palette,
+    Action::Shell(Shell::OpenFile(_)) => Palette,
     Action::Shell(Shell::Cursor(_)) => Palette,
     Action::Shell(Shell::AskClose) => Palette,
     Action::Shell(Shell::Close(_)) => BUTTON,
@@ -299,11 +301,14 @@ fn collect(app: &App, arms: &mut BTreeSet<&'static str>, fields: &mut BTreeSet<S
 fn ask(desk: &mut Desk) {
     let now = clock::monotonic_ns();
     let gone = desk.path("home/sessions/gone.ron");
+    let desk_file = desk.path("report.html");
     let app = desk.app_mut();
     let undo = Action::Library(Library::RestoreThis(gone.clone()));
     let undo_all = Action::Library(Library::RestoreAll(vec![gone]));
+    let written = Action::Shell(Shell::OpenFile(desk_file));
     let anyway = Action::Run(Run::Anyway(Box::new(Run::Start)));
     for (words, name, action) in [
+        ("The report is written", "Open", written),
         ("It is in the trash", "Undo", undo),
         ("All are in the trash", "Undo", undo_all),
         ("Another program is measuring", "Begin anyway", anyway),

@@ -7,8 +7,9 @@ mod update;
 
 use std::sync::Arc;
 
+use crate::curves::ring;
 use crate::reports::Subject;
-use crate::sessions::{OnDisk, OpenSession, OpenSessions, SessionId, series};
+use crate::sessions::{OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
 use powerband_findings::analysis::comparison::{Comparison, Pair};
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::{conditions, remarks};
@@ -74,7 +75,7 @@ pub struct RaisedFlag {
 
 impl CompareState {
     /// Makes the charts anew.
-    pub(crate) fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions) {
+    pub(crate) fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions, pin: Option<Pin>) {
         let Some((before, after, comparison)) = &self.result else {
             self.drawn = Drawn::default();
             return;
@@ -100,8 +101,12 @@ impl CompareState {
             limit_ns: None,
             ..options.clone()
         };
+        let mut latency = curves::latency(&overlays, &options);
+        if let Some(pin) = pin {
+            ring(&mut latency, pin);
+        }
         self.drawn = Drawn {
-            latency: curves::latency(&overlays, &options),
+            latency,
             speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
             flags: raised(&comparison.pairs),
         };

@@ -80,7 +80,8 @@ impl App {
         }
         self.compare.result = Some((before, after, comparison));
         self.compare_if_wanted();
-        self.compare.redraw(&self.sessions, &self.curves.options);
+        self.compare
+            .redraw(&self.sessions, &self.curves.options, self.curves.pin);
     }
 }
 

@@ -161,18 +161,19 @@ fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Ve
 }
 
 /// The profile of a setup: of this case where there is one, else of any.
-pub(crate) fn profile_of(
-    open: &OpenSession,
-    setup: usize,
-    batch: Option<usize>,
-) -> Option<kernels::Pick> {
-    let profiles = || open.session.profiles.iter().map(|profile| profile.case);
-    let exact = batch.and_then(|batch| {
-        let key = CaseKey { setup, batch };
-        profiles().position(|case| case == Some(key))
-    });
-    let any = || profiles().position(|case| case.is_some_and(|case| case.setup == setup));
-    let profile = exact.or_else(any)?;
+fn profile_of(open: &OpenSession, setup: usize, batch: Option<usize>) -> Option<kernels::Pick> {
+    let exact = batch.and_then(|batch| profile_of_case(open, CaseKey { setup, batch }));
+    exact.or_else(|| profile_where(open, |case| case.setup == setup))
+}
+
+/// The profile of exactly this case.
+pub(crate) fn profile_of_case(open: &OpenSession, key: CaseKey) -> Option<kernels::Pick> {
+    profile_where(open, |case| case == key)
+}
+
+fn profile_where(open: &OpenSession, is_it: impl Fn(CaseKey) -> bool) -> Option<kernels::Pick> {
+    let mut profiles = open.session.profiles.iter();
+    let profile = profiles.position(|profile| profile.case.is_some_and(&is_it))?;
     Some(kernels::Pick {
         session: open.id,
         profile,

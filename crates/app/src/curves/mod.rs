@@ -350,7 +350,7 @@ fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a
 }
 
 /// A ring around the pinned case, where the chart has it.
-fn ring(chart: &mut ChartSpec, pin: Pin) {
+pub(crate) fn ring(chart: &mut ChartSpec, pin: Pin) {
     let id = sessions::series(pin.session, pin.case.setup);
     let point = chart
         .series

@@ -107,7 +107,8 @@ impl App {
 
     fn redraw_curves(&mut self, part: &Part) {
         // The overlaid curves of a comparison look as the curves do.
-        self.compare.redraw(&self.sessions, &self.curves.options);
+        self.compare
+            .redraw(&self.sessions, &self.curves.options, self.curves.pin);
         match part {
             Part::Charts => return self.curves.redraw_charts(&self.sessions),
             Part::HeldCharts => {
@@ -163,6 +164,9 @@ impl App {
         // What was zoomed belonged to the samples of another case.
         for chart in OF_SAMPLES {
             self.charts.look(Screen::Curves, chart.to_owned(), None);
+        }
+        if let Some(pin) = pin {
+            self.case_selected(pin);
         }
         let Some((pin, open)) = pin.and_then(|pin| Some((pin, self.sessions.get(pin.session)?)))
         else {

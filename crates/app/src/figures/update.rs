@@ -40,7 +40,7 @@ impl App {
                 self.exports_to(&path);
                 self.jobs.spawn("save-figure", move |outlet| {
                     outlet.send(match save(&shown, &path) {
-                        Ok(path) => Message::Done(format!("Saved to {}", path.display())),
+                        Ok(path) => Message::Written(format!("Saved to {}", path.display()), path),
                         Err(why) => Message::Failed(format!("The figure was not saved: {why}.")),
                     });
                 });

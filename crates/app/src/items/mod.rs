@@ -3,6 +3,7 @@
 //!
 //! To add a kind: a variant of [`Item`], a line in [`menu`], and a `menu.rs` in the folder that it is about.
 
+mod linked;
 pub(crate) mod palette;
 
 use std::path::PathBuf;

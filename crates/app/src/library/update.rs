@@ -11,7 +11,7 @@ use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::{App, Output};
 use powerband_core::domain::session::Session;
-use powerband_measure::worker::process;
+use powerband_measure::worker::desktop;
 use powerband_store::library::{Scanned, Stamp, unique_tags};
 use powerband_store::trash::Discarded;
 
@@ -65,7 +65,7 @@ impl App {
             }
             Library::Reveal(path) => {
                 self.jobs.spawn("reveal", move |outlet| {
-                    if let Err(error) = process::open_outside(&path) {
+                    if let Err(error) = desktop::show_folder(&path) {
                         let path = path.display();
                         outlet.send(Message::Failed(format!("{path} cannot be shown: {error}")));
                     }

@@ -23,7 +23,7 @@ pub(crate) fn edit(
 /// Makes a copy of a session beside it.
 pub(crate) fn duplicate(path: &Path, outlet: &Outlet) {
     outlet.send(match library::duplicate(path) {
-        Ok(copy) => Message::Done(format!("Copied to {}", copy.display())),
+        Ok(copy) => Message::Written(format!("Copied to {}", copy.display()), copy),
         Err(error) => Message::Failed(format!("{} was not copied: {error}", path.display())),
     });
 }

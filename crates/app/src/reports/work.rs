@@ -57,12 +57,13 @@ pub(crate) fn write(
         files::write(&document, path).map_err(|error| error.to_string())
     });
     outlet.send(match written {
-        Ok(None) => Message::Done(format!("The report is in {}", path.display())),
-        Ok(Some(folder)) => Message::Done(format!(
-            "The report is in {}, its pictures in {}",
-            path.display(),
-            folder.display()
-        )),
+        Ok(folder) => {
+            let mut text = format!("The report is in {}", path.display());
+            if let Some(folder) = folder {
+                text.push_str(&format!(", its pictures in {}", folder.display()));
+            }
+            Message::Written(text, path.to_path_buf())
+        }
         Err(reason) => Message::Failed(format!("The report was not written: {reason}")),
     });
 }

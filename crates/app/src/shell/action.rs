@@ -1,5 +1,7 @@
 //! Actions on the window itself.
 
+use std::path::PathBuf;
+
 use super::settings::{Theme, Watching};
 use crate::keys::Shortcut;
 use crate::screen::Screen;
@@ -43,6 +45,10 @@ pub enum Shell {
     DismissNewest,
     /// Copies text to the clipboard.
     Copy(String),
+    /// Which hint for newcomers is shown; one beyond the last for none.
+    Hint(usize),
+    /// Opens a file that was written with the program that the desktop has for it.
+    OpenFile(PathBuf),
     /// Puts the cursor into a field of the screen, by its name.
     Cursor(String),
     /// The user wants to close the window.

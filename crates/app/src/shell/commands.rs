@@ -1,5 +1,6 @@
 //! Commands about the window itself.
 
+use super::hints;
 use super::settings::Theme;
 use crate::action::{Action, Shell};
 use crate::command::entry::{Command, command};
@@ -35,6 +36,13 @@ pub(crate) const ALL: &[Command] = &[
         "Ctrl+Shift+B",
         |app| Ok(shell(Shell::RailLabels(!app.remembered.rail_labels))),
     ),
+    command("hints", "Show the hints for newcomers", "", |_| {
+        Ok(shell(Shell::Hint(0)))
+    }),
+    command("close-hints", "Close the hints for newcomers", "", |app| {
+        let can = app.hint().map(|_| shell(Shell::Hint(hints::ALL.len())));
+        can.ok_or("the hints are closed")
+    }),
     command("log", "Show the log", "Ctrl+L", |app| {
         Ok(shell(Shell::Log(!app.log_open)))
     }),

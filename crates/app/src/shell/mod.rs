@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub mod hints;
 pub mod layout;
 pub(crate) mod menu;
 pub(crate) mod palette;

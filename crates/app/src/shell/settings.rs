@@ -117,6 +117,8 @@ pub struct Remembered {
     pub watching: Watching,
     /// Whether the library is folded away.
     pub library_folded: bool,
+    /// Which hint for newcomers comes next.
+    pub hint: usize,
     /// Whether the rail shows the names of the screens.
     pub rail_labels: bool,
     /// The screen.

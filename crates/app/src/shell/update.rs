@@ -1,11 +1,15 @@
 //! Actions on the window itself: changing the screen, closing what is open, and closing the window.
 
+use std::path::PathBuf;
+
 use super::settings::ZOOM_STEPS;
-use crate::action::{Closing, Curves, Kernels, Library, Run, Shell};
+use crate::action::{Action, Closing, Curves, Kernels, Library, Run, Sessions, Shell};
+use crate::inbox::Message;
 use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::tables::action::Change;
 use crate::{App, Output};
+use powerband_measure::worker::desktop;
 
 impl App {
     pub(crate) fn go(&mut self, screen: Screen) {
@@ -85,11 +89,26 @@ impl App {
                 self.outputs.push(Output::Copy(text));
                 self.say(Weight::Done, "Copied to the clipboard");
             }
+            Shell::Hint(place) => self.remembered.hint = place,
+            Shell::OpenFile(path) => self.open_file(path),
             Shell::Cursor(field) => self.outputs.push(Output::Cursor(field)),
             Shell::AskClose if self.is_running() => self.closing = true,
             Shell::AskClose => self.outputs.push(Output::Close),
             Shell::Close(closing) => self.close(closing),
         }
+    }
+
+    /// Sessions open here, everything else where the desktop opens it.
+    fn open_file(&mut self, path: PathBuf) {
+        if path.extension().is_some_and(|ending| ending == "ron") {
+            return self.act(Action::Sessions(Sessions::Open(vec![path])));
+        }
+        self.jobs.spawn("open-file", move |outlet| {
+            if let Err(error) = desktop::open_file(&path) {
+                let path = path.display();
+                outlet.send(Message::Failed(format!("{path} was not opened: {error}")));
+            }
+        });
     }
 
     fn close(&mut self, closing: Closing) {

@@ -61,7 +61,7 @@ impl App {
         self.jobs.spawn("export-table", move |outlet| {
             let shown = path.display();
             outlet.send(match write(&view, &path) {
-                Ok(()) => Message::Done(format!("The table is in {shown}")),
+                Ok(()) => Message::Written(format!("The table is in {shown}"), path.clone()),
                 Err(why) => Message::Failed(format!("The table was not written to {shown}: {why}")),
             });
         });

@@ -3,6 +3,7 @@
 pub mod child;
 mod command;
 pub mod cpu_contention;
+pub mod desktop;
 mod ending;
 pub mod fetch;
 pub mod measure;

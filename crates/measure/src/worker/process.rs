@@ -31,8 +31,6 @@ const LINES_WAITING: usize = 64;
 const GRACE: Duration = Duration::from_millis(700);
 /// How often a wait for a child that finishes looks at its cancel token.
 const FINISH_LOOK: Duration = Duration::from_millis(100);
-/// How long a program that shows a folder is watched for failing.
-const OPENING: Duration = Duration::from_secs(2);
 
 /// What came from a child's standard output.
 #[derive(Debug)]
@@ -335,60 +333,9 @@ pub(crate) fn run_watched(
     })
 }
 
-/// Shows a file's folder, or a folder, in the desktop's file manager.
-///
-/// Waits for a moment, because what cannot show anything says so at once. A file manager outlives us, and
-/// its output is discarded.
-pub fn open_outside(path: &Path) -> io::Result<()> {
-    open_with(Path::new("xdg-open"), path)
-}
-
-fn open_with(opener: &Path, path: &Path) -> io::Result<()> {
-    let whole = std::path::absolute(path)?;
-    let folder = if whole.is_dir() {
-        whole.as_path()
-    } else {
-        whole.parent().unwrap_or(&whole)
-    };
-    if !folder.is_dir() {
-        return Err(io::Error::new(
-            io::ErrorKind::NotFound,
-            format!("there is no folder {} any more", folder.display()),
-        ));
-    }
-    let mut child = silent(opener, folder).spawn().map_err(|error| {
-        let reason = if error.kind() == io::ErrorKind::NotFound {
-            format!(
-                "there is no {} here to show {} with; install xdg-utils, or open the folder by hand",
-                opener.display(),
-                folder.display()
-            )
-        } else {
-            format!("{} could not be started: {error}", opener.display())
-        };
-        io::Error::new(error.kind(), reason)
-    })?;
-    let until = Instant::now() + OPENING;
-    while Instant::now() < until {
-        match child.try_wait()? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => {
-                return Err(io::Error::other(format!(
-                    "{} did not show {}: {status}; open the folder by hand",
-                    opener.display(),
-                    folder.display()
-                )));
-            }
-            None => thread::sleep(Duration::from_millis(20)),
-        }
-    }
-    // Waited for in the background, so that no zombie is left.
-    named("open-outside", move || drop(child.wait()))
-}
-
 /// A process that neither hears nor says anything and is not ended with us.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-fn silent(program: &Path, argument: &Path) -> Command {
+pub(crate) fn silent(program: &Path, argument: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .arg(argument)
@@ -434,7 +381,7 @@ fn command(spec: &ProcessSpec) -> Command {
     command
 }
 
-fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(crate) fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)
@@ -554,42 +501,6 @@ mod tests {
             assert!(Instant::now() < deadline, "the grandchild lives on");
             thread::sleep(Duration::from_millis(10));
         }
-    }
-
-    #[test]
-    fn the_folder_of_a_file_is_opened_and_no_zombie_is_left() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let home = tempfile::tempdir().unwrap();
-        let opener = home.path().join("opener");
-        std::fs::write(&opener, "#!/bin/sh\necho \"$1 $$\" > \"$1/opened\"\n").unwrap();
-        std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
-        open_with(&opener, &home.path().join("a session.ron")).unwrap();
-        let deadline = Instant::now() + Duration::from_secs(20);
-        let told = loop {
-            match std::fs::read_to_string(home.path().join("opened")) {
-                Ok(told) if told.ends_with('\n') => break told,
-                _ => assert!(Instant::now() < deadline, "nothing was opened"),
-            }
-            thread::sleep(Duration::from_millis(10));
-        };
-        let (folder, pid) = told.trim().rsplit_once(' ').unwrap();
-        assert_eq!(Path::new(folder), home.path());
-        while Path::new("/proc").join(pid).exists() {
-            assert!(Instant::now() < deadline, "a zombie is left");
-            thread::sleep(Duration::from_millis(10));
-        }
-        let missing = open_with(Path::new("/nowhere/xdg-open"), home.path()).unwrap_err();
-        assert!(
-            missing.to_string().contains("install xdg-utils"),
-            "{missing}"
-        );
-        let failing = home.path().join("failing");
-        fs::write(&failing, "#!/bin/sh\nexit 3\n").unwrap();
-        fs::set_permissions(&failing, fs::Permissions::from_mode(0o755)).unwrap();
-        let failed = open_with(&failing, home.path()).unwrap_err();
-        assert!(failed.to_string().contains("by hand"), "{failed}");
-        let gone = open_with(&opener, Path::new("/nowhere/at/all.ron")).unwrap_err();
-        assert!(gone.to_string().contains("no folder"), "{gone}");
     }
 
     #[test]

@@ -7,16 +7,19 @@ use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::{button, flags, label, marker, tip, verdict, waiting};
+use crate::gui::widgets::{button, flags, label, marker, menu, tip, verdict, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, Compare, Run, Sessions};
+use powerband_app::action::{Action, Compare, Curves, Run, Sessions};
 use powerband_app::compare::{Pick, RaisedFlag, is_comparable, whole_name};
+use powerband_app::items::Item;
+use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::verdict::Call;
-use powerband_findings::chart::spec::ChartSpec;
+use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// Most reasons that are written out; each pair has its own on hover.
 const REASONS: usize = 3;
@@ -228,7 +231,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     }
     super::columns(ui, app, actions, |ui, is_side, actions| {
         if !is_side {
-            overlaid(ui, app);
+            overlaid(ui, app, actions);
             return numbers(ui, app, comparison, actions);
         }
         super::card(ui, |ui| overall(ui, comparison));
@@ -245,7 +248,7 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         answer(ui, app, comparison, actions);
-        overlaid(ui, app);
+        overlaid(ui, app, actions);
         if !comparison.pairs.is_empty() {
             tables::pairs(ui, app, actions);
         }
@@ -472,7 +475,7 @@ fn is_whole(app: &App) -> bool {
     sides.into_iter().flatten().any(|pick| pick.whole)
 }
 
-fn overlaid(ui: &mut Ui, app: &App) {
+fn overlaid(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let drawn = &app.compare.drawn;
     both(ui, |ui, width| {
         for (id, title, spec) in [
@@ -483,14 +486,14 @@ fn overlaid(ui: &mut Ui, app: &App) {
                 ui.set_width(width - 34.0);
                 ui.vertical(|ui| {
                     label::card_title(ui, title);
-                    overlay(ui, app, id, spec);
+                    overlay(ui, app, id, spec, actions);
                 });
             });
         }
     });
 }
 
-fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
+fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec, actions: &mut Vec<Action>) {
     if spec.is_empty() {
         label::quiet(ui, "No case was measured on both sides.");
         return;
@@ -506,5 +509,31 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec) {
         crosshair: true,
     };
     let touched = chart::show(ui, id, spec, look);
-    tip::of_point(&touched, spec);
+    let case = |point| case_at(app, id, point);
+    let hovered = touched.hovered.map(case).map(Item::Case);
+    menu::of_hovered(&touched.response, app, hovered, actions);
+    if let Some(pin) = touched.clicked.map(case) {
+        let pin = (app.curves.pin != Some(pin)).then_some(pin);
+        actions.push(Action::Curves(Curves::Pin(pin)));
+    }
+    if !menu::is_open(&touched.response) {
+        tip::of_point(&touched, spec);
+    }
+}
+
+/// The case of a point; a speed-up is that of the case after.
+fn case_at(app: &App, chart: &str, (series, tag): (SeriesId, u64)) -> Pin {
+    let (mut session, setup) = sessions::of_series(series);
+    if chart == "compare-ratios"
+        && let Some(after) = app.compare.after
+    {
+        session = after.session;
+    }
+    Pin {
+        session,
+        case: CaseKey {
+            setup,
+            batch: tag as usize,
+        },
+    }
 }

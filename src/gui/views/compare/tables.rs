@@ -6,7 +6,8 @@ use crate::gui::views::rows_card;
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::label;
 use powerband_app::App;
-use powerband_app::action::Action;
+use powerband_app::action::{Action, Curves};
+use powerband_app::items::{self, Item};
 
 /// Both tables have a ratio of latencies, which may differ.
 const WHICH_IS_WHICH: &str = "Improvement is the ratio of the two numbers in its row: for latency, of the medians over all samples. The speed-up above is the mean over the rounds, and the verdict follows that.";
@@ -42,15 +43,24 @@ fn table(
             });
         }
         if has_rows {
+            let name = |row: usize| match items::pair(app, row).last() {
+                Some(after) => format!("Pair of {}", items::name(app, &Item::Case(*after))),
+                None => String::new(),
+            };
+            let is_of_pairs = id == "pairs";
             let table = DataTable {
                 id,
                 height: 420.0,
-                selected: None,
-                name: None,
+                selected: app.pinned_pair().filter(|_| is_of_pairs),
+                name: is_of_pairs.then_some(&name),
                 lead: None,
                 tail: None,
             };
-            table.show(ui, app, actions);
+            let clicked = table.show(ui, app, actions).clicked;
+            if let Some(after) = clicked.and_then(|row| items::pair(app, row).pop()) {
+                let pin = (app.curves.pin != Some(after)).then_some(after);
+                actions.push(Action::Curves(Curves::Pin(pin)));
+            }
         }
     });
 }
