@@ -14,6 +14,7 @@ use serde::de::IgnoredAny;
 use super::session_file::{self, ReadError};
 use super::version::{self, Standing};
 use powerband_core::base::regular_file;
+use powerband_core::domain::environment::Environment;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::{Completion, Session};
@@ -25,6 +26,8 @@ const TAIL_BYTES: u64 = 64;
 /// The line that the head ends before. Text in a session has no line breaks of its own, so no note
 /// can look like it; in a file edited by hand one could, and then what is cut off here is not valid.
 const END_OF_HEAD: &[u8] = b"\n    environment: (";
+/// The line that the environment ends with.
+const END_OF_ENVIRONMENT: &[u8] = b"\n    ),";
 
 /// A file that is larger is not read whole for knowing how long a plan takes.
 const QUICKLY_READ_BYTES: u64 = 4 << 20;
@@ -75,6 +78,11 @@ pub struct Entry {
     pub notes: String,
     /// Name of the model.
     pub model: String,
+    /// The engines of its setups, each once.
+    pub engines: Vec<String>,
+    /// The machine that it was measured on: its graphics processors, else its processor; empty where the head of
+    /// the file does not say it.
+    pub machine: String,
     /// How its setups are called.
     pub setups: Vec<String>,
     /// Batch sizes of the plan.
@@ -148,6 +156,9 @@ struct Head {
     model: ModelRef,
     #[serde(default)]
     published: Option<IgnoredAny>,
+    /// Read from the lines behind the head.
+    #[serde(skip)]
+    machine: String,
 }
 
 impl Head {
@@ -162,6 +173,7 @@ impl Head {
             plan: session.plan,
             model: session.model,
             published: session.published.map(|_| IgnoredAny),
+            machine: machine_words(&session.environment),
         }
     }
 
@@ -178,6 +190,8 @@ impl Head {
             tags: self.tags,
             notes: self.notes,
             model: self.model.name,
+            engines: engines(&self.plan),
+            machine: self.machine,
             setups: setups.filter_map(|setup| self.plan.label(setup)).collect(),
             batches: self.plan.batches,
             stamp,
@@ -200,12 +214,51 @@ fn head_of(file: &mut (impl Read + Seek)) -> io::Result<Option<Head>> {
     else {
         return Ok(None);
     };
+    let environment = environment_of(&bytes[end..]);
     bytes.truncate(end);
     // A file that was cut off has a good head too.
     if !is_closed(file)? {
         return Ok(None);
     }
-    Ok(String::from_utf8(bytes).ok().and_then(|text| parse(&text)))
+    let head = String::from_utf8(bytes).ok().and_then(|text| parse(&text));
+    Ok(head.map(|head| Head {
+        machine: environment.map_or_else(String::new, |found| machine_words(&found)),
+        ..head
+    }))
+}
+
+/// The environment that stands behind the head, where it is whole in what was read.
+fn environment_of(bytes: &[u8]) -> Option<Environment> {
+    let end = bytes
+        .windows(END_OF_ENVIRONMENT.len())
+        .position(|window| window == END_OF_ENVIRONMENT)?;
+    let text = std::str::from_utf8(bytes.get(END_OF_HEAD.len() - 1..end)?).ok()?;
+    ron::from_str(&format!("{text})")).ok()
+}
+
+/// The graphics processors of a machine, each model once, else its processor.
+fn machine_words(environment: &Environment) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for gpu in &environment.gpus {
+        if !names.contains(&gpu.name.as_str()) {
+            names.push(&gpu.name);
+        }
+    }
+    if names.is_empty() {
+        return environment.cpu.model.clone();
+    }
+    names.join(", ")
+}
+
+/// The engines of a plan, each once.
+fn engines(plan: &Plan) -> Vec<String> {
+    let mut engines: Vec<String> = Vec::new();
+    for setup in &plan.setups {
+        if !engines.contains(&setup.engine) {
+            engines.push(setup.engine.clone());
+        }
+    }
+    engines
 }
 
 fn parse(text: &str) -> Option<Head> {

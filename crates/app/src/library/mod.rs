@@ -182,6 +182,10 @@ fn haystack(path: &std::path::Path, scanned: &Scanned) -> String {
         "{file} {} {} {} {}",
         entry.name, entry.model, entry.created, entry.notes
     );
+    for word in entry.engines.iter().chain([&entry.machine]) {
+        text.push(' ');
+        text.push_str(word);
+    }
     for setup in &entry.setups {
         text.push(' ');
         text.push_str(setup);

@@ -28,14 +28,27 @@ const COLUMNS: &[Of] = &[
         Some(Cell::words(&entry(line)?.model))
     })
     .why(why_unreadable),
+    Of::words("machine", "Machine", |line| {
+        let machine = &entry(line)?.machine;
+        (!machine.is_empty()).then(|| Cell::words(machine))
+    })
+    .help("Its graphics processors, or its processor where it has none")
+    .why(why_no_machine),
+    Of::words("engines", "Engines", |line| {
+        let engines = &entry(line)?.engines;
+        (!engines.is_empty()).then(|| Cell::words(engines.join(", ")))
+    })
+    .why(why_not_planned),
     Of::number("setups", "Setups", "", |line| {
         planned(line, |entry| entry.setups.len())
     })
-    .why(why_not_planned),
+    .why(why_not_planned)
+    .hidden(),
     Of::number("batches", "Batches", "", |line| {
         planned(line, |entry| entry.batches.len())
     })
-    .why(why_not_planned),
+    .why(why_not_planned)
+    .hidden(),
     Of::words("measured", "Measured", |line| {
         Some(Cell::moment(entry(line)?.measured()?))
     })
@@ -50,9 +63,9 @@ const COLUMNS: &[Of] = &[
     })
     .why(why_unreadable),
     Of::words("notes", "Notes", |line| {
-        Some(Cell::words(&entry(line)?.notes))
-    })
-    .hidden(),
+        let notes = &entry(line)?.notes;
+        Some(Cell::words(notes.lines().next().unwrap_or_default()).noted(notes))
+    }),
     Of::words("file", "File", |(path, _)| {
         Some(Cell::words(path.display().to_string()))
     })
@@ -71,6 +84,13 @@ fn planned(line: &Line, count: fn(&Entry) -> usize) -> Option<Cell> {
 fn why_not_planned(line: &Line) -> String {
     match &line.1.entry {
         Ok(_) => "its numbers were published: there is no plan".to_owned(),
+        Err(reason) => reason.clone(),
+    }
+}
+
+fn why_no_machine(line: &Line) -> String {
+    match &line.1.entry {
+        Ok(_) => "its file does not say it".to_owned(),
         Err(reason) => reason.clone(),
     }
 }

@@ -69,7 +69,7 @@ fn read_set(
             Arc::new(imported.trace),
         ))));
     }
-    let mut taken = importing::session(vec![(reading.name.clone(), imported)]);
+    let mut taken = importing::session(vec![(importing::title(&reading.path), imported)]);
     let trace = taken.traces.pop().unwrap_or_default();
     if reading.cancel.is_cancelled() {
         return Err(None);

@@ -17,6 +17,7 @@ pub mod quantity;
 pub mod reported;
 pub mod session;
 mod session_fold;
+pub mod session_name;
 pub mod setup;
 pub mod setup_report;
 pub mod slice_args;

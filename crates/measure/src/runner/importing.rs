@@ -14,6 +14,7 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
 use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::session_name;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::trace::Trace;
 use powerband_import as import;
@@ -131,7 +132,8 @@ pub fn take(
     })
 }
 
-fn title(file: &Path) -> String {
+/// What a file is called in a session: its name without the endings of formats.
+pub fn title(file: &Path) -> String {
     if standard_input::is_meant(file) {
         return standard_input::NAME.to_owned();
     }
@@ -159,8 +161,9 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
         .iter()
         .flat_map(|(_, imported)| imported.reported.iter().cloned())
         .collect();
+    let tool_name = tool.as_ref().map_or("", |tool| tool.name.as_str());
     let mut session = Session::begin(Beginning {
-        name: name.clone(),
+        name: session_name::of_import(&name, parts.len().saturating_sub(1), tool_name),
         created: clock::now_utc(),
         made_up: false,
         plan: plan(

@@ -26,6 +26,7 @@ use powerband_core::domain::input_sizes::BatchAxis;
 use powerband_core::domain::model::{ModelRef, Port};
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::session_name;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::samples;
@@ -220,7 +221,7 @@ fn beginning(
     warnings: Vec<String>,
 ) -> Beginning {
     Beginning {
-        name: request.name.clone().unwrap_or_else(|| model.name.clone()),
+        name: (request.name.clone()).unwrap_or_else(|| session_name::of_plan(&model.name, &plan)),
         created: clock::now_utc(),
         made_up: plan
             .setups
