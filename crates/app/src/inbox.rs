@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::compare::Pick;
-use super::curves::Pinned;
+use super::curves::{Pinned, TwoPinned};
 use super::figures::Picture;
 use super::history::Followed;
 use super::journey::ComparedSteps;
@@ -127,6 +127,8 @@ pub enum SessionMessage {
 pub enum FindingMessage {
     /// The pinned case's samples as charts.
     Pinned(Box<Pinned>),
+    /// The samples of two pinned cases as charts.
+    TwoPinned(Box<TwoPinned>),
     /// What these sessions took was looked up.
     Learned(Sources, Box<PastDurations>),
     /// Two sides were compared.

@@ -92,6 +92,7 @@ impl App {
             }
             FindingMessage::RulesChanged(changed) => self.rules_changed(changed),
             FindingMessage::Pinned(pinned) => self.pinned(pinned),
+            FindingMessage::TwoPinned(two) => self.two_pinned(two),
         }
     }
 }

@@ -4,6 +4,7 @@ use powerband_app::action::{Action, Curves, Sessions};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
+use powerband_findings::chart::spec::Mark;
 
 use super::Desk;
 use super::curves_by_hand::{made, opened};
@@ -246,4 +247,69 @@ fn every_chart_of_the_screen_is_shown_alone_by_its_title() {
         assert_eq!(desk.app().curves.enlarged, None);
     }
     assert!(desk.app().curves.pin.is_some());
+}
+
+/// Two cases that are pinned.
+fn two_pins() -> Desk {
+    let mut desk = two_sessions();
+    let cases = desk.app().curves.drawn.cases.clone();
+    desk.act(Action::Curves(Curves::Pin(Some(cases[0].pin))));
+    desk.act(Action::Curves(Curves::PinSecond(Some(cases[4].pin))));
+    desk.until("both are drawn", |app| app.curves.two.is_some());
+    desk.steps(2);
+    desk
+}
+
+#[test]
+fn two_pinned_cases_are_drawn_over_each_other_with_their_times() {
+    let mut desk = two_pins();
+    let cases = desk.app().curves.drawn.cases.clone();
+    let curves = &desk.app().curves;
+    assert_eq!(
+        (curves.pin, curves.second),
+        (Some(cases[0].pin), Some(cases[4].pin))
+    );
+    let two = curves.two.clone().expect("charts");
+    for chart in [&two.densities, &two.cumulative] {
+        let colours: Vec<usize> = chart.series.iter().map(|one| one.colour).collect();
+        assert_eq!(colours, [cases[0].colour, cases[4].colour]);
+    }
+    let pins = |chart: &powerband_findings::chart::spec::ChartSpec| {
+        let marks = chart.marks.iter();
+        marks
+            .filter(|mark| matches!(mark, Mark::Pin { .. }))
+            .count()
+    };
+    assert_eq!(pins(&curves.drawn.latency), 2, "both have a ring");
+    let statistics = desk.column("two-cases", "statistic");
+    assert_eq!(
+        statistics,
+        ["Min", "Median", "Mean", "p90", "p99", "Max", "IQR"]
+    );
+    let number = |desk: &Desk, key: &str| desk.cells("two-cases", key)[1].number.expect("a time");
+    let [first, second, difference] =
+        ["first_ms", "second_ms", "difference_ms"].map(|key| number(&desk, key));
+    assert!((second - first - difference).abs() < 1e-9);
+    assert!((number(&desk, "ratio") - second / first).abs() < 1e-9);
+    desk.see("Cumulative distribution");
+    // Escape takes the second away, and then the first.
+    desk.press("Escape");
+    let curves = &desk.app().curves;
+    assert_eq!((curves.pin, curves.second), (Some(cases[0].pin), None));
+    assert!(curves.two.is_none() && desk.app().tables.view("two-cases").is_none());
+    desk.press("Ctrl+Shift+D");
+    assert_eq!(desk.app().curves.second, Some(cases[1].pin), "the next row");
+}
+
+#[test]
+fn without_the_first_the_second_pinned_case_is_the_first() {
+    let mut desk = two_pins();
+    let second = desk.app().curves.second;
+    desk.click("Unpin the first case");
+    let curves = &desk.app().curves;
+    assert_eq!((curves.pin, curves.second), (second, None));
+    desk.until("its samples are shown", |app| app.curves.pinned.is_some());
+    let session = second.expect("a case").session;
+    desk.act(Action::Sessions(Sessions::Close(session)));
+    assert_eq!(desk.app().curves.pin, None);
 }

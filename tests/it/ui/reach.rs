@@ -183,6 +183,8 @@ ways! {
     Action::Curves(Curves::Highlight(_)) => Else("Tab to the legend"),
     Action::Curves(Curves::Pin(_)) => Palette,
     Action::Curves(Curves::PinStep(_)) => Palette,
+    Action::Curves(Curves::PinSecond(_)) => Else("Escape, commands while two are pinned, and the menu of a case"),
+    Action::Curves(Curves::PinSecondNext) => Palette,
     Action::Compare(Compare::Before(_)) => Palette,
     Action::Compare(Compare::After(_)) => Palette,
     Action::Compare(Compare::Swap) => Palette,

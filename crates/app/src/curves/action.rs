@@ -47,6 +47,10 @@ pub enum Curves {
     Highlight(Option<SeriesId>),
     /// Pins a case, or unpins it.
     Pin(Option<Pin>),
+    /// Pins a second case beside the first, or takes it away.
+    PinSecond(Option<Pin>),
+    /// Pins the case after the second one of the table beside the first.
+    PinSecondNext,
     /// Pins the next (above 0) or the previous case of the table.
     PinStep(i8),
 }

@@ -122,6 +122,21 @@ pub(crate) const ALL: &[Command] = &[
         "Ctrl+ArrowLeft",
         |_| Ok(Action::Curves(Curves::PinStep(-1))),
     ),
+    command(
+        "pin-second",
+        "Curves: pin a second case, the next one",
+        "Ctrl+Shift+D",
+        |_| Ok(Action::Curves(Curves::PinSecondNext)),
+    ),
+    command(
+        "unpin-second",
+        "Curves: unpin the second case",
+        "",
+        |app| match app.curves.second {
+            Some(_) => Ok(Action::Curves(Curves::PinSecond(None))),
+            None => Err("no second case is pinned"),
+        },
+    ),
     command("unpin", "Curves: unpin", "", |app| match app.curves.pin {
         Some(_) => Ok(Action::Curves(Curves::Pin(None))),
         None => Err("no case is pinned"),

@@ -52,7 +52,14 @@ fn pinning(app: &App, pin: Pin) -> Vec<Offered> {
     if app.curves.pin == Some(pin) {
         return vec![curves("Unpin", Curves::Pin(None))];
     }
-    vec![curves("Pin: show its samples", Curves::Pin(Some(pin)))]
+    let mut offered = vec![curves("Pin: show its samples", Curves::Pin(Some(pin)))];
+    if app.curves.second == Some(pin) {
+        offered.push(curves("Unpin the second case", Curves::PinSecond(None)));
+    } else if app.curves.pin.is_some() {
+        let second = Curves::PinSecond(Some(pin));
+        offered.push(curves("Pin beside the pinned case", second));
+    }
+    offered
 }
 
 /// What is drawn of it.

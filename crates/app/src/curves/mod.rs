@@ -12,6 +12,7 @@ pub(crate) mod palette;
 mod row_refs;
 mod tables;
 pub mod trade_off;
+mod two_pins;
 mod update;
 
 use std::collections::BTreeSet;
@@ -27,6 +28,7 @@ use powerband_findings::chart::lanes::Lanes;
 use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
 use powerband_findings::chart::{energy, memory};
 pub use row_refs::{CaseRef, SeriesRef};
+pub use two_pins::TwoPinned;
 
 /// Why a series is not drawn although it is not hidden.
 pub const APART: &str = "Measured under another load: service time and response time are not drawn in one chart. Hide or close the other series to see this one.";
@@ -100,6 +102,10 @@ pub struct CurvesState {
     pub pin: Option<Pin>,
     /// Its charts, once they are made.
     pub pinned: Option<Arc<Pinned>>,
+    /// The case beside it.
+    pub second: Option<Pin>,
+    /// The charts of both, once they are made.
+    pub two: Option<Arc<TwoPinned>>,
     /// The quality that is drawn beside the speed; nothing for the first that is known.
     pub quality: Option<Quality>,
     /// At which batch size the speed counts there.
@@ -158,7 +164,7 @@ impl CurvesState {
         if load.is_open() {
             charts[0].title = format!("Response time, {load}");
         }
-        if let Some(pin) = self.pin {
+        for pin in self.pins() {
             for chart in &mut charts {
                 ring(chart, pin);
             }
@@ -205,7 +211,7 @@ impl CurvesState {
             memory::peak(&overlays),
             energy::per_item(&overlays, self.options.energy),
         ];
-        if let Some(pin) = self.pin {
+        for pin in self.pins() {
             for chart in &mut charts {
                 ring(chart, pin);
             }
@@ -223,7 +229,7 @@ impl CurvesState {
         let before = &self.drawn;
         let mut trade_off = trade_off::draw(open, &before.legend, self.quality, self.at);
         let graph = graph::draw(open, self.examined, &before.graph);
-        if let Some(pin) = self.pin {
+        for pin in self.pins() {
             ring(&mut trade_off.chart, pin);
         }
         let drawn = Arc::make_mut(&mut self.drawn);
@@ -287,6 +293,11 @@ impl CurvesState {
         self.enlarged.filter(|id| self.has_chart(id))
     }
 
+    /// The pinned cases.
+    fn pins(&self) -> impl Iterator<Item = Pin> + use<> {
+        self.pin.into_iter().chain(self.second)
+    }
+
     /// Forgets a session that is no longer open.
     pub fn forget(&mut self, session: SessionId) {
         self.hidden
@@ -294,6 +305,10 @@ impl CurvesState {
         self.examined = self
             .examined
             .filter(|series| sessions::of_series(*series).0 != session);
+        if self.pins().any(|pin| pin.session == session) {
+            self.second = None;
+            self.two = None;
+        }
         if self.pin.is_some_and(|pin| pin.session == session) {
             self.pin = None;
             self.pinned = None;

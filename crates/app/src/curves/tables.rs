@@ -118,11 +118,10 @@ impl App {
         }
     }
 
-    /// The case before (`by` below 0) or after the pinned one in the table; the first where none is pinned.
-    pub(super) fn next_pin(&self, by: i8) -> Option<Pin> {
+    /// The case before (`by` below 0) or after a pinned one in the table; the first where none is pinned.
+    pub(super) fn next_pin(&self, pinned: Option<Pin>, by: i8) -> Option<Pin> {
         let view = self.tables.view("cases")?;
         let cases = &self.curves.drawn.cases;
-        let pinned = self.curves.pin;
         let source = pinned.and_then(|pin| cases.iter().position(|case| case.pin == pin));
         let next = match source.and_then(|source| view.shown(source)) {
             None => 0,

@@ -34,7 +34,9 @@ impl App {
         let part = match change {
             Curves::Limit(_) => Part::Charts,
             Curves::DragLimit(_) => Part::HeldCharts,
-            Curves::Pin(_) | Curves::PinStep(_) => Part::AllCharts,
+            Curves::Pin(_) | Curves::PinStep(_) | Curves::PinSecond(_) | Curves::PinSecondNext => {
+                Part::AllCharts
+            }
             Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
             _ => Part::All,
         };
@@ -98,8 +100,14 @@ impl App {
             Curves::ShowAll => state.hidden.clear(),
             Curves::Pin(pin) => self.pin(pin),
             Curves::PinStep(by) => {
-                let pin = self.next_pin(by);
+                let pin = self.next_pin(self.curves.pin, by);
                 self.pin(pin);
+            }
+            Curves::PinSecond(pin) => self.pin_second(pin),
+            Curves::PinSecondNext => {
+                let from = self.curves.second.or(self.curves.pin);
+                let pin = self.next_pin(from, 1);
+                self.pin_second(pin);
             }
         }
         self.redraw_curves(&part);
@@ -158,8 +166,12 @@ impl App {
         self.card_tables();
     }
 
-    fn pin(&mut self, pin: Option<Pin>) {
+    pub(super) fn pin(&mut self, pin: Option<Pin>) {
+        // Without the first, the second is the first.
+        let pin = pin.or_else(|| self.curves.second.take());
+        self.curves.second = self.curves.second.filter(|second| Some(*second) != pin);
         self.curves.pin = pin;
+        self.show_two();
         self.curves.pinned = None;
         // What was zoomed belonged to the samples of another case.
         for chart in OF_SAMPLES {

@@ -33,6 +33,8 @@ impl App {
             self.table(id, Change::SelectNone);
         } else if self.screen == Screen::Curves && self.curves.enlarged.is_some() {
             self.curves(Curves::Enlarge(None));
+        } else if self.screen == Screen::Curves && self.curves.second.is_some() {
+            self.curves(Curves::PinSecond(None));
         } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
             self.curves(Curves::Pin(None));
         } else if self.screen == Screen::Kernels && self.kernels.selected_kernel().is_some() {

@@ -43,9 +43,10 @@ const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: 
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [Kind; 19] = [
+pub const ALL: [Kind; 20] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
+    kind("two-cases", "Two pinned cases", "time", Screen::Curves),
     kind("trade-off", "Speed and accuracy", "setup", Screen::Curves),
     kind("patterns", "Graph optimisations", "pattern", Screen::Curves),
     kind("operators", "Nodes by operator", "operator", Screen::Curves),

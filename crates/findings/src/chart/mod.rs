@@ -6,6 +6,7 @@ pub mod breakdown;
 pub mod claims;
 pub mod colours;
 pub mod curves;
+pub mod distributions;
 pub mod energy;
 pub mod figure;
 pub mod history;

@@ -21,6 +21,7 @@ pub mod shapes;
 pub mod steps;
 pub mod stretch;
 pub mod trade_off;
+pub mod two_cases;
 pub mod view;
 
 use std::fmt;

@@ -10,6 +10,7 @@ mod imported;
 mod shapes;
 mod title;
 mod trade_off;
+mod two_pins;
 
 use eframe::egui::Ui;
 
@@ -58,7 +59,9 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         charts::show(ui, app, &mut changes, actions);
         ui.add_space(space::MEDIUM);
         cards::best(ui, app, &mut changes);
-        cards::pinned(ui, app, &mut changes);
+        if !two_pins::show(ui, app, &mut changes, actions) {
+            cards::pinned(ui, app, &mut changes);
+        }
         if drawn.legend.iter().any(|entry| !is_published(entry.id)) {
             cases(ui, app, &mut changes, actions);
             ui.add_space(space::MEDIUM);
@@ -244,8 +247,17 @@ pub(super) fn react(
     // Published numbers have no samples.
     let clicked = touched.clicked.filter(|point| !is_published(point.0));
     if let Some(point) = clicked {
-        let pin = pin_of(point);
-        changes.push(Curves::Pin((app.curves.pin != Some(pin)).then_some(pin)));
+        let is_second = touched.response.ctx.input(|input| input.modifiers.shift);
+        changes.push(pinned_by(app, pin_of(point), is_second));
+    }
+}
+
+/// What a click on a case does: with Shift it is pinned beside the first.
+fn pinned_by(app: &App, pin: Pin, is_second: bool) -> Curves {
+    if is_second {
+        Curves::PinSecond(Some(pin))
+    } else {
+        Curves::Pin((app.curves.pin != Some(pin)).then_some(pin))
     }
 }
 
@@ -341,8 +353,7 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
         };
         let touched = table.show(ui, app, actions);
         if let Some(case) = touched.clicked.and_then(|row| cases.get(row)) {
-            let pin = (pinned != Some(case.pin)).then_some(case.pin);
-            changes.push(Curves::Pin(pin));
+            changes.push(pinned_by(app, case.pin, false));
         }
         if let Some(case) = touched.hovered.and_then(|row| cases.get(row)) {
             let series = sessions::series(case.pin.session, case.pin.case.setup);

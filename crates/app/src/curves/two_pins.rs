@@ -1,0 +1,118 @@
+//! A second pinned case beside the first: both distributions in one chart, and their times side by side.
+
+use std::sync::Arc;
+
+use crate::App;
+use crate::inbox::{FindingMessage, Message};
+use crate::screen::Screen;
+use crate::sessions::{self, Pin};
+use powerband_core::base::humanize;
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::chart::distributions::{Samples, cumulative, densities};
+use powerband_findings::chart::spec::ChartSpec;
+use powerband_findings::tables::two_cases;
+
+/// The table of their times.
+pub(super) const TABLE: &str = "two-cases";
+/// Their charts.
+const CHARTS: [&str; 2] = ["densities", "cumulative"];
+
+/// Two pinned cases as charts.
+#[derive(Clone, Debug)]
+pub struct TwoPinned {
+    /// Which cases.
+    pub pins: [Pin; 2],
+    /// Both distributions.
+    pub densities: ChartSpec,
+    /// For each time the share of samples up to it.
+    pub cumulative: ChartSpec,
+}
+
+impl App {
+    /// Pins a second case beside the first, or takes it away.
+    pub(super) fn pin_second(&mut self, second: Option<Pin>) {
+        let Some(first) = self.curves.pin else {
+            return self.pin(second);
+        };
+        let is_other = second != Some(first) && second != self.curves.second;
+        self.curves.second = second.filter(|_| is_other);
+        self.show_two();
+    }
+
+    /// Makes the table and the charts of both cases, or takes them away.
+    pub(super) fn show_two(&mut self) {
+        self.curves.two = None;
+        for chart in CHARTS {
+            self.charts.look(Screen::Curves, chart.to_owned(), None);
+        }
+        let pins = self.curves.pin.zip(self.curves.second);
+        let rows = pins.and_then(|(first, second)| Some((self.row(first)?, self.row(second)?)));
+        let Some((first, second)) = rows else {
+            self.tables.remove(TABLE);
+            return;
+        };
+        let table = two_cases::of_cases(first, second);
+        self.tables.put(TABLE, table);
+        let Some((first, second)) = pins else {
+            return;
+        };
+        let pins = [first, second];
+        let cases = pins.map(|pin| self.named_session(pin));
+        self.jobs.spawn("pins", move |outlet| {
+            let samples = cases.into_iter().flatten();
+            let samples = samples.map(|(pin, name, colour, session)| {
+                let case = session.case(pin.case).into_iter();
+                Samples {
+                    id: sessions::series(pin.session, pin.case.setup),
+                    name,
+                    colour,
+                    ns: case
+                        .flat_map(|case| case.samples_ns().map(|ns| ns as f64))
+                        .collect(),
+                }
+            });
+            let samples: Vec<Samples> = samples.collect();
+            outlet.send(Message::Finding(FindingMessage::TwoPinned(Box::new(
+                TwoPinned {
+                    pins,
+                    densities: densities(&samples),
+                    cumulative: cumulative(&samples),
+                },
+            ))));
+        });
+    }
+
+    /// The samples of both cases were made into charts.
+    pub(crate) fn two_pinned(&mut self, two: Box<TwoPinned>) {
+        let [first, second] = two.pins;
+        if self.curves.pin == Some(first) && self.curves.second == Some(second) {
+            self.curves.two = Some(Arc::from(two));
+        }
+    }
+
+    fn row(&self, pin: Pin) -> Option<&CaseRow> {
+        let rows = &self.sessions.get(pin.session)?.findings.rows;
+        let is_it = |row: &&CaseRow| row.setup == pin.case.setup && row.batch == pin.case.batch;
+        rows.iter().find(is_it)
+    }
+
+    fn named_session(
+        &self,
+        pin: Pin,
+    ) -> Option<(
+        Pin,
+        String,
+        usize,
+        Arc<powerband_core::domain::session::Session>,
+    )> {
+        let session = Arc::clone(&self.sessions.get(pin.session)?.session);
+        let colour = self.sessions.colour(pin.session, pin.case.setup);
+        Some((pin, self.case_name(pin), colour, session))
+    }
+
+    /// What a case is called: its series and its batch size.
+    pub fn case_name(&self, pin: Pin) -> String {
+        let name = self.sessions.series_name(pin.session, pin.case.setup);
+        format!("{name}, batch {}", humanize::count(pin.case.batch as u64))
+    }
+}

@@ -1,0 +1,103 @@
+//! Two pinned cases: whose they are, their times side by side, and both distributions in one chart.
+
+use eframe::egui::{Align, Layout, Ui, vec2};
+
+use crate::gui::icon;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::data_table::DataTable;
+use crate::gui::widgets::{button, label, marker};
+use powerband_app::App;
+use powerband_app::action::{Action, Curves};
+use powerband_app::sessions::Pin;
+use powerband_findings::chart::spec::ChartSpec;
+
+/// Height of the charts.
+const CHART: f32 = 190.0;
+/// Height of the table: a head and seven times.
+const TABLE: f32 = 250.0;
+
+/// Shows them; the answer is whether there are two.
+pub(super) fn show(
+    ui: &mut Ui,
+    app: &App,
+    changes: &mut Vec<Curves>,
+    actions: &mut Vec<Action>,
+) -> bool {
+    let Some((first, second)) = app.curves.pin.zip(app.curves.second) else {
+        return false;
+    };
+    theme::card(ui).show(ui, |ui| {
+        ui.set_width(ui.available_width());
+        ui.vertical(|ui| {
+            if case(ui, app, first, "Unpin the first case") {
+                changes.push(Curves::Pin(None));
+            }
+            if case(ui, app, second, "Unpin the second case") {
+                changes.push(Curves::PinSecond(None));
+            }
+            ui.add_space(space::TINY);
+            let table = DataTable {
+                id: "two-cases",
+                height: TABLE,
+                selected: None,
+                name: None,
+                lead: None,
+                tail: None,
+            };
+            table.show(ui, app, actions);
+            ui.add_space(space::SMALL);
+            charts(ui, app, [first, second]);
+        });
+    });
+    ui.add_space(space::MEDIUM);
+    true
+}
+
+/// Whose a case is; returns whether it is to be taken away.
+fn case(ui: &mut Ui, app: &App, pin: Pin, closing: &str) -> bool {
+    let line = ui.horizontal(|ui| {
+        marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
+        label::card_title(ui, &format!("Batch {}", pin.case.batch));
+        label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
+        let right = Layout::right_to_left(Align::Center);
+        let close = ui.with_layout(right, |ui| {
+            button::small_icon(ui, icon::CLOSE, closing).clicked()
+        });
+        close.inner
+    });
+    line.inner
+}
+
+fn charts(ui: &mut Ui, app: &App, pins: [Pin; 2]) {
+    let two = app.curves.two.as_ref();
+    let Some(two) = two.filter(|two| two.pins == pins) else {
+        ui.allocate_space(vec2(1.0, CHART));
+        return;
+    };
+    if two.densities.series.iter().any(|one| one.points.is_empty()) {
+        label::quiet(ui, "One of the two cases has no samples.");
+    }
+    let width = (ui.available_width() - space::MEDIUM) / 2.0;
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        one(ui, width, "densities", &two.densities);
+        one(ui, width, "cumulative", &two.cumulative);
+    });
+}
+
+fn one(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec) {
+    ui.allocate_ui(vec2(width, CHART + 20.0), |ui| {
+        ui.vertical(|ui| {
+            ui.set_width(width);
+            label::caption(ui, &spec.title);
+            let look = Look {
+                height: CHART,
+                highlighted: None,
+                zooms: true,
+                crosshair: false,
+            };
+            chart::show(ui, id, spec, look);
+        });
+    });
+}
