@@ -1,14 +1,20 @@
 //! The menus of series, points, rows and sessions: by the right button, by the menu key, and the same in the
 //! palette for what is selected.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use eframe::egui::{Pos2, vec2};
 use powerband_app::App;
+use powerband_app::action::{Action, Kernels, Timeline};
 use powerband_app::items::{self, Item};
 use powerband_app::palette_entries;
 use powerband_app::screen::Screen;
 
 use super::Desk;
 use super::pictures::{State, desk};
+use crate::support::Home;
+use powerband_findings::analysis::breakdown::Level;
 
 fn titles(app: &App, item: &Item) -> Vec<String> {
     let groups = items::menu(app, item).into_iter().flatten();
@@ -134,4 +140,62 @@ fn a_pair_has_the_menus_of_both_its_cases() {
     let sides = desk.app().compare.result.as_ref().expect("compared");
     assert_eq!(before.session, sides.0.session);
     assert_eq!(after.session, sides.1.session);
+}
+
+/// The kernels of a training, whose timeline is open.
+fn with_kernels() -> Desk {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let file = "tests/fixtures/import/kineto/resnet50-v100-train.pt.trace.json.gz";
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.act(Action::OpenTrace(root.join(file)));
+    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.act(Action::Go(Screen::Kernels));
+    super::kernels::found(&mut desk);
+    super::kernels::ask(&mut desk, Kernels::Level(Level::Kernel));
+    desk
+}
+
+/// The whole name and the short one of a row of the kernels.
+fn row(desk: &Desk, place: usize) -> (String, String) {
+    let found = desk.app().kernels.result.as_ref().expect("a result");
+    let row = &found.at(Level::Kernel).rows[place];
+    (row.name.clone(), row.short.clone())
+}
+
+#[test]
+fn a_selected_kernel_is_lit_on_the_timeline_and_a_selected_slice_among_the_kernels() {
+    let mut desk = with_kernels();
+    let (name, short) = row(&desk, 0);
+    desk.click(&format!("Open {short}"));
+    desk.until("its slices", |app| app.timeline.hits.is_some());
+    let (_, open, _) = desk.app().timeline.current().expect("a trace");
+    let open = Arc::clone(open);
+    let slices = |name: &str| {
+        let all = 0..open.trace.len();
+        let is_it = |at: &usize| open.trace.names.get(open.trace.slice(*at).name) == name;
+        all.filter(is_it).collect::<Vec<usize>>()
+    };
+    let hits = desk.app().timeline.hits.as_ref().map(|hits| hits.all.len());
+    assert_eq!(hits, Some(slices(&name).len()));
+    let (other, _) = row(&desk, 2);
+    let slice = slices(&other)[0];
+    desk.act(Action::Go(Screen::Timeline));
+    desk.act(Action::Timeline(Timeline::Select(Some(slice))));
+    assert_eq!(desk.app().kernels.selected_kernel(), Some(&*other));
+    let entries = titles(desk.app(), &Item::Slice(slice));
+    for entry in ["Find all of its name", "Open in Kernels", "Add a note"] {
+        assert!(entries.contains(&entry.to_owned()), "{entries:?}");
+    }
+}
+
+#[test]
+fn a_row_of_the_kernels_has_a_menu() {
+    let mut desk = with_kernels();
+    let (name, short) = row(&desk, 1);
+    desk.right_click(&format!("Open {short}"));
+    desk.click("Filter by this name");
+    assert_eq!(desk.app().kernels.filter().words, name);
+    desk.right_click(&format!("Open {short}"));
+    desk.click("Longest on the timeline");
+    desk.until("it is found", |app| app.screen == Screen::Timeline);
 }

@@ -1,9 +1,13 @@
 //! What is selected on one screen is selected on the others too, where they can show it.
 
 use crate::App;
+use crate::action::Timeline;
 use crate::curves::menu::profile_of_case;
 use crate::history::Following;
+use crate::kernels::menu::whole;
+use crate::kernels::{Pick, Selected};
 use crate::sessions::{LIVE, Pin};
+use powerband_findings::analysis::breakdown::Level;
 
 impl App {
     /// A case was pinned: *Kernels* shows its profile, *History* follows it. *Curves* and *Compare* read the
@@ -24,6 +28,45 @@ impl App {
         if let Some(pick) = profile.filter(|pick| self.kernels.looking != Some(*pick)) {
             self.kernels.looking = Some(pick);
             self.kernels.is_chosen = true;
+            self.add_up_if_wanted();
+        }
+    }
+
+    /// A kernel was selected: its slices are lit on the timeline of the profile, where that is shown.
+    pub(crate) fn kernel_selected(&mut self) {
+        let owner = self
+            .kernels
+            .looking
+            .map(|pick| (pick.session, pick.profile));
+        let current = self.timeline.current().and_then(|(_, open, _)| open.owner);
+        if owner.is_none() || owner != current {
+            return;
+        }
+        if let Some(name) = self.kernels.selected_kernel() {
+            let search = whole(name);
+            self.timeline(Timeline::Search(search));
+        }
+    }
+
+    /// A slice was selected: its row is selected among the kernels of the profile.
+    pub(crate) fn slice_selected(&mut self) {
+        let Some((_, open, _)) = self.timeline.current() else {
+            return;
+        };
+        let slice = self.timeline.selected_slice();
+        let slice = slice.filter(|slice| *slice < open.trace.len());
+        let (Some(slice), Some((session, profile))) = (slice, open.owner) else {
+            return;
+        };
+        let name = open.trace.names.get(open.trace.slice(slice).name);
+        let is_row = self.kernels.result.as_ref().is_some_and(|found| {
+            let pick = Pick { session, profile };
+            let kernels = &found.at(Level::Kernel).rows;
+            found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
+        });
+        if is_row {
+            let row = Selected::Kernel(name.to_owned());
+            self.kernels.choose(row);
             self.add_up_if_wanted();
         }
     }

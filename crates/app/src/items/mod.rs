@@ -9,9 +9,10 @@ pub(crate) mod palette;
 use std::path::PathBuf;
 
 use crate::App;
+use crate::kernels::{self, Selected};
 use crate::palette_entries::entry::Groups;
 use crate::sessions::{self, Pin, SessionId};
-use crate::{curves, library, plan, screen::Screen, shell};
+use crate::{curves, library, plan, screen::Screen, shell, timeline};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::chart::spec::SeriesId;
@@ -29,6 +30,10 @@ pub enum Item {
     File(PathBuf),
     /// A setup of the plan, by its place.
     Setup(usize),
+    /// A row of the kernels screen.
+    Row(Selected),
+    /// A slice of the trace that is shown, by the trace's index.
+    Slice(usize),
     /// A screen, on the rail.
     Screen(Screen),
 }
@@ -40,6 +45,8 @@ pub fn menu(app: &App, item: &Item) -> Groups {
         Item::Case(pin) => curves::menu::of_case(app, *pin),
         Item::Session(id) => sessions::menu::of_session(app, *id),
         Item::File(path) => library::menu::of_file(app, path),
+        Item::Row(row) => kernels::menu::of_row(app, row),
+        Item::Slice(slice) => timeline::menu::of_slice(app, *slice),
         Item::Screen(screen) => shell::menu::of_screen(app, *screen),
         Item::Setup(place) => plan::menu::of_setup(app, *place),
     }
@@ -70,6 +77,8 @@ pub fn name(app: &App, item: &Item) -> String {
             };
             entry.unwrap_or_else(file)
         }
+        Item::Row(row) => kernels::menu::name(row),
+        Item::Slice(_) => "Slice".to_owned(),
         Item::Screen(screen) => screen.title().to_owned(),
         Item::Setup(place) => format!("setup {}", place + 1),
     }
@@ -92,6 +101,11 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
             .into_iter()
             .collect(),
         "pairs" => pair(app, row).into_iter().map(Item::Case).collect(),
+        "kernels" | "categories" | "changes" => {
+            let place = app.kernels.drawn.rows.get(row);
+            let meaning = place.and_then(|place| app.kernels.meaning(*place));
+            meaning.map(Item::Row).into_iter().collect()
+        }
         "sessions" => {
             let listed = app.library.listed_at(row);
             let path = listed.map(|(path, _)| path.clone());
@@ -125,7 +139,9 @@ pub fn pair(app: &App, row: usize) -> Vec<Pin> {
 pub fn selected(app: &App) -> Vec<Item> {
     let case = || app.curves.pin.map(Item::Case);
     let item = match app.screen {
-        Screen::Curves | Screen::Compare | Screen::Kernels => case(),
+        Screen::Curves | Screen::Compare => case(),
+        Screen::Kernels => app.kernels.selected().cloned().map(Item::Row),
+        Screen::Timeline => app.timeline.selected_slice().map(Item::Slice),
         Screen::Library => app.library.selected.clone().map(Item::File),
         _ => None,
     };

@@ -57,6 +57,8 @@ pub struct Looked {
 pub struct InstancesState {
     /// Those of the selected kernel.
     pub looked: Option<Looked>,
+    /// The one to show on the timeline once they are found.
+    pub(super) wanted: Option<Which>,
     /// The profile whose timeline is being read for them.
     reading: Option<Pick>,
     /// A timeline that was read for them, for as long as a kernel is selected.
@@ -177,6 +179,9 @@ impl App {
                 || Progress::Missing("the timeline has no such name".to_owned()),
                 Progress::Found,
             );
+            if let Some(which) = self.kernels.instances.wanted.take() {
+                self.show_instance(which);
+            }
         }
     }
 
@@ -195,6 +200,7 @@ impl App {
             return;
         };
         let Progress::Found(found) = &looked.progress else {
+            self.kernels.instances.wanted = Some(which);
             return;
         };
         let start_ns = match which {

@@ -3,6 +3,7 @@
 pub(crate) mod action;
 pub(crate) mod commands;
 pub mod instances;
+pub(crate) mod menu;
 pub(crate) mod palette;
 mod selected;
 mod update;

@@ -68,6 +68,11 @@ impl KernelsState {
         }
     }
 
+    /// Selects a row, whichever level is shown.
+    pub(crate) fn choose(&mut self, row: Selected) {
+        self.selected = Some(row);
+    }
+
     /// What a row stands for, by its place: of the breakdown, or of the comparison where there is one.
     pub fn meaning(&self, place: usize) -> Option<Selected> {
         let found = self.result.as_ref()?;

@@ -32,7 +32,11 @@ impl App {
             Kernels::Level(level) => state.set_level(level),
             Kernels::Times(times) => state.times = times,
             Kernels::Runs(pick, runs) => self.type_runs(pick, runs),
-            Kernels::Select(selected) => state.selected = selected,
+            Kernels::Select(selected) => {
+                state.selected = selected;
+                state.instances.wanted = None;
+                self.kernel_selected();
+            }
             Kernels::Graph => return self.show_graph_of_profile(),
             Kernels::Instance(which) => return self.show_instance(which),
             Kernels::Within(within) => state.set_within(within),

@@ -64,7 +64,8 @@ fn selections(app: &App) -> Vec<Offered> {
 /// What is typed of the session that is selected.
 fn details(app: &App) -> Vec<Offered> {
     let selected = app.library.selected.as_ref();
-    if selected.is_none_or(|path| app.library.entry(path).is_none()) {
+    let is_one = app.selected_files().len() < 2;
+    if !is_one || selected.is_none_or(|path| app.library.entry(path).is_none()) {
         return Vec::new();
     }
     [

@@ -22,7 +22,7 @@ pub(crate) const ALL: &[Command] = &[
         let can = app.trail.has_future().then(|| shell(Shell::Later));
         can.ok_or("there is no place after this one")
     }),
-    command("swap-screens", "Swap the two screens", "", |app| {
+    command("swap-screens", "Exchange the two screens", "", |app| {
         let can = app.right_screen().map(|_| shell(Shell::SwapScreens));
         can.ok_or(ONE_SCREEN)
     }),

@@ -22,7 +22,7 @@ pub(crate) fn of_screen(app: &App, screen: Screen) -> Groups {
         divided.push(right.only_if(room));
     }
     if app.right_screen().is_some() {
-        divided.push(shell("Swap the two screens", Shell::SwapScreens));
+        divided.push(shell("Exchange the two screens", Shell::SwapScreens));
         divided.push(shell("Show one screen alone", Shell::Divide(None)));
     }
     vec![vec![anywhere("Go there", Action::Go(screen))], divided]

@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub(crate) mod menu;
 pub mod notebook;
 mod notes;
 pub(crate) mod palette;

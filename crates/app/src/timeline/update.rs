@@ -136,6 +136,14 @@ impl App {
     }
 
     fn look_at_trace(&mut self, change: Timeline) {
+        let selects = matches!(
+            change,
+            Timeline::Select(_)
+                | Timeline::Alike(_)
+                | Timeline::GoTo(_)
+                | Timeline::ZoomTo(_)
+                | Timeline::Partner
+        );
         let state = &mut self.timeline;
         let fitting = match change {
             Timeline::Fit => state.to_fit(),
@@ -196,6 +204,9 @@ impl App {
                 }
             }
             _ => {}
+        }
+        if selects {
+            self.slice_selected();
         }
     }
 

@@ -8,8 +8,10 @@ use eframe::egui::{
 use super::table;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart_canvas::{area, rect};
+use crate::gui::widgets::menu;
 use powerband_app::App;
-use powerband_app::action::Kernels;
+use powerband_app::action::{Action, Kernels};
+use powerband_app::items::Item;
 use powerband_app::kernels::{Found, KernelsState, Selected};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::kernel_comparison::Comparison;
@@ -26,7 +28,13 @@ const NUMBERS: f32 = 140.0;
 const SHARE: f32 = 54.0;
 
 /// Bars, the longest first.
-pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+pub(super) fn bars(
+    ui: &mut Ui,
+    app: &App,
+    found: &Found,
+    changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
+) {
     let state = &app.kernels;
     let breakdown = found.at(state.level);
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -42,6 +50,7 @@ pub(super) fn bars(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kern
             Some(row) => response.on_hover_text(table::in_full(breakdown, row, state.times)),
             None => response.on_hover_text("All rows of the table below without a bar"),
         };
+        offer(&response, app, meaning.as_ref(), actions);
         opened(&response, meaning, changes);
     }
 }
@@ -62,6 +71,18 @@ fn hand(state: &KernelsState, meaning: Option<&Selected>) -> Hand {
         None => Hand::Nothing,
         meaning if meaning == state.selected() => Hand::IsSelected,
         Some(_) => Hand::Opens,
+    }
+}
+
+/// The menu of a row.
+pub(super) fn offer(
+    response: &Response,
+    app: &App,
+    meaning: Option<&Selected>,
+    actions: &mut Vec<Action>,
+) {
+    if let Some(row) = meaning {
+        menu::of_item(response, app, &Item::Row(row.clone()), actions);
     }
 }
 
@@ -176,7 +197,13 @@ fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
 }
 
 /// The largest differences: faster to the left, slower to the right.
-pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison, changes: &mut Vec<Kernels>) {
+pub(super) fn changes(
+    ui: &mut Ui,
+    app: &App,
+    comparison: &Comparison,
+    changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
+) {
     let state = &app.kernels;
     let drawn = &state.drawn.changes;
     let selected = state.drawn.selected;
@@ -215,6 +242,7 @@ pub(super) fn changes(ui: &mut Ui, app: &App, comparison: &Comparison, changes: 
             Some(row) => response.on_hover_text(table::members(row)),
             None => response,
         };
+        offer(&response, app, meaning.as_ref(), actions);
         opened(&response, meaning, changes);
     }
 }

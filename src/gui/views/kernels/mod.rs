@@ -127,11 +127,11 @@ fn body(
                 return left_out(ui, &app.kernels, changes);
             }
             let drawn = ui.scope(|ui| match &found.comparison {
-                Some(comparison) => drawing::changes(ui, app, comparison, changes),
+                Some(comparison) => drawing::changes(ui, app, comparison, changes, actions),
                 None if app.kernels.shape == Shape::Treemap => {
-                    treemap::show(ui, app, found, changes);
+                    treemap::show(ui, app, found, changes, actions);
                 }
-                None => drawing::bars(ui, app, found, changes),
+                None => drawing::bars(ui, app, found, changes, actions),
             });
             let place = drawn.response.rect;
             figure::offer(ui, "kernels", place, || {

@@ -5,11 +5,11 @@ use eframe::egui::{
     WidgetInfo, accesskit::Role, pos2, vec2,
 };
 
-use super::table;
+use super::{drawing, table};
 use crate::gui::theme::{self, text};
 use crate::gui::widgets::chart_canvas::{area, rect};
 use powerband_app::App;
-use powerband_app::action::Kernels;
+use powerband_app::action::{Action, Kernels};
 use powerband_app::kernels::{Found, Selected};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Breakdown;
@@ -26,7 +26,13 @@ const TILE: f32 = 12.0;
 const STOP: f32 = 14.0;
 
 /// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    app: &App,
+    found: &Found,
+    changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
+) {
     let state = &app.kernels;
     let (field, response) = ui.allocate_exact_size(vec2(ui.available_width(), MAP), Sense::hover());
     let mut regions = state.drawn.regions.clone();
@@ -44,9 +50,9 @@ pub(super) fn show(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kern
         id: response.id,
     };
     for region in &regions {
-        map.region(ui, region, changes);
+        map.region(ui, region, changes, actions);
         for (number, tile) in region.tiles.iter().enumerate() {
-            map.tile(ui, region, tile, number, changes);
+            map.tile(ui, region, tile, number, changes, actions);
         }
     }
 }
@@ -66,7 +72,13 @@ impl Map<'_> {
     }
 
     /// The ground and the head of a category.
-    fn region(&self, ui: &Ui, region: &Region, changes: &mut Vec<Kernels>) {
+    fn region(
+        &self,
+        ui: &Ui,
+        region: &Region,
+        changes: &mut Vec<Kernels>,
+        actions: &mut Vec<Action>,
+    ) {
         if region.head <= 0.0 {
             return;
         }
@@ -107,6 +119,7 @@ impl Map<'_> {
             name,
             roles.text,
         );
+        drawing::offer(&response, self.app, Some(&meaning), actions);
         let words = format!("{title}, {}", humanize::percent(region.share));
         if response.on_hover_text(words).clicked() {
             changes.push(meaning.opened());
@@ -120,6 +133,7 @@ impl Map<'_> {
         tile: &Tile,
         number: usize,
         changes: &mut Vec<Kernels>,
+        actions: &mut Vec<Action>,
     ) {
         let place = self.placed(tile.place);
         let row = tile.row.and_then(|row| self.rows.rows.get(row));
@@ -132,6 +146,7 @@ impl Map<'_> {
             Some(_) => hand(ui, place, id, &name, is_selected),
             None => ui.interact(place, id, Sense::hover()),
         };
+        drawing::offer(&response, self.app, meaning.as_ref(), actions);
         let color = theme::roles(ui).fill(region.colour);
         let is_lit = response.hovered() || is_selected;
         paint(ui, place, tile, color, is_lit);

@@ -12,10 +12,11 @@ use eframe::egui::{self, Align, Layout, ProgressBar, ScrollArea, Ui, vec2};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::timeline_canvas::{self, Shown};
-use crate::gui::widgets::{button, figure, label};
+use crate::gui::widgets::{button, figure, label, menu};
 use powerband_app::App;
 use powerband_app::action::{Action, Timeline};
 use powerband_app::figures;
+use powerband_app::items::Item;
 use powerband_app::timeline::{OpenTrace, Reading, Selected, TraceId, Viewed};
 use powerband_findings::chart::figure::Drawing;
 
@@ -141,7 +142,8 @@ fn body(
                 ui.set_max_width(left);
                 ui.spacing_mut().item_spacing.y = space::SMALL;
                 let below = if has_table { table + space::SMALL } else { 0.0 };
-                canvas(ui, vec2(left, room.y - below), &shown, open, changes);
+                let size = vec2(left, room.y - below);
+                canvas(ui, size, app, &shown, open, changes, actions);
                 if has_table {
                     stretch_table(ui, vec2(left, table), app, &shown, actions);
                 }
@@ -161,7 +163,8 @@ fn body(
         0.0
     };
     ui.spacing_mut().item_spacing.y = space::SMALL;
-    canvas(ui, vec2(room.x, room.y - below), &shown, open, changes);
+    let size = vec2(room.x, room.y - below);
+    canvas(ui, size, app, &shown, open, changes, actions);
     if has_card {
         side(ui, vec2(room.x, BELOW), app, &shown, open, changes, actions);
     }
@@ -170,12 +173,17 @@ fn body(
 fn canvas(
     ui: &mut Ui,
     size: egui::Vec2,
+    app: &App,
     shown: &Shown<'_>,
     open: &OpenTrace,
     changes: &mut Vec<Timeline>,
+    actions: &mut Vec<Action>,
 ) {
     framed(ui, size, |ui| {
         let response = timeline_canvas::show(ui, shown, changes);
+        if let Some(slice) = app.timeline.selected_slice() {
+            menu::of_item(&response, app, &Item::Slice(slice), actions);
+        }
         // The strip at the top can be dragged up to its end.
         let below = response.rect.top() + timeline_canvas::HEAD;
         figure::offer(ui, "timeline", response.rect.with_min_y(below), || {

@@ -364,6 +364,9 @@ impl Hand<'_> {
             actions.extend(slice.map(Change::ZoomTo));
         } else if response.clicked() && self.parts.tracks.contains(at) {
             actions.push(Change::Select(slice));
+        } else if response.secondary_clicked() && slice.is_some() {
+            // Its menu is about the selection.
+            actions.push(Change::Select(slice));
         }
     }
 

@@ -1,0 +1,64 @@
+//! What can be done with a row of the kernels screen: a category, an operator or a kernel.
+
+use super::Selected;
+use super::commands::timeline_of_profile;
+use super::instances::Which;
+use crate::App;
+use crate::action::{Action, Kernels, Shell, Timeline};
+use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
+use crate::screen::Screen;
+
+/// What can be done with a row, by what it stands for.
+pub(crate) fn of_row(app: &App, row: &Selected) -> Groups {
+    let kernels = |title: &str, change| seen_on(Screen::Kernels, title, Action::Kernels(change));
+    let name = name(row);
+    let opens = match row {
+        Selected::Kernel(_) => "Show its instances",
+        Selected::Category(_) | Selected::Operator(_) => "List its kernels",
+    };
+    let mut first = vec![kernels(opens, row.clone().opened())];
+    if let Selected::Kernel(kernel) = row {
+        first.extend(on_timeline(app, row, kernel));
+    }
+    let filter = Kernels::Filter(name.clone());
+    let copy = Action::Shell(Shell::Copy(name));
+    vec![
+        first,
+        vec![
+            kernels("Filter by this name", filter),
+            anywhere("Copy the whole name", copy),
+        ],
+    ]
+}
+
+/// The name of a row.
+pub(crate) fn name(row: &Selected) -> String {
+    match row {
+        Selected::Category(category) => category.title().to_owned(),
+        Selected::Operator(name) | Selected::Kernel(name) => name.clone(),
+    }
+}
+
+fn on_timeline(app: &App, row: &Selected, kernel: &str) -> [Offered; 3] {
+    let allowed = || timeline_of_profile(app).map(|_| ());
+    let select = Action::Kernels(Kernels::Select(Some(row.clone())));
+    let instance = |title: &str, which| {
+        let show = Action::Kernels(Kernels::Instance(which));
+        all_of(title, vec![select.clone(), show]).only_if(allowed())
+    };
+    let find = Action::Timeline(Timeline::Search(whole(kernel)));
+    [
+        instance("First on the timeline", Which::First),
+        instance("Longest on the timeline", Which::Longest),
+        all_of(
+            "Find all on the timeline",
+            vec![Action::Kernels(Kernels::Timeline), find],
+        )
+        .only_if(allowed()),
+    ]
+}
+
+/// The search for slices of exactly this name.
+pub(crate) fn whole(name: &str) -> String {
+    format!("\"{name}\"")
+}
