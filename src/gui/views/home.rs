@@ -13,7 +13,7 @@ use powerband_app::library::examples;
 use powerband_app::machine::{EngineState, Pointed};
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
-use powerband_app::shell::hints;
+use powerband_app::shell::hints::{self, Hint};
 use powerband_core::base::humanize;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::telemetry::WatchedDevice;
@@ -24,6 +24,8 @@ const RECENT: usize = 5;
 const DROP: f32 = 340.0;
 /// Up to this width it stands below the button.
 const NARROW: f32 = 760.0;
+/// Height of a hint: two lines.
+const HINT: f32 = 36.0;
 /// Share of a session's row that the words behind its name may take.
 const WORDS_SHARE: f32 = 0.62;
 
@@ -59,39 +61,49 @@ fn hint(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some((place, hint)) = app.hint() else {
         return;
     };
-    let count = hints::ALL.len();
-    let mut go = |place| actions.push(Action::Shell(Shell::Hint(place)));
-    let mut tried = None;
     theme::card(ui)
         .inner_margin(egui::Margin::symmetric(14, 8))
         .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let whole = ui.available_width();
+            ui.set_width(whole);
+            if whole <= NARROW {
+                ui.add(Label::new(hint.text).wrap());
+                ui.horizontal(|ui| hint_buttons(ui, place, &hint, actions));
+                return;
+            }
+            let size = vec2(whole, HINT);
+            ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+                ui.set_min_height(HINT);
                 ui.spacing_mut().item_spacing.x = space::SMALL;
-                if button::small_icon(ui, icon::CLOSE, "Close the hints for good").clicked() {
-                    go(count);
-                }
-                let next = if place + 1 < count {
-                    "Next hint"
-                } else {
-                    "Done"
-                };
-                if button::plain(ui, None, next).clicked() {
-                    go(place + 1);
-                }
-                if let Some((title, act)) = hint.trial
-                    && button::plain(ui, None, title).clicked()
-                {
-                    tried = Some(act());
-                }
-                label::faint(ui, &format!("{} of {count}", place + 1));
+                hint_buttons(ui, place, &hint, actions);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                     ui.add(Label::new(hint.text).wrap());
                 });
             });
         });
-    actions.extend(tried);
     ui.add_space(space::MEDIUM);
+}
+
+fn hint_buttons(ui: &mut Ui, place: usize, hint: &Hint, actions: &mut Vec<Action>) {
+    let count = hints::ALL.len();
+    let mut go = |place| actions.push(Action::Shell(Shell::Hint(place)));
+    if button::small_icon(ui, icon::CLOSE, "Close the hints for good").clicked() {
+        go(count);
+    }
+    let next = if place + 1 < count {
+        "Next hint"
+    } else {
+        "Done"
+    };
+    if button::plain(ui, None, next).clicked() {
+        go(place + 1);
+    }
+    if let Some((title, act)) = hint.trial
+        && button::plain(ui, None, title).clicked()
+    {
+        actions.push(act());
+    }
+    label::faint(ui, &format!("{} of {count}", place + 1));
 }
 
 fn begin(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

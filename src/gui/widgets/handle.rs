@@ -84,8 +84,13 @@ pub(crate) fn show(
     now: f32,
 ) -> Option<Resized> {
     let edge = edge(grows, part_at);
+    let across = if grows.is_level() {
+        vec2(REACH, 0.0)
+    } else {
+        vec2(0.0, REACH)
+    };
     let hand = ui.interact(
-        edge.expand(REACH),
+        edge.expand2(across),
         Id::unique(("handle", id)),
         Sense::click_and_drag(),
     );

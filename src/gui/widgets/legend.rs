@@ -2,7 +2,9 @@
 //! With very many series a button shows those beyond the first.
 
 use eframe::egui::accesskit::Role;
-use eframe::egui::{Button, CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, vec2};
+use eframe::egui::{
+    Button, Color32, CursorIcon, Label, Response, RichText, Sense, Ui, WidgetInfo, vec2,
+};
 
 use super::{marker, menu};
 use crate::gui::theme::{self, space, text};
@@ -57,6 +59,11 @@ pub(crate) fn show(
                 before = Some(item.model);
                 model(ui, models, item.model, actions);
             }
+            let notes = || left_out.iter().filter(|one| one.series == Some(item.id));
+            let in_one_row = entry_width(ui, &short, notes());
+            if in_one_row > ui.available_size_before_wrap().x {
+                ui.end_row();
+            }
             let response = entry(ui, item, short);
             // A hidden series cannot be highlighted: all visible ones would fade.
             let is_meant = response.hovered() || response.has_focus();
@@ -69,7 +76,7 @@ pub(crate) fn show(
             } else if response.clicked() {
                 actions.push(Curves::ToggleSeries(item.id));
             }
-            for note in left_out.iter().filter(|one| one.series == Some(item.id)) {
+            for note in notes() {
                 ui.add_space(-space::SMALL);
                 let words = RichText::new(&note.text).size(text::CAPTION);
                 let words = words.color(theme::roles(ui).quiet);
@@ -83,6 +90,19 @@ pub(crate) fn show(
             actions.push(Curves::Highlight(Some(id)));
         }
     });
+}
+
+/// Width of an entry with the notes behind it, which stand in its row.
+fn entry_width<'a>(ui: &Ui, name: &str, notes: impl Iterator<Item = &'a LeftOut>) -> f32 {
+    let width = |text: &str, size| {
+        let font = theme::words(size);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER);
+        galley.size().x
+    };
+    let notes = notes.map(|note| width(&note.text, text::CAPTION) + space::MEDIUM);
+    MARKER + width(name, text::BODY) + notes.sum::<f32>()
 }
 
 /// The name of a model before its series, which shows these alone.

@@ -251,7 +251,7 @@ fn a_matrix_says_what_it_leaves_out() {
 
 /// Three precisions of one engine, from an empty plan: four clicks.
 #[test]
-fn three_setups_take_four_clicks() {
+fn three_precisions_take_five_clicks() {
     let mut desk = with_one();
     desk.act(Action::Plan(PlanEdit::Remove(0)));
     for name in [

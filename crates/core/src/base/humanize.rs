@@ -34,6 +34,15 @@ pub fn of_many(number: u64, what: &str) -> String {
     }
 }
 
+/// Words of which one is meant: `none, basic or all`.
+pub fn either(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [all @ .., last] => format!("{} or {last}", all.join(", ")),
+    }
+}
+
 /// Names as a sentence has them: `one, two and three`.
 pub fn list(names: &[&str]) -> String {
     match names {

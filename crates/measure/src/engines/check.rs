@@ -2,6 +2,7 @@
 
 use super::key::{Key, Takes};
 use super::{ALL, COMMON_KEYS, Engine, copies, find, memory_limit, recipe, streams};
+use powerband_core::base::humanize;
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::setup::Setup;
 
@@ -117,8 +118,9 @@ fn misspelt(setup: &Setup, engine: &dyn Engine) -> Option<String> {
         let key = keys_of(engine).find(|key| key.covers(name))?;
         let is_closed = !matches!(key.takes, Takes::OneOr(..));
         let (unknown, meant) = key.meant(value).filter(|_| is_closed)?;
+        let known = humanize::either(&key.words());
         Some(format!(
-            "{name}={unknown} is not known; did you mean {meant}?"
+            "{name}={unknown} is not known, only {known}; did you mean {meant}?"
         ))
     });
     slips.next()
