@@ -14,6 +14,7 @@ use powerband_app::screen::Screen;
 use super::Desk;
 use super::pictures::{State, desk};
 use crate::support::Home;
+use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::breakdown::Level;
 
 fn titles(app: &App, item: &Item) -> Vec<String> {
@@ -198,4 +199,32 @@ fn a_row_of_the_kernels_has_a_menu() {
     desk.right_click(&format!("Open {short}"));
     desk.click("Longest on the timeline");
     desk.until("it is found", |app| app.screen == Screen::Timeline);
+}
+
+#[test]
+fn a_node_of_the_graph_leads_to_its_kernels() {
+    let home = Home::new();
+    let mut session = super::accuracy::judged();
+    let setup = *session.examinations.keys().next().expect("a graph");
+    let mut profile = super::kernels::session().profiles.remove(0);
+    profile.case = Some(CaseKey {
+        setup,
+        batch: session.plan.batches[0],
+    });
+    session.profiles.push(profile);
+    let path = home.path("examined.ron");
+    super::write(&path, &session);
+    let mut desk = Desk::awake(home, vec![path]);
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.press("Ctrl+4");
+    desk.steps(2);
+    let Some(Item::Node(_, name, _)) = items::of_row(desk.app(), "slowest", 0).pop() else {
+        panic!("a node");
+    };
+    desk.reach("Copy Slowest nodes");
+    desk.click(&format!("Kernels of {name}"));
+    let app = desk.app();
+    assert_eq!(app.screen, Screen::Kernels);
+    assert_eq!(app.kernels.looking.map(|pick| pick.profile), Some(0));
+    assert_eq!(app.kernels.filter().words, name);
 }

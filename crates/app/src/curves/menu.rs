@@ -1,16 +1,17 @@
 //! What can be done with a series, and with a case.
 
 use crate::App;
-use crate::action::{Action, Compare, Curves, History, Kernels, Sessions, Shell};
+use crate::action::{Action, Compare, Curves, Figures, History, Kernels, Sessions, Shell};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
 use crate::kernels;
-use crate::palette_entries::entry::{Groups, Offered, anywhere, seen_on};
+use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
 use crate::screen::Screen;
 use crate::sessions::{self, LIVE, OpenSession, Pin};
 use crate::tables::action::Change;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::chart::spec::SeriesId;
 
 /// What can be done with a series: a setup of an open session, or a published curve.
@@ -187,13 +188,36 @@ fn profile_where(open: &OpenSession, is_it: impl Fn(CaseKey) -> bool) -> Option<
     })
 }
 
+/// What can be done with a node or an operator of an engine's graph, by its name.
+pub(crate) fn of_node(app: &App, id: SeriesId, name: &str, level: Level) -> Groups {
+    let (session, setup) = sessions::of_series(id);
+    let open = app.sessions.get(session);
+    let profile = open.and_then(|open| profile_of(open, setup, None));
+    let copy = Action::Shell(Shell::Copy(name.to_owned()));
+    let mut offered = vec![anywhere("Copy the whole name", copy)];
+    if let Some(pick) = profile {
+        let actions = [
+            Kernels::Look(pick),
+            Kernels::AllRows,
+            Kernels::Level(level),
+            Kernels::Filter(name.to_owned()),
+        ];
+        let mut shown = vec![Action::Go(Screen::Kernels)];
+        shown.extend(actions.map(Action::Kernels));
+        offered.insert(0, all_of("Show it in Kernels", shown));
+    }
+    vec![offered]
+}
+
 fn copies(app: &App, id: SeriesId) -> Vec<Offered> {
     let (session, setup) = sessions::of_series(id);
     let name = app.sessions.series_name(session, setup);
     let copy = Action::Shell(Shell::Copy(name.clone()));
     let filter = Action::Table("cases", Change::Filter(name));
+    let picture = Action::Figures(Figures::CopyNear);
     vec![
         anywhere("Copy the name", copy),
+        anywhere("Copy the picture of the chart", picture),
         seen_on(Screen::Curves, "List all its cases", filter),
     ]
 }

@@ -15,6 +15,7 @@ use crate::sessions::{self, Pin, SessionId};
 use crate::{curves, library, plan, screen::Screen, shell, timeline};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::chart::spec::SeriesId;
 
 /// Something that has a menu.
@@ -30,6 +31,8 @@ pub enum Item {
     File(PathBuf),
     /// A setup of the plan, by its place.
     Setup(usize),
+    /// A node or an operator of the graph that an engine made of the network for a setup, by its name.
+    Node(SeriesId, String, Level),
     /// A row of the kernels screen.
     Row(Selected),
     /// A slice of the trace that is shown, by the trace's index.
@@ -45,6 +48,7 @@ pub fn menu(app: &App, item: &Item) -> Groups {
         Item::Case(pin) => curves::menu::of_case(app, *pin),
         Item::Session(id) => sessions::menu::of_session(app, *id),
         Item::File(path) => library::menu::of_file(app, path),
+        Item::Node(id, name, level) => curves::menu::of_node(app, *id, name, *level),
         Item::Row(row) => kernels::menu::of_row(app, row),
         Item::Slice(slice) => timeline::menu::of_slice(app, *slice),
         Item::Screen(screen) => shell::menu::of_screen(app, *screen),
@@ -77,6 +81,7 @@ pub fn name(app: &App, item: &Item) -> String {
             };
             entry.unwrap_or_else(file)
         }
+        Item::Node(_, name, _) => name.clone(),
         Item::Row(row) => kernels::menu::name(row),
         Item::Slice(_) => "Slice".to_owned(),
         Item::Screen(screen) => screen.title().to_owned(),
@@ -100,6 +105,7 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
             .map(|shape| Item::Series(shape.id))
             .into_iter()
             .collect(),
+        "slowest" | "operators" => node(app, table, row).into_iter().collect(),
         "pairs" => pair(app, row).into_iter().map(Item::Case).collect(),
         "kernels" | "categories" | "changes" => {
             let place = app.kernels.drawn.rows.get(row);
@@ -113,6 +119,18 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The node or the operator of a row of the tables about an engine's graph.
+fn node(app: &App, table: &str, row: usize) -> Option<Item> {
+    let card = &app.curves.drawn.graph;
+    let id = card.shown.as_ref()?.id;
+    if table == "operators" {
+        let name = card.graph.operators.get(row)?.name.clone();
+        return Some(Item::Node(id, name, Level::Operator));
+    }
+    let name = card.graph.slowest.get(row)?.name.clone();
+    Some(Item::Node(id, name, Level::Kernel))
 }
 
 /// Both cases of a pair that is compared.

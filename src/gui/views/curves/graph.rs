@@ -10,6 +10,8 @@ use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
 use powerband_app::curves::graph::{Choice, GraphCard};
+use powerband_app::items;
+use powerband_app::screen::Screen;
 use powerband_app::tables;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::graph::Graph;
@@ -148,16 +150,42 @@ fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Ve
         label::caption(ui, title);
     };
     if data_table::tools(ui, app, id, actions, caption) {
+        let name = |row: usize| match shown_in_kernels(app, id, row) {
+            Some(_) => format!("Kernels of {}", row_name(app, id, row)),
+            None => row_name(app, id, row),
+        };
+        let leads_on = shown_in_kernels(app, id, 0).is_some();
         let table = DataTable {
             id,
             height: size::ROW * (ROWS + 1) as f32,
             selected: None,
-            name: None,
+            name: leads_on.then_some(&name),
             lead: None,
             tail: None,
         };
-        table.show(ui, app, actions);
+        let clicked = table.show(ui, app, actions).clicked;
+        actions.extend(
+            clicked
+                .and_then(|row| shown_in_kernels(app, id, row))
+                .unwrap_or_default(),
+        );
     }
+}
+
+fn row_name(app: &App, table: &str, row: usize) -> String {
+    let item = items::of_row(app, table, row).pop();
+    item.map_or_else(String::new, |item| items::name(app, &item))
+}
+
+/// What shows a row among the kernels of the setup's profile, where it has one.
+fn shown_in_kernels(app: &App, table: &str, row: usize) -> Option<Vec<Action>> {
+    let item = items::of_row(app, table, row).pop()?;
+    let groups = items::menu(app, &item).into_iter().flatten();
+    let mut ways = groups.filter(|offered| {
+        let first = offered.actions.first();
+        first == Some(&Action::Go(Screen::Kernels))
+    });
+    ways.next().map(|way| way.actions)
 }
 
 /// Copies between devices and changes of memory layout.
