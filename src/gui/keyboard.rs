@@ -49,8 +49,9 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec
         let Some(key) = Key::from_name(&keys.key) else {
             continue;
         };
-        if ctx.input_mut(|input| consume(input, modifiers(&keys), key))
-            && let Ok(action) = (command.act)(app)
+        // A key whose command cannot be given stays with what has the focus.
+        if let Ok(action) = (command.act)(app)
+            && ctx.input_mut(|input| consume(input, modifiers(&keys), key))
         {
             actions.push(action);
         }
@@ -64,7 +65,8 @@ pub(crate) fn waiting_id() -> Id {
 
 /// Keys that every text field understands.
 fn edits_text(keys: &Shortcut) -> bool {
-    const OF_TEXT: [&str; 12] = [
+    const OF_TEXT: [&str; 13] = [
+        "Home",
         "Ctrl+Z",
         "Ctrl+Shift+Z",
         "Ctrl+C",

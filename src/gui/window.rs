@@ -411,7 +411,7 @@ impl Window {
         if let Some(right) = app.right_screen() {
             let room = ui.available_width();
             let share = app.size_of(&layout::RIGHT) / 1_000.0;
-            let width = (room * share).clamp(LEAST_SCREEN, room - LEAST_SCREEN);
+            let width = (room * share).clamp(LEAST_SCREEN, (room - LEAST_SCREEN).max(LEAST_SCREEN));
             let shown = Panel::right("right-screen")
                 .exact_size(width)
                 .resizable(false)

@@ -19,7 +19,7 @@ use powerband_app::tables::selection::How;
 use powerband_app::tables::{self, action::Change, palette};
 use powerband_core::base::humanize;
 use powerband_findings::tables::Head;
-use powerband_findings::tables::cell::{Cell, Sign, Tone};
+use powerband_findings::tables::cell::{Cell, Rank, Sign, Tone};
 use powerband_findings::tables::view::View;
 
 /// The least height of a table that was made lower.
@@ -507,7 +507,7 @@ fn measured(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<Widths>
             let suits = (title.max(cells) + PADDING).min(WIDEST).ceil();
             let least = match first_words {
                 Some(first) if first == place => FIRST_WORDS,
-                _ if head.is_number || has_verdicts(view, place) => cells + PADDING,
+                _ if head.is_number || is_whole(view, place) => cells + PADDING,
                 _ => WORDS,
             };
             (suits, least.min(suits))
@@ -517,10 +517,12 @@ fn measured(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<Widths>
     widths
 }
 
-/// Whether a column holds verdicts, which cannot be cut off.
-fn has_verdicts(view: &View, column: usize) -> bool {
+/// Whether a column holds what says nothing once it is cut: verdicts and moments.
+fn is_whole(view: &View, column: usize) -> bool {
     let mut cells = (0..view.len().min(MEASURED)).map(|row| view.cell(row, column));
-    cells.any(|cell| matches!(cell.sign, Some(Sign::Verdict(_))))
+    cells.any(|cell| {
+        matches!(cell.sign, Some(Sign::Verdict(_))) || matches!(cell.rank, Some(Rank::Words(_)))
+    })
 }
 
 /// How wide the title and the widest cell of a column are.

@@ -91,7 +91,7 @@ pub(crate) fn show(
     };
     let hand = ui.interact(
         edge.expand2(across),
-        Id::unique(("handle", id)),
+        ui.scope_id().with(("handle", id)),
         Sense::click_and_drag(),
     );
     hand.widget_info(|| WidgetInfo::labeled(Role::Splitter, true, name));

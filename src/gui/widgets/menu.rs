@@ -29,11 +29,12 @@ pub(crate) fn of_item(response: &Response, app: &App, item: &Item, actions: &mut
 }
 
 /// The same where a widget shows many items: the one that the pointer was on keeps its menu while that is
-/// open.
+/// open. The menu key means the one that is selected.
 pub(crate) fn of_hovered(
     response: &Response,
     app: &App,
     hovered: Option<Item>,
+    selected: Option<Item>,
     actions: &mut Vec<Action>,
 ) {
     let memory = response.id.with("menu-item");
@@ -41,6 +42,10 @@ pub(crate) fn of_hovered(
         response
             .ctx
             .data_mut(|data| data.insert_temp(memory, hovered));
+    } else if !is_open(response) {
+        response
+            .ctx
+            .data_mut(|data| data.insert_temp(memory, selected));
     }
     let meant: Option<Option<Item>> = response.ctx.data(|data| data.get_temp(memory));
     if let Some(item) = meant.flatten() {

@@ -234,7 +234,8 @@ impl Table<'_> {
         let Some(whole) = whole else {
             return;
         };
-        self.context_menu(&whole, index, asked);
+        let identity = || rows.name.map_or_else(String::new, |name| name(index));
+        self.context_menu(&whole, index, asked, identity);
         if whole.hovered() {
             touched.hovered = Some(index);
         }
@@ -247,12 +248,29 @@ impl Table<'_> {
     }
 
     /// What the right button offers; the cell that it was pressed on is remembered while that is open.
-    fn context_menu(&self, whole: &Response, row: usize, asked: Option<usize>) {
+    /// It closes where another row comes to stand here, so that no entry is about that.
+    fn context_menu(
+        &self,
+        whole: &Response,
+        row: usize,
+        asked: Option<usize>,
+        identity: impl Fn() -> String,
+    ) {
         let memory = Id::unique(("table-menu", self.id));
+        let meant = whole.id.with("meant");
+        if !menu::is_open(whole) {
+            whole.ctx.data_mut(|data| data.remove::<String>(meant));
+        }
         if let Some(column) = asked {
             whole.ctx.data_mut(|data| data.insert_temp(memory, column));
         }
         menu::opened_on(whole, |ui| {
+            let now = identity();
+            let opened_for: String =
+                ui.data_mut(|data| data.get_temp_mut_or_insert_with(meant, identity).clone());
+            if opened_for != now {
+                return ui.close();
+            }
             let column: Option<usize> = ui.data(|data| data.get_temp(memory));
             (self.menu)(ui, row, column.unwrap_or(0));
         });

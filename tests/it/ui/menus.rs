@@ -10,6 +10,7 @@ use powerband_app::action::{Action, Kernels, Timeline};
 use powerband_app::items::{self, Item};
 use powerband_app::palette_entries;
 use powerband_app::screen::Screen;
+use powerband_app::tables::action::Change;
 
 use super::Desk;
 use super::pictures::{State, desk};
@@ -227,4 +228,31 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
     assert_eq!(app.screen, Screen::Kernels);
     assert_eq!(app.kernels.looking.map(|pick| pick.profile), Some(0));
     assert_eq!(app.kernels.filter().words, name);
+}
+
+#[test]
+fn closing_all_others_keeps_a_session_whose_file_is_gone() {
+    let mut desk = desk(State::Full, 1.0);
+    let open = desk.app().sessions.iter().next().expect("a session");
+    let (id, name, path) = (open.id, open.session.name.clone(), open.path.clone());
+    std::fs::remove_file(path.expect("a file")).expect("it goes");
+    desk.right_click(&format!("Curves of {name}"));
+    desk.click("Close all others");
+    let left: Vec<_> = desk.app().sessions.iter().map(|open| open.id).collect();
+    assert_eq!(left, [id]);
+}
+
+#[test]
+fn a_menu_closes_where_another_row_comes_to_stand() {
+    let mut desk = desk(State::Full, 1.0);
+    desk.press("Ctrl+9");
+    let mut rows = desk.names().into_iter();
+    let row = rows.find(|name| name.starts_with("Session "));
+    desk.right_click(&row.expect("a row"));
+    desk.see("Details in the library");
+    let sort = Change::Sort("name".to_owned());
+    desk.act(Action::Table("sessions", sort.clone()));
+    desk.act(Action::Table("sessions", sort));
+    desk.steps(3);
+    assert!(!desk.sees("Details in the library"), "{:?}", desk.names());
 }

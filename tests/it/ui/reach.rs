@@ -207,6 +207,7 @@ ways! {
     Action::Kernels(Kernels::AllRows) => Palette,
     Action::Kernels(Kernels::Categorise(_, _)) => Field("Pattern"),
     Action::Kernels(Kernels::Forget(_)) => Palette,
+    Action::Kernels(Kernels::Find(_)) => Palette,
     Action::Kernels(Kernels::Timeline) => Palette,
     Action::Kernels(Kernels::Gap(_, _)) => Palette,
     Action::OpenTrace(_) => DIALOG,

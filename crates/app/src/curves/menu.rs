@@ -133,12 +133,10 @@ fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Ve
                 setup,
                 batch,
             };
-            let follow = Action::History(History::Follow(following));
-            offered.push(seen_on(
-                Screen::History,
-                "Follow it through the library",
-                follow,
-            ));
+            let actions = [History::Only(None), History::Follow(following)];
+            let mut all = vec![Action::Go(Screen::History)];
+            all.extend(actions.map(Action::History));
+            offered.push(all_of("Follow it through the library", all));
         }
     }
     if let Some(pick) = profile_of(open, setup, batch) {

@@ -294,7 +294,7 @@ impl CurvesState {
     }
 
     /// The pinned cases.
-    fn pins(&self) -> impl Iterator<Item = Pin> + use<> {
+    pub(crate) fn pins(&self) -> impl Iterator<Item = Pin> + use<> {
         self.pin.into_iter().chain(self.second)
     }
 
@@ -305,13 +305,13 @@ impl CurvesState {
         self.examined = self
             .examined
             .filter(|series| sessions::of_series(*series).0 != session);
-        if self.pins().any(|pin| pin.session == session) {
-            self.second = None;
-            self.two = None;
-        }
+        self.second = self.second.filter(|pin| pin.session != session);
         if self.pin.is_some_and(|pin| pin.session == session) {
-            self.pin = None;
+            self.pin = self.second.take();
             self.pinned = None;
+        }
+        if self.second.is_none() {
+            self.two = None;
         }
     }
 }

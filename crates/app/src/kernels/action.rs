@@ -43,6 +43,8 @@ pub enum Kernels {
     Forget(usize),
     /// Shows the timeline of the profile that is shown.
     Timeline,
+    /// Lights every slice of a kernel on it, by its whole name.
+    Find(String),
     /// Shows a pause on it: its start, counted from the first slice, and its length, in nanoseconds.
     Gap(u64, u64),
 }

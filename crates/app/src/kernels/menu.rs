@@ -4,7 +4,7 @@ use super::Selected;
 use super::commands::timeline_of_profile;
 use super::instances::Which;
 use crate::App;
-use crate::action::{Action, Kernels, Shell, Timeline};
+use crate::action::{Action, Kernels, Shell};
 use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
 use crate::screen::Screen;
 
@@ -46,15 +46,11 @@ fn on_timeline(app: &App, row: &Selected, kernel: &str) -> [Offered; 3] {
         let show = Action::Kernels(Kernels::Instance(which));
         all_of(title, vec![select.clone(), show]).only_if(allowed())
     };
-    let find = Action::Timeline(Timeline::Search(whole(kernel)));
+    let find = Action::Kernels(Kernels::Find(kernel.to_owned()));
     [
         instance("First on the timeline", Which::First),
         instance("Longest on the timeline", Which::Longest),
-        all_of(
-            "Find all on the timeline",
-            vec![Action::Kernels(Kernels::Timeline), find],
-        )
-        .only_if(allowed()),
+        anywhere("Find all on the timeline", find).only_if(allowed()),
     ]
 }
 

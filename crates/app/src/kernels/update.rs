@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::menu::whole;
 use super::work::{self, RuleChange};
 use super::{Found, Pick};
 use crate::App;
@@ -56,6 +57,10 @@ impl App {
                 self.change_rules(RuleChange::Add(category, pattern));
             }
             Kernels::Forget(place) => self.change_rules(RuleChange::Forget(place)),
+            Kernels::Find(name) => {
+                let seek = Seek::Search(whole(&name));
+                return self.show_timeline_of_profile(Some(seek));
+            }
             Kernels::Timeline => return self.show_timeline_of_profile(None),
             Kernels::Gap(start_ns, length_ns) => {
                 let gap = Stretch::new(start_ns as f64, (start_ns + length_ns) as f64);

@@ -110,13 +110,24 @@ impl Planner {
     pub fn replace(&mut self, draft: Draft) {
         self.remember(None);
         self.draft = draft;
+        self.forget_places();
+    }
+
+    /// Setups may stand elsewhere now.
+    fn forget_places(&mut self) {
+        self.more = None;
+        if let Some(matrix) = &mut self.matrix {
+            matrix.base = None;
+        }
     }
 
     /// Changes the draft. What needs files or dialogs is left to `update.rs`.
     pub fn edit(&mut self, edit: PlanEdit) {
         match edit {
-            PlanEdit::Undo => self.step(true),
-            PlanEdit::Redo => self.step(false),
+            PlanEdit::Undo | PlanEdit::Redo => {
+                self.step(edit == PlanEdit::Undo);
+                self.forget_places();
+            }
             PlanEdit::ChooseModel
             | PlanEdit::Keep
             | PlanEdit::Use(_)
@@ -129,6 +140,9 @@ impl Planner {
             edit => {
                 let typing = typing(&edit);
                 self.more = self.more.and_then(|place| followed(place, &edit));
+                if let Some(matrix) = &mut self.matrix {
+                    matrix.base = matrix.base.and_then(|place| followed(place, &edit));
+                }
                 let before = self.draft.clone();
                 apply(&mut self.draft, edit);
                 if self.draft != before {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{LIVE, OnDisk, OpenSession, SessionId, work};
-use crate::action::{Action, Sessions};
+use crate::action::{Action, Curves, Sessions};
 use crate::inbox::{Message, Opened, SessionMessage};
 use crate::notices::Weight;
 use crate::plan::{Draft, PlanEdit};
@@ -29,10 +29,7 @@ impl App {
             Sessions::Choose => self.outputs.push(Output::Ask(Ask::Open)),
             Sessions::Open(paths) => self.open_files(paths),
             Sessions::OpenExample(place) => self.open_example(place),
-            Sessions::OpenOnly(path) => {
-                self.sessions(Sessions::CloseAll);
-                self.open_session(path);
-            }
+            Sessions::OpenOnly(path) => self.open_only(path),
             Sessions::Toggle(path) => match self.sessions.by_path(&path).map(|open| open.id) {
                 Some(id) => self.close_session(id),
                 None => self.open_session(path),
@@ -111,11 +108,30 @@ impl App {
         });
     }
 
+    /// Opens a session and closes all others. One that is open stays as it is, because its file may be gone.
+    fn open_only(&mut self, path: PathBuf) {
+        let Some(kept) = self.sessions.by_path(&path).map(|open| open.id) else {
+            self.sessions(Sessions::CloseAll);
+            self.open_session(path);
+            return;
+        };
+        let others = self.sessions.iter().map(|open| open.id);
+        let others = others.filter(|id| *id != kept && *id != LIVE);
+        for id in others.collect::<Vec<SessionId>>() {
+            self.close_session(id);
+        }
+        self.go_to_opened();
+    }
+
     fn close_session(&mut self, id: SessionId) {
+        let was_pinned = self.curves.pins().any(|pin| pin.session == id);
         self.sessions.close(id);
         self.examples.remove(&id);
         self.curves.forget(id);
         self.close_traces_of(id);
+        if was_pinned {
+            self.curves(Curves::Pin(self.curves.pin));
+        }
         self.sessions_changed();
     }
 

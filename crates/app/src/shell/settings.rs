@@ -274,6 +274,7 @@ impl App {
 
     /// Saves the window's state. Called when the window closes.
     pub fn remember(&self) -> Result<(), String> {
+        self.flush_all_notes();
         write(&self.window_file, &self.to_remember())
     }
 

@@ -51,7 +51,10 @@ impl Trail {
     }
 
     fn left(&mut self, place: Place) {
-        self.past.push(place);
+        // An action that takes another one leaves its place once.
+        if self.past.last() != Some(&place) {
+            self.past.push(place);
+        }
         self.future.clear();
         if self.past.len() > KEPT {
             self.past.remove(0);

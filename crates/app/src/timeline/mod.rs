@@ -82,6 +82,8 @@ pub enum Seek {
     Stretch(Stretch),
     /// A slice, by its name and its start.
     Slice(String, u64),
+    /// All slices that a search finds.
+    Search(String),
 }
 
 /// A file that is being read.
@@ -346,6 +348,11 @@ impl TimelineState {
     pub(crate) fn seek(&mut self, seek: &Seek) {
         match seek {
             Seek::Stretch(stretch) => self.look_from_first(*stretch),
+            Seek::Search(text) => {
+                self.search.clone_from(text);
+                self.hits = None;
+                self.hit = None;
+            }
             Seek::Slice(name, start_ns) => {
                 let open = self.current().map(|(_, open, _)| Arc::clone(open));
                 let slice = open.and_then(|open| instance_at(&open.trace, name, *start_ns));

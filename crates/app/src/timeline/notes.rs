@@ -1,5 +1,6 @@
 //! Notes on the trace that is shown: added, edited, removed, gone to, and written beside the trace.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::notebook::NOTE;
@@ -127,6 +128,37 @@ impl App {
             let written = trace_notes::write(&path, &kept);
             outlet.send(Message::Trace(TraceMessage::NotesWritten(id, written)));
         });
+    }
+
+    /// What was typed since the last write began, before the notebook of a trace is closed.
+    pub(crate) fn flush_notes(&self, id: TraceId) {
+        if let Some((path, kept)) = self.unwritten_notes(id) {
+            self.jobs.spawn("trace-notes", move |outlet| {
+                if let Err(reason) = trace_notes::write(&path, &kept) {
+                    outlet.send(Message::Failed(format!("Notes are not saved: {reason}.")));
+                }
+            });
+        }
+    }
+
+    /// The same at the end of the program, which waits for it.
+    pub(crate) fn flush_all_notes(&self) {
+        let ids = self.timeline.notebooks.keys();
+        for (path, kept) in ids.filter_map(|id| self.unwritten_notes(*id)) {
+            // The window is closing: no message would be seen.
+            drop(trace_notes::write(&path, &kept));
+        }
+    }
+
+    fn unwritten_notes(&self, id: TraceId) -> Option<(PathBuf, TraceNotes)> {
+        let book = self.timeline.notebooks.get(&id)?;
+        let path = book.path.clone()?;
+        if book.is_sealed || !(book.is_changed || book.is_writing) {
+            return None;
+        }
+        let open = self.timeline.traces.get(&id)?;
+        let view = self.timeline.views.get(&id)?;
+        Some((path, kept_of(book.notes.clone(), open, view)))
     }
 
     /// Notes were written, or not.

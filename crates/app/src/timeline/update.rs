@@ -31,7 +31,8 @@ impl App {
                 self.find_if_wanted();
             }
             Timeline::Close(id) => {
-                state.close(id);
+                self.flush_notes(id);
+                self.timeline.close(id);
                 self.find_if_wanted();
             }
             Timeline::StopReading(id) => {
@@ -302,6 +303,7 @@ impl App {
             self.timeline(Timeline::Show(id));
             if let Some(seek) = seek {
                 self.timeline.seek(&seek);
+                self.find_if_wanted();
             }
             return;
         }
@@ -309,6 +311,11 @@ impl App {
             return;
         };
         self.screen = Screen::Timeline;
+        let mut pending = self.timeline.reading.iter_mut();
+        if let Some(reading) = pending.find(|reading| reading.path == path) {
+            reading.seek = seek;
+            return;
+        }
         let mut reading = Reading::of(self.timeline.new_id(), pick.session, path);
         reading.profile = Some(pick.profile);
         reading.seek = seek;
@@ -326,6 +333,11 @@ impl App {
 
     /// A session's timelines close with it.
     pub(crate) fn close_traces_of(&mut self, session: SessionId) {
+        let owned = self.timeline.traces.iter();
+        let owned = owned.filter(|(_, open)| open.owner.is_some_and(|(owner, _)| owner == session));
+        for (id, _) in owned {
+            self.flush_notes(*id);
+        }
         self.timeline.close_of_session(session);
         if self.timeline.hits.is_none() {
             self.find_if_wanted();
@@ -394,6 +406,7 @@ impl App {
                 self.timeline.put(id, Arc::from(open));
                 if let Some(seek) = seek {
                     self.timeline.seek(&seek);
+                    self.find_if_wanted();
                 }
             }
             Err(Some(reason)) => {

@@ -511,7 +511,8 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec, actions: &mut Vec
     let touched = chart::show(ui, id, spec, look);
     let case = |point| case_at(app, id, point);
     let hovered = touched.hovered.map(case).map(Item::Case);
-    menu::of_hovered(&touched.response, app, hovered, actions);
+    let pinned = app.curves.pin.map(Item::Case);
+    menu::of_hovered(&touched.response, app, hovered, pinned, actions);
     if let Some(pin) = touched.clicked.map(case) {
         let pin = (app.curves.pin != Some(pin)).then_some(pin);
         actions.push(Action::Curves(Curves::Pin(pin)));

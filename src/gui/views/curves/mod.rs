@@ -229,7 +229,8 @@ pub(super) fn react(
             Item::Case(pin_of(point))
         }
     });
-    menu::of_hovered(&touched.response, app, item, actions);
+    let pinned = app.curves.pin.map(Item::Case);
+    menu::of_hovered(&touched.response, app, item, pinned, actions);
     if let Some(point) = touched.hovered {
         changes.push(Curves::Highlight(Some(point.0)));
         if menu::is_open(&touched.response) {

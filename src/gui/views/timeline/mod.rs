@@ -180,10 +180,10 @@ fn canvas(
     actions: &mut Vec<Action>,
 ) {
     framed(ui, size, |ui| {
-        let response = timeline_canvas::show(ui, shown, changes);
-        if let Some(slice) = app.timeline.selected_slice() {
-            menu::of_item(&response, app, &Item::Slice(slice), actions);
-        }
+        let (response, under) = timeline_canvas::show(ui, shown, changes);
+        let selected = app.timeline.selected_slice().map(Item::Slice);
+        let under = under.map(Item::Slice);
+        menu::of_hovered(&response, app, under, selected, actions);
         // The strip at the top can be dragged up to its end.
         let below = response.rect.top() + timeline_canvas::HEAD;
         figure::offer(ui, "timeline", response.rect.with_min_y(below), || {

@@ -122,8 +122,12 @@ impl Parts {
     }
 }
 
-/// Shows it over all available space.
-pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) -> Response {
+/// Shows it over all available space; the answer has the slice under the pointer.
+pub(crate) fn show(
+    ui: &mut Ui,
+    shown: &Shown<'_>,
+    actions: &mut Vec<Change>,
+) -> (Response, Option<usize>) {
     let (outer, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     response.widget_info(|| {
         let slices = humanize::of_many(shown.trace.len() as u64, "slice");
@@ -134,7 +138,7 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) ->
     let flags = if shown.notes.is_empty() { 0.0 } else { FLAGS };
     let parts = Parts::of(outer, flags, device_lanes::height(shown, outer.height()));
     if parts.tracks.width() < 60.0 || parts.tracks.height() < layout::ROW {
-        return response;
+        return (response, None);
     }
     let folded = &shown.view.folded;
     let places = Places::of(shown.trace, shown.timeline, folded, &shown.tracks);
@@ -184,7 +188,8 @@ pub(crate) fn show(ui: &mut Ui, shown: &Shown<'_>, actions: &mut Vec<Change>) ->
             card::show(ui, &response, &words);
         }
     }
-    response
+    let under = response.hover_pos().and_then(|at| hand.slice_at(at));
+    (response, under)
 }
 
 /// Everything that the pointer can reach.
@@ -346,6 +351,14 @@ impl Hand<'_> {
         }
     }
 
+    /// Of slices too close to separate, the pointer means the longest.
+    fn slice_at(&self, at: Pos2) -> Option<usize> {
+        let (row, range) = self.hit(at)?;
+        let row = self.shown.timeline.rows.get(row)?;
+        let longest = range.max_by_key(|at| row.busy_ns(*at..*at + 1))?;
+        Some(row.slice(longest))
+    }
+
     fn clicks(&self, response: &Response, actions: &mut Vec<Change>) {
         let Some(at) = response.interact_pointer_pos() else {
             return;
@@ -353,13 +366,7 @@ impl Hand<'_> {
         if response.clicked() && self.parts.overview.contains(at) {
             return self.to_overview(at, actions);
         }
-        let hit = self.hit(at);
-        let slice = hit.and_then(|(row, range)| {
-            // Of slices too close to separate, the pointer means the longest.
-            let row = self.shown.timeline.rows.get(row)?;
-            let longest = range.max_by_key(|at| row.busy_ns(*at..*at + 1))?;
-            Some(row.slice(longest))
-        });
+        let slice = self.slice_at(at);
         if response.double_clicked() {
             actions.extend(slice.map(Change::ZoomTo));
         } else if response.clicked() && self.parts.tracks.contains(at) {
