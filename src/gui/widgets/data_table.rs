@@ -14,7 +14,7 @@ use crate::gui::theme::{self, size, space};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::items::{self, Item};
-use powerband_app::palette_entries::{Groups, Offered};
+use powerband_app::palette_entries::{Groups, Offered, anywhere};
 use powerband_app::tables::selection::How;
 use powerband_app::tables::{self, action::Change, palette};
 use powerband_core::base::humanize;
@@ -294,13 +294,7 @@ impl DataTable<'_> {
 
 /// Entries of the context menu of a cell.
 fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) -> Vec<Offered> {
-    let entry = |title: String, action| Offered {
-        title,
-        actions: vec![action],
-        why_not: None,
-    };
-    let copy =
-        |title: &str, text: String| entry(title.to_owned(), Action::Shell(Shell::Copy(text)));
+    let copy = |title: &str, text: String| anywhere(title, Action::Shell(Shell::Copy(text)));
     let mut offered = vec![copy("Copy the row", view.row_tsv(row))];
     let rows = app.tables.selected(id).filter(|rows| rows.len() > 1);
     if let Some(rows) = rows {
@@ -308,7 +302,7 @@ fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) 
             "Copy the {} selected rows",
             humanize::count(rows.len() as u64)
         );
-        offered.push(entry(title, Action::Table(id, Change::Copy)));
+        offered.push(anywhere(title, Action::Table(id, Change::Copy)));
     }
     let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
         return offered;
@@ -320,19 +314,19 @@ fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) 
         if kind.filters && app.tables.words(id) != text {
             let words = humanize::shorten(&text, LONGEST);
             let filter = change(Change::Filter(text));
-            offered.push(entry(format!("Filter by “{words}”"), filter));
+            offered.push(anywhere(format!("Filter by “{words}”"), filter));
         }
     }
     let sort = change(Change::Sort(key()));
     let hide = change(Change::Column(key(), false));
     offered.extend([
-        entry(format!("Sort by {}", head.title), sort),
-        entry(format!("Hide {}", head.title), hide),
+        anywhere(format!("Sort by {}", head.title), sort),
+        anywhere(format!("Hide {}", head.title), hide),
     ]);
     offered
 }
 
-/// What can be done with what a row is about; several items are told apart by their names.
+/// Menu entries for the items of a row. With several items, each entry ends with the item's name.
 fn of_items(app: &App, items: &[Item]) -> Groups {
     let several = items.len() > 1;
     items

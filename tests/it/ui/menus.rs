@@ -116,7 +116,7 @@ fn the_palette_offers_what_the_menu_of_the_pinned_case_offers() {
 }
 
 #[test]
-fn an_open_session_and_a_file_have_menus() {
+fn an_open_session_has_a_menu() {
     let mut desk = desk(State::Full, 1.0);
     let open = desk.app().sessions.iter().next().expect("a session");
     let (id, name) = (open.id, open.session.name.clone());
@@ -255,4 +255,14 @@ fn a_menu_closes_where_another_row_comes_to_stand() {
     desk.act(Action::Table("sessions", sort));
     desk.steps(3);
     assert!(!desk.sees("Details in the library"), "{:?}", desk.names());
+}
+
+#[test]
+fn a_session_of_a_trace_that_is_open_leads_to_its_timeline() {
+    let desk = with_kernels();
+    let id = desk.app().sessions.iter().next().expect("a session").id;
+    let groups = items::menu(desk.app(), &Item::Session(id));
+    let mut all = groups.into_iter().flatten();
+    let way = all.find(|offered| offered.title == "Show its timeline");
+    assert_eq!(way.expect("an entry").why_not, None);
 }

@@ -110,8 +110,11 @@ fn three_precisions_are_planned() {
         hand.click(&format!("Precision {precision}, add"));
     }
     hand.click("Add 2 setups");
-    let setups = hand.desk.app().planner.draft.setups.len();
-    assert!(setups >= 2, "{setups}");
+    let setups = &hand.desk.app().planner.draft.setups;
+    for precision in ["precision=fp16", "precision=int8"] {
+        let mut specs = setups.iter().map(|setup| &setup.spec);
+        assert!(specs.any(|spec| spec.contains(precision)), "{setups:?}");
+    }
     hand.done("Plan several precisions");
 }
 

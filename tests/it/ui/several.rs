@@ -1,7 +1,6 @@
 //! Many rows at once: selecting them by clicks and keys, and what is done with several sessions of the library.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use eframe::egui::{Event, Modifiers};
 use powerband_app::action::{Action, Library};
@@ -244,14 +243,10 @@ fn two_thousand_sessions_stay_quick_to_select() {
     desk.press("Ctrl+A");
     assert_eq!(desk.app().selected_files().len(), 2_000);
     desk.steps(3);
-    let mut times: Vec<Duration> = (0..15)
-        .map(|_| {
-            let begun = Instant::now();
-            desk.step();
-            begun.elapsed()
-        })
-        .collect();
-    times.sort();
-    // Without optimisation and on a loaded machine; a table that made all its rows would take seconds.
-    assert!(times[7] < Duration::from_millis(250), "{times:?}");
+    let rows = desk.names().into_iter();
+    let made = rows.filter(|name| name.starts_with("Session ")).count();
+    assert!(
+        (1..100).contains(&made),
+        "only rows in sight are made, not {made}"
+    );
 }

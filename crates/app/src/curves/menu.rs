@@ -140,12 +140,8 @@ fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Ve
         }
     }
     if let Some(pick) = profile_of(open, setup, batch) {
-        let look = Action::Kernels(Kernels::Look(pick));
-        let timeline = kernels::trace_path(&app.sessions, pick).map(|_| ());
-        offered.push(seen_on(Screen::Kernels, "Open in Kernels", look.clone()));
-        let mut shown = seen_on(Screen::Kernels, "Show on the timeline", look);
-        shown.actions.push(Action::Kernels(Kernels::Timeline));
-        offered.push(shown.only_if(timeline));
+        let titles = ["Open in Kernels", "Show on the timeline"];
+        offered.extend(kernels::menu::of_profile(app, pick, titles));
     }
     let id = sessions::series(open.id, setup);
     if app

@@ -1,6 +1,6 @@
 //! Commands about the kernels of a profile.
 
-use super::Shape;
+use super::{Pick, Shape};
 use crate::action::{Action, Kernels};
 use crate::command::entry::{Command, command};
 use crate::{App, kernels};
@@ -51,6 +51,12 @@ pub(crate) const ALL: &[Command] = &[
 /// The timeline of the profile that the kernels screen shows.
 pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
     let pick = app.kernels.looking.ok_or("no profile is open")?;
+    has_timeline(app, pick)?;
+    Ok(Action::Kernels(Kernels::Timeline))
+}
+
+/// Whether a profile has a timeline: one that is open, or a file beside the session.
+pub(crate) fn has_timeline(app: &App, pick: Pick) -> Result<(), &'static str> {
     let owner = Some((pick.session, pick.profile));
     let is_open = app
         .timeline
@@ -60,5 +66,5 @@ pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
     if !is_open {
         kernels::trace_path(&app.sessions, pick)?;
     }
-    Ok(Action::Kernels(Kernels::Timeline))
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! What can be done with a row of the kernels screen: a category, an operator or a kernel.
 
-use super::Selected;
-use super::commands::timeline_of_profile;
+use super::commands::{has_timeline, timeline_of_profile};
 use super::instances::Which;
+use super::{Pick, Selected};
 use crate::App;
 use crate::action::{Action, Kernels, Shell};
 use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
@@ -29,6 +29,15 @@ pub(crate) fn of_row(app: &App, row: &Selected) -> Groups {
             anywhere("Copy the whole name", copy),
         ],
     ]
+}
+
+/// The screens that show a profile: *Kernels*, and the timeline where it has one.
+pub(crate) fn of_profile(app: &App, pick: Pick, [kernels, timeline]: [&str; 2]) -> [Offered; 2] {
+    let look = Action::Kernels(Kernels::Look(pick));
+    let shown = seen_on(Screen::Kernels, kernels, look.clone());
+    let mut on_timeline = seen_on(Screen::Kernels, timeline, look);
+    on_timeline.actions.push(Action::Kernels(Kernels::Timeline));
+    [shown, on_timeline.only_if(has_timeline(app, pick))]
 }
 
 /// The name of a row.

@@ -41,7 +41,7 @@ pub(crate) fn typed_on(screen: Screen, title: &str, field: &str) -> Offered {
 }
 
 /// An action whose effect every screen shows.
-pub(crate) fn anywhere(title: impl Into<String>, action: Action) -> Offered {
+pub fn anywhere(title: impl Into<String>, action: Action) -> Offered {
     all_of(title, vec![action])
 }
 

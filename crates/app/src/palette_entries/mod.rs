@@ -4,7 +4,7 @@
 
 pub(crate) mod entry;
 
-pub use entry::{Groups, Offered};
+pub use entry::{Groups, Offered, anywhere};
 
 use super::{
     App, compare, curves, history, items, journey, kernels, library, machine, plan, run, sessions,

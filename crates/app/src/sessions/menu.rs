@@ -2,7 +2,7 @@
 
 use super::{LIVE, OpenSession, SessionId};
 use crate::App;
-use crate::action::{Action, Compare, Journey, Kernels, Library, Sessions, Shell};
+use crate::action::{Action, Compare, Journey, Library, Sessions, Shell};
 use crate::compare::{self, is_comparable};
 use crate::journey::Looking;
 use crate::kernels;
@@ -37,12 +37,8 @@ fn screens(app: &App, open: &OpenSession) -> Vec<Offered> {
             session: open.id,
             profile: 0,
         };
-        let look = Action::Kernels(Kernels::Look(pick));
-        let timeline = kernels::trace_path(&app.sessions, pick).map(|_| ());
-        offered.push(seen_on(Screen::Kernels, "Show its kernels", look.clone()));
-        let mut shown = seen_on(Screen::Kernels, "Show its timeline", look);
-        shown.actions.push(Action::Kernels(Kernels::Timeline));
-        offered.push(shown.only_if(timeline));
+        let titles = ["Show its kernels", "Show its timeline"];
+        offered.extend(kernels::menu::of_profile(app, pick, titles));
     }
     offered
 }

@@ -139,8 +139,8 @@ pub fn lay_out(regions: &mut [Region], width: f64, height: f64, head: f64) {
     }
 }
 
-/// Rectangles whose areas are as the weights, filling a field, as near to squares as can be had: the
-/// layout of Bruls, Huizing and van Wijk. Weights that are nothing or less have rectangles without area.
+/// Fills a field with rectangles: their areas are proportional to the weights, their sides as equal as possible
+/// (squarified treemap of Bruls, Huizing and van Wijk). A weight of zero or less gets no area.
 pub(crate) fn squarified(weights: &[f64], width: f64, height: f64) -> Vec<Rectangle> {
     let mut places = vec![Rectangle::default(); weights.len()];
     let is_drawn = |weight: f64| weight.is_finite() && weight > 0.0;
