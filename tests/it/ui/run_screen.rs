@@ -116,15 +116,14 @@ fn the_table_follows_the_active_case_until_it_is_scrolled_or_sorted() {
         desk.act(Action::Run(RunAction::Resume));
         desk.until("it goes on", |app| run(app).stage == Stage::Measuring);
     }
-    desk.steps(6);
-    let session = run(desk.app()).session.clone().expect("a session");
-    let case = run(desk.app()).current_case().expect("an active case");
-    let name = format!(
-        "Skip {} batch {}",
-        session.setup_label(case.setup),
-        case.batch
-    );
-    assert!(desk.sees(&name), "the row of {case:?} is not in view");
+    // Scrolling there takes a few frames, and a case may still begin while the run comes to rest.
+    desk.step_until("the row of the active case is in view", PATIENCE, |desk| {
+        let run = run(desk.app());
+        let session = run.session.as_ref().expect("a session");
+        let case = run.current_case().expect("an active case");
+        let label = session.setup_label(case.setup);
+        desk.sees(&format!("Skip {label} batch {}", case.batch))
+    });
     turn_over_table(&mut desk);
     assert!(!run(desk.app()).follows, "the wheel ends it");
     desk.click("Follow");

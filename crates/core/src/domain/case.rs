@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::generation::Generation;
 use super::outcome::Outcome;
 use super::reported::Stated;
 
@@ -56,6 +57,9 @@ pub struct Round {
     /// What was learned, epoch by epoch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
+    /// The requests token by token, where a language model generated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<Generation>,
     /// The most memory of the device that the engine had, in bytes, where it reports that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_peak_bytes: Option<u64>,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::engines::{EngineError, EngineInfo};
 use powerband_core::domain::case::{CaseKey, CpuContention, Epoch, Opening, Part, WarmUp};
 use powerband_core::domain::examination::Examination;
+use powerband_core::domain::generation::Generation;
 use powerband_core::domain::plan::{Load, WarmUpRule};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
@@ -286,6 +287,9 @@ pub struct Measured {
     /// What was learned, epoch by epoch.
     #[serde(default)]
     pub epochs: Vec<Epoch>,
+    /// The requests token by token, where a language model generated.
+    #[serde(default)]
+    pub generation: Option<Generation>,
     /// The most memory of the device that the engine had, in bytes, where it reports that.
     #[serde(default)]
     pub device_peak_bytes: Option<u64>,

@@ -260,6 +260,8 @@ fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
         },
         parts: parts(&last).unwrap_or_default(),
         epochs: epochs(all),
+        // Copies that generate would each be a request of their own.
+        generation: None,
         starts_within_ns: Some(longest(all, |one| one.started_monotonic_ns) - started),
         device_peak_bytes: all
             .iter()

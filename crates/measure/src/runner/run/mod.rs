@@ -404,6 +404,7 @@ impl Run<'_, '_> {
                     company: measured.company,
                     parts: measured.parts,
                     epochs: measured.epochs,
+                    generation: measured.generation,
                     device_peak_bytes: measured.device_peak_bytes,
                     starts_within_ns: measured.starts_within_ns,
                 };
