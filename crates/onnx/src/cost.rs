@@ -170,7 +170,10 @@ fn element_sizes(model: &ModelProto) -> BTreeMap<&str, u64> {
             | "GreaterOrEqual"
             | "Less"
             | "LessOrEqual"
-            | "Not" => 1,
+            | "Not"
+            | "And"
+            | "Or"
+            | "Xor" => 1,
             "Cast" => proto::int(node, "to").map_or(4, |to| bytes(to as i32)),
             "ConvInteger" | "MatMulInteger" => 4,
             "DequantizeLinear" | "Where" => of(1).unwrap_or(4),

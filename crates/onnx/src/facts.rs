@@ -185,7 +185,7 @@ mod tests {
         let found: BTreeMap<String, ModelSummary> = zoo::ALL
             .iter()
             .map(|network| {
-                let summary = inspect::summarize(&zoo::build(network), network.id);
+                let summary = inspect::summarize(&zoo::outline(network), network.id);
                 (network.id.to_owned(), summary)
             })
             .collect();

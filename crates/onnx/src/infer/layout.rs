@@ -36,6 +36,7 @@ pub(super) fn follow(op: &Op<'_>) -> Option<Vec<usize>> {
         "ArgMax" | "ArgMin" => reduce_axes(op, &[op.axis(0, op.shape(0)?.len())?]),
         "DepthToSpace" => depth_to_space(op),
         "SpaceToDepth" => space_to_depth(op),
+        "Range" => range(op),
         "OneHot" => None,
         name if name.starts_with("Reduce") => reduce(op),
         _ => None,
@@ -268,6 +269,25 @@ fn pad(op: &Op<'_>) -> Option<Vec<usize>> {
         dims[at] = usize::try_from(grown).ok()?;
     }
     Some(dims)
+}
+
+/// As many steps as fit between the limits.
+fn range(op: &Op<'_>) -> Option<Vec<usize>> {
+    let one = |index| {
+        op.int_input(index)
+            .and_then(|values| values.first().copied())
+    };
+    let (start, end, step) = (
+        i128::from(one(0)?),
+        i128::from(one(1)?),
+        i128::from(one(2)?),
+    );
+    let steps = match step {
+        0 => return None,
+        1.. => (end - start + step - 1) / step,
+        _ => (start - end - step - 1) / -step,
+    };
+    Some(vec![usize::try_from(steps.max(0)).ok()?])
 }
 
 fn tile(op: &Op<'_>) -> Option<Vec<usize>> {

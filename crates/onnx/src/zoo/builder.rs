@@ -4,21 +4,11 @@
 //! layer's node, output and tensors are named after the layer, the way torchvision names them, so
 //! that tools show familiar names and seeds stay put.
 
-use crate::pb::attribute_proto::AttributeType;
 use crate::pb::tensor_proto::DataType;
-use crate::pb::tensor_shape_proto::{Dimension, dimension};
-use crate::pb::{
-    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto,
-    TypeProto, ValueInfoProto, type_proto,
-};
+use crate::pb::{AttributeProto, GraphProto, ModelProto, NodeProto};
 
-use super::weights::{self, Fill, TensorPlan};
-
-/// The operator set that the networks use: old enough for every engine, new enough for all we need.
-const OPSET: i64 = 17;
-
-/// The file format version that goes with it.
-const IR_VERSION: i64 = 8;
+use super::draft::{Draft, float, integer, integers, port};
+use super::weights::{Fill, TensorPlan};
 
 /// What flows along an edge of the graph: batch × channels × height × width.
 #[derive(Clone, Debug)]
@@ -194,7 +184,12 @@ impl GraphBuilder {
     }
 
     /// The finished model for square images of `side` pixels; `logits` becomes its output.
-    pub fn finish(mut self, name: &str, side: usize, logits: &Value) -> ModelProto {
+    pub fn finish(self, name: &str, side: usize, logits: &Value) -> ModelProto {
+        self.draft(name, side, logits).fill()
+    }
+
+    /// The same without its weights.
+    pub(super) fn draft(mut self, name: &str, side: usize, logits: &Value) -> Draft {
         // The last node writes the output under its public name, without a copy in between.
         for node in &mut self.nodes {
             for output in node
@@ -205,24 +200,19 @@ impl GraphBuilder {
                 "logits".clone_into(output);
             }
         }
+        let (side, scores) = (side.to_string(), logits.channels.to_string());
         let graph = GraphProto {
             node: self.nodes,
             name: name.to_owned(),
-            initializer: weights::generate(&self.tensors),
-            input: vec![port("input", &[3, side, side])],
-            output: vec![port("logits", &[logits.channels])],
+            input: vec![port(
+                "input",
+                DataType::Float,
+                &["batch", "3", &side, &side],
+            )],
+            output: vec![port("logits", DataType::Float, &["batch", &scores])],
             ..Default::default()
         };
-        ModelProto {
-            ir_version: IR_VERSION,
-            opset_import: vec![OperatorSetIdProto {
-                domain: String::new(),
-                version: OPSET,
-            }],
-            producer_name: "powerband".to_owned(),
-            graph: Some(graph),
-            ..Default::default()
-        }
+        Draft::new(graph, self.tensors)
     }
 
     /// Plans a tensor of a layer and returns its name.
@@ -268,60 +258,6 @@ fn window(kernel: usize, stride: usize, pad: usize) -> Vec<AttributeProto> {
         integers("strides", &[stride; 2]),
         integers("pads", &[pad; 4]),
     ]
-}
-
-fn integer(name: &str, value: i64) -> AttributeProto {
-    AttributeProto {
-        name: name.to_owned(),
-        r#type: AttributeType::Int as i32,
-        i: Some(value),
-        ..Default::default()
-    }
-}
-
-fn integers(name: &str, values: &[usize]) -> AttributeProto {
-    AttributeProto {
-        name: name.to_owned(),
-        r#type: AttributeType::Ints as i32,
-        ints: values.iter().map(|&value| value as i64).collect(),
-        ..Default::default()
-    }
-}
-
-fn float(name: &str, value: f32) -> AttributeProto {
-    AttributeProto {
-        name: name.to_owned(),
-        r#type: AttributeType::Float as i32,
-        f: Some(value),
-        ..Default::default()
-    }
-}
-
-/// A float input or output whose first dimension is the batch.
-fn port(name: &str, dims: &[usize]) -> ValueInfoProto {
-    let batch = dimension::Value::DimParam("batch".to_owned());
-    let rest = dims
-        .iter()
-        .map(|&dim| dimension::Value::DimValue(dim as i64));
-    let dim = std::iter::once(batch)
-        .chain(rest)
-        .map(|value| Dimension {
-            value: Some(value),
-            ..Default::default()
-        })
-        .collect();
-    let tensor = type_proto::Tensor {
-        elem_type: DataType::Float as i32,
-        shape: Some(TensorShapeProto { dim }),
-    };
-    ValueInfoProto {
-        name: name.to_owned(),
-        r#type: Some(TypeProto {
-            value: Some(type_proto::Value::TensorType(tensor)),
-            ..Default::default()
-        }),
-        ..Default::default()
-    }
 }
 
 #[cfg(test)]

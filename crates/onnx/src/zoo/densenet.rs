@@ -4,10 +4,9 @@
 //! layer adds 32 channels to all that came before it, and a transition between two blocks halves
 //! channels and size.
 
-use crate::pb::ModelProto;
-
 use super::builder::{Conv, GraphBuilder, Value};
-use super::{ZooModel, stem};
+use super::draft::Draft;
+use super::{DataSet, stem};
 
 /// Channels that each layer adds.
 const GROWTH: usize = 32;
@@ -18,8 +17,8 @@ const BOTTLENECK: usize = 4;
 /// Layers in each of the four blocks.
 const BLOCKS: [usize; 4] = [6, 12, 24, 16];
 
-/// Builds the network.
-pub(super) fn build(model: &ZooModel) -> ModelProto {
+/// Plans the network.
+pub(super) fn draft(name: &str, data: DataSet) -> Draft {
     let mut graph = GraphBuilder::default();
     let names = [
         "features.conv0",
@@ -27,7 +26,7 @@ pub(super) fn build(model: &ZooModel) -> ModelProto {
         "features.relu0",
         "features.pool0",
     ];
-    let mut x = stem(&mut graph, model.data, names);
+    let mut x = stem(&mut graph, data, names);
     for (index, &layers) in BLOCKS.iter().enumerate() {
         let number = index + 1;
         for layer in 1..=layers {
@@ -43,8 +42,8 @@ pub(super) fn build(model: &ZooModel) -> ModelProto {
     }
     x = graph.batch_norm("features.norm5", &x, 1.0);
     x = graph.relu("features.relu5", &x);
-    let logits = graph.classify("classifier", &x, model.data.classes());
-    graph.finish(model.id, model.data.side(), &logits)
+    let logits = graph.classify("classifier", &x, data.classes());
+    graph.draft(name, data.side(), &logits)
 }
 
 /// One layer: everything so far goes in, 32 channels more come out.

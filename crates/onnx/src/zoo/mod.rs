@@ -4,14 +4,24 @@
 //! seeded noise of the right size: speed does not depend on what a network has learned, and the
 //! same bytes everywhere make results from different machines comparable.
 
+pub mod bert;
 pub mod builder;
 mod densenet;
+pub mod draft;
+pub mod gpt;
+mod operators;
 mod resnet;
+#[cfg(test)]
+mod testing;
+mod transformer;
 pub mod weights;
 
 use crate::pb::ModelProto;
 
+use bert::Bert;
 use builder::{Conv, GraphBuilder, Value};
+use draft::Draft;
+use gpt::Gpt;
 use resnet::Resnet;
 
 /// Counts up whenever the bytes of any network change, so that no cache hands out old ones.
@@ -48,9 +58,13 @@ impl DataSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
     /// Residual.
-    Resnet(Resnet),
+    Resnet(Resnet, DataSet),
     /// Densely connected.
-    Densenet,
+    Densenet(DataSet),
+    /// An encoder in the manner of BERT.
+    Bert(Bert),
+    /// A decoder in the manner of GPT-2.
+    Gpt(Gpt),
 }
 
 /// A network that can be made.
@@ -60,104 +74,109 @@ pub struct ZooModel {
     pub id: &'static str,
     /// What lists show.
     pub title: &'static str,
-    /// The pictures it is shaped for.
-    pub data: DataSet,
     network: Network,
 }
 
-const RESNET18: Network = Network::Resnet(Resnet {
+const RESNET18: Resnet = Resnet {
     bottleneck: false,
     blocks: [2, 2, 2, 2],
-});
-const RESNET34: Network = Network::Resnet(Resnet {
+};
+const RESNET34: Resnet = Resnet {
     bottleneck: false,
     blocks: [3, 4, 6, 3],
-});
-const RESNET50: Network = Network::Resnet(Resnet {
+};
+const RESNET50: Resnet = Resnet {
     bottleneck: true,
     blocks: [3, 4, 6, 3],
-});
+};
 
-/// Every network, small to large, first for `ImageNet` and then for CIFAR-10.
+/// Every network: pictures of `ImageNet`, those of CIFAR-10, and text.
 pub const ALL: &[ZooModel] = &[
     entry(
         "resnet18",
         "ResNet-18, ImageNet",
-        DataSet::ImageNet,
-        RESNET18,
+        Network::Resnet(RESNET18, DataSet::ImageNet),
     ),
     entry(
         "resnet34",
         "ResNet-34, ImageNet",
-        DataSet::ImageNet,
-        RESNET34,
+        Network::Resnet(RESNET34, DataSet::ImageNet),
     ),
     entry(
         "resnet50",
         "ResNet-50, ImageNet",
-        DataSet::ImageNet,
-        RESNET50,
+        Network::Resnet(RESNET50, DataSet::ImageNet),
     ),
     entry(
         "densenet121",
         "DenseNet-121, ImageNet",
-        DataSet::ImageNet,
-        Network::Densenet,
+        Network::Densenet(DataSet::ImageNet),
     ),
     entry(
         "resnet18@cifar",
         "ResNet-18, CIFAR-10",
-        DataSet::Cifar,
-        RESNET18,
+        Network::Resnet(RESNET18, DataSet::Cifar),
     ),
     entry(
         "resnet34@cifar",
         "ResNet-34, CIFAR-10",
-        DataSet::Cifar,
-        RESNET34,
+        Network::Resnet(RESNET34, DataSet::Cifar),
     ),
     entry(
         "resnet50@cifar",
         "ResNet-50, CIFAR-10",
-        DataSet::Cifar,
-        RESNET50,
+        Network::Resnet(RESNET50, DataSet::Cifar),
     ),
     entry(
         "densenet121@cifar",
         "DenseNet-121, CIFAR-10",
-        DataSet::Cifar,
-        Network::Densenet,
+        Network::Densenet(DataSet::Cifar),
+    ),
+    entry("bert-base", "BERT base", Network::Bert(bert::BASE)),
+    entry("minilm", "MiniLM L6", Network::Bert(bert::MINI)),
+    entry("gpt2", "GPT-2, 124M", Network::Gpt(gpt::gpt2(false))),
+    entry(
+        "gpt2-past",
+        "GPT-2, 124M, with past key/values",
+        Network::Gpt(gpt::gpt2(true)),
     ),
 ];
 
-const fn entry(id: &'static str, title: &'static str, data: DataSet, network: Network) -> ZooModel {
-    ZooModel {
-        id,
-        title,
-        data,
-        network,
-    }
+const fn entry(id: &'static str, title: &'static str, network: Network) -> ZooModel {
+    ZooModel { id, title, network }
 }
 
 /// The network of that name, however it is capitalised and hyphenated: `ResNet-50`, `resnet50@CIFAR`.
 pub fn find(name: &str) -> Option<&'static ZooModel> {
-    let plain: String = name
-        .trim()
-        .to_lowercase()
-        .chars()
-        .filter(|c| !matches!(c, '-' | '_'))
-        .collect();
+    let plain = plain(name);
     let plain = plain
         .strip_suffix("@cifar10")
         .map_or_else(|| plain.clone(), |base| format!("{base}@cifar"));
-    ALL.iter().find(|model| model.id == plain)
+    ALL.iter().find(|model| self::plain(model.id) == plain)
+}
+
+/// A name without what people write differently.
+fn plain(name: &str) -> String {
+    let letters = name.trim().chars().filter(|c| !matches!(c, '-' | '_'));
+    letters.collect::<String>().to_lowercase()
 }
 
 /// Makes the network: always the same bytes.
 pub fn build(model: &ZooModel) -> ModelProto {
+    draft(model).fill()
+}
+
+/// The network without the values of its weights: made at once, however large it is.
+pub fn outline(model: &ZooModel) -> ModelProto {
+    draft(model).outline()
+}
+
+fn draft(model: &ZooModel) -> Draft {
     match model.network {
-        Network::Resnet(plan) => resnet::build(model, plan),
-        Network::Densenet => densenet::build(model),
+        Network::Resnet(plan, data) => resnet::draft(model.id, plan, data),
+        Network::Densenet(data) => densenet::draft(model.id, data),
+        Network::Bert(plan) => bert::draft(model.id, plan),
+        Network::Gpt(plan) => gpt::draft(model.id, plan),
     }
 }
 
@@ -273,6 +292,14 @@ mod tests {
                 [("logits".to_owned(), output.to_owned())]
             );
         }
+    }
+
+    /// What is said of a network without its weights is what is said of it with them.
+    #[test]
+    fn outlines_say_the_same() {
+        let model = find("resnet18@cifar").unwrap();
+        let [whole, outline] = [build(model), outline(model)].map(|m| inspect::summarize(&m, ""));
+        assert_eq!(whole, outline);
     }
 
     /// If this fails, every cached network and every stored comparison is off: count `REVISION` up.

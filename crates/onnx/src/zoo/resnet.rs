@@ -4,10 +4,9 @@
 //! stride of a bottleneck sits on its 3 × 3 convolution (known as v1.5), and a shortcut that
 //! changes shape is a 1 × 1 convolution with batch normalisation.
 
-use crate::pb::ModelProto;
-
 use super::builder::{Conv, GraphBuilder, Value};
-use super::{ZooModel, stem};
+use super::draft::Draft;
+use super::{DataSet, stem};
 
 /// Scale of the last batch normalisation of each residual branch. Branch and shortcut add up, so
 /// that with 1 the values would more than double in variance at every block: sixteen blocks later
@@ -24,10 +23,10 @@ pub(crate) struct Resnet {
     pub blocks: [usize; 4],
 }
 
-/// Builds the network.
-pub(super) fn build(model: &ZooModel, plan: Resnet) -> ModelProto {
+/// Plans the network.
+pub(super) fn draft(name: &str, plan: Resnet, data: DataSet) -> Draft {
     let mut graph = GraphBuilder::default();
-    let mut x = stem(&mut graph, model.data, ["conv1", "bn1", "relu", "maxpool"]);
+    let mut x = stem(&mut graph, data, ["conv1", "bn1", "relu", "maxpool"]);
     for (stage, &blocks) in plan.blocks.iter().enumerate() {
         let width = 64 << stage;
         for block in 0..blocks {
@@ -36,8 +35,8 @@ pub(super) fn build(model: &ZooModel, plan: Resnet) -> ModelProto {
             x = residual(&mut graph, &name, &x, plan.bottleneck, (width, stride));
         }
     }
-    let logits = graph.classify("fc", &x, model.data.classes());
-    graph.finish(model.id, model.data.side(), &logits)
+    let logits = graph.classify("fc", &x, data.classes());
+    graph.draft(name, data.side(), &logits)
 }
 
 /// One block: a branch of convolutions, added to what came in.

@@ -2,10 +2,9 @@
 //!
 //! `builder` says which tensors a network has and how each is filled; out come protobuf tensors.
 //! A tensor's values depend on its name alone, so that a layer more or less leaves the others as
-//! they were.
+//! they were. Large tensors are made in blocks, each of which has a seed of its own and so a thread.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::pb::TensorProto;
@@ -50,21 +49,34 @@ pub struct TensorPlan {
     pub fill: Fill,
 }
 
+/// Larger tensors are made block by block, so that a table of words does not keep one core busy and the
+/// others waiting. Larger than any tensor of a network for pictures, whose values stay what they were.
+const WHOLE: usize = 1 << 22;
+
+/// Elements of a block.
+const BLOCK: usize = 1 << 20;
+
 /// Makes all tensors, in the order of the plans, on as many cores as help.
 pub fn generate(plans: &[TensorPlan]) -> Vec<TensorProto> {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let next = AtomicUsize::new(0);
-    let made = Mutex::new(Vec::with_capacity(plans.len()));
+    let mut tensors: Vec<TensorProto> = plans.iter().map(outline).collect();
+    for (tensor, plan) in tensors.iter_mut().zip(plans) {
+        tensor.raw_data = vec![0; elements(plan) * 4];
+    }
+    let mut blocks: Vec<Block<'_>> = tensors
+        .iter_mut()
+        .zip(plans)
+        .flat_map(|(tensor, plan)| blocks(plan, &mut tensor.raw_data))
+        .collect();
+    // Taken from the end.
+    blocks.reverse();
+    let blocks = Mutex::new(blocks);
+    let take = || blocks.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(plan) = plans.get(index) else { break };
-            let tensor = tensor(plan);
-            made.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push((index, tensor));
+        while let Some(block) = take() {
+            block.fill();
         }
     };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     std::thread::scope(|scope| {
         for number in 1..cores.min(MOST_THREADS) {
             let name = format!("weights-{number}");
@@ -77,44 +89,68 @@ pub fn generate(plans: &[TensorPlan]) -> Vec<TensorProto> {
         }
         work();
     });
-    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.sort_unstable_by_key(|(index, _)| *index);
-    made.into_iter().map(|(_, tensor)| tensor).collect()
+    tensors
 }
 
-/// Makes one tensor.
-fn tensor(plan: &TensorPlan) -> TensorProto {
+/// The tensor without its values.
+pub(super) fn outline(plan: &TensorPlan) -> TensorProto {
     TensorProto {
         name: plan.name.clone(),
         dims: plan.dims.iter().map(|&dim| dim as i64).collect(),
         data_type: DataType::Float as i32,
-        raw_data: values(plan),
         ..Default::default()
     }
 }
 
-/// The values as the file stores them: 32-bit floats, little end first.
-fn values(plan: &TensorPlan) -> Vec<u8> {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(BASE_SEED ^ fnv1a(plan.name.as_bytes()));
-    let mut bytes = vec![0; plan.dims.iter().product::<usize>() * 4];
-    let (words, _) = bytes.as_chunks_mut::<4>();
-    match plan.fill {
-        Fill::Constant(value) => words.fill(value.to_le_bytes()),
-        Fill::Normal { std } => {
-            for word in words {
-                let value: f32 = StandardNormal.sample(&mut rng);
-                *word = (value * std).to_le_bytes();
+fn elements(plan: &TensorPlan) -> usize {
+    plan.dims.iter().product()
+}
+
+/// A part of a tensor that is filled at one go.
+struct Block<'a> {
+    fill: Fill,
+    seed: u64,
+    /// 32-bit floats, little end first, as the file stores them.
+    bytes: &'a mut [u8],
+}
+
+/// The blocks of a tensor: small ones are one.
+fn blocks<'a>(plan: &TensorPlan, bytes: &'a mut [u8]) -> Vec<Block<'a>> {
+    let (fill, name) = (plan.fill, plan.name.as_bytes());
+    if elements(plan) <= WHOLE {
+        let seed = BASE_SEED ^ fnv1a(name);
+        return vec![Block { fill, seed, bytes }];
+    }
+    let parts = bytes.chunks_mut(BLOCK * 4).enumerate();
+    let block = |(number, bytes)| {
+        let name = [name, format!("#{number}").as_bytes()].concat();
+        let seed = BASE_SEED ^ fnv1a(&name);
+        Block { fill, seed, bytes }
+    };
+    parts.map(block).collect()
+}
+
+impl Block<'_> {
+    fn fill(self) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let (words, _) = self.bytes.as_chunks_mut::<4>();
+        match self.fill {
+            Fill::Constant(value) => words.fill(value.to_le_bytes()),
+            Fill::Normal { std } => {
+                for word in words {
+                    let value: f32 = StandardNormal.sample(&mut rng);
+                    *word = (value * std).to_le_bytes();
+                }
             }
-        }
-        Fill::Uniform { low, high } => {
-            for word in words {
-                // 24 bits are what a float between zero and one holds exactly.
-                let unit = (rng.next_u64() >> 40) as f32 / (1_u32 << 24) as f32;
-                *word = (unit * (high - low) + low).to_le_bytes();
+            Fill::Uniform { low, high } => {
+                for word in words {
+                    // 24 bits are what a float between zero and one holds exactly.
+                    let unit = (rng.next_u64() >> 40) as f32 / (1_u32 << 24) as f32;
+                    *word = (unit * (high - low) + low).to_le_bytes();
+                }
             }
         }
     }
-    bytes
 }
 
 /// The 64-bit FNV-1a hash, written out because the standard library's may change between versions.
@@ -160,6 +196,21 @@ mod tests {
         assert_eq!(both[0], swapped[1]);
         assert_eq!(both[1], swapped[0]);
         assert_ne!(both[0].raw_data, both[1].raw_data);
+    }
+
+    /// Blocks differ from each other, and a thread more or less changes none of them.
+    #[test]
+    fn large_tensors_are_made_in_blocks() {
+        let mut large = plan("large", Fill::Normal { std: 1.0 });
+        large.dims = vec![WHOLE + 1];
+        let made = generate(std::slice::from_ref(&large));
+        assert_eq!(made[0].raw_data.len(), (WHOLE + 1) * 4);
+        let mut blocks = made[0].raw_data.chunks(BLOCK * 4);
+        let (first, second) = (blocks.next().unwrap(), blocks.next().unwrap());
+        assert_ne!(first, second);
+        assert_eq!(blocks.next_back().unwrap().len(), 4);
+        assert!(floats(&made[0]).iter().all(|value| *value != 0.0));
+        assert!(made == generate(&[large]));
     }
 
     #[test]
