@@ -294,7 +294,7 @@ mod tests {
             "{word}"
         );
         assert!(
-            word.contains("resnet50, densenet121, resnet18@cifar"),
+            word.contains("resnet50, densenet121, mobilenetv2"),
             "{word}"
         );
         assert!(message("nets/resnet51", cache.path()).starts_with("no such model file"));

@@ -5,7 +5,7 @@
 
 use crate::pb::tensor_proto::DataType;
 
-use super::draft::Draft;
+use super::draft::{Draft, integer};
 use super::operators::{Operators, STD};
 use super::transformer::{self, Heads, KeyValues};
 use super::weights::Fill;
@@ -67,7 +67,7 @@ pub fn draft(name: &str, plan: Bert) -> Draft {
     let dims = ["batch", "sequence", &plan.width.to_string()];
     graph.output(&x, "last_hidden_state", &dims);
     let first = graph.int(0);
-    let axis = vec![super::draft::integer("axis", 1)];
+    let axis = vec![integer("axis", 1)];
     let first = graph.op_with(
         "Gather",
         "pooler.first",

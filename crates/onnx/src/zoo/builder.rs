@@ -5,7 +5,7 @@
 //! that tools show familiar names and seeds stay put.
 
 use crate::pb::tensor_proto::DataType;
-use crate::pb::{AttributeProto, GraphProto, ModelProto, NodeProto};
+use crate::pb::{AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto};
 
 use super::draft::{Draft, float, integer, integers, port};
 use super::weights::{Fill, TensorPlan};
@@ -17,6 +17,13 @@ pub struct Value {
     name: String,
     /// How many channels it has.
     pub channels: usize,
+}
+
+impl Value {
+    /// Its name in the graph.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// A square convolution without a bias, padded so that stride 1 keeps the size.
@@ -35,6 +42,8 @@ pub struct Conv {
 pub struct GraphBuilder {
     nodes: Vec<NodeProto>,
     tensors: Vec<TensorPlan>,
+    /// Numbers that are no weights.
+    pub(super) constants: Vec<TensorProto>,
 }
 
 impl GraphBuilder {
@@ -50,29 +59,36 @@ impl GraphBuilder {
     /// the standard deviation by fan-in, √(2 ÷ inputs per output), which keeps the size of the
     /// values the same from layer to layer on the way forward.
     pub fn conv(&mut self, name: &str, x: &Value, conv: Conv) -> Value {
+        self.convolve(name, x, conv, 1, false)
+    }
+
+    /// The same in groups of channels that do not see each other, and with a bias or without.
+    pub(super) fn convolve(
+        &mut self,
+        name: &str,
+        x: &Value,
+        conv: Conv,
+        groups: usize,
+        has_bias: bool,
+    ) -> Value {
         let Conv {
             channels,
             kernel,
             stride,
         } = conv;
-        let fan_in = (x.channels * kernel * kernel) as f32;
-        let dims = vec![channels, x.channels, kernel, kernel];
-        let weight = self.tensor(
-            name,
-            "weight",
-            dims,
-            Fill::Normal {
-                std: (2.0 / fan_in).sqrt(),
-            },
-        );
-        let attributes = window(kernel, stride, kernel / 2);
-        self.node(
-            "Conv",
-            name,
-            vec![x.name.clone(), weight],
-            attributes,
-            channels,
-        )
+        let seen = x.channels / groups;
+        let std = (2.0 / (seen * kernel * kernel) as f32).sqrt();
+        let dims = vec![channels, seen, kernel, kernel];
+        let weight = self.tensor(name, "weight", dims, Fill::Normal { std });
+        let mut inputs = vec![x.name.clone(), weight];
+        if has_bias {
+            inputs.push(self.tensor(name, "bias", vec![channels], Fill::Normal { std: 0.01 }));
+        }
+        let mut attributes = window(kernel, stride, kernel / 2);
+        if groups > 1 {
+            attributes.push(integer("group", groups as i64));
+        }
+        self.node("Conv", name, inputs, attributes, channels)
     }
 
     /// Batch normalisation with running statistics as a trained network might have them.
@@ -189,7 +205,18 @@ impl GraphBuilder {
     }
 
     /// The same without its weights.
-    pub(super) fn draft(mut self, name: &str, side: usize, logits: &Value) -> Draft {
+    pub(super) fn draft(self, name: &str, side: usize, logits: &Value) -> Draft {
+        self.draft_with(name, side, logits, &[])
+    }
+
+    /// The same with an output that has further dimensions.
+    pub(super) fn draft_with(
+        mut self,
+        name: &str,
+        side: usize,
+        logits: &Value,
+        further: &[&str],
+    ) -> Draft {
         // The last node writes the output under its public name, without a copy in between.
         for node in &mut self.nodes {
             for output in node
@@ -201,6 +228,7 @@ impl GraphBuilder {
             }
         }
         let (side, scores) = (side.to_string(), logits.channels.to_string());
+        let dims = [&["batch", scores.as_str()], further].concat();
         let graph = GraphProto {
             node: self.nodes,
             name: name.to_owned(),
@@ -209,14 +237,21 @@ impl GraphBuilder {
                 DataType::Float,
                 &["batch", "3", &side, &side],
             )],
-            output: vec![port("logits", DataType::Float, &["batch", &scores])],
+            output: vec![port("logits", DataType::Float, &dims)],
+            initializer: self.constants,
             ..Default::default()
         };
         Draft::new(graph, self.tensors)
     }
 
     /// Plans a tensor of a layer and returns its name.
-    fn tensor(&mut self, layer: &str, role: &str, dims: Vec<usize>, fill: Fill) -> String {
+    pub(super) fn tensor(
+        &mut self,
+        layer: &str,
+        role: &str,
+        dims: Vec<usize>,
+        fill: Fill,
+    ) -> String {
         let name = format!("{layer}.{role}");
         self.tensors.push(TensorPlan {
             name: name.clone(),
@@ -227,7 +262,7 @@ impl GraphBuilder {
     }
 
     /// Adds a node with one output.
-    fn node(
+    pub(super) fn node(
         &mut self,
         op_type: &str,
         name: &str,

@@ -70,10 +70,15 @@ pub(super) fn integer(name: &str, value: i64) -> AttributeProto {
 }
 
 pub(super) fn integers(name: &str, values: &[usize]) -> AttributeProto {
+    let values: Vec<i64> = values.iter().map(|&value| value as i64).collect();
+    signed(name, &values)
+}
+
+pub(super) fn signed(name: &str, values: &[i64]) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Ints as i32,
-        ints: values.iter().map(|&value| value as i64).collect(),
+        ints: values.to_vec(),
         ..Default::default()
     }
 }
@@ -83,6 +88,15 @@ pub(super) fn float(name: &str, value: f32) -> AttributeProto {
         name: name.to_owned(),
         r#type: AttributeType::Float as i32,
         f: Some(value),
+        ..Default::default()
+    }
+}
+
+pub(super) fn tensor(name: &str, value: TensorProto) -> AttributeProto {
+    AttributeProto {
+        name: name.to_owned(),
+        r#type: AttributeType::Tensor as i32,
+        t: Some(value),
         ..Default::default()
     }
 }

@@ -8,12 +8,18 @@ pub mod bert;
 pub mod builder;
 mod densenet;
 pub mod draft;
+mod efficientnet;
 pub mod gpt;
+mod layers;
+pub mod llama;
+mod mobilenet;
 mod operators;
 mod resnet;
 #[cfg(test)]
 mod testing;
 mod transformer;
+mod unet;
+mod vit;
 pub mod weights;
 
 use crate::pb::ModelProto;
@@ -22,6 +28,7 @@ use bert::Bert;
 use builder::{Conv, GraphBuilder, Value};
 use draft::Draft;
 use gpt::Gpt;
+use llama::Llama;
 use resnet::Resnet;
 
 /// Counts up whenever the bytes of any network change, so that no cache hands out old ones.
@@ -55,20 +62,30 @@ impl DataSet {
 }
 
 /// Which kind of network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Network {
     /// Residual.
     Resnet(Resnet, DataSet),
     /// Densely connected.
     Densenet(DataSet),
+    /// Narrow between its layers.
+    Mobilenet,
+    /// The same with gates.
+    Efficientnet,
+    /// Down to small pictures and up again.
+    Unet,
+    /// A picture as words.
+    Vit,
     /// An encoder in the manner of BERT.
     Bert(Bert),
     /// A decoder in the manner of GPT-2.
     Gpt(Gpt),
+    /// A decoder in the manner of Llama.
+    Llama(Llama),
 }
 
 /// A network that can be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ZooModel {
     /// What the user types: `resnet50`, `resnet50@cifar`.
     pub id: &'static str,
@@ -112,6 +129,14 @@ pub const ALL: &[ZooModel] = &[
         "DenseNet-121, ImageNet",
         Network::Densenet(DataSet::ImageNet),
     ),
+    entry("mobilenetv2", "MobileNetV2, ImageNet", Network::Mobilenet),
+    entry(
+        "efficientnet-b0",
+        "EfficientNet-B0, ImageNet",
+        Network::Efficientnet,
+    ),
+    entry("vit-b16", "ViT-B/16, ImageNet", Network::Vit),
+    entry("unet", "U-Net, 256 × 256", Network::Unet),
     entry(
         "resnet18@cifar",
         "ResNet-18, CIFAR-10",
@@ -139,6 +164,16 @@ pub const ALL: &[ZooModel] = &[
         "gpt2-past",
         "GPT-2, 124M, with past key/values",
         Network::Gpt(gpt::gpt2(true)),
+    ),
+    entry(
+        "llama-tiny",
+        "Llama, 135M as SmolLM",
+        Network::Llama(llama::tiny(false)),
+    ),
+    entry(
+        "llama-tiny-past",
+        "Llama, 135M as SmolLM, with past key/values",
+        Network::Llama(llama::tiny(true)),
     ),
 ];
 
@@ -175,8 +210,13 @@ fn draft(model: &ZooModel) -> Draft {
     match model.network {
         Network::Resnet(plan, data) => resnet::draft(model.id, plan, data),
         Network::Densenet(data) => densenet::draft(model.id, data),
+        Network::Mobilenet => mobilenet::draft(model.id),
+        Network::Efficientnet => efficientnet::draft(model.id),
+        Network::Unet => unet::draft(model.id),
+        Network::Vit => vit::draft(model.id),
         Network::Bert(plan) => bert::draft(model.id, plan),
         Network::Gpt(plan) => gpt::draft(model.id, plan),
+        Network::Llama(plan) => llama::draft(model.id, plan),
     }
 }
 

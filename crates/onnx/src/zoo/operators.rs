@@ -8,7 +8,7 @@
 use crate::pb::tensor_proto::DataType;
 use crate::pb::{AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto};
 
-use super::draft::{Draft, float, integer, integers, port};
+use super::draft::{Draft, float, integer, integers, port, tensor};
 use super::weights::{Fill, TensorPlan};
 
 /// Standard deviation of weights, as GPT-2 and BERT begin with.
@@ -76,6 +76,20 @@ impl Operators {
     pub(super) fn float(&mut self, value: f32) -> String {
         let bytes = value.to_le_bytes().to_vec();
         self.constant(format!("float.{value}"), DataType::Float, &[], bytes)
+    }
+
+    /// Floats that are worked out and not learned. A node has them, so that they do not count as weights.
+    pub(super) fn settings(&mut self, name: &str, values: &[f32]) -> String {
+        let value = TensorProto {
+            dims: vec![values.len() as i64],
+            data_type: DataType::Float as i32,
+            raw_data: values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect(),
+            ..Default::default()
+        };
+        self.op_with("Constant", name, &[], vec![tensor("value", value)])
     }
 
     fn constant(
