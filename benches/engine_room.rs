@@ -29,6 +29,7 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
     Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
@@ -196,7 +197,7 @@ impl<'a> Harness<'a> {
         let (worker, _) = place.load(ORT, model)?;
         let case = WorkerCase {
             setup: 0,
-            batch: input.dims.first().copied().unwrap_or(1),
+            point: Point::of_batch(input.dims.first().copied().unwrap_or(1)),
             whole: None,
         };
         let mut harness = Self {
@@ -447,7 +448,8 @@ fn million_samples() -> Result<Session> {
         model: "resnet50".to_owned(),
         setups: vec![ORT.parse()?, "rten:cpu".parse()?],
         looks: Vec::new(),
-        batches: (0..10).map(|n| 1 << n).collect(),
+        points: (0..10).map(|n| Point::of_batch(1 << n)).collect(),
+        dims: Vec::new(),
         ladder: Vec::new(),
         shapes: Default::default(),
         batch_axis: Vec::new(),

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use powerband_core::domain::case::{CaseKey, Round};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::MeasureRule;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::SliceKind;
@@ -63,17 +64,17 @@ fn session() -> Result<Session> {
     let mut session = example.open()?.session;
     let setups = (0..SETUPS).map(|n| format!("ort:cpu,threads={}", n + 1).parse());
     session.plan.setups = setups.collect::<Result<_, _>>()?;
-    session.plan.batches = (0..BATCHES).map(|n| 1 << n).collect();
+    session.plan.points = (0..BATCHES).map(|n| Point::of_batch(1 << n)).collect();
     session.plan.measure = MeasureRule::of(session.plan.preset);
     session.plan.looks.clear();
     session.reports = vec![None; SETUPS];
     let pattern = session.cases.first().context("it has no case")?.clone();
     session.cases.clear();
-    for CaseKey { setup, batch } in session.plan.cases() {
+    for CaseKey { setup, point } in session.plan.cases() {
         let mut case = pattern.clone();
-        (case.setup, case.batch, case.outcome) = (setup, batch, Outcome::Finished);
+        (case.setup, case.point, case.outcome) = (setup, point, Outcome::Finished);
         case.rounds = (0..ROUNDS)
-            .map(|round| visit(setup, batch, round))
+            .map(|round| visit(setup, point.batch(), round))
             .collect();
         session.cases.push(case);
     }

@@ -23,6 +23,7 @@ use rustix::time::{ClockId, clock_gettime};
 use cards::Cards;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_core::stats::ratio::{self, Visit};
@@ -44,7 +45,7 @@ const TURNS: u32 = 60;
 const TURN: Duration = Duration::from_secs(1);
 const CASE: WorkerCase = WorkerCase {
     setup: 0,
-    batch: 1,
+    point: Point::of_batch(1),
     whole: None,
 };
 

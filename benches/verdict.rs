@@ -20,6 +20,7 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 use powerband_core::base::paths::Paths;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::plan::PresetName;
+use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::{self, Interval};
 use powerband_core::stats::ratio::{self, Visit};
 use powerband_core::stats::summary::median;
@@ -314,7 +315,7 @@ impl Ground {
                 .iter()
                 .map(|spec| spec.parse())
                 .collect::<Result<_, _>>()?,
-            batches: Some(vec![1]),
+            points: Some(vec![Point::of_batch(1)]),
             // The standard preset adds rounds by itself.
             rounds: (how.preset == PresetName::Quick).then_some(5),
             seed: Some(seed),

@@ -36,6 +36,7 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
     Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::summary::median;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
@@ -290,7 +291,10 @@ fn pinned() -> Result<Scene> {
     let open = scene.app().sessions.iter().next().context("no session")?;
     let pin = Pin {
         session: open.id,
-        case: CaseKey { setup: 0, batch: 1 },
+        case: CaseKey {
+            setup: 0,
+            point: Point::of_batch(1),
+        },
     };
     scene.act(Action::Curves(Curves::Pin(Some(pin))));
     scene.until(|app| app.curves.pinned.is_some())
@@ -346,12 +350,13 @@ fn session(
         model: "resnet50".to_owned(),
         setups,
         looks: Vec::new(),
-        batches: (0..batches)
-            .map(|n| if powers { 1 << n } else { n + 1 })
+        points: (0..batches)
+            .map(|n| Point::of_batch(if powers { 1 << n } else { n + 1 }))
             .collect(),
         ladder: Vec::new(),
         shapes: Default::default(),
         batch_axis: Vec::new(),
+        dims: Vec::new(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),
         warm_up: WarmUpRule::for_device(false),
@@ -383,7 +388,8 @@ fn session(
     let mut noise: u64 = 1;
     for case in &mut session.cases {
         case.outcome = Outcome::Finished;
-        let base = (2_000_000 + 1_000_000 * case.batch as u64) * (case.setup as u64 + 5) / 5;
+        let base =
+            (2_000_000 + 1_000_000 * case.point.batch() as u64) * (case.setup as u64 + 5) / 5;
         for round in 0..rounds {
             let mut sample = || {
                 noise = noise

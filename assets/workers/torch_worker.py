@@ -38,7 +38,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional
 
-PROTOCOL = 1
+PROTOCOL = 2
 PROGRAM = "powerband torch worker"
 # Beyond 16 MiB the supervisor takes a line for garbled; a number of an output takes up to 25 bytes.
 MOST_VALUES = 600_000
@@ -1519,8 +1519,8 @@ def spaced(samples: Any) -> str:
     return " ".join(map(str, samples))
 
 
-# Setup, batch size, and the batch that it is a share of.
-CaseKey = tuple[int, int, Optional[int]]
+# Setup, sizes of the dimensions, and the batch that it is a share of.
+CaseKey = tuple[int, tuple[tuple[str, int], ...], Optional[int]]
 
 # Runs under the profiler, and before it.
 PROFILE_RUNS = 10
@@ -1753,9 +1753,9 @@ class Worker:
 
 
 def key_of(request: dict[str, Any]) -> CaseKey:
-    """A case: setup, batch size, and what batch it is a share of where several workers share one."""
+    """A case: setup, sizes, and what batch it is a share of where several workers share one."""
     case = request["case"]
-    return case["setup"], case["batch"], case.get("whole")
+    return case["setup"], tuple(sorted(case["point"].items())), case.get("whole")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -10,14 +10,15 @@ use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
 use powerband_core::domain::plan::{Judging, Keeping, Load};
+use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
+use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::{self, Comparison};
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_measure::engines;
-use powerband_measure::runner::batches;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::{self, Here};
@@ -143,7 +144,7 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     for setup in &setups {
         engines::check(setup)?;
     }
-    let batches = args.batch.as_deref().map(batches::parse).transpose()?;
+    let points = points(args)?;
     let shapes = args
         .shapes
         .iter()
@@ -155,7 +156,8 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         } else {
             setups
         },
-        batches: batches.or(begun.batches),
+        points: points.or(begun.points),
+        dims: args.dims.clone(),
         shapes,
         batch_axis: args.batch_axis.clone(),
         preset: args.preset,
@@ -174,6 +176,20 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         },
         ..begun
     })
+}
+
+/// The points of the sweep, where the user gives any.
+fn points(args: &BenchArgs) -> anyhow::Result<Option<Vec<Point>>> {
+    let batch = args.batch.as_ref().map(|sizes| format!("{BATCH}={sizes}"));
+    let sweeps: Vec<&str> = batch
+        .iter()
+        .chain(&args.sweeps)
+        .map(String::as_str)
+        .collect();
+    if sweeps.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(sweep::parse(sweeps)?))
 }
 
 /// The inputs on which outputs are compared.

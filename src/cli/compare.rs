@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use super::args::CompareArgs;
+use super::args::{CompareArgs, PointArgs};
 use super::{REGRESSION, comparison_text, output};
 use powerband_core::base::atomic_file;
+use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::comparison::{self, Comparison, Pair, Side};
@@ -24,9 +25,13 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     {
         bail!("--fail-if-slower takes a percentage from 0, for example --fail-if-slower=2");
     }
-    let before = Part::read(&args.before)?;
-    let after = args.after.as_deref().map(Part::read).transpose()?;
-    check_batch(args, &before, after.as_ref())?;
+    let before = Part::read(&args.before, &args.point)?;
+    let after = args
+        .after
+        .as_deref()
+        .map(|path| Part::read(path, &args.point))
+        .transpose()?;
+    check_point(args, &before, after.as_ref())?;
     let comparisons = compare(args, &before, after.as_ref().unwrap_or(&before))?;
     if let Some(reason) = comparisons.iter().find_map(|one| one.nothing.clone())
         && comparisons.iter().all(|one| one.pairs.is_empty())
@@ -55,42 +60,39 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
 /// A session with its rows.
 struct Part {
     session: Session,
+    /// The rows that are meant.
     rows: Vec<CaseRow>,
+    /// The points of all its rows, which are those of the steps where there is a ladder.
+    known: BTreeSet<Point>,
 }
 
 impl Part {
-    fn read(path: &Path) -> anyhow::Result<Self> {
+    fn read(path: &Path, wanted: &PointArgs) -> anyhow::Result<Self> {
         let session = super::measured(path)?;
+        let mut rows = case_rows::case_rows(&session);
+        let known = rows.iter().map(|row| row.point).collect();
+        rows.retain(|row| wanted.takes(row.point));
         Ok(Self {
-            rows: case_rows::case_rows(&session),
             session,
+            rows,
+            known,
         })
     }
 
-    fn side(&self, setup: usize, batch: Option<usize>) -> Side<'_> {
+    fn side(&self, setup: usize) -> Side<'_> {
         Side {
             session: &self.session,
             rows: &self.rows,
             setup,
-            batch,
+            point: None,
         }
     }
 
-    /// The batch sizes of its rows, which are those of the steps where there is a ladder.
-    fn sizes(&self) -> BTreeSet<usize> {
-        self.rows.iter().map(|row| row.batch).collect()
-    }
-
-    fn has_batch(&self, batch: usize) -> bool {
-        self.sizes().contains(&batch)
-    }
-
-    fn batches(&self) -> String {
-        let sizes: Vec<String> = self.sizes().iter().map(ToString::to_string).collect();
-        if sizes.is_empty() {
+    fn points(&self) -> String {
+        if self.known.is_empty() {
             "none".to_owned()
         } else {
-            sizes.join(", ")
+            point::list(self.known.iter().copied())
         }
     }
 
@@ -113,23 +115,22 @@ impl Part {
     }
 }
 
-/// An error with the known batch sizes where the wanted one was planned on neither side.
-fn check_batch(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
-    let Some(batch) = args.batch else {
-        return Ok(());
-    };
+/// An error with the known points where the wanted one was planned on neither side.
+fn check_point(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
     let parts: Vec<&Part> = std::iter::once(before).chain(after).collect();
-    if parts.iter().any(|part| part.has_batch(batch)) {
+    if !args.point.is_given() || parts.iter().any(|part| !part.rows.is_empty()) {
         return Ok(());
     }
-    let known: Vec<String> = parts.iter().copied().map(Part::batches).collect();
+    let known: Vec<String> = parts.iter().copied().map(Part::points).collect();
     match known.as_slice() {
         [one] => bail!(
-            "{} has no batch size {batch}; it has {one}",
-            args.before.display()
+            "{} has no {}; it has {one}",
+            args.before.display(),
+            args.point.words()
         ),
         _ => bail!(
-            "neither session has a batch size {batch}; they have {}",
+            "neither session has {}; they have {}",
+            args.point.words(),
             known.join(" and ")
         ),
     }
@@ -140,10 +141,7 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
     let second = after.setup(args.after_setup.as_deref())?;
     let is_one = args.after.is_none();
     let pair = |first: usize, second: usize| {
-        comparison::compare_setups(
-            &before.side(first, args.batch),
-            &after.side(second, args.batch),
-        )
+        comparison::compare_setups(&before.side(first), &after.side(second))
     };
     let n_after = after.session.plan.setups.len();
     let comparisons = match (first, second) {
@@ -164,10 +162,7 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
         }
         (Some(first), None) => vec![pair(first, same_or_only(before, first, after)?)],
         (None, Some(second)) => vec![pair(same_or_only(after, second, before)?, second)],
-        (None, None) => vec![comparison::between(
-            &before.side(0, args.batch),
-            &after.side(0, args.batch),
-        )],
+        (None, None) => vec![comparison::between(&before.side(0), &after.side(0))],
     };
     Ok(comparisons)
 }

@@ -87,8 +87,8 @@ fn reasons(pairs: &[Pair]) -> String {
         .filter_map(|pair| {
             let reason = pair.verdict.reason.as_ref()?;
             Some(format!(
-                "· {} batch {}: {reason}.\n",
-                pair.after.setup_label, pair.after_batch
+                "· {} {}: {reason}.\n",
+                pair.after.setup_label, pair.after_point
             ))
         })
         .collect()

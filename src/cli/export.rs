@@ -1,5 +1,6 @@
 //! `powerband export`: a figure, a session or a timeline as a file.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,6 +9,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::args::ExportArgs;
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
@@ -121,7 +123,12 @@ fn chart(
         material.before = parts.next();
     }
     material.rules = Some(&rules);
-    material.batch = args.batch;
+    let points = session.cases.iter().map(|case| case.point);
+    let points: BTreeSet<Point> = points.collect();
+    material.point = args
+        .point
+        .one_of(points)
+        .map_err(|reason| anyhow!("{}: {reason}", session.name))?;
     material.setup = setup(args, session)?;
     material.profile = profile_place(args)?;
     let trace = match figure.name {

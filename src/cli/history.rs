@@ -36,11 +36,10 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
         bail!("the session has no measured case to follow");
     };
     let cases = given.cases.iter().filter(|case| {
-        setup.is_none_or(|setup| setup == case.setup)
-            && args.batch.is_none_or(|batch| batch == case.batch)
+        setup.is_none_or(|setup| setup == case.setup) && args.point.takes(case.point)
     });
     let histories: Vec<(Followed, History)> = cases
-        .map(|case| Followed::of(given, case.setup, case.batch))
+        .map(|case| Followed::of(given, case.setup, case.point))
         .map(|followed| (followed.clone(), history::case_history(&followed, &pairs)))
         .filter(|(_, history)| !history.points.is_empty())
         .collect();
@@ -97,7 +96,7 @@ fn shown(path: &Path) -> String {
 
 fn text((followed, history): &(Followed, History)) -> String {
     let table = View::new(tables::history::of_history(history)).to_text();
-    let (setup, batch) = (&followed.setup, followed.batch);
+    let (setup, batch) = (&followed.setup, followed.point.batch());
     format!("{setup} batch {batch}\n{table}{}\n", history.trend)
 }
 
@@ -114,7 +113,7 @@ fn document((followed, history): &(Followed, History)) -> Value {
     });
     json!({
         "setup": followed.setup,
-        "batch": followed.batch,
+        "batch": followed.point.batch(),
         "model_sha256": followed.sha256,
         "points": points.collect::<Vec<_>>(),
         "trend": history.trend,

@@ -207,7 +207,7 @@ fn reported_text(reported: &[Reported]) -> Option<String> {
     let mut text = String::new();
     for one in reported {
         text.push_str(&one.name);
-        if let Some(batch) = one.batch {
+        if let Some(batch) = one.batch() {
             text.push_str(&format!(", batch {batch}"));
         }
         if !one.samples_ns.is_empty() {

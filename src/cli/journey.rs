@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
 use super::output;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::accuracy;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
@@ -18,26 +19,18 @@ use powerband_findings::tables::{self, view::View};
 /// Prints the steps of a session.
 pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     let session = super::measured(&args.session)?;
-    if args.batch.is_some() && !session.plan.ladder.is_empty() {
+    if args.point.is_given() && !session.plan.ladder.is_empty() {
         bail!(
-            "{} has a ladder, whose steps have batch sizes of their own; leave --batch out",
+            "{} has a ladder, whose steps have points of their own; leave --batch and --at out",
             args.session.display()
         );
     }
-    let batches = &session.plan.batches;
-    let batch = match args.batch {
-        Some(batch) if !batches.contains(&batch) => {
-            let known: Vec<String> = batches.iter().map(ToString::to_string).collect();
-            bail!(
-                "{} has no batch size {batch}; it has {}",
-                args.session.display(),
-                known.join(", ")
-            );
-        }
-        Some(batch) => batch,
-        None => batches.first().copied().unwrap_or(1),
-    };
-    let journey = of(&session, batch);
+    let points = &session.plan.points;
+    let named = args.point.one_of(points.iter().copied());
+    let named = named.map_err(|reason| anyhow!("{}: {reason}", args.session.display()))?;
+    let point = named.or_else(|| points.first().copied());
+    let point = point.unwrap_or_else(|| Point::of_batch(1));
+    let journey = of(&session, point);
     if args.json {
         output::document(&document(&journey))?;
     } else {
@@ -46,14 +39,14 @@ pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn of(session: &Session, batch: usize) -> Journey {
-    journey::compare_steps(session, &case_rows::case_rows(session), batch)
+fn of(session: &Session, point: Point) -> Journey {
+    journey::compare_steps(session, &case_rows::case_rows(session), point)
 }
 
 /// The steps of a session whose plan has a ladder; nothing for one without.
 pub(super) fn of_ladder(session: &Session) -> Option<String> {
     let is_ladder = !session.plan.ladder.is_empty();
-    is_ladder.then(|| text(&of(session, 1)))
+    is_ladder.then(|| text(&of(session, Point::of_batch(1))))
 }
 
 fn text(journey: &Journey) -> String {
@@ -87,7 +80,7 @@ fn step(step: &StepResult) -> Value {
     json!({
         "title": step.title,
         "setup": row.map(|row| row.setup_spec.clone()),
-        "batch": step.case.batch,
+        "batch": step.case.point,
         "median_ms": row.and_then(|row| Some(row.latency_ns.as_ref()?.median / 1e6)),
         "throughput_per_s": row.and_then(|row| row.throughput_per_s),
         "trouble": step.trouble,

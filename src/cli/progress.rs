@@ -15,6 +15,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, Stamped};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::sweep;
 use powerband_core::stats::summary::median;
 use powerband_findings::analysis::progress::{Meter, left_words};
 use powerband_findings::analysis::{accuracy, examined, profiled};
@@ -49,7 +50,7 @@ impl Progress {
             "{}: {} × {} × {}{}, preset {}",
             beginning.model_names(),
             humanize::of_many(plan.setups.len() as u64, "setup"),
-            humanize::of_many(plan.batches.len() as u64, "batch size"),
+            sweep::count_words(&plan.points),
             humanize::of_many(u64::from(rounds), "round"),
             if earlier.is_some() { " more" } else { "" },
             plan.preset
@@ -226,5 +227,5 @@ fn bar() -> ProgressBar {
 }
 
 fn label(session: &Session, case: CaseKey) -> String {
-    format!("{} batch {}", session.setup_label(case.setup), case.batch)
+    format!("{} {}", session.setup_label(case.setup), case.point)
 }

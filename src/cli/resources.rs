@@ -33,7 +33,7 @@ pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
             "{}: {} of peak at batch {}; the peak is {}\n",
             row.setup_label,
             humanize::percent(share),
-            row.batch,
+            row.point.batch(),
             peak.told
         ))
     });

@@ -85,7 +85,7 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> String {
 fn parts_of_runs(session: &Session) -> String {
     let mut text = String::new();
     for case in &session.cases {
-        let name = format!("{} batch {}", session.setup_label(case.setup), case.batch);
+        let name = format!("{} {}", session.setup_label(case.setup), case.point);
         for words in [run_phases::in_short(case), run_phases::learned(case)]
             .into_iter()
             .flatten()
@@ -238,8 +238,8 @@ fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
     let reasons = pairs.iter().filter_map(|pair| {
         let reason = pair.verdict.reason.as_ref()?;
         Some(format!(
-            "{} batch {}: {reason}",
-            pair.after.setup_label, pair.after_batch
+            "{} {}: {reason}",
+            pair.after.setup_label, pair.after_point
         ))
     });
     comparison_text::table(&pairs) + &sentences(reasons)

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_measure::worker::protocol::{Reply, Request};
 use powerband_measure::worker::supervisor::Worker;
@@ -38,7 +39,10 @@ fn outputs_at(
     let setup = setup.parse().expect("a setup");
     let program = Path::new(env!("CARGO_BIN_EXE_powerband"));
     let mut worker = Worker::start(&setup, None, program, limit, &cancel).expect("a worker");
-    let case = CaseKey { setup: 0, batch };
+    let case = CaseKey {
+        setup: 0,
+        point: Point::of_batch(batch),
+    };
     let model = model.to_path_buf();
     let requests = [
         Request::Load {
@@ -89,7 +93,8 @@ fn agree_with_onnxruntime(setup: &str, batches: &[usize]) {
     for (name, batch) in cases {
         let model = source::open(name, cache.path()).expect("a model");
         let ports = inspect::inputs(&model.proto).expect("inputs");
-        let inputs = shapes::resolve(&ports, batch, &InputSizes::default()).expect("shapes");
+        let inputs = shapes::resolve(&ports, Point::of_batch(batch), &InputSizes::default())
+            .expect("shapes");
         let runtime = Some(library.clone());
         let reference = outputs_at(batch, "ort:cpu", runtime, &model.path, &inputs);
         let ours = outputs_at(batch, setup, None, &model.path, &inputs);

@@ -10,6 +10,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, Stamped};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::{Keeping, PresetName};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
@@ -47,7 +48,7 @@ impl Running {
                 .iter()
                 .map(|spec| spec.parse().expect("a setup"))
                 .collect(),
-            batches: Some(vec![1, 2]),
+            points: Some([1, 2].map(Point::of_batch).to_vec()),
             rounds: Some(rounds),
             seed: Some(1),
             preset: PresetName::Quick,
@@ -149,7 +150,10 @@ fn a_run_that_rests_can_be_stopped_and_cases_left_out() {
     control.pause();
     let running = Running::start(&["fake", "fake,noise=2"], 2, &control);
     running.until("it rests", |event| *event == RunEvent::Paused);
-    let left_out = CaseKey { setup: 1, batch: 2 };
+    let left_out = CaseKey {
+        setup: 1,
+        point: Point::of_batch(2),
+    };
     control.skip(left_out);
     running.until("a case is over", |event| {
         matches!(event, RunEvent::CaseEnded { case, outcome: Outcome::Cancelled } if *case == left_out)
@@ -171,7 +175,10 @@ fn a_run_with_nothing_left_to_measure_does_not_rest_for_ever() {
     let running = Running::start(&["fake"], 2, &control);
     running.until("it rests", |event| *event == RunEvent::Paused);
     for batch in [1, 2] {
-        control.skip(CaseKey { setup: 0, batch });
+        control.skip(CaseKey {
+            setup: 0,
+            point: Point::of_batch(batch),
+        });
     }
     let (session, _) = running.end();
     assert_eq!(outcomes(&session), vec![Outcome::Cancelled; 2]);
@@ -180,7 +187,10 @@ fn a_run_with_nothing_left_to_measure_does_not_rest_for_ever() {
 #[test]
 fn a_case_that_is_left_out_keeps_its_rounds() {
     let running = Running::start(&[SLOW], 4, &Control::default());
-    let left_out = CaseKey { setup: 0, batch: 1 };
+    let left_out = CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    };
     running.until(
         "its round is over",
         |event| matches!(event, RunEvent::RoundFinished { case, .. } if *case == left_out),
@@ -195,7 +205,10 @@ fn a_case_that_is_left_out_keeps_its_rounds() {
 #[test]
 fn a_case_that_is_taken_back_gets_all_its_rounds() {
     let running = Running::start(&[SLOW], 3, &Control::default());
-    let left_out = CaseKey { setup: 0, batch: 1 };
+    let left_out = CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    };
     running.until(
         "its round is over",
         |event| matches!(event, RunEvent::RoundFinished { case, .. } if *case == left_out),
@@ -206,7 +219,10 @@ fn a_case_that_is_taken_back_gets_all_its_rounds() {
         |event| matches!(event, RunEvent::CaseEnded { case, outcome: Outcome::Cancelled } if *case == left_out),
     );
     // It misses a round, or the rounds are over before long.
-    let other = CaseKey { setup: 0, batch: 2 };
+    let other = CaseKey {
+        setup: 0,
+        point: Point::of_batch(2),
+    };
     running.until(
         "the other case is measured",
         |event| matches!(event, RunEvent::RoundFinished { case, .. } if *case == other),
@@ -235,7 +251,10 @@ fn a_case_that_hangs_is_left_out_at_once_and_the_rest_is_measured() {
     let setups = ["fake,at=2,fail=run-hang", "fake"];
     let running = Running::start(&setups, 2, &Control::default());
     // The first run of a case comes with its opening, so it hangs before it is opened.
-    let hangs = CaseKey { setup: 0, batch: 2 };
+    let hangs = CaseKey {
+        setup: 0,
+        point: Point::of_batch(2),
+    };
     let deadline = Instant::now() + PATIENCE;
     running.until("the worker is ready", |event| {
         matches!(event, RunEvent::SetupReady { setup: 0, .. })

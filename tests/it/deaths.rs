@@ -10,6 +10,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, Stamped};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::PresetName;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
@@ -29,12 +30,17 @@ fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> Pre
         .map(|spec| spec.parse().expect("a setup"))
         .collect();
     let cases: Vec<CaseKey> = (0..setups.len())
-        .flat_map(|setup| batches.iter().map(move |&batch| CaseKey { setup, batch }))
+        .flat_map(|setup| {
+            batches.iter().map(move |&batch| CaseKey {
+                setup,
+                point: Point::of_batch(batch),
+            })
+        })
         .collect();
-    let is_first = |seed: &u64| schedule::order(cases.clone(), 0, *seed)[0].batch == first;
+    let is_first = |seed: &u64| schedule::order(cases.clone(), 0, *seed)[0].point.batch() == first;
     let request = RunRequest {
         setups,
-        batches: Some(batches.to_vec()),
+        points: Some(batches.iter().copied().map(Point::of_batch).collect()),
         rounds: Some(rounds),
         seed: (0..10_000).find(is_first),
         preset: PresetName::Quick,
@@ -97,11 +103,11 @@ fn a_worker_that_dies_on_the_way_to_a_case_is_the_outcome_of_the_smaller_one() {
     assert!(*phase == Phase::Open && how.contains("signal 9"), "{how}");
     let died = place_of(
         &events,
-        |event| matches!(event, RunEvent::CaseEnded { case, .. } if case.batch == 2),
+        |event| matches!(event, RunEvent::CaseEnded { case, .. } if case.point.batch() == 2),
     );
     let opened = place_of(
         &events,
-        |event| matches!(event, RunEvent::CaseOpened { case, .. } if case.batch == 4),
+        |event| matches!(event, RunEvent::CaseOpened { case, .. } if case.point.batch() == 4),
     );
     assert!(died < opened, "told when it happened: {events:#?}");
     let is_start = |event: &&RunEvent| matches!(event, RunEvent::WorkerStarted { .. });
@@ -164,7 +170,7 @@ fn of_many_smaller_batch_sizes_a_few_are_opened_first() {
         matches!(event, RunEvent::RoundFinished { .. })
     });
     let opened = events[..first].iter().filter_map(|event| match event {
-        RunEvent::CaseOpened { case, .. } => Some(case.batch),
+        RunEvent::CaseOpened { case, .. } => Some(case.point.batch()),
         _ => None,
     });
     assert_eq!(opened.collect::<Vec<_>>(), [1, 2, 4, 8, 16, 32, 64, 70]);
@@ -185,7 +191,10 @@ fn of_many_smaller_batch_sizes_a_few_are_opened_first() {
 #[test]
 fn a_case_without_inputs_is_an_outcome_with_its_reason() {
     let mut request = request(&["fake"], &[1, 2], 1, 2);
-    request.inputs.remove(&CaseKey { setup: 0, batch: 1 });
+    request.inputs.remove(&CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    });
     let (session, _) = carry_out(request, |_event| {});
     let found = outcomes(&session);
     assert_eq!(found[1], Outcome::Finished);

@@ -1,5 +1,6 @@
 //! The same network in other numbers: what it computes, and that setups can ask for it.
 
+use powerband_core::domain::point::Point;
 use std::path::Path;
 
 use powerband_onnx::shapes::InputSizes;
@@ -14,7 +15,8 @@ fn outputs(model: &Path, library: &Path) -> Vec<f64> {
     let cache = tempfile::tempdir().expect("a folder");
     let opened = source::open(&model.display().to_string(), cache.path()).expect("a model");
     let ports = inspect::inputs(&opened.proto).expect("inputs");
-    let inputs = shapes::resolve(&ports, BATCH, &InputSizes::default()).expect("shapes");
+    let inputs =
+        shapes::resolve(&ports, Point::of_batch(BATCH), &InputSizes::default()).expect("shapes");
     agreement::outputs("ort:cpu", Some(library.to_path_buf()), model, &inputs)
 }
 

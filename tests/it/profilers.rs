@@ -94,7 +94,7 @@ fn rocprofv3_watches_a_worker_and_what_warms_up_is_left_out() {
         (vec!["convolves"], Some(10)),
         "{run:#?}"
     );
-    assert_eq!(profile.case.map(|case| case.batch), Some(2));
+    assert_eq!(profile.case.map(|case| case.point.batch()), Some(2));
     assert_eq!(profile.tool.name, "rocprofv3");
     assert!(home.path("p.1.trace.json.gz").is_file());
 }

@@ -2,6 +2,7 @@
 
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare::prepare;
 use powerband_measure::runner::prepare_error::PrepareError;
@@ -44,7 +45,7 @@ fn planned(
             .iter()
             .map(|text| parse_override(text).expect("a shape"))
             .collect(),
-        batches: batches.map(<[usize]>::to_vec),
+        points: batches.map(|sizes| sizes.iter().copied().map(Point::of_batch).collect()),
         batch_axis: axis
             .iter()
             .map(|text| text.parse().expect("an axis"))
@@ -52,12 +53,13 @@ fn planned(
         ..RunRequest::new(&home.path("net.onnx").display().to_string())
     };
     let request = prepare(&place, &request)?;
-    let batches = request.beginning.plan.batches.clone();
+    let points = request.beginning.plan.points.clone();
     let case = CaseKey {
         setup: 0,
-        batch: *batches.last().expect("batches"),
+        point: *points.last().expect("points"),
     };
     let inputs = request.inputs[&case].as_ref().expect("inputs");
+    let batches = points.into_iter().map(Point::batch).collect();
     Ok((inputs[0].dims.clone(), batches, request.beginning.warnings))
 }
 

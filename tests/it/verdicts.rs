@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
@@ -456,7 +457,7 @@ fn ready(home: &Home, spec: &str) -> Worker {
 
 const CASE: WorkerCase = WorkerCase {
     setup: 0,
-    batch: 1,
+    point: Point::of_batch(1),
     whole: None,
 };
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shape_error::ShapeError;
-use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::{Dim, Port};
 
 /// Words that stand for the batch in the name of a dimension.
@@ -39,7 +39,7 @@ pub struct BatchAxes {
 
 impl BatchAxes {
     /// Finds the batch of these inputs; `chosen` is what the user says.
-    pub fn find(inputs: &[Port], chosen: &[BatchAxis]) -> Result<Self, ShapeError> {
+    pub fn find(inputs: &[Port], chosen: &[InputAxis]) -> Result<Self, ShapeError> {
         if !chosen.is_empty() {
             return Self::chosen(inputs, chosen);
         }
@@ -62,12 +62,12 @@ impl BatchAxes {
     }
 
     /// The dimensions that the user names.
-    fn chosen(inputs: &[Port], chosen: &[BatchAxis]) -> Result<Self, ShapeError> {
+    fn chosen(inputs: &[Port], chosen: &[InputAxis]) -> Result<Self, ShapeError> {
         let mut names = BTreeSet::new();
         let mut axes = Vec::new();
         for choice in chosen {
             match choice {
-                BatchAxis::Named(name) => {
+                InputAxis::Named(name) => {
                     if names_in(inputs).all(|known| known != name) {
                         return Err(ShapeError::UnknownBatchAxis {
                             name: name.clone(),
@@ -76,7 +76,7 @@ impl BatchAxes {
                     }
                     names.insert(name.clone());
                 }
-                BatchAxis::At { input, index } => {
+                InputAxis::At { input, index } => {
                     let Some(port) = inputs.iter().find(|port| port.name == *input) else {
                         return Err(ShapeError::UnknownInput {
                             option: "--batch-axis",
@@ -153,9 +153,9 @@ impl BatchAxes {
     }
 
     /// The same as the user would say it, for a network in which the batch has a size and no name any more.
-    pub fn as_chosen(&self) -> Vec<BatchAxis> {
+    pub fn as_chosen(&self) -> Vec<InputAxis> {
         let of_input = |(input, axes): (&String, &Vec<usize>)| {
-            let at = |&index: &usize| BatchAxis::At {
+            let at = |&index: &usize| InputAxis::At {
                 input: input.clone(),
                 index,
             };
@@ -218,7 +218,7 @@ impl BatchAxes {
 }
 
 /// The batch size that the file fixes, with the batch where the user says or where it is found.
-pub fn fixed_batch(inputs: &[Port], chosen: &[BatchAxis]) -> Option<usize> {
+pub fn fixed_batch(inputs: &[Port], chosen: &[InputAxis]) -> Option<usize> {
     BatchAxes::find(inputs, chosen).ok()?.fixed(inputs)
 }
 
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use crate::shapes::testing::ports;
 
-    fn chosen(texts: &[&str]) -> Vec<BatchAxis> {
+    fn chosen(texts: &[&str]) -> Vec<InputAxis> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 

@@ -13,6 +13,7 @@ use super::batch_axis::BatchAxes;
 use super::shapes::{self, InputSizes};
 use super::{cost, infer, proto};
 use powerband_core::domain::model::{ModelSummary, Port};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 
 /// Why an input cannot be fed.
@@ -167,7 +168,11 @@ fn costs(
     let asked = InputSizes::default();
     let specs = BatchAxes::find(ports, &asked.batch_axis).and_then(|axes| {
         notes.extend(axes.note(ports));
-        shapes::resolve(ports, axes.fixed(ports).unwrap_or(1), &asked)
+        shapes::resolve(
+            ports,
+            Point::of_batch(axes.fixed(ports).unwrap_or(1)),
+            &asked,
+        )
     });
     let specs = match specs {
         Ok(specs) => specs,

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
 
 /// Why the inputs have no full shape.
 #[derive(Debug, PartialEq, Eq, Error)]
@@ -131,14 +131,42 @@ pub enum ShapeError {
         what: String,
     },
     /// More than any machine holds.
-    #[error("a batch of {} would need {needed} for one input, {name:?}. Choose a smaller batch or shape", humanize::count(*batch as u64))]
+    #[error("{point} would need {needed} for one input, {name:?}. Choose smaller sizes")]
     TooLarge {
-        /// The batch asked for.
-        batch: usize,
+        /// The point asked for.
+        point: Point,
         /// Bytes, for people.
         needed: String,
         /// The input.
         name: String,
+    },
+    /// A dimension of the sweep that no input has.
+    #[error(
+        "the sweep has a dimension {name:?} that no input of the model has; {}",
+        dimensions(known)
+    )]
+    UnknownDimension {
+        /// What was named.
+        name: String,
+        /// Open dimensions that the model has.
+        known: Vec<String>,
+    },
+    /// A dimension of the sweep that has another size where an input has it.
+    #[error(
+        "the sweep has {size} for the dimension {name:?}, and the input {input:?} has {other} there: {port}. \
+         Take one of the two out"
+    )]
+    TwoSizes {
+        /// The dimension.
+        name: String,
+        /// Its size in the sweep.
+        size: usize,
+        /// Its size in the file, or by `--shape`.
+        other: usize,
+        /// The input that has it.
+        input: String,
+        /// The input's type and shape.
+        port: String,
     },
     /// An option that is not a name and a shape.
     #[error(
@@ -150,6 +178,17 @@ pub enum ShapeError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+fn dimensions(known: &[String]) -> String {
+    match known {
+        [] => "all its dimensions are fixed".to_owned(),
+        [one] => format!("its open dimension is {one}; --dim {one}=NAME gives it another name"),
+        [one, ..] => format!(
+            "its open dimensions are {}; --dim {one}=NAME gives one another name",
+            known.join(", ")
+        ),
+    }
 }
 
 fn plural(sizes: usize) -> String {

@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
-use super::known_sizes::{InputSizes, KnownSizes};
+use super::known_sizes::{InputSizes, KnownSizes, STEP, is_past, is_total};
 use super::shape_error::ShapeError;
 use powerband_core::domain::input_sizes::{BATCH, shape_text};
 use powerband_core::domain::model::{Dim, Port};
+use powerband_core::domain::point::Point;
 
 /// The example for a length.
 const LENGTH: usize = 128;
-/// The example for what is new beside a cache: one step.
-const STEP: usize = 1;
+/// Open sizes are the same at every point.
+const ONE: Point = Point::of_batch(1);
 /// So many inputs are named for one open dimension; the others are counted.
 const MOST_NAMED: usize = 3;
 
@@ -79,9 +80,9 @@ fn closing(
     size_of: &dyn Fn(&str) -> usize,
 ) -> Shapes {
     let mut added = Shapes::new();
-    let mut all = asked.shapes.clone();
+    let mut all = asked.clone();
     for port in inputs {
-        let known = KnownSizes::new(inputs, axes, 1, &all);
+        let known = KnownSizes::new(inputs, axes, ONE, &all);
         let is_closed = |index: usize| known.of_dim(port, index).is_some();
         // What follows from other dimensions is known once those are.
         let follows = |dim: &Dim| name_of(dim).is_some_and(dim_expression::is_expression);
@@ -98,10 +99,10 @@ fn closing(
             }),
         };
         let dims: Vec<usize> = port.dims.iter().enumerate().map(size).collect();
-        all.insert(port.name.clone(), dims.clone());
+        all.shapes.insert(port.name.clone(), dims.clone());
         added.insert(port.name.clone(), dims);
     }
-    let known = KnownSizes::new(inputs, axes, 1, &all);
+    let known = KnownSizes::new(inputs, axes, ONE, &all);
     let is_open = |port: &&Port| (0..port.dims.len()).any(|i| known.of_dim(port, i).is_none());
     let left: Vec<&Port> = inputs.iter().filter(is_open).collect();
     for port in left {
@@ -123,23 +124,9 @@ fn open_names<'a>(inputs: &'a [Port], axes: &BatchAxes) -> BTreeSet<&'a str> {
     names.filter(|name| !axes.names().contains(*name)).collect()
 }
 
-fn is_past(name: &str) -> bool {
-    has_word(name, &["past", "cache", "kv"])
-}
-
-fn is_total(name: &str) -> bool {
-    has_word(name, &["total", "mask"])
-}
-
-fn has_word(name: &str, words: &[&str]) -> bool {
-    let name = name.to_lowercase();
-    let mut parts = name.split(|c: char| !c.is_alphanumeric());
-    parts.any(|part| words.contains(&part))
-}
-
 /// Each open dimension with the inputs that have it: by its name, or by its place where it has none.
 fn open_dims(inputs: &[Port], axes: &BatchAxes, asked: &InputSizes) -> Vec<String> {
-    let known = KnownSizes::new(inputs, axes, 1, &asked.shapes);
+    let known = KnownSizes::new(inputs, axes, ONE, asked);
     let mut named: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut open = Vec::new();
     for port in inputs {
@@ -183,7 +170,7 @@ mod tests {
             "past.0.key:batch_size,12,past_sequence_length,64",
             "past.0.value:batch_size,12,past_sequence_length,64",
         ]);
-        let message = resolve(&inputs, 1, &InputSizes::default())
+        let message = resolve(&inputs, Point::of_batch(1), &InputSizes::default())
             .unwrap_err()
             .to_string();
         assert_eq!(
@@ -197,7 +184,7 @@ mod tests {
                 shapes,
                 ..InputSizes::default()
             };
-            let specs = resolve(&inputs, 2, &asked).unwrap();
+            let specs = resolve(&inputs, Point::of_batch(2), &asked).unwrap();
             let dims: Vec<&[usize]> = specs.iter().map(|spec| spec.dims.as_slice()).collect();
             assert_eq!(dims[1][1], dims[0][1] + dims[3][2], "{dims:?}");
             assert_eq!((dims[0][0], dims[0]), (2, dims[2]));
@@ -211,7 +198,7 @@ mod tests {
             "past:batch,past_len,64",
             "odd:batch,floor(past_len)",
         ]);
-        let message = resolve(&inputs, 1, &InputSizes::default())
+        let message = resolve(&inputs, Point::of_batch(1), &InputSizes::default())
             .unwrap_err()
             .to_string();
         assert!(

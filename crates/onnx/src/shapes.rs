@@ -4,27 +4,33 @@
 //! plan; the tensors that come out are what engines are fed and what `infer` starts from. Every message
 //! says what to type instead.
 
-use super::batch_axis::BatchAxes;
+use std::collections::BTreeSet;
+
+use super::batch_axis::{BatchAxes, name_of};
+use super::dim_expression;
 pub use super::known_sizes::InputSizes;
 use super::known_sizes::KnownSizes;
 use super::proto::elements;
 pub use super::shape_error::ShapeError;
 use super::shape_examples;
 use powerband_core::base::humanize;
-use powerband_core::domain::input_sizes::BATCH;
+use powerband_core::domain::input_sizes::{BATCH, InputAxis};
 use powerband_core::domain::model::{Dim, Port};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 
 /// More elements than this in one input are a typing mistake, whatever the machine.
 const MOST_ELEMENTS: u64 = 1 << 40;
 
-/// Full shapes for a batch size. The batch takes its dimensions; the others that the model leaves open
-/// take what the user says of them, of another dimension of the same name, or what follows from that.
+/// Full shapes for a point.
+///
+/// The batch takes its dimensions, and so do the point's other sizes; what the model leaves open beyond them takes what the user says of it, of another dimension of the same name, or what follows from that.
 pub fn resolve(
     inputs: &[Port],
-    batch: usize,
+    point: Point,
     asked: &InputSizes,
 ) -> Result<Vec<TensorSpec>, ShapeError> {
+    let batch = point.batch();
     if batch == 0 {
         return Err(ShapeError::Zero {
             what: "the batch".to_owned(),
@@ -42,12 +48,13 @@ pub fn resolve(
         };
         check_override(port, given, &axes, batch)?;
     }
-    let sizes = KnownSizes::new(inputs, &axes, batch, &asked.shapes);
+    check_point(inputs, point, asked)?;
+    let sizes = KnownSizes::new(inputs, &axes, point, asked);
     let mut specs = Vec::with_capacity(inputs.len());
     for port in inputs {
         let dims = (0..port.dims.len()).map(|index| sizes.of_dim(port, index));
         match dims.collect::<Option<Vec<_>>>() {
-            Some(dims) => specs.push(spec(port, dims, batch, &axes)?),
+            Some(dims) => specs.push(spec(port, dims, point, &axes)?),
             None => return Err(shape_examples::open_sizes(inputs, &axes, asked)),
         }
     }
@@ -109,6 +116,78 @@ fn check_batch(inputs: &[Port], axes: &BatchAxes, batch: usize) -> Result<(), Sh
     }
 }
 
+/// Refuses sizes of the sweep for dimensions that the inputs do not have, or that have another size there.
+fn check_point(inputs: &[Port], point: Point, asked: &InputSizes) -> Result<(), ShapeError> {
+    for (name, size) in point.others() {
+        let called = asked.dims.iter().filter(|dim| dim.name == name);
+        let axes: Vec<InputAxis> = called.map(|dim| dim.axis.clone()).collect();
+        let axes = if axes.is_empty() {
+            vec![InputAxis::Named(name.to_owned())]
+        } else {
+            axes
+        };
+        for axis in &axes {
+            check_axis(inputs, axis, name, size, asked)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_axis(
+    inputs: &[Port],
+    axis: &InputAxis,
+    name: &str,
+    size: usize,
+    asked: &InputSizes,
+) -> Result<(), ShapeError> {
+    let mut is_known = false;
+    for port in inputs {
+        for (index, dim) in port.dims.iter().enumerate() {
+            let is_it = match axis {
+                InputAxis::Named(own) => name_of(dim)
+                    .is_some_and(|dim| dim == own || dim_expression::names(dim).any(|n| n == own)),
+                InputAxis::At { input, index: at } => *input == port.name && *at == index,
+            };
+            is_known |= is_it;
+            let is_plain = name_of(dim).is_none_or(|dim| !dim_expression::is_expression(dim));
+            let shape = asked
+                .shapes
+                .get(&port.name)
+                .and_then(|dims| dims.get(index));
+            let other = match dim {
+                Dim::Fixed(fixed) => Some(*fixed),
+                Dim::Named(_) => shape.copied().filter(|given| *given != BATCH),
+            };
+            if let Some(other) = other.filter(|other| is_it && is_plain && *other != size) {
+                return Err(ShapeError::TwoSizes {
+                    name: name.to_owned(),
+                    size,
+                    other,
+                    input: port.name.clone(),
+                    port: port.describe(),
+                });
+            }
+        }
+    }
+    if is_known {
+        return Ok(());
+    }
+    Err(ShapeError::UnknownDimension {
+        name: name.to_owned(),
+        known: free_dimensions(inputs),
+    })
+}
+
+/// The names of the inputs' open dimensions, those that expressions are made of among them.
+pub fn free_dimensions(inputs: &[Port]) -> Vec<String> {
+    let dims = inputs.iter().flat_map(|port| &port.dims);
+    let names: BTreeSet<&str> = dims
+        .filter_map(name_of)
+        .flat_map(dim_expression::names)
+        .collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
 /// Refuses a shape that the port cannot have.
 fn check_override(
     port: &Port,
@@ -165,10 +244,11 @@ fn check_override(
 fn spec(
     port: &Port,
     dims: Vec<usize>,
-    batch: usize,
+    point: Point,
     axes: &BatchAxes,
 ) -> Result<TensorSpec, ShapeError> {
-    if dims.contains(&0) {
+    // A cache may be empty.
+    if dims.contains(&0) && point.others().all(|(_, size)| size > 0) {
         return Err(ShapeError::Zero {
             what: format!("a dimension of {:?} ({})", port.name, port.describe()),
         });
@@ -177,7 +257,7 @@ fn spec(
     if elements > MOST_ELEMENTS {
         let needed = humanize::bytes(elements.saturating_mul(port.element.size()));
         return Err(ShapeError::TooLarge {
-            batch,
+            point,
             needed,
             name: port.name.clone(),
         });
@@ -231,7 +311,7 @@ mod tests {
                 .collect(),
             ..InputSizes::default()
         };
-        resolve(&ports(inputs), batch, &asked)
+        resolve(&ports(inputs), Point::of_batch(batch), &asked)
             .map(|specs| specs.into_iter().map(|spec| spec.dims).collect())
             .map_err(|error| error.to_string())
     }

@@ -11,12 +11,14 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::migrate;
 use super::session_file::{self, ReadError};
 use super::version::{self, Standing};
 use powerband_core::base::regular_file;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::Plan;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 
 /// How much of a file is read; a head that is longer is no head.
@@ -85,8 +87,8 @@ pub struct Entry {
     pub machine: String,
     /// How its setups are called.
     pub setups: Vec<String>,
-    /// Batch sizes of the plan.
-    pub batches: Vec<usize>,
+    /// Points of the plan's sweep.
+    pub points: Vec<Point>,
     /// The state of the file that this was read from.
     pub stamp: Stamp,
 }
@@ -193,7 +195,7 @@ impl Head {
             engines: engines(&self.plan),
             machine: self.machine,
             setups: setups.filter_map(|setup| self.plan.label(setup)).collect(),
-            batches: self.plan.batches,
+            points: self.plan.points,
             stamp,
         }
     }
@@ -262,9 +264,11 @@ fn engines(plan: &Plan) -> Vec<String> {
 }
 
 fn parse(text: &str) -> Option<Head> {
-    if version::standing(text)? != Standing::Current {
-        return None;
-    }
+    let text = match version::standing(text)? {
+        Standing::Current => text.to_owned(),
+        Standing::Older(from) => migrate::migrate(text, from).ok()?,
+        Standing::Newer(_) => return None,
+    };
     let closed = format!("{text}\n  )\n)");
     ron::from_str::<Document>(&closed)
         .ok()
@@ -335,8 +339,8 @@ mod tests {
         let entry = entry(&path).unwrap();
         assert_eq!(entry, whole(&path));
         assert_eq!(
-            (entry.model.as_str(), entry.batches.as_slice()),
-            ("resnet18@cifar", [1, 2].as_slice())
+            (entry.model.as_str(), entry.points.as_slice()),
+            ("resnet18@cifar", [1, 2].map(Point::of_batch).as_slice())
         );
         assert_eq!(entry.setups, ["quick one", "fake:cpu,noise=2"]);
     }

@@ -15,3 +15,4 @@ pub mod trace_file;
 pub mod trace_notes;
 pub mod trash;
 pub mod version;
+mod version_1;

@@ -1,15 +1,15 @@
 //! The migration ladder: from the text of an older session file to the current version, step by step.
 //!
-//! Version 1 is the first, so there is no step yet. The step from N to N + 1 goes to place N − 1 of
-//! [`STEPS`]; the types that it needs of version N are kept in a file of their own beside this one.
+//! The step from N to N + 1 stands at place N − 1 of [`STEPS`], and in a file of its own beside this one.
 
 use super::version::CURRENT;
+use super::version_1;
 
 /// Turns the text of one version into the text of the next.
 pub type Step = fn(&str) -> Result<String, String>;
 
 /// The steps, that from version 1 to 2 first.
-pub const STEPS: &[Step] = &[];
+pub const STEPS: &[Step] = &[version_1::to_version_2];
 
 /// The text in the current version.
 pub fn migrate(text: &str, from: u32) -> Result<String, String> {

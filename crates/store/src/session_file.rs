@@ -1,4 +1,4 @@
-//! A session as a RON file: `(version: 1, session: (…))`, written whole or not at all.
+//! A session as a RON file: `(version: 2, session: (…))`, written whole or not at all.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -198,6 +198,8 @@ fn look() -> PrettyConfig {
         .depth_limit(64)
         .indentor("  ")
         .struct_names(false)
+        // A point stands on one line.
+        .compact_maps(true)
 }
 
 /// Whether a session may be written there, as far as can be known before the work is done.

@@ -9,6 +9,7 @@ use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::{
     Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 
 /// Two setups at two batch sizes, one round of one case measured.
@@ -23,10 +24,11 @@ pub(crate) fn session() -> Session {
                 label: Some("quick one".to_owned()),
                 colour: None,
             }],
-            batches: vec![1, 2],
+            points: [1, 2].map(Point::of_batch).to_vec(),
             ladder: Vec::new(),
             shapes: BTreeMap::new(),
             batch_axis: Vec::new(),
+            dims: Vec::new(),
             preset: PresetName::Quick,
             measure: MeasureRule::of(PresetName::Quick),
             warm_up: WarmUpRule::for_device(false),

@@ -4,7 +4,7 @@
 //! that later versions promise.
 
 /// The version that this program writes.
-pub(crate) const CURRENT: u32 = 1;
+pub(crate) const CURRENT: u32 = 2;
 
 /// What a file's version means for this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn heads_are_read() {
         let cases = [
-            ("(version: 1, session: ())", Some(Standing::Current)),
+            ("(version: 2, session: ())", Some(Standing::Current)),
             (
                 "// a comment\n\n// another\n(\n  version : 7,",
                 Some(Standing::Newer(7)),

@@ -1,13 +1,15 @@
 //! The arguments of `powerband`, with their help.
 
 mod out;
+mod point;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
 pub(super) use out::{ExportArgs, ReportArgs};
-use powerband_core::domain::input_sizes::BatchAxis;
+pub(crate) use point::PointArgs;
+use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_measure::version;
 use powerband_onnx::rewrite::Precision;
@@ -122,7 +124,7 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "preset", "shapes", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
     pub more: Option<PathBuf>,
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
@@ -136,6 +138,10 @@ pub(crate) struct BenchArgs {
     /// Batch sizes: 1,2,4,8, or 1..64 for the powers of two between [default: 1,2,4,8,16].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub batch: Option<String>,
+    /// Sizes of another dimension, as in seq=128,256 or seq=128..2048; several are all combinations, and dimensions
+    /// with + between go together: seq=128,256+batch=8,4.
+    #[arg(long = "sweep", value_name = "DIM=SIZES")]
+    pub sweeps: Vec<String>,
     /// Preset: quick (a second per case), standard (5 s and more), publish (a minute and more).
     #[arg(long, value_name = "NAME", default_value = "standard")]
     pub preset: PresetName,
@@ -172,13 +178,16 @@ pub(crate) struct BenchArgs {
     /// Keep one worker alive at a time: each is restarted for each of its rounds.
     #[arg(long)]
     pub one_at_a_time: bool,
+    /// What the sweep calls a dimension: n=batch, or an input and the place of its dimension counted from 0, x:1=seq.
+    #[arg(long = "dim", value_name = "DIM=NAME")]
+    pub dims: Vec<NamedDim>,
     /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
     #[arg(long = "shape", value_name = "NAME=Nx128")]
     pub shapes: Vec<String>,
     /// The dimension that is the batch: its name, or an input and its place counted from 0 [default: the
     /// one that is called batch or N, else the first].
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
-    pub batch_axis: Vec<BatchAxis>,
+    pub batch_axis: Vec<InputAxis>,
     /// Where to write the session [default: the library].
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,
@@ -232,9 +241,8 @@ pub(crate) struct CompareArgs {
     /// The setup after.
     #[arg(long = "after", value_name = "SETUP")]
     pub after_setup: Option<String>,
-    /// This batch size only.
-    #[arg(long, value_name = "N")]
-    pub batch: Option<usize>,
+    #[command(flatten)]
+    pub point: PointArgs,
     /// End with status 1 where a case is called slower, by more than so many percent.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = percentage)]
     pub fail_if_slower: Option<f64>,
@@ -261,9 +269,8 @@ as steps, at the batch size that --batch names.")]
 pub(crate) struct JourneyArgs {
     /// The session.
     pub session: PathBuf,
-    /// The batch size of the steps, for a session without a ladder [default: its smallest].
-    #[arg(long, value_name = "N")]
-    pub batch: Option<usize>,
+    #[command(flatten)]
+    pub point: PointArgs,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -351,9 +358,8 @@ pub(crate) struct HistoryArgs {
     /// This setup only: its spelling, its label, or its number from 1.
     #[arg(long, value_name = "SETUP")]
     pub setup: Option<String>,
-    /// This batch size only.
-    #[arg(long, value_name = "N")]
-    pub batch: Option<usize>,
+    #[command(flatten)]
+    pub point: PointArgs,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -409,7 +415,7 @@ pub(crate) struct ModelArgs {
     pub fixed_batch: Option<u32>,
     /// The dimension that is the batch, as for bench.
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
-    pub batch_axis: Vec<BatchAxis>,
+    pub batch_axis: Vec<InputAxis>,
     /// Inputs of your own to calibrate on: pictures, a CSV, or .npy files.
     #[arg(long, value_name = "PATH")]
     pub calibration: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! Arguments of `export` and `report`.
 
+use super::PointArgs;
 use std::path::PathBuf;
 
 use powerband_core::base::humanize;
@@ -42,9 +43,8 @@ pub(crate) struct ExportArgs {
     /// This setup: its spelling, its label, or its number from 1.
     #[arg(long, value_name = "SETUP", requires = "chart")]
     pub setup: Option<String>,
-    /// This batch size.
-    #[arg(long, value_name = "N", requires = "chart")]
-    pub batch: Option<usize>,
+    #[command(flatten)]
+    pub point: PointArgs,
     /// Which profile of the session, by its number from 1.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub profile: usize,

@@ -270,7 +270,7 @@ pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     let held = if entry.is_published_only() {
         MARK.to_owned()
     } else {
-        format!("{setups} × {}{made_up}", batches(entry.batches.len()))
+        format!("{setups} × {}{made_up}", batches(entry.points.len()))
     };
     [
         entry.name.clone(),

@@ -12,7 +12,7 @@ use powerband_app::action::{Action, History, Sessions};
 use powerband_app::history::{self, Followed, Following};
 use powerband_app::sessions::LIVE;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::history::Point;
+use powerband_findings::analysis::history::HistoryPoint;
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -70,7 +70,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
                         follow(Following {
                             session: other.id,
                             setup,
-                            batch: history::nearest(other, following.batch),
+                            point: history::nearest(other, following.point),
                         });
                     }
                 }
@@ -79,15 +79,15 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
         response.response.accessible_name("Setup to follow");
         let combo = ComboBox::from_id_salt("history-batch")
             .width(110.0)
-            .selected_text(format!("Batch {}", following.batch));
+            .selected_text(format!("Batch {}", following.point));
         let response = combo.show_ui(ui, |ui| {
-            for &batch in &open.session.plan.batches {
-                let is_it = batch == following.batch;
+            for &point in &open.session.plan.points {
+                let is_it = point == following.point;
                 if ui
-                    .selectable_label(is_it, format!("Batch {batch}"))
+                    .selectable_label(is_it, format!("Batch {point}"))
                     .clicked()
                 {
-                    follow(Following { batch, ..following });
+                    follow(Following { point, ..following });
                 }
             }
         });
@@ -138,7 +138,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
         }
         let points = &found.history.points;
         let name = |row: usize| {
-            let point: Option<&Point> = points.get(row);
+            let point: Option<&HistoryPoint> = points.get(row);
             let name = point.map_or("", |point| &point.name);
             let moment = point.map(|point| humanize::moment(&point.created));
             format!("Session {name}, {}", moment.unwrap_or_default())
@@ -161,7 +161,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
 }
 
 /// The tooltip of a point.
-fn told(point: &Point) -> String {
+fn told(point: &HistoryPoint) -> String {
     let mut lines = vec![point.name.clone(), humanize::moment(&point.created)];
     lines.extend(point.row.median_words());
     if let Some(interval) = point.row.ci95_ns {

@@ -96,18 +96,18 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
             return;
         }
         if open.id == LIVE {
-            label::quiet_line(ui, &format!("Batch {}", looking.batch))
+            label::quiet_line(ui, &format!("Batch {}", looking.point))
                 .on_hover_text("Other batch sizes are available when the run ends");
             return;
         }
         let combo = ComboBox::from_id_salt("journey-batch")
             .width(110.0)
-            .selected_text(format!("Batch {}", looking.batch));
+            .selected_text(format!("Batch {}", looking.point));
         let response = combo.show_ui(ui, |ui| {
-            for &batch in &open.session.plan.batches {
-                let words = format!("Batch {batch}");
-                if ui.selectable_label(batch == looking.batch, words).clicked() {
-                    look(Looking { batch, ..looking });
+            for &point in &open.session.plan.points {
+                let words = format!("Batch {point}");
+                if ui.selectable_label(point == looking.point, words).clicked() {
+                    look(Looking { point, ..looking });
                 }
             }
         });

@@ -18,6 +18,7 @@ use powerband_app::sessions::LIVE;
 use powerband_app::tables::action::Change;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Completion;
+use powerband_core::domain::sweep;
 
 /// Width of the details.
 const SIDE: f32 = 330.0;
@@ -383,12 +384,12 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     ui.add_space(space::TINY);
     label::pair(ui, "Model", &entry.model);
     label::pair(ui, "Measured", &measured(entry));
-    let batches = if entry.is_published_only() {
+    let sweep = if entry.is_published_only() {
         UNKNOWN.to_owned()
     } else {
-        powerband_app::plan::show_batches(&entry.batches)
+        sweep::words(&entry.points)
     };
-    label::pair(ui, "Batches", &batches);
+    label::pair(ui, "Sweep", &sweep);
     let state = match (entry.completion, entry.made_up) {
         (_, true) => "made up",
         (Completion::Complete, _) => "complete",

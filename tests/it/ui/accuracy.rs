@@ -6,6 +6,7 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, SessionId};
 use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
 use powerband_core::domain::examination::{Became, Examination, Fusions, NodeRun, Origin};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::trade_off::{At, Quality, Rank};
 
@@ -277,7 +278,7 @@ fn another_accuracy_has_another_front() {
     desk.click("Batch size of the speed");
     desk.click("at batch 2");
     let drawn = &desk.app().curves.drawn.trade_off;
-    assert_eq!(drawn.at, At::Batch(2));
+    assert_eq!(drawn.at, At::Point(Point::of_batch(2)));
     let batches = desk.column("trade-off", "batch");
     assert!(batches.iter().all(|batch| batch == "2"), "{batches:?}");
     desk.press("Ctrl+K");

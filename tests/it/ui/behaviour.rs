@@ -147,7 +147,7 @@ fn compare(desk: &mut Desk) {
     let first_of = |session| Pick {
         session,
         setup: 0,
-        batch: None,
+        point: None,
         whole: false,
     };
     let after = first_of(sides[0].session);

@@ -1,6 +1,7 @@
 //! Both sides of a comparison, chosen in their boxes.
 
 use powerband_app::compare::Pick;
+use powerband_core::domain::point::Point;
 
 use super::Desk;
 use super::pictures::small_session;
@@ -47,7 +48,7 @@ fn a_setup_of_any_session_is_either_side() {
         compared(&mut desk);
         let chosen = sides(&desk)[usize::from(side == "After")];
         assert_eq!((chosen.session, chosen.setup), (ids[session], setup));
-        assert_eq!((chosen.batch, chosen.whole), (None, false));
+        assert_eq!((chosen.point, chosen.whole), (None, false));
     }
     assert_eq!(pairs(&desk), 5, "every batch size");
 }
@@ -60,11 +61,14 @@ fn one_batch_size_is_compared_with_another() {
         desk.click(&format!("Batch {batch}"));
     }
     compared(&mut desk);
-    assert_eq!(sides(&desk).map(|side| side.batch), [Some(4), Some(16)]);
+    assert_eq!(
+        sides(&desk).map(|side| side.point),
+        [4, 16].map(|batch| Some(Point::of_batch(batch)))
+    );
     assert_eq!(pairs(&desk), 1);
     desk.click("Before: batch");
     desk.click("All batches");
-    assert_eq!(sides(&desk)[0].batch, None);
+    assert_eq!(sides(&desk)[0].point, None);
 }
 
 #[test]

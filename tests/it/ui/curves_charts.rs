@@ -4,6 +4,7 @@ use powerband_app::action::{Action, Curves, Sessions};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_findings::chart::spec::Mark;
 
 use super::Desk;
@@ -226,7 +227,10 @@ fn charts_stand_side_by_side_or_stacked_and_it_is_remembered() {
 fn every_chart_of_the_screen_is_shown_alone_by_its_title() {
     let mut desk = two_sessions();
     let session = desk.app().sessions.iter().next().expect("a session").id;
-    let case = CaseKey { setup: 0, batch: 4 };
+    let case = CaseKey {
+        setup: 0,
+        point: Point::of_batch(4),
+    };
     desk.act(Action::Curves(Curves::Pin(Some(Pin { session, case }))));
     desk.until("it is pinned", |app| app.curves.pinned.is_some());
     desk.steps(2);

@@ -11,6 +11,7 @@ use powerband_app::sessions::Pin;
 use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::point::Point;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::spec::Axis;
@@ -129,7 +130,10 @@ fn axis_of(shown: &Shown) -> Axis {
 /// Pins a batch; the answer is the time of its strip as it was made.
 fn pin(desk: &mut Desk, batch: usize) -> Axis {
     let session = desk.app().sessions.iter().next().expect("a session").id;
-    let case = CaseKey { setup: 0, batch };
+    let case = CaseKey {
+        setup: 0,
+        point: Point::of_batch(batch),
+    };
     let pin = Pin { session, case };
     desk.act(Action::Curves(Curves::Pin(Some(pin))));
     desk.until("it is pinned", |app| {

@@ -17,6 +17,7 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
     Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::telemetry::Quantity;
@@ -194,7 +195,8 @@ impl Made<'_> {
                 .map(|speed| speed.spec.parse().expect("a setup"))
                 .collect(),
             looks: self.speeds.iter().map(look).collect(),
-            batches: self.batches.to_vec(),
+            points: self.batches.iter().copied().map(Point::of_batch).collect(),
+            dims: Vec::new(),
             ladder: Vec::new(),
             shapes: std::collections::BTreeMap::new(),
             batch_axis: Vec::new(),
@@ -216,22 +218,25 @@ impl Made<'_> {
     fn case(&self, key: CaseKey) -> Case {
         let speed = self.speeds[key.setup];
         let mut case = Case::pending(key);
-        if speed.out_of_memory.is_some_and(|from| key.batch >= from) {
+        if speed
+            .out_of_memory
+            .is_some_and(|from| key.point.batch() >= from)
+        {
             case.outcome = Outcome::OutOfMemory {
                 reason: "the engine wanted 3.2 GB more than there is".to_owned(),
             };
             return case;
         }
         // Past 64 items the caches are too small.
-        let beyond = key.batch.saturating_sub(64) as f64;
-        let centre = 1e3 * (speed.fixed + speed.item * (key.batch as f64 + 0.12 * beyond));
-        let mut dice = Dice(key.batch as u64 * 7919 + key.setup as u64 * 104_729 + 17);
+        let beyond = key.point.batch().saturating_sub(64) as f64;
+        let centre = 1e3 * (speed.fixed + speed.item * (key.point.batch() as f64 + 0.12 * beyond));
+        let mut dice = Dice(key.point.batch() as u64 * 7919 + key.setup as u64 * 104_729 + 17);
         case.outcome = Outcome::Finished;
         case.opening = Some(Opening {
             open_ns: 1_200_000,
             first_run_ns: (centre * 1.9) as u64,
             feeding: "buffers that are written once".to_owned(),
-            peak_bytes: Some(310_000_000 + 9_600_000 * key.batch as u64),
+            peak_bytes: Some(310_000_000 + 9_600_000 * key.point.batch() as u64),
         });
         case.warm_up = Some(WarmUp {
             runs: 40,
@@ -291,7 +296,7 @@ pub(super) fn journey() -> Session {
     }
     .session();
     let plan = &mut session.plan;
-    plan.ladder = planning::ladder(&plan.setups, &plan.looks, &plan.batches);
+    plan.ladder = planning::ladder(&plan.setups, &plan.looks, &plan.points);
     let keys = plan.cases();
     session.cases.retain(|case| keys.contains(&case.key()));
     for case in session.cases.iter_mut().filter(|case| case.setup == 2) {

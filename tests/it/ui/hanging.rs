@@ -11,6 +11,7 @@ use powerband_app::plan::DraftSetup;
 use powerband_app::screen::Screen;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Completion;
 use powerband_measure::runner::schedule;
 
@@ -21,7 +22,10 @@ use crate::support::{self, Home};
 /// What the setup is called whose worker hangs.
 const HANGING: &str = "the hanging one";
 /// Its case.
-const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
+const CASE: CaseKey = CaseKey {
+    setup: 0,
+    point: Point::of_batch(1),
+};
 
 /// Starts a run whose first case hangs, and whose other one does not.
 fn start(desk: &mut Desk, hanging: &str) {

@@ -10,6 +10,7 @@ use powerband_app::sessions::series;
 use powerband_app::timeline::Selected as OnTimeline;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::trace::Slice;
 use powerband_findings::analysis::breakdown::{Level, Within};
 use powerband_findings::analysis::category::Category;
@@ -174,7 +175,10 @@ fn nodes_of_an_examined_setup_lead_to_its_graph() {
     let home = Home::new();
     let path = home.path("examined.ron");
     let mut session = super::kernels::session();
-    session.profiles[0].case = Some(CaseKey { setup: 0, batch: 1 });
+    session.profiles[0].case = Some(CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    });
     session.examinations = super::accuracy::judged().examinations;
     write(&path, &session);
     let mut desk = Desk::awake(home, vec![path]);

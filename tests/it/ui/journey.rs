@@ -9,6 +9,7 @@ use powerband_app::plan::{Draft, DraftSetup, PlanEdit};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, SessionId};
 use powerband_core::domain::case::Case;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::Mark;
@@ -85,7 +86,10 @@ fn setups_are_steps_where_there_is_no_ladder() {
         "the one with a ladder"
     );
     let session = SessionId(1);
-    let looking = Looking { session, batch: 8 };
+    let looking = Looking {
+        session,
+        point: Point::of_batch(8),
+    };
     desk.act(Action::Journey(Journey::Look(looking)));
     desk.until("the other one is looked at", |app| {
         let found = app.journey.result.as_ref();
@@ -95,7 +99,12 @@ fn setups_are_steps_where_there_is_no_ladder() {
     desk.see("Batch size of the steps");
     desk.see("▼ slower");
     let found = desk.app().journey.result.clone().expect("the steps");
-    let batches: Vec<usize> = found.journey.steps.iter().map(|r| r.case.batch).collect();
+    let batches: Vec<usize> = found
+        .journey
+        .steps
+        .iter()
+        .map(|r| r.case.point.batch())
+        .collect();
     assert_eq!(batches, [8, 8]);
 }
 
@@ -186,7 +195,7 @@ fn a_run_is_seen_growing() {
 fn halfway() -> Session {
     let mut session = data::journey();
     for case in session.cases.iter_mut().filter(|case| case.setup == 3) {
-        if case.batch > 1 {
+        if case.point.batch() > 1 {
             *case = Case::pending(case.key());
             continue;
         }

@@ -185,7 +185,7 @@ fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
     assert!(marks.iter().any(|mark| matches!(mark, Mark::Pin { .. })));
     let following = app.history.following.expect("a case is followed");
     assert_eq!(following.session, pair[1].session);
-    assert_eq!(following.batch, pair[1].case.batch);
+    assert_eq!(following.point.batch(), pair[1].case.point.batch());
     let row = desk.get(&format!("Pair of {name}")).accesskit_node();
     assert_eq!(row.toggled(), Some(Toggled::True));
 }

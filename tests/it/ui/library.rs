@@ -13,6 +13,7 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::OnDisk;
 use powerband_core::base::clock;
 use powerband_core::domain::plan::{Keeping, Load};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
@@ -370,7 +371,7 @@ fn any_session_is_planned_again_as_it_was_measured() {
     assert_eq!(request.load, Load::Poisson { per_s: 25.0 });
     assert_eq!(request.keeping, Keeping::OneAtATime);
     assert_eq!(request.seed, Some(77));
-    assert_eq!(request.batches, Some(vec![1, 2]));
+    assert_eq!(request.points, Some([1, 2].map(Point::of_batch).to_vec()));
     // It is seen, and can be changed by hand.
     desk.fill("Rate", "40");
     let request = desk.app().planner.draft.request().expect("a plan");

@@ -210,7 +210,7 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
     let mut profile = super::kernels::session().profiles.remove(0);
     profile.case = Some(CaseKey {
         setup,
-        batch: session.plan.batches[0],
+        point: session.plan.points[0],
     });
     session.profiles.push(profile);
     let path = home.path("examined.ron");

@@ -19,6 +19,7 @@ use powerband_app::sessions::{Pin, SessionId};
 use powerband_app::shell::settings::Theme;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 
 use super::data::{self, Made, Speed, speed};
@@ -191,7 +192,7 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
     desk.act(Action::Curves(Curves::Limit(Some(400e6))));
     let case = CaseKey {
         setup: 0,
-        batch: 64,
+        point: Point::of_batch(64),
     };
     let session = SessionId(1);
     desk.act(Action::Curves(Curves::Pin(Some(Pin { session, case }))));
@@ -207,7 +208,7 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
     let after = Pick {
         session: SessionId(2),
         setup: 0,
-        batch: None,
+        point: None,
         whole: false,
     };
     desk.act(Action::Compare(Compare::After(after)));

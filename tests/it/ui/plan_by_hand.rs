@@ -1,6 +1,7 @@
 //! The first run from Home, and a plan put together with the mouse.
 
 use powerband_app::screen::Screen;
+use powerband_core::domain::point::Point;
 
 use super::{Desk, data};
 use crate::support::Home;
@@ -17,7 +18,7 @@ fn one_button_measures_a_resnet() {
     });
     let session = desk.app().run.as_ref().unwrap().session.clone().unwrap();
     assert_eq!(session.model.name, "resnet50");
-    assert_eq!(session.plan.batches, [1, 2, 4, 8, 16]);
+    assert_eq!(session.plan.points, [1, 2, 4, 8, 16].map(Point::of_batch));
     let engines: Vec<&str> = session
         .plan
         .setups

@@ -22,6 +22,7 @@ use powerband_app::timeline::Reading;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::breakdown::Level;
@@ -380,7 +381,10 @@ fn profile(desk: &mut Desk) {
         min_ns: None,
         max_ns: None,
     });
-    session.profiles[0].case = Some(CaseKey { setup: 0, batch: 1 });
+    session.profiles[0].case = Some(CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    });
     session.examinations = super::accuracy::judged().examinations;
     super::write(&path, &session);
     desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));

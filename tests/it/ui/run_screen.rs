@@ -9,6 +9,7 @@ use powerband_app::run::states::CaseFilter;
 use powerband_app::run::{LiveRun, Stage};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::point::Point;
 use rustix::process::{Pid, Signal};
 
 use super::behaviour::{draft, is_saved, long_run};
@@ -122,7 +123,7 @@ fn the_table_follows_the_active_case_until_it_is_scrolled_or_sorted() {
         let session = run.session.as_ref().expect("a session");
         let case = run.current_case().expect("an active case");
         let label = session.setup_label(case.setup);
-        desk.sees(&format!("Skip {label} batch {}", case.batch))
+        desk.sees(&format!("Skip {label} batch {}", case.point.batch()))
     });
     turn_over_table(&mut desk);
     assert!(!run(desk.app()).follows, "the wheel ends it");
@@ -139,7 +140,10 @@ fn the_table_follows_the_active_case_until_it_is_scrolled_or_sorted() {
 fn cases_are_listed_by_state_and_taken_back() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     long_run(&mut desk);
-    let case = CaseKey { setup: 0, batch: 2 };
+    let case = CaseKey {
+        setup: 0,
+        point: Point::of_batch(2),
+    };
     let of = "fake:cpu,fixed=2000,sleep=yes batch 2";
     desk.click(&format!("Skip {of}"));
     desk.until("it is left out", |app| {

@@ -7,6 +7,7 @@ use powerband_app::action::{Action, Kernels, Run as RunAction, Sessions};
 use powerband_app::screen::Screen;
 use powerband_app::shell::settings::Watching;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_findings::analysis::breakdown::Level;
 use powerband_measure::runner::installation::Installation;
@@ -135,7 +136,10 @@ fn watched_profile(home: &Home) -> PathBuf {
     let mut session = session_file::read(&path).expect("a session").session;
     session.telemetry = devices::watched(&[], 20_000_000_000);
     session.plan.setups = vec!["fake:rocm:0".parse().expect("a setup")];
-    session.profiles[0].case = Some(CaseKey { setup: 0, batch: 1 });
+    session.profiles[0].case = Some(CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    });
     session.profiles[0].began_ns = Some(10_000_000_000);
     session_file::write(&path, &session).expect("a session file");
     path

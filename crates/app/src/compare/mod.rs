@@ -5,6 +5,7 @@ pub(crate) mod commands;
 pub(crate) mod palette;
 mod update;
 
+use powerband_core::domain::point::Point;
 use std::sync::Arc;
 
 use crate::curves::ring;
@@ -25,7 +26,7 @@ pub struct Pick {
     /// Which of its setups.
     pub setup: usize,
     /// Which batch size; nothing for all.
-    pub batch: Option<usize>,
+    pub point: Option<Point>,
     /// Whether all setups in common are compared. Both sides are whole, or neither.
     pub whole: bool,
 }
@@ -181,7 +182,7 @@ impl CompareState {
         if let Some(other) = other {
             other.whole = pick.whole;
             if pick.whole {
-                other.batch = None;
+                other.point = None;
                 let elsewhere = open
                     .iter()
                     .find(|open| open.id != pick.session && is_comparable(open));
@@ -293,7 +294,7 @@ fn whole(session: SessionId, setup: usize) -> Pick {
     Pick {
         session,
         setup,
-        batch: None,
+        point: None,
         whole: false,
     }
 }
@@ -350,7 +351,7 @@ mod tests {
         let mut state = CompareState {
             before: Some(whole(SessionId(1), 0)),
             after: Some(Pick {
-                batch: Some(4),
+                point: Some(Point::of_batch(4)),
                 ..whole(SessionId(2), 1)
             }),
             ..CompareState::default()
@@ -362,7 +363,7 @@ mod tests {
         state.choose(true, all, &open);
         let after = state.after.unwrap();
         assert_eq!(
-            (after.whole, after.batch, after.session),
+            (after.whole, after.point, after.session),
             (true, None, SessionId(2))
         );
         state.choose(false, whole(SessionId(2), 1), &open);

@@ -11,7 +11,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let comparable = app.sessions.iter().filter(|open| is_comparable(open));
     comparable
         .flat_map(|open| sides(app, open))
-        .chain(batches(app))
+        .chain(points(app))
         .collect()
 }
 
@@ -35,7 +35,7 @@ fn sides(app: &App, open: &OpenSession) -> Vec<Offered> {
     let pick = |setup, whole| Pick {
         session: open.id,
         setup,
-        batch: None,
+        point: None,
         whole,
     };
     let whole = (app.sessions.len() > 1)
@@ -50,7 +50,7 @@ fn sides(app: &App, open: &OpenSession) -> Vec<Offered> {
 }
 
 /// One batch size of the sides as they are, or all.
-fn batches(app: &App) -> Vec<Offered> {
+fn points(app: &App) -> Vec<Offered> {
     let sides = [
         (
             "before",
@@ -66,21 +66,21 @@ fn batches(app: &App) -> Vec<Offered> {
         else {
             continue;
         };
-        if pick.batch.is_some() {
+        if pick.point.is_some() {
             offered.push(offer(
                 side,
                 "all its batches",
                 request(Pick {
-                    batch: None,
+                    point: None,
                     ..pick
                 }),
             ));
         }
-        let batches = open.session.plan.batches.iter().copied().map(Some);
-        let others = batches.filter(|batch| !pick.whole && *batch != pick.batch);
-        for batch in others {
-            let name = format!("batch {}", batch.unwrap_or_default());
-            offered.push(offer(side, &name, request(Pick { batch, ..pick })));
+        let points = open.session.plan.points.iter().copied().map(Some);
+        let others = points.filter(|point| !pick.whole && *point != pick.point);
+        for point in others {
+            let name = point.map_or_else(String::new, |point| point.to_string());
+            offered.push(offer(side, &name, request(Pick { point, ..pick })));
         }
     }
     offered

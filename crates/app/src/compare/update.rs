@@ -92,6 +92,6 @@ fn as_side((session, rows, pick): &Held) -> Side<'_> {
         session,
         rows,
         setup: pick.setup,
-        batch: pick.batch,
+        point: pick.point,
     }
 }

@@ -28,11 +28,13 @@ pub fn best_batches(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statisti
             name: overlay.name.clone(),
             colour: overlay.colour,
             case: point.map(|point| {
-                let batch = point.batch;
-                let case = CaseKey { setup, batch };
+                let case = CaseKey {
+                    setup,
+                    point: point.point,
+                };
                 (
                     Pin { session, case },
-                    format!("Batch {}", humanize::count(batch as u64)),
+                    humanize::capital(&point.point.to_string()),
                     words(point, statistic),
                 )
             }),
@@ -95,7 +97,7 @@ mod tests {
         let said = |limit_ns: f64, statistic: Statistic| -> Vec<String> {
             let found = best_batches(&overlays, limit_ns, statistic).into_iter();
             found
-                .map(|best| best.case.map_or(best.why_not, |(_, batch, _)| batch))
+                .map(|best| best.case.map_or(best.why_not, |(_, point, _)| point))
                 .collect()
         };
         assert_eq!(

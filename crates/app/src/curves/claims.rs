@@ -92,7 +92,7 @@ pub fn pin_details(open: &OpenSessions, pin: Pin) -> Option<Vec<(String, String)
     let point = curve
         .points
         .iter()
-        .find(|point| point.batch == pin.case.batch)?;
+        .find(|point| point.batch == pin.case.point.batch())?;
     let unknown = || humanize::UNKNOWN.to_owned();
     let latency = point.latency_ns.map_or_else(unknown, humanize::duration_ns);
     let rate = point.throughput_per_s.map_or_else(unknown, |rate| {
@@ -126,6 +126,7 @@ mod tests {
     use crate::curves::CurvesState;
     use crate::sessions::SessionId;
     use powerband_core::domain::case::CaseKey;
+    use powerband_core::domain::point::Point;
     use powerband_findings::chart::spec::Stroke;
     use powerband_store::examples;
 
@@ -179,7 +180,7 @@ mod tests {
             session: SessionId(1),
             case: CaseKey {
                 setup: FIRST,
-                batch: 32,
+                point: Point::of_batch(32),
             },
         };
         let said = pin_details(&open, pin).unwrap();
@@ -187,7 +188,10 @@ mod tests {
         assert_eq!(said[3].1, "1,730 /s");
         assert!(said[4].1.contains(MARK));
         let measured = Pin {
-            case: CaseKey { setup: 0, batch: 1 },
+            case: CaseKey {
+                setup: 0,
+                point: Point::of_batch(1),
+            },
             ..pin
         };
         assert_eq!(pin_details(&open, measured), None);

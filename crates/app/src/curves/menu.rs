@@ -9,8 +9,8 @@ use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
 use crate::screen::Screen;
 use crate::sessions::{self, LIVE, OpenSession, Pin};
 use crate::tables::action::Change;
-use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::chart::spec::SeriesId;
 
@@ -34,12 +34,12 @@ pub(crate) fn of_case(app: &App, pin: Pin) -> Groups {
     let Some(open) = app.sessions.get(pin.session) else {
         return Vec::new();
     };
-    let CaseKey { setup, batch } = pin.case;
+    let CaseKey { setup, point } = pin.case;
     let id = sessions::series(pin.session, setup);
     vec![
         pinning(app, pin),
-        sides(open, setup, Some(batch)),
-        ways(app, open, setup, Some(batch)),
+        sides(open, setup, Some(point)),
+        ways(app, open, setup, Some(point)),
         seen(app, id),
         copies(app, id),
     ]
@@ -89,11 +89,11 @@ fn seen(app: &App, id: SeriesId) -> Vec<Offered> {
 }
 
 /// One side of a comparison.
-fn sides(open: &OpenSession, setup: usize, batch: Option<usize>) -> Vec<Offered> {
+fn sides(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
     let pick = compare::Pick {
         session: open.id,
         setup,
-        batch: None,
+        point: None,
         whole: false,
     };
     if !is_comparable(open) {
@@ -104,18 +104,17 @@ fn sides(open: &OpenSession, setup: usize, batch: Option<usize>) -> Vec<Offered>
         offer("Set as before", Compare::Before(pick)),
         offer("Set as after", Compare::After(pick)),
     ];
-    if let Some(batch) = batch {
+    if let Some(point) = point {
         let pick = compare::Pick {
-            batch: Some(batch),
+            point: Some(point),
             ..pick
         };
-        let batch = humanize::count(batch as u64);
         offered.push(offer(
-            &format!("Set batch {batch} alone as before"),
+            &format!("Set {point} alone as before"),
             Compare::Before(pick),
         ));
         offered.push(offer(
-            &format!("Set batch {batch} alone as after"),
+            &format!("Set {point} alone as after"),
             Compare::After(pick),
         ));
     }
@@ -123,15 +122,15 @@ fn sides(open: &OpenSession, setup: usize, batch: Option<usize>) -> Vec<Offered>
 }
 
 /// Other screens that show it.
-fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Vec<Offered> {
+fn ways(app: &App, open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
     let mut offered = Vec::new();
     if open.id != LIVE {
-        let first = open.session.plan.batches.first().copied();
-        if let Some(batch) = batch.or(first) {
+        let first = open.session.plan.points.first().copied();
+        if let Some(point) = point.or(first) {
             let following = Following {
                 session: open.id,
                 setup,
-                batch,
+                point,
             };
             let actions = [History::Only(None), History::Follow(following)];
             let mut all = vec![Action::Go(Screen::History)];
@@ -139,7 +138,7 @@ fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Ve
             offered.push(all_of("Follow it through the library", all));
         }
     }
-    if let Some(pick) = profile_of(open, setup, batch) {
+    if let Some(pick) = profile_of(open, setup, point) {
         let titles = ["Open in Kernels", "Show on the timeline"];
         offered.extend(kernels::menu::of_profile(app, pick, titles));
     }
@@ -163,8 +162,8 @@ fn ways(app: &App, open: &OpenSession, setup: usize, batch: Option<usize>) -> Ve
 }
 
 /// The profile of a setup: of this case where there is one, else of any.
-fn profile_of(open: &OpenSession, setup: usize, batch: Option<usize>) -> Option<kernels::Pick> {
-    let exact = batch.and_then(|batch| profile_of_case(open, CaseKey { setup, batch }));
+fn profile_of(open: &OpenSession, setup: usize, point: Option<Point>) -> Option<kernels::Pick> {
+    let exact = point.and_then(|point| profile_of_case(open, CaseKey { setup, point }));
     exact.or_else(|| profile_where(open, |case| case.setup == setup))
 }
 

@@ -372,7 +372,7 @@ pub(crate) fn ring(chart: &mut ChartSpec, pin: Pin) {
         .iter()
         .filter(|series| series.id == id)
         .flat_map(|series| &series.points)
-        .find(|point| point.tag == pin.case.batch as u64)
+        .find(|point| point.tag == pin.case.point.tag())
         .map(|point| (point.x, point.y));
     if let Some(at) = point {
         chart.marks.push(Mark::Pin { at, series: id });

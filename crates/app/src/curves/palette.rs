@@ -73,9 +73,9 @@ fn enlarged(app: &App) -> Vec<Offered> {
 fn cards(app: &App) -> Vec<Offered> {
     let drawn = &app.curves.drawn;
     let trade_off = &drawn.trade_off;
-    let batches = trade_off.batches.iter().map(|batch| At::Batch(*batch));
+    let points = trade_off.points.iter().map(|point| At::Point(*point));
     let places = std::iter::once(At::Best)
-        .chain(batches)
+        .chain(points)
         .filter(|at| trade_off.is_known && *at != trade_off.at)
         .map(|at| offer(&format!("speed and accuracy, {at}"), Curves::At(at)));
     let qualities = trade_off

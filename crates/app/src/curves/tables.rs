@@ -29,7 +29,7 @@ impl App {
             lines.push(CaseLine::new(&open.session, row, curve, &entry.name, drawn));
             let case = CaseKey {
                 setup: row.setup,
-                batch: row.batch,
+                point: row.point,
             };
             refs.push(CaseRef {
                 pin: Pin {

@@ -6,6 +6,7 @@ use super::LegendEntry;
 use super::row_refs::SeriesRef;
 use crate::sessions::{self, OpenSession, OpenSessions, Pin};
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_findings::analysis::trade_off::{self, At, Judged, Quality, Rank, Standing};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 use powerband_findings::chart::trade_off::{self as chart, Spot};
@@ -26,7 +27,7 @@ pub struct TradeOff {
     /// At which batch size the speed counts.
     pub at: At,
     /// Batch sizes that could be asked for.
-    pub batches: Vec<usize>,
+    pub points: Vec<Point>,
     /// The chart.
     pub chart: ChartSpec,
     /// The table, the fastest first.
@@ -65,13 +66,13 @@ pub fn draw(
         .collect();
     let judged: Vec<Judged<'_>> = setups.iter().map(|setup| setup.judged).collect();
     let known = trade_off::known(&judged);
-    let batches = trade_off::batches(&judged);
+    let points = trade_off::points(&judged);
     let first = known.first().copied().unwrap_or_default();
     let quality = quality
         .filter(|wanted| known.contains(wanted))
         .unwrap_or(first);
     let at = match at {
-        At::Batch(batch) if !batches.contains(&batch) => At::Best,
+        At::Point(point) if !points.contains(&point) => At::Best,
         at => at,
     };
     let standings = trade_off::judged_standings(&judged, quality, at);
@@ -91,7 +92,7 @@ pub fn draw(
         quality,
         known,
         at,
-        batches,
+        points,
         chart: chart::scatter(&spots, quality),
         rows: order
             .into_iter()
@@ -139,7 +140,7 @@ fn spot(entry: &LegendEntry, standing: &Standing) -> Option<Spot> {
         id: entry.id,
         name: entry.name.clone(),
         colour: entry.colour,
-        batch: speed.batch,
+        at: speed.point,
         per_s: speed.per_s,
         level,
         is_front: standing.rank == Rank::Front,
@@ -184,7 +185,7 @@ fn row(setups: &[Setup<'_>], standing: &Standing, place: usize) -> Row {
                 session,
                 case: CaseKey {
                     setup: case,
-                    batch: speed.batch,
+                    point: speed.point,
                 },
             }),
         },

@@ -6,7 +6,6 @@ use crate::App;
 use crate::inbox::{FindingMessage, Message};
 use crate::screen::Screen;
 use crate::sessions::{self, Pin};
-use powerband_core::base::humanize;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::chart::distributions::{Samples, cumulative, densities};
 use powerband_findings::chart::spec::ChartSpec;
@@ -92,7 +91,7 @@ impl App {
 
     fn row(&self, pin: Pin) -> Option<&CaseRow> {
         let rows = &self.sessions.get(pin.session)?.findings.rows;
-        let is_it = |row: &&CaseRow| row.setup == pin.case.setup && row.batch == pin.case.batch;
+        let is_it = |row: &&CaseRow| row.setup == pin.case.setup && row.point == pin.case.point;
         rows.iter().find(is_it)
     }
 
@@ -113,6 +112,6 @@ impl App {
     /// What a case is called: its series and its batch size.
     pub fn case_name(&self, pin: Pin) -> String {
         let name = self.sessions.series_name(pin.session, pin.case.setup);
-        format!("{name}, batch {}", humanize::count(pin.case.batch as u64))
+        format!("{name}, {}", pin.case.point)
     }
 }

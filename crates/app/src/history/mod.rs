@@ -5,6 +5,7 @@ pub(crate) mod palette;
 mod update;
 mod work;
 
+use powerband_core::domain::point::Point;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ pub struct Following {
     /// Which of its setups.
     pub setup: usize,
     /// Which batch size.
-    pub batch: usize,
+    pub point: Point,
 }
 
 /// What was found.
@@ -66,12 +67,12 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
 }
 
 /// The same batch size where the session has it, else its first.
-pub fn nearest(open: &OpenSession, batch: usize) -> usize {
-    let batches = &open.session.plan.batches;
-    if batches.contains(&batch) {
-        return batch;
+pub fn nearest(open: &OpenSession, point: Point) -> Point {
+    let points = &open.session.plan.points;
+    if points.contains(&point) {
+        return point;
     }
-    batches.first().copied().unwrap_or(batch)
+    points.first().copied().unwrap_or(point)
 }
 
 impl HistoryState {
@@ -80,7 +81,7 @@ impl HistoryState {
         let exists = |following: &Following| {
             open.get(following.session).is_some_and(|open| {
                 let plan = &open.session.plan;
-                following.setup < plan.setups.len() && plan.batches.contains(&following.batch)
+                following.setup < plan.setups.len() && plan.points.contains(&following.point)
             })
         };
         self.following = self.following.filter(exists).or_else(|| {
@@ -89,7 +90,7 @@ impl HistoryState {
             Some(Following {
                 session: first.id,
                 setup: case.setup,
-                batch: case.batch,
+                point: case.point,
             })
         });
         if self.result.as_ref().map(|found| found.following) != self.following {

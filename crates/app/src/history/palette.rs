@@ -18,7 +18,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     setups(app, following)
         .into_iter()
         .chain(all)
-        .chain(batches(app, following))
+        .chain(points(app, following))
         .collect()
 }
 
@@ -38,7 +38,7 @@ fn setups(app: &App, following: Following) -> Vec<Offered> {
             let other = Following {
                 session: open.id,
                 setup,
-                batch: nearest(open, following.batch),
+                point: nearest(open, following.point),
             };
             offered.push(offer(&format!("follow {name}"), other));
         }
@@ -46,11 +46,11 @@ fn setups(app: &App, following: Following) -> Vec<Offered> {
     offered
 }
 
-fn batches(app: &App, following: Following) -> Vec<Offered> {
+fn points(app: &App, following: Following) -> Vec<Offered> {
     let open = app.sessions.get(following.session);
-    let batches = open.map_or(&[][..], |open| &open.session.plan.batches);
-    let others = batches.iter().filter(|batch| **batch != following.batch);
+    let points = open.map_or(&[][..], |open| &open.session.plan.points);
+    let others = points.iter().filter(|point| **point != following.point);
     others
-        .map(|&batch| offer(&format!("batch {batch}"), Following { batch, ..following }))
+        .map(|&point| offer(&point.to_string(), Following { point, ..following }))
         .collect()
 }

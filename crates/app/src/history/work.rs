@@ -36,8 +36,8 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
     let Some((session, _)) = search.open.first() else {
         return;
     };
-    let Following { setup, batch, .. } = search.following;
-    let case = history::Followed::of(session, setup, batch);
+    let Following { setup, point, .. } = search.following;
+    let case = history::Followed::of(session, setup, point);
     let name = &session.model.name;
     let (mut sessions, mut files): (Vec<Session>, Vec<Option<PathBuf>>) = search
         .open
@@ -48,7 +48,7 @@ pub(crate) fn follow(search: &Search, outlet: &Outlet) {
     for (path, scanned) in library::scan(&search.folder, &search.known) {
         let may_have = scanned
             .entry
-            .is_ok_and(|entry| entry.model == *name && entry.batches.contains(&batch));
+            .is_ok_and(|entry| entry.model == *name && entry.points.contains(&point));
         let is_meant = search.only.as_ref().is_none_or(|only| only.contains(&path));
         if !is_meant || !may_have || files.iter().flatten().any(|file| *file == path) {
             continue;

@@ -21,7 +21,7 @@ impl App {
             self.history.following = Some(Following {
                 session: pin.session,
                 setup: pin.case.setup,
-                batch: pin.case.batch,
+                point: pin.case.point,
             });
             self.follow_if_wanted();
         }

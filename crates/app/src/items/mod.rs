@@ -13,7 +13,6 @@ use crate::kernels::{self, Selected};
 use crate::palette_entries::entry::Groups;
 use crate::sessions::{self, Pin, SessionId};
 use crate::{curves, library, plan, screen::Screen, shell, timeline};
-use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::chart::spec::SeriesId;
@@ -65,7 +64,7 @@ pub fn name(app: &App, item: &Item) -> String {
         }
         Item::Case(pin) => {
             let name = app.sessions.series_name(pin.session, pin.case.setup);
-            format!("{name}, batch {}", humanize::count(pin.case.batch as u64))
+            format!("{name}, {}", pin.case.point)
         }
         Item::Session(id) => app
             .sessions
@@ -142,13 +141,13 @@ pub fn pair(app: &App, row: usize) -> Vec<Pin> {
     pairs
         .flat_map(|pair| {
             [
-                (before.session, pair.before.setup, pair.before_batch),
-                (after.session, pair.after.setup, pair.after_batch),
+                (before.session, pair.before.setup, pair.before_point),
+                (after.session, pair.after.setup, pair.after_point),
             ]
         })
-        .map(|(session, setup, batch)| Pin {
+        .map(|(session, setup, point)| Pin {
             session,
-            case: CaseKey { setup, batch },
+            case: CaseKey { setup, point },
         })
         .collect()
 }

@@ -7,6 +7,7 @@ mod update;
 use std::sync::Arc;
 
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::journey as chart;
@@ -18,7 +19,7 @@ pub struct Looking {
     /// Which session.
     pub session: SessionId,
     /// At which batch size; for a plan with a ladder its first, and of no account.
-    pub batch: usize,
+    pub point: Point,
 }
 
 /// What was found, with the session as it was then.
@@ -82,13 +83,19 @@ impl Looking {
     pub fn at(open: &OpenSession) -> Self {
         Self {
             session: open.id,
-            batch: open.session.plan.batches.first().copied().unwrap_or(1),
+            point: open
+                .session
+                .plan
+                .points
+                .first()
+                .copied()
+                .unwrap_or_else(|| Point::of_batch(1)),
         }
     }
 
     fn exists(self, open: &OpenSessions) -> bool {
         open.get(self.session)
-            .is_some_and(|open| has_steps(open) && open.session.plan.batches.contains(&self.batch))
+            .is_some_and(|open| has_steps(open) && open.session.plan.points.contains(&self.point))
     }
 }
 
@@ -145,6 +152,7 @@ mod tests {
     use super::*;
     use powerband_core::domain::case::CaseKey;
     use powerband_core::domain::plan::Step;
+    use powerband_core::domain::point::Point;
     use powerband_findings::analysis::testing::{measure_near, session};
 
     fn open(sessions: &mut OpenSessions, id: SessionId, session: Session) {
@@ -154,7 +162,10 @@ mod tests {
     fn of_ladder() -> Session {
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1]);
         let title = "start".to_owned();
-        let case = CaseKey { setup: 0, batch: 1 };
+        let case = CaseKey {
+            setup: 0,
+            point: Point::of_batch(1),
+        };
         session.plan.ladder = vec![Step { title, case }];
         session
     }
@@ -177,7 +188,10 @@ mod tests {
         let two = session(&["ort:cpu", "tract:cpu"], &[4, 8]);
         open(&mut sessions, SessionId(2), two);
         assert_eq!(looked_at(&mut state, &sessions), Some(2));
-        assert_eq!(state.looking.map(|looking| looking.batch), Some(4));
+        assert_eq!(
+            state.looking.map(|looking| looking.point),
+            Some(Point::of_batch(4))
+        );
         open(&mut sessions, SessionId(3), of_ladder());
         assert_eq!(looked_at(&mut state, &sessions), Some(3));
         open(&mut sessions, LIVE, of_ladder());
@@ -208,7 +222,7 @@ mod tests {
             journey: Arc::new(powerband_findings::analysis::journey::compare_steps(
                 &opened.session,
                 rows,
-                1,
+                Point::of_batch(1),
             )),
         });
         assert_eq!(state.wanted(&sessions), None);

@@ -21,11 +21,10 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         && !has_ladder(open)
         && open.id != LIVE
     {
-        let batches = open.session.plan.batches.iter();
-        let others = batches.filter(|batch| **batch != looking.batch);
-        offered.extend(
-            others.map(|&batch| offer(&format!("batch {batch}"), Looking { batch, ..looking })),
-        );
+        let points = open.session.plan.points.iter();
+        let others = points.filter(|point| **point != looking.point);
+        offered
+            .extend(others.map(|&point| offer(&point.to_string(), Looking { point, ..looking })));
     }
     offered
 }

@@ -40,7 +40,7 @@ impl App {
             } else {
                 self.journey.busy = Some(looking);
                 self.jobs.spawn("journey", move |outlet| {
-                    let journey = Arc::new(journey::compare_steps(&session, &rows, looking.batch));
+                    let journey = Arc::new(journey::compare_steps(&session, &rows, looking.point));
                     let found = ComparedSteps {
                         looking,
                         session,

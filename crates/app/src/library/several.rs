@@ -181,7 +181,7 @@ impl App {
                 let pick = |session| compare::Pick {
                     session,
                     setup: 0,
-                    batch: None,
+                    point: None,
                     whole: true,
                 };
                 self.act(Action::Go(Screen::Compare));
@@ -198,7 +198,7 @@ impl App {
                 let following = Following {
                     session: ids[0],
                     setup: case.setup,
-                    batch: case.batch,
+                    point: case.point,
                 };
                 self.act(Action::History(History::Only(Some(files))));
                 self.act(Action::History(History::Follow(following)));

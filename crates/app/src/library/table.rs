@@ -45,7 +45,7 @@ const COLUMNS: &[Of] = &[
     .why(why_not_planned)
     .hidden(),
     Of::number("batches", "Batches", "", |line| {
-        planned(line, |entry| entry.batches.len())
+        planned(line, |entry| entry.points.len())
     })
     .why(why_not_planned)
     .hidden(),

@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::form;
+use super::show_batches;
 use super::slips::{self, Fix};
-use powerband_core::domain::input_sizes::{parse_batch_axes, shape_text};
+use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
 use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
+use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
-use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
+use powerband_core::domain::sweep::{self, SweepError};
 use powerband_measure::runner::planning::DEFAULT_BATCHES;
 use powerband_measure::runner::request::{Rules, RunRequest};
 use powerband_onnx::shapes;
@@ -49,6 +51,10 @@ pub struct Draft {
     pub setups: Vec<DraftSetup>,
     /// Batch sizes as `1,2,4` or `1..64`.
     pub batches: String,
+    /// Sizes of other dimensions, one `seq=128..2048` a line.
+    pub sweeps: String,
+    /// What the sweep calls dimensions that the model calls otherwise, one `n=seq` a line.
+    pub dims: String,
     /// Whether the setups are optimisation steps.
     pub journey: bool,
     /// The preset.
@@ -89,6 +95,8 @@ impl Default for Draft {
             model: "resnet50".to_owned(),
             setups: Vec::new(),
             batches: "1, 2, 4, 8, 16".to_owned(),
+            sweeps: String::new(),
+            dims: String::new(),
             journey: false,
             preset: PresetName::Standard,
             rounds: String::new(),
@@ -130,7 +138,9 @@ impl Draft {
             .iter()
             .cloned()
             .chain(std::iter::repeat(Look::default()));
-        let batches = request.batches.as_deref().unwrap_or(&DEFAULT_BATCHES);
+        let usual = DEFAULT_BATCHES.map(Point::of_batch);
+        let points = request.points.as_deref().unwrap_or(&usual);
+        let (batches, sweeps) = sweep_fields(points);
         Self {
             name: request.name.clone().unwrap_or_default(),
             model: request.model.clone(),
@@ -144,7 +154,14 @@ impl Draft {
                     colour: look.colour,
                 })
                 .collect(),
-            batches: show_batches(batches),
+            batches,
+            sweeps,
+            dims: request
+                .dims
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("\n"),
             journey: request.journey,
             preset: request.preset,
             rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
@@ -201,9 +218,15 @@ impl Draft {
                 Err(text) => note(Field::Setup(index), text),
             }
         }
-        let batches = parse_batches(&self.batches)
-            .map_err(|error| note(Field::Batches, error.in_a_field()))
+        let points = self
+            .points()
+            .map_err(|(field, error)| note(field, error.in_a_field()))
             .ok();
+        let dims = lines(&self.dims)
+            .map(str::parse::<NamedDim>)
+            .collect::<Result<_, _>>()
+            .map_err(|error| note(Field::Dims, error.to_string()))
+            .unwrap_or_default();
         let rounds = parse_rounds(&self.rounds)
             .map_err(|text| note(Field::Rounds, text))
             .unwrap_or_default();
@@ -211,11 +234,7 @@ impl Draft {
             .load()
             .map_err(|text| note(Field::Rate, text))
             .unwrap_or_default();
-        let shapes = self
-            .shapes
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
+        let shapes = lines(&self.shapes)
             .map(shapes::parse_override)
             .collect::<Result<_, _>>()
             .map_err(|error| note(Field::Shapes, error.to_string()))
@@ -241,7 +260,8 @@ impl Draft {
         Ok(RunRequest {
             setups,
             looks: self.looks(),
-            batches,
+            points,
+            dims,
             journey: self.journey,
             shapes,
             batch_axis,
@@ -257,6 +277,27 @@ impl Draft {
             rules: self.rules.clone(),
             ..RunRequest::new(self.model.trim())
         })
+    }
+
+    /// The points of the sweep, or what cannot be read and where.
+    pub fn points(&self) -> Result<Vec<Point>, (Field, SweepError)> {
+        let batches = format!("{BATCH}={}", self.batches);
+        let of_batches =
+            sweep::parse([batches.as_str()]).map_err(|error| (Field::Batches, error))?;
+        let others = sweep::parse(lines(&self.sweeps)).map_err(|error| (Field::Sweeps, error))?;
+        // A line that binds the batch stands in place of the batch sizes.
+        let binds_batch = |line: &str| {
+            line.split('+')
+                .any(|part| part.trim().starts_with("batch="))
+        };
+        if lines(&self.sweeps).any(binds_batch) {
+            return Ok(others);
+        }
+        let with_others = |point: &Point| {
+            let batch = point.batch();
+            others.iter().map(move |other| other.with_batch(batch))
+        };
+        Ok(of_batches.iter().flat_map(with_others).collect())
     }
 
     fn load(&self) -> Result<Load, String> {
@@ -290,6 +331,26 @@ impl Draft {
     }
 }
 
+/// Lines that say something.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// The points as batch sizes, and as lines for the other dimensions.
+fn sweep_fields(points: &[Point]) -> (String, String) {
+    let mut batches: Vec<usize> = points.iter().copied().map(Point::batch).collect();
+    batches.sort_unstable();
+    batches.dedup();
+    let sweeps = sweep::show(points);
+    let is_of_batch = |sweep: &&String| !sweep.contains('+') && sweep.starts_with("batch=");
+    let others: Vec<&str> = sweeps
+        .iter()
+        .filter(|sweep| !is_of_batch(sweep))
+        .map(String::as_str)
+        .collect();
+    (show_batches(&batches), others.join("\n"))
+}
+
 /// The field of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
@@ -297,6 +358,10 @@ pub enum Field {
     Model,
     /// A setup by its place.
     Setup(usize),
+    /// Sizes of other dimensions.
+    Sweeps,
+    /// Names of dimensions.
+    Dims,
     /// The batch sizes.
     Batches,
     /// The rounds.
@@ -384,7 +449,7 @@ mod tests {
                 label: Some("alone".to_owned()),
                 colour: Some(3),
             }],
-            batches: Some(vec![1, 4]),
+            points: Some([1, 4].map(Point::of_batch).to_vec()),
             journey: true,
             shapes: [("input".to_owned(), vec![1, 8])].into(),
             preset: PresetName::Quick,

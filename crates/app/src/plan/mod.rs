@@ -23,9 +23,11 @@ pub(crate) mod work;
 use std::path::PathBuf;
 
 use powerband_core::domain::model::ModelSummary;
+use powerband_core::domain::point::BATCH;
+pub use powerband_core::domain::sizes::show as show_batches;
+use powerband_core::domain::sizes::{self, SizeError};
 use powerband_measure::engines;
 pub use powerband_measure::engines::Takes;
-pub use powerband_measure::runner::batches::{parse as parse_batches, show as show_batches};
 use powerband_measure::runner::ladders;
 use powerband_onnx::zoo;
 use powerband_store::library::Stamp;
@@ -41,6 +43,11 @@ pub use slips::Fix;
 
 /// Sessions as they were when it was looked up how long they took.
 pub(crate) type Sources = Vec<(PathBuf, Stamp)>;
+
+/// Reads batch sizes as they are typed.
+pub fn parse_batches(text: &str) -> Result<Vec<usize>, SizeError> {
+    sizes::parse(BATCH, text)
+}
 
 /// Most undo steps.
 const UNDO_STEPS: usize = 200;

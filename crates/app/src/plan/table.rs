@@ -48,7 +48,7 @@ impl App {
                     .setups
                     .get(case.setup)
                     .map_or_else(String::new, ToString::to_string),
-                batch: case.batch,
+                point: case.point,
                 rounds: plan.measure.rounds,
                 estimate: estimates
                     .next_if(|estimate| estimate.case == case)
@@ -62,7 +62,7 @@ impl App {
 fn mark(cases: &[PlannedCase]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for case in cases {
-        (&case.setup, &case.spec, case.batch, case.rounds).hash(&mut hasher);
+        (&case.setup, &case.spec, case.point, case.rounds).hash(&mut hasher);
         match &case.estimate {
             Ok(CaseEstimate {
                 low_s,

@@ -389,7 +389,7 @@ impl LiveRun {
             return;
         };
         let label = |setup: usize| session.setup_label(setup);
-        let name = |case: &CaseKey| format!("{} batch {}", label(case.setup), case.batch);
+        let name = |case: &CaseKey| format!("{} {}", label(case.setup), case.point);
         let of = |setup, words: &str| format!("{}: {words}", label(setup));
         let (text, is_trouble) = match &stamped.event {
             RunEvent::WorkerStarted { setup, pid } => (
@@ -494,6 +494,7 @@ mod tests {
     use super::*;
     use powerband_core::domain::case::{Opening, Round};
     use powerband_core::domain::event::Activity;
+    use powerband_core::domain::point::Point;
     use powerband_findings::analysis::testing;
 
     fn measuring() -> LiveRun {
@@ -510,7 +511,10 @@ mod tests {
     }
 
     fn case(batch: usize) -> CaseKey {
-        CaseKey { setup: 0, batch }
+        CaseKey {
+            setup: 0,
+            point: Point::of_batch(batch),
+        }
     }
 
     fn opened(batch: usize) -> RunEvent {

@@ -16,7 +16,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     };
     let named = |case: &Case| {
         let setup = session.setup_label(case.setup);
-        format!("batch {} of {setup}", case.batch)
+        format!("{} of {setup}", case.point)
     };
     let cases = session.cases.iter().filter_map(|case| {
         if run.can_skip(case) {

@@ -200,14 +200,14 @@ impl LiveRun {
                 ..
             } => Some(format!("{label}: {}", outcome.sentence()?)),
             Outcome::Crashed { .. } => {
-                let batch = case.batch;
+                let batch = case.point.batch();
                 Some(format!("{label}, batch {batch}: {}", outcome.sentence()?))
             }
             // Larger batch sizes run out of memory too; the first of a setup is said.
             Outcome::OutOfMemory { .. } => {
                 let mut own = session.cases.iter().filter(|own| own.setup == case.setup);
                 let is_known = own.any(|own| matches!(own.outcome, Outcome::OutOfMemory { .. }));
-                let batch = case.batch;
+                let batch = case.point.batch();
                 let sentence = outcome.sentence().filter(|_| !is_known)?;
                 Some(format!("{label}, batch {batch}: {sentence}"))
             }
@@ -223,12 +223,19 @@ mod tests {
     use super::*;
     use powerband_core::domain::case::{Opening, Round, WarmUp};
     use powerband_core::domain::event::Stamped;
+    use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
     use powerband_findings::analysis::testing;
     use powerband_measure::runner::control::Control;
 
-    const CASE: CaseKey = CaseKey { setup: 0, batch: 2 };
-    const SMALLER: CaseKey = CaseKey { setup: 0, batch: 1 };
+    const CASE: CaseKey = CaseKey {
+        setup: 0,
+        point: Point::of_batch(2),
+    };
+    const SMALLER: CaseKey = CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    };
 
     fn measuring() -> LiveRun {
         let mut run = LiveRun::new("test".to_owned(), Control::default());

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::LiveRun;
 use crate::App;
 use powerband_core::domain::case::Case;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::flags::Flag;
@@ -16,7 +17,7 @@ use powerband_findings::tables::{Column, Table};
 #[derive(Clone, Debug)]
 struct Line {
     setup: String,
-    batch: usize,
+    point: Point,
     rounds: usize,
     planned: u32,
     median_ns: Option<f64>,
@@ -32,7 +33,7 @@ type Of = Column<Line>;
 const COLUMNS: &[Of] = &[
     Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup)))
         .help("One way to run the model: engine, device and options"),
-    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.batch as u64)))
+    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.point.batch() as u64)))
         .help("Items that go through the network in one run"),
     Of::number("rounds", "Rounds", "", |line| {
         let text = format!("{} /{}", line.rounds, line.planned);
@@ -63,7 +64,7 @@ fn line(run: &LiveRun, session: &Session, case: &Case, row: Option<&CaseRow>) ->
     let flags = row.map_or(&[][..], |row| &row.flags);
     Line {
         setup: session.setup_label(case.setup),
-        batch: case.batch,
+        point: case.point,
         rounds: case.rounds.len(),
         planned: session.plan.measure.rounds,
         median_ns: row.and_then(|row| Some(row.latency_ns.as_ref()?.median)),
@@ -83,7 +84,7 @@ impl LiveRun {
         let lines = cases.map(|(place, case)| {
             // Rows are made in the order of the cases.
             let row = rows.get(place);
-            let row = row.filter(|row| (row.setup, row.batch) == (case.setup, case.batch));
+            let row = row.filter(|row| (row.setup, row.point) == (case.setup, case.point));
             line(self, session, case, row)
         });
         Table::new(COLUMNS, lines.collect())
@@ -94,7 +95,7 @@ impl LiveRun {
         let mut hasher = DefaultHasher::new();
         (Arc::as_ptr(session) as usize).hash(&mut hasher);
         (Arc::as_ptr(&self.findings.rows) as usize).hash(&mut hasher);
-        let current = self.current_case().map(|case| (case.setup, case.batch));
+        let current = self.current_case().map(|case| (case.setup, case.point));
         (current, self.skipped.len(), self.taken_back.len()).hash(&mut hasher);
         (self.state_words(), self.filter).hash(&mut hasher);
         hasher.finish()

@@ -9,6 +9,7 @@ use crate::kernels;
 use crate::palette_entries::entry::{Groups, Offered, anywhere, seen_on};
 use crate::reports::Subject;
 use crate::screen::Screen;
+use powerband_core::domain::point::Point;
 
 /// What can be done with an open session.
 pub(crate) fn of_session(app: &App, id: SessionId) -> Groups {
@@ -28,7 +29,13 @@ fn screens(app: &App, open: &OpenSession) -> Vec<Offered> {
     if open.session.plan.setups.len() > 1 && open.id != LIVE {
         let look = Action::Journey(Journey::Look(Looking {
             session: open.id,
-            batch: open.session.plan.batches.first().copied().unwrap_or(1),
+            point: open
+                .session
+                .plan
+                .points
+                .first()
+                .copied()
+                .unwrap_or_else(|| Point::of_batch(1)),
         }));
         offered.push(seen_on(Screen::Journey, "Show its steps", look));
     }
@@ -51,7 +58,7 @@ fn sides(open: &OpenSession) -> Vec<Offered> {
     let pick = compare::Pick {
         session: open.id,
         setup: 0,
-        batch: None,
+        point: None,
         whole: true,
     };
     let offer = |title: &str, request| seen_on(Screen::Compare, title, Action::Compare(request));

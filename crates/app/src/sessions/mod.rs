@@ -16,6 +16,7 @@ use std::sync::Arc;
 use colours::{Colours, Wanted};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
@@ -193,6 +194,17 @@ impl OpenSessions {
     /// One by its number.
     pub fn get(&self, id: SessionId) -> Option<&OpenSession> {
         self.list.iter().find(|open| open.id == id)
+    }
+
+    /// The point that a mark on a chart stands for; a batch size where the session is not open.
+    pub fn point_of_tag(&self, id: SessionId, tag: u64) -> Point {
+        let points = self
+            .get(id)
+            .map_or(&[][..], |open| &open.session.plan.points);
+        let found = points.iter().find(|point| point.tag() == tag);
+        found
+            .copied()
+            .unwrap_or_else(|| Point::of_batch(tag as usize))
     }
 
     /// One by its number, to change.

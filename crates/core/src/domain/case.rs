@@ -1,18 +1,19 @@
-//! A case: one setup at one batch size, with everything that was measured of it.
+//! A case: one setup at one point of the sweep, with everything that was measured of it.
 
 use serde::{Deserialize, Serialize};
 
 use super::generation::Generation;
 use super::outcome::Outcome;
+use super::point::Point;
 use super::reported::Stated;
 
-/// Which case: a setup by its place in the plan, and a batch size.
+/// Which case: a setup by its place in the plan, and a point of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CaseKey {
     /// Index into the plan's setups.
     pub setup: usize,
-    /// Batch size.
-    pub batch: usize,
+    /// Sizes of the sweep's dimensions.
+    pub point: Point,
 }
 
 /// What each run of a round spent on one thing: on the forward pass, on the optimiser.
@@ -84,8 +85,6 @@ pub struct CpuContention {
     pub stolen_ns: u64,
 }
 
-impl CpuContention {}
-
 /// What happened before the first measured sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
@@ -112,13 +111,13 @@ pub struct WarmUp {
     pub settled: bool,
 }
 
-/// One setup at one batch size.
+/// One setup at one point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Index into the plan's setups.
     pub setup: usize,
-    /// Batch size.
-    pub batch: usize,
+    /// Sizes of the sweep's dimensions.
+    pub point: Point,
     /// How it ended.
     pub outcome: Outcome,
     /// What came before measuring, once it was reached.
@@ -137,7 +136,7 @@ impl Case {
     pub fn pending(key: CaseKey) -> Self {
         Self {
             setup: key.setup,
-            batch: key.batch,
+            point: key.point,
             outcome: Outcome::Pending,
             opening: None,
             warm_up: None,
@@ -150,7 +149,7 @@ impl Case {
     pub fn key(&self) -> CaseKey {
         CaseKey {
             setup: self.setup,
-            batch: self.batch,
+            point: self.point,
         }
     }
 

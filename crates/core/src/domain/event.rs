@@ -237,12 +237,16 @@ pub struct Stamped {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::point::Point;
 
     #[test]
     fn a_visit_in_a_journal_of_an_older_version_is_read() {
-        let old = r#"{"at_ns":5,"event":{"VisitBegan":{"case":{"setup":1,"batch":4}}}}"#;
+        let old = r#"{"at_ns":5,"event":{"VisitBegan":{"case":{"setup":1,"point":{"batch":4}}}}}"#;
         let read: Stamped = serde_json::from_str(old).unwrap();
-        let case = CaseKey { setup: 1, batch: 4 };
+        let case = CaseKey {
+            setup: 1,
+            point: Point::of_batch(4),
+        };
         let event = RunEvent::VisitBegan { case, begins: None };
         assert_eq!(read, Stamped { at_ns: 5, event });
     }

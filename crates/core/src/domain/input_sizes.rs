@@ -18,9 +18,9 @@ pub fn shape_text(input: &str, dims: &[usize]) -> String {
     format!("{input}={}", sizes.join("x"))
 }
 
-/// Which dimension of the inputs is the batch, as the user says it.
+/// A dimension of the inputs, as the user says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum BatchAxis {
+pub enum InputAxis {
     /// Every dimension of this name.
     Named(String),
     /// A dimension of one input.
@@ -32,12 +32,64 @@ pub enum BatchAxis {
     },
 }
 
-impl fmt::Display for BatchAxis {
+impl fmt::Display for InputAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(name) => f.write_str(name),
             Self::At { input, index } => write!(f, "{input}={index}"),
         }
+    }
+}
+
+/// A dimension of the inputs, and what a sweep calls it: `n=batch`, `x:1=seq`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedDim {
+    /// Which dimension.
+    pub axis: InputAxis,
+    /// Its name in points of the sweep.
+    pub name: String,
+}
+
+impl fmt::Display for NamedDim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.axis {
+            InputAxis::Named(dim) => write!(f, "{dim}={}", self.name),
+            InputAxis::At { input, index } => write!(f, "{input}:{index}={}", self.name),
+        }
+    }
+}
+
+/// A dimension with a name that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot read {0:?}: write a dimension of the model and what the sweep calls it, as in n=batch, or an \
+     input and the place of its dimension counted from 0, as in x:1=seq"
+)]
+pub struct NamedDimError(String);
+
+impl FromStr for NamedDim {
+    type Err = NamedDimError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let refused = || NamedDimError(text.to_owned());
+        let (dim, name) = text.rsplit_once('=').ok_or_else(refused)?;
+        let (dim, name) = (dim.trim(), name.trim());
+        if dim.is_empty() || name.is_empty() {
+            return Err(refused());
+        }
+        let place = dim.rsplit_once(':');
+        let place = place.and_then(|(input, index)| Some((input, index.parse().ok()?)));
+        let axis = match place {
+            Some((input, index)) => InputAxis::At {
+                input: input.to_owned(),
+                index,
+            },
+            None => InputAxis::Named(dim.to_owned()),
+        };
+        Ok(Self {
+            axis,
+            name: name.to_owned(),
+        })
     }
 }
 
@@ -49,7 +101,7 @@ impl fmt::Display for BatchAxis {
 )]
 pub struct BatchAxisError(String);
 
-impl FromStr for BatchAxis {
+impl FromStr for InputAxis {
     type Err = BatchAxisError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -69,7 +121,7 @@ impl FromStr for BatchAxis {
 }
 
 /// Reads several of them, with commas or lines between.
-pub fn parse_batch_axes(text: &str) -> Result<Vec<BatchAxis>, BatchAxisError> {
+pub fn parse_batch_axes(text: &str) -> Result<Vec<InputAxis>, BatchAxisError> {
     let parts = text.split([',', '\n']).map(str::trim);
     parts
         .filter(|part| !part.is_empty())
@@ -82,13 +134,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn dimensions_are_named_as_they_are_written() {
+        for text in ["n=batch", "x:1=seq", "past + 1=total"] {
+            assert_eq!(text.parse::<NamedDim>().unwrap().to_string(), text);
+        }
+        for text in ["", "n", "=batch", "n="] {
+            let message = text.parse::<NamedDim>().unwrap_err().to_string();
+            assert!(message.contains("n=batch"), "{message}");
+        }
+    }
+
+    #[test]
     fn batch_axes_are_read_as_they_are_written() {
         for text in ["time", "x=1", "input:0=2", "a.b=0"] {
-            assert_eq!(text.parse::<BatchAxis>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<InputAxis>().unwrap().to_string(), text);
         }
         assert_eq!(parse_batch_axes("time, x=1\n").unwrap().len(), 2);
         for text in ["", " ", "=1", "x=", "x=-1", "x=time"] {
-            let message = text.parse::<BatchAxis>().unwrap_err().to_string();
+            let message = text.parse::<InputAxis>().unwrap_err().to_string();
             assert!(message.contains("counted from 0"), "{message}");
         }
         assert_eq!(shape_text("x", &[50, BATCH, 64]), "x=50xNx64");

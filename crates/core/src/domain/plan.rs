@@ -17,7 +17,8 @@ macro_rules! p99_samples {
 pub use crate::p99_samples;
 
 use super::case::CaseKey;
-use super::input_sizes::BatchAxis;
+use super::input_sizes::{InputAxis, NamedDim};
+use super::point::Point;
 use super::setup::Setup;
 
 /// Time before the first sample of a visit.
@@ -278,7 +279,7 @@ pub struct Step {
     pub case: CaseKey,
 }
 
-/// Setups × batch sizes × rounds.
+/// Setups × points of the sweep × rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The model as the user named it.
@@ -288,8 +289,8 @@ pub struct Plan {
     /// How the user wants each setup shown, in the order of `setups`; may be shorter.
     #[serde(default)]
     pub looks: Vec<Look>,
-    /// Batch sizes, ascending.
-    pub batches: Vec<usize>,
+    /// Points of the sweep, ascending.
+    pub points: Vec<Point>,
     /// Steps that lead from a start to an end; where there are any, only their cases are measured.
     #[serde(default)]
     pub ladder: Vec<Step>,
@@ -298,7 +299,10 @@ pub struct Plan {
     pub shapes: BTreeMap<String, Vec<usize>>,
     /// Which dimensions are the batch, where the user said so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub batch_axis: Vec<BatchAxis>,
+    pub batch_axis: Vec<InputAxis>,
+    /// What the sweep calls dimensions that the model calls otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dims: Vec<NamedDim>,
     /// The preset that `measure` and `warm_up` started from.
     pub preset: PresetName,
     /// When a case is measured.
@@ -340,14 +344,17 @@ impl Plan {
         named.or_else(|| self.setups.get(setup).map(ToString::to_string))
     }
 
-    /// Every case, setup by setup: all batch sizes of each, or those of the ladder.
+    /// Every case, setup by setup: all points of each, or those of the ladder.
     pub fn cases(&self) -> Vec<CaseKey> {
-        let batches = &self.batches;
         let is_wanted = |case: &CaseKey| {
             self.ladder.is_empty() || self.ladder.iter().any(|step| step.case == *case)
         };
         (0..self.setups.len())
-            .flat_map(|setup| batches.iter().map(move |&batch| CaseKey { setup, batch }))
+            .flat_map(|setup| {
+                self.points
+                    .iter()
+                    .map(move |&point| CaseKey { setup, point })
+            })
             .filter(is_wanted)
             .collect()
     }

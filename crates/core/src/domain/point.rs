@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde::de::Error as _;
@@ -107,6 +108,32 @@ impl Point {
             .collect()
     }
 
+    /// A number for it, by which a mark on a chart is found again: the batch where it has no other dimension.
+    pub fn tag(self) -> u64 {
+        if self.others.is_empty() {
+            return self.batch as u64;
+        }
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// It as part of a file's name: `8`, `8-seq128`.
+    pub fn file_words(self) -> String {
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+        let others = self.others().map(|(name, size)| {
+            let plain: String = name.chars().filter(is_plain).collect();
+            format!("-{plain}{size}")
+        });
+        format!("{}{}", self.batch, others.collect::<String>())
+    }
+
+    /// The product of its sizes, in which a size of 0 counts as 1.
+    pub fn volume(self) -> u64 {
+        let sizes = self.bindings().map(|(_, size)| size.max(1) as u64);
+        sizes.fold(1, u64::saturating_mul)
+    }
+
     /// Whether no dimension of this point is larger than that of the other, and one is smaller.
     pub fn is_within(self, other: Self) -> bool {
         let is_no_larger = |(name, size)| other.get(name).is_some_and(|of_other| size <= of_other);
@@ -154,6 +181,17 @@ pub fn dimensions(points: impl IntoIterator<Item = Point>) -> Vec<&'static str> 
         .flat_map(|point| point.others().map(|(name, _)| name))
         .collect();
     std::iter::once(BATCH).chain(others).collect()
+}
+
+/// Several points in words: `batch 1, 4` where they have no other dimension, else `batch 1, seq 128; batch 4, seq 128`.
+pub fn list(points: impl IntoIterator<Item = Point>) -> String {
+    let points: Vec<Point> = points.into_iter().collect();
+    if points.iter().all(|point| point.others.is_empty()) {
+        let batches: Vec<String> = points.iter().map(|point| point.batch.to_string()).collect();
+        return format!("{BATCH} {}", batches.join(", "));
+    }
+    let points: Vec<String> = points.iter().map(Point::to_string).collect();
+    points.join("; ")
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::point::Point;
+
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -19,9 +21,9 @@ pub struct Figure {
 pub struct Reported {
     /// What was measured, as the file names it.
     pub name: String,
-    /// Items that each run takes in, where the file reports it.
+    /// Items that each run takes in and other sizes of the dimensions, where the file reports them.
     #[serde(default)]
-    pub batch: Option<usize>,
+    pub point: Option<Point>,
     /// Each run's time, in nanoseconds and in order, where the file has them.
     #[serde(default, with = "crate::base::serde_u64_list")]
     pub samples_ns: Vec<u64>,
@@ -108,6 +110,19 @@ impl Reported {
         Self {
             name: name.into(),
             ..Self::default()
+        }
+    }
+
+    /// Items that each run takes in, where the file reports them.
+    pub fn batch(&self) -> Option<usize> {
+        self.point.map(Point::batch)
+    }
+
+    /// Says how many items each run takes in; nothing changes where that is not known.
+    pub fn set_batch(&mut self, batch: Option<usize>) {
+        if let Some(batch) = batch {
+            let point = self.point.unwrap_or_else(|| Point::of_batch(batch));
+            self.point = Some(point.with_batch(batch));
         }
     }
 

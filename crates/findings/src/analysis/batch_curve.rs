@@ -10,6 +10,7 @@ use super::energy::Energy;
 use super::memory::{Headroom, Need};
 use powerband_core::base::humanize;
 use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::stats::bootstrap::Interval;
 use powerband_core::stats::fit::Line;
 
@@ -93,11 +94,13 @@ impl fmt::Display for Efficiency {
     }
 }
 
-/// One batch size that was measured.
+/// One point that was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// Batch size.
-    pub batch: usize,
+    /// The point of the sweep.
+    pub point: Point,
+    /// The size of the dimension that the curve runs along.
+    pub size: usize,
     /// Median time of a batch, in nanoseconds.
     pub median_ns: f64,
     /// Mean time of a batch, in nanoseconds, where it is known.
@@ -159,28 +162,34 @@ impl CurvePoint {
     }
 }
 
-/// One batch size that failed.
+/// One point that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// Batch size.
-    pub batch: usize,
+    /// The point of the sweep.
+    pub point: Point,
+    /// The size of the dimension that the curve runs along.
+    pub size: usize,
     /// What happened.
     pub outcome: Outcome,
 }
 
-/// One setup over its batch sizes.
+/// One setup along one dimension, the others fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchCurve {
     /// Index into the plan's setups.
     pub setup: usize,
-    /// The setup as text.
+    /// The setup as text, with the sizes that are fixed where there are several.
     pub label: String,
-    /// What was measured, in full or so far, ascending in batch size. A failed case is not
+    /// The dimension that it runs along.
+    pub along: &'static str,
+    /// The sizes of the other dimensions, which are fixed.
+    pub others: Vec<(&'static str, usize)>,
+    /// What was measured, in full or so far, ascending in size. A failed case is not
     /// here even where it has samples.
     pub points: Vec<CurvePoint>,
-    /// What failed, ascending in batch size.
+    /// What failed, ascending in size.
     pub failures: Vec<Failure>,
-    /// Every planned batch size without a point, ascending: failed, cancelled or not measured yet.
+    /// Every planned size without a point, ascending: failed, cancelled or not measured yet.
     pub missing: Vec<usize>,
     /// Median time as a fixed cost and a cost per item, in nanoseconds, where a line fits.
     pub line: Option<Line>,
@@ -192,72 +201,99 @@ pub struct BatchCurve {
     /// The throughput that the line tends to, in items a second; nothing where less than half of it
     /// was reached.
     pub saturation_per_s: Option<f64>,
-    /// The largest batch that was measured.
-    pub largest_batch: Option<usize>,
-    /// The smallest batch that ran out of memory.
-    pub refused_batch: Option<usize>,
+    /// The largest size that was measured.
+    pub largest: Option<usize>,
+    /// The smallest size that ran out of memory.
+    pub refused: Option<usize>,
     /// The memory estimate for batches that were not measured.
     pub headroom: Option<Headroom>,
 }
 
-/// One curve for each setup of the rows, in their order.
+/// The curves of the rows over the batch size.
 pub fn batch_curves(rows: &[CaseRow]) -> Vec<BatchCurve> {
-    let mut setups: Vec<usize> = Vec::new();
-    for row in rows {
-        if !setups.contains(&row.setup) {
-            setups.push(row.setup);
-        }
-    }
-    setups
-        .into_iter()
-        .map(|setup| {
-            curve(
-                setup,
-                rows.iter().filter(|row| row.setup == setup).collect(),
-            )
-        })
-        .collect()
+    curves_along(rows, BATCH)
 }
 
-fn curve(setup: usize, mut rows: Vec<&CaseRow>) -> BatchCurve {
-    rows.sort_by_key(|row| row.batch);
-    let mut points: Vec<CurvePoint> = rows.iter().filter_map(|row| point(row)).collect();
-    share_out(&mut points);
+/// One curve for each setup of the rows and each combination of the other dimensions' sizes, in their order. Rows
+/// without the dimension are left out.
+pub fn curves_along(rows: &[CaseRow], along: &'static str) -> Vec<BatchCurve> {
+    let mut groups: Vec<(usize, Vec<(&'static str, usize)>)> = Vec::new();
+    for row in rows.iter().filter(|row| row.point.get(along).is_some()) {
+        let group = (row.setup, row.point.without(along));
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let curve_of = |(setup, others): &(usize, Vec<_>)| {
+        let own = rows.iter().filter(|row| row.setup == *setup);
+        let own = own.filter(|row| row.point.get(along).is_some());
+        let mut curve = curve(
+            *setup,
+            along,
+            own.filter(|row| row.point.without(along) == *others)
+                .collect(),
+        );
+        curve.others.clone_from(others);
+        let is_varied = |(name, size): &&(&'static str, usize)| {
+            let of_setup = groups.iter().filter(|(other, _)| other == setup);
+            of_setup
+                .flat_map(|(_, sizes)| sizes)
+                .any(|other| other.0 == *name && other.1 != *size)
+        };
+        for (name, size) in others.iter().filter(is_varied) {
+            curve.label.push_str(&format!(", {name} {size}"));
+        }
+        curve
+    };
+    groups.iter().map(curve_of).collect()
+}
+
+fn curve(setup: usize, along: &'static str, mut rows: Vec<&CaseRow>) -> BatchCurve {
+    let size_of = |row: &CaseRow| row.point.get(along).unwrap_or_default();
+    rows.sort_by_key(|row| size_of(row));
+    let mut points: Vec<CurvePoint> = rows.iter().filter_map(|row| point(row, along)).collect();
+    share_out(&mut points, along);
     let failures: Vec<Failure> = rows
         .iter()
         .filter(|row| row.outcome.is_trouble())
         .map(|row| Failure {
-            batch: row.batch,
+            point: row.point,
+            size: size_of(row),
             outcome: row.outcome.clone(),
         })
         .collect();
-    let measured = |batch: usize| points.iter().any(|point| point.batch == batch);
+    let measured = |size: usize| points.iter().any(|point| point.size == size);
     let times: Vec<(f64, f64)> = points
         .iter()
-        .map(|point| (point.batch as f64, point.median_ns))
+        .map(|point| (point.size as f64, point.median_ns))
         .collect();
     let line = Line::through(&times);
     let needs: Vec<(usize, Need)> = points
         .iter()
-        .filter_map(|point| Some((point.batch, point.memory?)))
+        .filter_map(|point| Some((point.size, point.memory?)))
         .collect();
     let refused = |failure: &&Failure| matches!(failure.outcome, Outcome::OutOfMemory { .. });
+    let is_batch = along == BATCH;
     BatchCurve {
         setup,
+        along,
+        others: Vec::new(),
         label: rows
             .first()
             .map(|row| row.setup_label.clone())
             .unwrap_or_default(),
         missing: rows
             .iter()
-            .map(|row| row.batch)
-            .filter(|batch| !measured(*batch))
+            .map(|row| size_of(row))
+            .filter(|size| !measured(*size))
             .collect(),
-        knee: knee(&points),
-        saturation_per_s: line.and_then(|line| saturation(&line, &points)),
+        knee: is_batch.then(|| knee(&points)).flatten(),
+        saturation_per_s: line
+            .filter(|_| is_batch)
+            .and_then(|line| saturation(&line, &points)),
         line,
-        largest_batch: points.last().map(|point| point.batch),
-        refused_batch: failures.iter().find(refused).map(|failure| failure.batch),
+        largest: points.last().map(|point| point.size),
+        refused: failures.iter().find(refused).map(|failure| failure.size),
         headroom: Headroom::of(&needs),
         points,
         failures,
@@ -265,7 +301,7 @@ fn curve(setup: usize, mut rows: Vec<&CaseRow>) -> BatchCurve {
 }
 
 /// A row as a point, where it was measured; what it is a share of comes later.
-fn point(row: &CaseRow) -> Option<CurvePoint> {
+fn point(row: &CaseRow, along: &str) -> Option<CurvePoint> {
     let latency = row
         .latency_ns
         .as_ref()
@@ -282,7 +318,8 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
         })
     };
     Some(CurvePoint {
-        batch: row.batch,
+        point: row.point,
+        size: row.point.get(along)?,
         median_ns: latency.median,
         mean_ns: row.mean_ns(),
         p99_ns: latency.p99,
@@ -302,19 +339,20 @@ fn point(row: &CaseRow) -> Option<CurvePoint> {
     })
 }
 
-/// Fills in what each point's throughput is a share of. The points ascend in batch size.
-fn share_out(points: &mut [CurvePoint]) {
+/// Fills in what each point's throughput is a share of. The points ascend in size.
+fn share_out(points: &mut [CurvePoint], along: &str) {
     let best = best_throughput(points);
     let Some(first) = points.first() else { return };
-    let smallest = first.batch;
+    let smallest = first.point.batch();
     let per_batch = first.rate_or_zero() / smallest as f64;
     for point in points {
         let share = |of: f64| point.throughput_per_s.map(|rate| rate / of);
-        let ideal = per_batch * point.batch as f64;
+        let ideal = per_batch * point.point.batch() as f64;
         // A stand-in for batch 1 is no measure of itself.
-        let is_stand_in = point.batch == smallest && smallest > 1;
+        let is_stand_in = point.point.batch() == smallest && smallest > 1;
+        let is_no_scaling = is_stand_in || along != BATCH;
         let of_best = share(best).filter(|_| best > 0.0);
-        let scaling = share(ideal).filter(|_| ideal > 0.0 && !is_stand_in);
+        let scaling = share(ideal).filter(|_| ideal > 0.0 && !is_no_scaling);
         (point.of_best, point.scaling) = (of_best, scaling);
     }
 }
@@ -333,7 +371,7 @@ fn knee(points: &[CurvePoint]) -> Option<usize> {
     let found = smaller
         .iter()
         .find(|point| point.throughput_per_s.is_some_and(|rate| rate >= enough))?;
-    (points.len() >= FEWEST_POINTS).then_some(found.batch)
+    (points.len() >= FEWEST_POINTS).then_some(found.size)
 }
 
 fn saturation(line: &Line, points: &[CurvePoint]) -> Option<f64> {
@@ -353,9 +391,12 @@ impl BatchCurve {
     /// What the shape says and what fitted into memory, in one sentence.
     pub fn explain(&self) -> String {
         let shape = self.shape();
-        match (self.largest_batch, self.refused_batch) {
+        match (self.largest, self.refused) {
             (Some(largest), Some(refused)) => {
-                format!("{shape}; batch {largest} fitted into memory, {refused} did not")
+                format!(
+                    "{shape}; {} {largest} fitted into memory, {refused} did not",
+                    self.along
+                )
             }
             _ => shape,
         }
@@ -370,27 +411,34 @@ impl BatchCurve {
         }
         let mut parts = vec![match self.line {
             Some(line) if line.fixed > 0.0 => format!(
-                "latency ≈ {} + {} × batch",
+                "latency ≈ {} + {} × {}",
                 humanize::duration_ns(line.fixed),
-                humanize::duration_ns(line.per_item)
+                humanize::duration_ns(line.per_item),
+                self.along
             ),
-            Some(line) => format!("latency ≈ {} × batch", humanize::duration_ns(line.per_item)),
+            Some(line) => format!(
+                "latency ≈ {} × {}",
+                humanize::duration_ns(line.per_item),
+                self.along
+            ),
             None => "latency does not follow a straight line".to_owned(),
         }];
         if let Some(limit) = self.saturation_per_s {
             let rate = humanize::significant(limit, 3);
             parts.push(format!("saturates near {rate} items/s"));
         }
-        parts.push(match (self.knee, self.points.first()) {
-            (Some(knee), Some(first)) if knee == first.batch => {
-                format!("larger batches than {knee} gain little")
+        parts.extend(match (self.knee, self.points.first()) {
+            _ if self.along != BATCH => None,
+            (Some(knee), Some(first)) if knee == first.size => {
+                Some(format!("larger batches than {knee} gain little"))
             }
-            (Some(knee), _) => format!("knee at batch {knee}"),
-            (None, _) => "throughput still rises at the largest batch".to_owned(),
+            (Some(knee), _) => Some(format!("knee at batch {knee}")),
+            (None, _) => Some("throughput still rises at the largest batch".to_owned()),
         });
-        if let (Some(largest), Some(refused)) = (self.largest_batch, self.refused_batch) {
+        if let (Some(largest), Some(refused)) = (self.largest, self.refused) {
             parts.push(format!(
-                "batch {largest} fitted into memory, {refused} did not"
+                "{} {largest} fitted into memory, {refused} did not",
+                self.along
             ));
         }
         parts.join("; ")
@@ -457,7 +505,7 @@ mod tests {
         let curve = curve_of(|batch| 4_000 + 1_000 * batch);
         let batch = |limit_ns| {
             let point = curve.best_within(limit_ns, Statistic::Median);
-            point.map(|point| point.batch)
+            point.map(|point| point.point.batch())
         };
         assert_eq!(batch(12.5e6), Some(8));
         assert_eq!(batch(1e9), Some(64));
@@ -479,10 +527,7 @@ mod tests {
         let curves = batch_curves(&case_rows::case_rows(&session));
         assert_eq!(curves.len(), 2);
         let (first, second) = (&curves[0], &curves[1]);
-        assert_eq!(
-            (first.largest_batch, first.refused_batch),
-            (Some(4), Some(8))
-        );
+        assert_eq!((first.largest, first.refused), (Some(4), Some(8)));
         assert!(
             first
                 .explain()

@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{measure, session};
     use powerband_core::domain::case::CaseKey;
+    use powerband_core::domain::point::Point;
 
     #[test]
     fn outliers_come_with_their_time() {
@@ -104,7 +105,12 @@ mod tests {
         let mut hit = calm.clone();
         hit[10] = 9_000_000;
         measure(&mut session, 0, 1, &[&calm, &hit]);
-        let case = session.case(CaseKey { setup: 0, batch: 1 }).unwrap();
+        let case = session
+            .case(CaseKey {
+                setup: 0,
+                point: Point::of_batch(1),
+            })
+            .unwrap();
         let found = case_outliers(case);
         assert_eq!((found.mild, found.severe, found.by_z_score), (0, 1, 1));
         // The second round began after a second; ten runs of a millisecond came before.
@@ -139,7 +145,12 @@ mod tests {
     fn a_calm_case_has_none() {
         let mut session = session(&["tract:cpu"], &[1]);
         measure(&mut session, 0, 1, &[&[5; 9], &[5; 9]]);
-        let case = session.case(CaseKey { setup: 0, batch: 1 }).unwrap();
+        let case = session
+            .case(CaseKey {
+                setup: 0,
+                point: Point::of_batch(1),
+            })
+            .unwrap();
         assert_eq!(sentence(case), "No outliers among 18 samples.");
     }
 }

@@ -5,6 +5,7 @@ use super::conditions;
 use super::side::Side;
 use super::verdict::{self, Verdict};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::Interval;
 use powerband_core::stats::ratio::{self, Estimate};
 use powerband_core::stats::summary::mean;
@@ -54,10 +55,10 @@ pub(super) fn interval_words(interval: Interval, ratio: f64) -> String {
 /// Two cases that belong together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// Batch size before.
-    pub before_batch: usize,
-    /// Batch size after; another one only where both were picked by hand.
-    pub after_batch: usize,
+    /// Point of the sweep before.
+    pub before_point: Point,
+    /// Point after; another one only where both were picked by hand.
+    pub after_point: Point,
     /// The case before.
     pub before: CaseRow,
     /// The case after.
@@ -71,7 +72,7 @@ pub struct Pair {
 impl Pair {
     /// Whether the two have different batch sizes, so that latencies are compared per item.
     pub fn is_per_item(&self) -> bool {
-        self.before_batch != self.after_batch
+        self.before_point.batch() != self.after_point.batch()
     }
 
     /// How much more time it takes after, in per cent of the time before; less than zero where it takes less.
@@ -89,14 +90,14 @@ pub(super) fn compare_cases(
 ) -> Pair {
     // Cases of one run alternate.
     let is_one_run = before.session.is_of_one_run_with(after.session);
-    let (mine, theirs) = (before.visits(first.batch), after.visits(second.batch));
+    let (mine, theirs) = (before.visits(first.point), after.visits(second.point));
     let estimate = if is_one_run {
         ratio::paired(&mine, &theirs)
     } else {
         ratio::unpaired(&mine, &theirs)
     };
     // One for batches of the same size; else it turns times per batch into times per item.
-    let items = second.batch as f64 / first.batch as f64;
+    let items = second.point.batch() as f64 / first.point.batch() as f64;
     let estimate = estimate.map(|estimate| Estimate {
         ln: estimate.ln + items.ln(),
         ..estimate
@@ -109,8 +110,8 @@ pub(super) fn compare_cases(
         ),
     };
     Pair {
-        before_batch: first.batch,
-        after_batch: second.batch,
+        before_point: first.point,
+        after_point: second.point,
         ratio,
         verdict,
         before: first.clone(),

@@ -10,6 +10,7 @@ use super::reported_stats;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey, Round};
 use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::reported::Stated;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::bootstrap::{self, Interval};
@@ -30,7 +31,7 @@ pub struct CaseRow {
     /// How the setup is spelled, for machines.
     pub setup_spec: String,
     /// Batch size.
-    pub batch: usize,
+    pub point: Point,
     /// How it ended.
     pub outcome: Outcome,
     /// How many rounds were measured, or results reported by another program.
@@ -192,7 +193,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         .or_else(|| reported_stats::summary(stated.as_ref()?));
     let rounds = rounds(case);
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
-    let items = case.n_samples() as f64 * case.batch as f64;
+    let items = case.n_samples() as f64 * case.point.batch() as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
     let watched = device_readings::case_readings(&session.telemetry, case);
     let throughput_per_s = stated_rate.or_else(|| (spent_s > 0.0).then(|| items / spent_s));
@@ -200,7 +201,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         setup: case.setup,
         setup_label: session.setup_label(case.setup),
         setup_spec: session.setup_spec(case.setup),
-        batch: case.batch,
+        point: case.point,
         outcome: case.outcome.clone(),
         rounds: rounds.len(),
         samples: case.n_samples(),
@@ -209,7 +210,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         throughput_by_median: latency_ns
             .as_ref()
             .filter(|s| s.n > 0 && s.median > 0.0 && stated_rate.is_none())
-            .map(|s| case.batch as f64 * 1e9 / s.median),
+            .map(|s| case.point.batch() as f64 * 1e9 / s.median),
         of_best: None,
         far_off: case_outliers::case_outliers(case),
         flags: latency_ns

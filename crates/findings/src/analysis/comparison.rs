@@ -10,17 +10,18 @@ pub use super::metrics::{Better, Metric};
 pub use super::side::Side;
 use super::verdict::Call;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 
 /// Two setups compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Cases measured on both sides, ascending in batch size.
+    /// Cases measured on both sides, ascending by point.
     pub pairs: Vec<Pair>,
-    /// Batch sizes measured before only.
-    pub only_before: Vec<usize>,
-    /// Batch sizes measured after only.
-    pub only_after: Vec<usize>,
+    /// Points measured before only.
+    pub only_before: Vec<Point>,
+    /// Points measured after only.
+    pub only_after: Vec<Point>,
     /// Geometric mean of the speed-ups.
     pub overall: Option<Ratio>,
     /// The numbers side by side.
@@ -37,29 +38,29 @@ pub struct Comparison {
 
 /// Compares two sides.
 ///
-/// Cases match by batch size. Where both sides pick one batch, those two are a pair whatever their
-/// sizes; where one side does, both are held to that batch size.
+/// Cases match by point. Where both sides pick one point, those two are a pair whatever their
+/// sizes; where one side does, both are held to that point.
 pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut remarks =
         conditions::remarks((before.session, before.setup), (after.session, after.setup));
-    let (mine, theirs) = match (before.batch, after.batch) {
-        (None, Some(batch)) | (Some(batch), None) => {
-            (before.measured(Some(batch)), after.measured(Some(batch)))
+    let (mine, theirs) = match (before.point, after.point) {
+        (None, Some(point)) | (Some(point), None) => {
+            (before.measured(Some(point)), after.measured(Some(point)))
         }
         (mine, theirs) => (before.measured(mine), after.measured(theirs)),
     };
-    let both_pinned = before.batch.is_some() && after.batch.is_some();
-    let matches = |a: &CaseRow, b: &CaseRow| both_pinned || a.batch == b.batch;
+    let both_pinned = before.point.is_some() && after.point.is_some();
+    let matches = |a: &CaseRow, b: &CaseRow| both_pinned || a.point == b.point;
     let mut pairs = Vec::new();
     for first in &mine {
         if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
             pairs.push(case_pair::compare_cases(before, after, first, second));
         }
     }
-    let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<usize> {
+    let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<Point> {
         rows.iter()
             .filter(|row| !others.iter().any(|other| matches(row, other)))
-            .map(|row| row.batch)
+            .map(|row| row.point)
             .collect()
     };
     remarks.extend(about_itself(before, after, &pairs));
@@ -114,7 +115,7 @@ pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     }
     whole.overall = case_pair::overall(&whole.pairs);
     whole.nothing = whole.pairs.is_empty().then(|| {
-        "The two sessions have no case in common: no identical setup was measured at the same batch size. Pick a setup of each.".to_owned()
+        "The two sessions have no case in common: no identical setup was measured at the same point. Pick a setup of each.".to_owned()
     });
     whole
 }
@@ -131,18 +132,15 @@ pub fn between(before: &Side<'_>, after: &Side<'_>) -> Comparison {
 
 /// Why two sides have no case in common.
 fn nothing_in_common(before: &[&CaseRow], after: &[&CaseRow]) -> String {
-    let batches = |rows: &[&CaseRow]| {
-        let sizes: Vec<String> = rows.iter().map(|row| row.batch.to_string()).collect();
-        sizes.join(", ")
-    };
+    let points = |rows: &[&CaseRow]| point::list(rows.iter().map(|row| row.point));
     match (before.is_empty(), after.is_empty()) {
         (true, true) => "Nothing was measured on either side.".to_owned(),
         (true, false) => "Nothing was measured before.".to_owned(),
         (false, true) => "Nothing was measured after.".to_owned(),
         (false, false) => format!(
-            "No case in common: batch sizes {} before and {} after. Pick one of each to compare them per item.",
-            batches(before),
-            batches(after)
+            "No case in common: {} before and {} after. Pick one of each to compare them per item.",
+            points(before),
+            points(after)
         ),
     }
 }
@@ -153,7 +151,7 @@ pub fn within(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
         session,
         rows,
         setup,
-        batch: None,
+        point: None,
     };
     (1..session.plan.setups.len())
         .map(|other| compare_setups(&side(0), &side(other)))
@@ -233,8 +231,8 @@ impl Comparison {
 fn about_itself(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Option<String> {
     let setup = before.setup;
     let is_same = |pair: &Pair| {
-        let key = |batch| CaseKey { setup, batch };
-        before.session.case(key(pair.before_batch)) == after.session.case(key(pair.after_batch))
+        let key = |point| CaseKey { setup, point };
+        before.session.case(key(pair.before_point)) == after.session.case(key(pair.after_point))
     };
     let same_run = setup == after.setup && before.session.is_of_one_run_with(after.session);
     (same_run && !pairs.is_empty() && pairs.iter().all(is_same))
@@ -258,7 +256,7 @@ mod tests {
             session,
             rows,
             setup,
-            batch,
+            point: batch.map(Point::of_batch),
         }
     }
 
@@ -290,7 +288,7 @@ mod tests {
         let pairs: Vec<(&str, usize)> = whole
             .pairs
             .iter()
-            .map(|pair| (pair.before.setup_label.as_str(), pair.before_batch))
+            .map(|pair| (pair.before.setup_label.as_str(), pair.before_point.batch()))
             .collect();
         assert_eq!(pairs, [("tract:cpu", 1), ("tract:cpu", 4)]);
         assert!((whole.overall.unwrap().speed_up - 2.0).abs() < 0.01);
@@ -333,7 +331,7 @@ mod tests {
             .collect();
         assert!((width(overall) - widths[0].midpoint(widths[1])).abs() < 1e-12);
         assert_eq!(comparison.count(Call::Faster), 2);
-        assert_eq!(comparison.only_before, [8]);
+        assert_eq!(comparison.only_before, [Point::of_batch(8)]);
         assert!(comparison.only_after.is_empty());
         let told = comparison.remarks.join(" ");
         assert!(told.contains("tract:cpu batch 8: out of memory"), "{told}");
@@ -439,7 +437,7 @@ mod tests {
         assert!(nothing.contains("Nothing was measured after"), "{nothing}");
         let others = told(|after| {
             for case in &mut after.cases {
-                case.batch += 100;
+                case.point = Point::of_batch(case.point.batch() + 100);
             }
         });
         assert!(others.contains("No case in common"), "{others}");

@@ -2,6 +2,7 @@
 
 use super::case_pair::Pair;
 use super::case_rows::CaseRow;
+use powerband_core::domain::point::{self, Point};
 use powerband_core::stats::bootstrap::Interval;
 
 /// A ratio of the medians this near to the speed-up is called the same, whatever the interval.
@@ -21,7 +22,8 @@ fn about_batches(pairs: &[Pair]) -> Option<String> {
     let pair = pairs.iter().find(|pair| pair.is_per_item())?;
     Some(format!(
         "The batch sizes differ ({} and {}), so latencies are compared per item.",
-        pair.before_batch, pair.after_batch
+        pair.before_point.batch(),
+        pair.after_point.batch()
     ))
 }
 
@@ -48,27 +50,27 @@ fn is_outside(pair: &Pair) -> bool {
     !is_near && ratio.ci95.is_some_and(|interval| !is_within(interval))
 }
 
-fn batches(pairs: &[Pair], is_such: impl Fn(&Pair) -> bool) -> Option<String> {
-    let batches: Vec<String> = pairs
+fn points(pairs: &[Pair], is_such: impl Fn(&Pair) -> bool) -> Option<String> {
+    let points: Vec<Point> = pairs
         .iter()
         .filter(|pair| is_such(pair))
-        .map(|pair| pair.before_batch.to_string())
+        .map(|pair| pair.before_point)
         .collect();
-    (!batches.is_empty()).then(|| batches.join(", "))
+    (!points.is_empty()).then(|| point::list(points))
 }
 
 fn about_directions(pairs: &[Pair]) -> Option<String> {
-    let batches = batches(pairs, points_the_other_way)?;
+    let points = points(pairs, points_the_other_way)?;
     Some(format!(
-        "At batch {batches} the medians over all samples point in the opposite direction of the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do."
+        "At {points} the medians over all samples point in the opposite direction of the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do."
     ))
 }
 
 fn about_medians(pairs: &[Pair]) -> Option<String> {
     let is_such = |pair: &Pair| is_outside(pair) && !points_the_other_way(pair);
-    let batches = batches(pairs, is_such)?;
+    let points = points(pairs, is_such)?;
     Some(format!(
-        "At batch {batches} the ratio of the medians over all samples is outside the interval of the speed-up, which is the geometric mean of the rounds' ratios: rounds have unequal numbers of samples, or differ. The verdict follows the rounds."
+        "At {points} the ratio of the medians over all samples is outside the interval of the speed-up, which is the geometric mean of the rounds' ratios: rounds have unequal numbers of samples, or differ. The verdict follows the rounds."
     ))
 }
 
@@ -86,7 +88,7 @@ mod tests {
             session,
             rows: &rows,
             setup,
-            batch: None,
+            point: None,
         };
         comparison::compare_setups(&side(0), &side(other))
             .remarks
@@ -104,7 +106,7 @@ mod tests {
             session: &session,
             rows: &rows,
             setup,
-            batch: None,
+            point: None,
         };
         let found = comparison::compare_setups(&side(0), &side(1));
         assert!(

@@ -1,9 +1,13 @@
 //! The conditions of two setups side by side, and warnings about comparing them.
 
+use std::collections::BTreeSet;
+
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::device::{Cpu, Gpu};
 use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::sweep;
 
 /// Digits of a model's checksum that are shown: enough to see that two differ.
 const CHECKSUM_DIGITS: usize = 8;
@@ -298,11 +302,15 @@ pub(crate) fn of_measuring((session, _): Measured<'_>) -> Conditions {
         let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
         format!("{input} {}", dims.join("×"))
     });
+    let batches: BTreeSet<usize> = plan.points.iter().copied().map(Point::batch).collect();
+    let sweeps = sweep::show(&plan.points).join(", ");
+    let others = (!sweep::is_of_batches(&plan.points)).then_some(sweeps);
     vec![
         (
             "Batch sizes",
-            Some(listed(plan.batches.iter().map(ToString::to_string))),
+            Some(listed(batches.iter().map(ToString::to_string))),
         ),
+        ("Sweep", others),
         ("Shapes given", Some(listed(shapes))),
         ("Preset", here.then(|| plan.preset.to_string())),
         ("Rounds", here.then(|| plan.measure.rounds.to_string())),

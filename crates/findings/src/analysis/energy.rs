@@ -253,7 +253,7 @@ fn count(telemetry: &Telemetry, case: &Case, tracks: &[&Track], method: Method) 
             .min()
             .unwrap_or(0);
         counted.seconds += span.length_ns() as f64 / 1e9;
-        counted.items += round.samples_ns.len() as f64 * case.batch as f64;
+        counted.items += round.samples_ns.len() as f64 * case.point.batch() as f64;
     }
     counted
 }

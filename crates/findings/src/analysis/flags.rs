@@ -302,6 +302,7 @@ mod tests {
     use crate::analysis::testing;
     use powerband_core::domain::case::{CaseKey, Opening, Round, WarmUp};
     use powerband_core::domain::plan::Load;
+    use powerband_core::domain::point::Point;
 
     fn flags(samples_ns: &[u64], change: impl FnOnce(&mut Case)) -> Vec<&'static str> {
         let mut session = testing::session(&["ort:cpu"], &[1]);
@@ -314,7 +315,10 @@ mod tests {
         samples_ns: &[u64],
         change: impl FnOnce(&mut Case),
     ) -> Vec<&'static str> {
-        let mut case = Case::pending(CaseKey { setup: 0, batch: 1 });
+        let mut case = Case::pending(CaseKey {
+            setup: 0,
+            point: Point::of_batch(1),
+        });
         case.rounds.push(Round {
             round: 0,
             started_ns: 0,

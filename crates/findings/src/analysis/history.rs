@@ -5,6 +5,7 @@ use super::case_rows::CaseRow;
 use super::comparison::{self, Pair, Side};
 use super::conditions::{self, Difference};
 use super::verdict::Call;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 
 /// Conditions that are never the same twice.
@@ -17,19 +18,19 @@ pub struct Followed {
     pub sha256: String,
     /// How its setup is spelled.
     pub setup: String,
-    /// Its batch size.
-    pub batch: usize,
+    /// Its point of the sweep.
+    pub point: Point,
     /// What its setup is called where no model file is known: what one tool measured is all spelled alike.
     label: Option<String>,
 }
 
 impl Followed {
     /// The case of a session.
-    pub fn of(session: &Session, setup: usize, batch: usize) -> Self {
+    pub fn of(session: &Session, setup: usize, point: Point) -> Self {
         Self {
             sha256: session.model_of(setup).sha256.clone(),
             setup: session.setup_spec(setup),
-            batch,
+            point,
             label: label(session, setup),
         }
     }
@@ -41,7 +42,7 @@ impl Followed {
         narrowed.cases = session
             .cases
             .iter()
-            .filter(|case| Some(case.setup) == setup && case.batch == self.batch)
+            .filter(|case| Some(case.setup) == setup && case.point == self.point)
             .cloned()
             .collect();
         narrowed
@@ -64,7 +65,7 @@ fn label(session: &Session, setup: usize) -> Option<String> {
 
 /// The case in one session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct HistoryPoint {
     /// Place of the session among those that were given.
     pub source: usize,
     /// What the session is called.
@@ -85,7 +86,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// Where it was measured.
-    pub points: Vec<Point>,
+    pub points: Vec<HistoryPoint>,
     /// The trend in a sentence.
     pub trend: String,
 }
@@ -101,20 +102,20 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
                 session,
                 rows,
                 setup,
-                batch: Some(followed.batch),
+                point: Some(followed.point),
             };
-            (!side.measured(side.batch).is_empty()).then_some((source, side))
+            (!side.measured(side.point).is_empty()).then_some((source, side))
         })
         .collect();
     sides.sort_by(|a, b| a.1.session.created.cmp(&b.1.session.created));
-    let mut points: Vec<Point> = Vec::new();
+    let mut points: Vec<HistoryPoint> = Vec::new();
     for (place, (source, side)) in sides.iter().enumerate() {
         let last = place.checked_sub(1).and_then(|last| sides.get(last));
         let first = sides.first().filter(|_| place > 1);
-        let Some(row) = side.measured(side.batch).first().copied().cloned() else {
+        let Some(row) = side.measured(side.point).first().copied().cloned() else {
             continue;
         };
-        points.push(Point {
+        points.push(HistoryPoint {
             source: *source,
             name: side.session.name.clone(),
             created: side.session.created.clone(),
@@ -145,7 +146,7 @@ fn changes(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
         .collect()
 }
 
-fn trend(points: &[Point]) -> String {
+fn trend(points: &[HistoryPoint]) -> String {
     let Some(last) = points.last().filter(|_| points.len() > 1) else {
         return match points.len() {
             0 => "No session has this case.".to_owned(),
@@ -153,7 +154,7 @@ fn trend(points: &[Point]) -> String {
         };
     };
     let calls = |wanted: Call| {
-        let such = |point: &&Point| {
+        let such = |point: &&HistoryPoint| {
             point
                 .since_last
                 .as_ref()
@@ -210,7 +211,7 @@ mod tests {
             .iter()
             .zip(rows.iter().map(Vec::as_slice))
             .collect();
-        case_history(&Followed::of(&on(1, 1), 1, 4), &pairs)
+        case_history(&Followed::of(&on(1, 1), 1, Point::of_batch(4)), &pairs)
     }
 
     #[test]
@@ -246,7 +247,7 @@ mod tests {
             session
         };
         let sessions = [imported(1, "BM_one"), imported(2, "BM_two")];
-        let followed = Followed::of(&imported(3, "BM_one"), 1, 4);
+        let followed = Followed::of(&imported(3, "BM_one"), 1, Point::of_batch(4));
         assert_eq!(followed.setup_in(&sessions[0]), Some(1));
         assert_eq!(followed.setup_in(&sessions[1]), None);
     }

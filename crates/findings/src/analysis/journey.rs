@@ -10,6 +10,7 @@ use super::memory::Need;
 use powerband_core::domain::accuracy::Accuracy;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Step;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 
 /// The reason of a step that is still to be measured.
@@ -64,14 +65,14 @@ pub struct Cost {
     pub memory: Option<Need>,
 }
 
-/// The optimisation steps of a session; at `batch` where the plan has no ladder.
-pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journey {
+/// The optimisation steps of a session; at `point` where the plan has no ladder.
+pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journey {
     let mut journey = Journey::default();
-    for planned in steps(session, batch) {
+    for planned in steps(session, point) {
         let step = step_result(session, rows, planned, &journey.steps);
         journey.steps.push(step);
     }
-    let sizes = |step: &StepResult| step.case.batch;
+    let sizes = |step: &StepResult| step.case.point.batch();
     if journey
         .steps
         .windows(2)
@@ -106,7 +107,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], batch: usize) -> Journ
 }
 
 /// The ladder, or the setups in their order.
-fn steps(session: &Session, batch: usize) -> Vec<Step> {
+fn steps(session: &Session, point: Point) -> Vec<Step> {
     let plan = &session.plan;
     if !plan.ladder.is_empty() {
         return plan.ladder.clone();
@@ -115,7 +116,7 @@ fn steps(session: &Session, batch: usize) -> Vec<Step> {
     setups
         .map(|setup| Step {
             title: session.setup_label(setup),
-            case: CaseKey { setup, batch },
+            case: CaseKey { setup, point },
         })
         .collect()
 }
@@ -128,7 +129,7 @@ fn step_result(
 ) -> StepResult {
     let found = rows
         .iter()
-        .find(|row| (row.setup, row.batch) == (planned.case.setup, planned.case.batch));
+        .find(|row| (row.setup, row.point) == (planned.case.setup, planned.case.point));
     let is_measured = |row: &&CaseRow| row.latency_ns.is_some() && !row.outcome.is_trouble();
     let row = found.filter(is_measured).cloned();
     let trouble = match (&row, found) {
@@ -140,7 +141,7 @@ fn step_result(
         session,
         rows,
         setup: case.setup,
-        batch: Some(case.batch),
+        point: Some(case.point),
     };
     let against = |other: &StepResult| {
         row.as_ref()?;
@@ -184,6 +185,7 @@ mod tests {
     use crate::analysis::testing::{measure_near, session};
     use powerband_core::domain::case::Opening;
     use powerband_core::domain::outcome::Outcome;
+    use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
 
     fn compared_steps() -> Session {
@@ -201,7 +203,11 @@ mod tests {
     #[test]
     fn each_step_is_compared_with_the_last_measured_one_and_with_the_start() {
         let session = compared_steps();
-        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
+        let journey = compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            Point::of_batch(1),
+        );
         let [first, second, third] = &journey.steps[..] else {
             panic!("{journey:?}")
         };
@@ -218,10 +224,17 @@ mod tests {
         let mut session = compared_steps();
         let step = |title: &str, setup| Step {
             title: title.to_owned(),
-            case: CaseKey { setup, batch: 1 },
+            case: CaseKey {
+                setup,
+                point: Point::of_batch(1),
+            },
         };
         session.plan.ladder = vec![step("failed", 1), step("second", 0), step("third", 2)];
-        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
+        let journey = compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            Point::of_batch(1),
+        );
         let last = journey.steps.last().unwrap();
         assert!(last.over_before.is_some() && last.over_start.is_none());
         let told = journey.remarks.join(" ");
@@ -236,14 +249,21 @@ mod tests {
         let mut session = compared_steps();
         let step = |title: &str, setup, batch| Step {
             title: title.to_owned(),
-            case: CaseKey { setup, batch },
+            case: CaseKey {
+                setup,
+                point: Point::of_batch(batch),
+            },
         };
         session.plan.ladder = vec![
             step("start", 0, 1),
             step("fused", 2, 1),
             step("batch 8", 2, 8),
         ];
-        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
+        let journey = compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            Point::of_batch(1),
+        );
         let last = journey.steps.last().unwrap();
         let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
         assert!(
@@ -270,10 +290,14 @@ mod tests {
             let case = session
                 .cases
                 .iter_mut()
-                .find(|c| (c.setup, c.batch) == (setup, 1));
+                .find(|c| (c.setup, c.point.batch()) == (setup, 1));
             case.unwrap().opening = Some(Opening::default());
         }
-        let journey = compare_steps(&session, &case_rows::case_rows(&session), 1);
+        let journey = compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            Point::of_batch(1),
+        );
         // Six seconds more, six milliseconds saved by each run.
         let runs = journey.steps[2].cost.pays_after_runs.unwrap();
         assert!((990.0..1_010.0).contains(&runs), "{runs}");

@@ -8,6 +8,7 @@ use super::energy::{self, Energy};
 use super::side::Side;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_core::stats::percentiles::ELIGIBLE;
@@ -30,7 +31,7 @@ pub struct Metric {
     /// What it is, without the batch size: `Latency`.
     pub name: String,
     /// At which batch size, where it belongs to one.
-    pub batch: Option<usize>,
+    pub point: Option<Point>,
     /// Its value before.
     pub before: Option<String>,
     /// Its value after.
@@ -48,8 +49,8 @@ pub struct Metric {
 impl Metric {
     /// Its name with its batch size: `Latency, batch 8`.
     pub fn title(&self) -> String {
-        match self.batch {
-            Some(batch) => format!("{}, batch {batch}", self.name),
+        match self.point {
+            Some(point) => format!("{}, {point}", self.name),
             None => self.name.clone(),
         }
     }
@@ -66,11 +67,11 @@ pub fn compared_metrics(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> 
     }
     metrics.extend(of_reports(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
-        metrics.push(first_run(before, after, smallest.before_batch));
+        metrics.push(first_run(before, after, smallest.before_point));
         metrics.push(ready_after(before, after, smallest));
     }
     if let Some(largest) = pairs.last().filter(|pair| !pair.is_per_item()) {
-        metrics.push(scaling(before, after, largest.before_batch));
+        metrics.push(scaling(before, after, largest.before_point));
     }
     metrics
 }
@@ -80,7 +81,7 @@ type Both = (Option<f64>, Option<f64>);
 
 fn metric(
     name: &str,
-    batch: Option<usize>,
+    point: Option<Point>,
     better: Better,
     values: Both,
     text: fn(f64) -> String,
@@ -95,7 +96,7 @@ fn metric(
     });
     Metric {
         name: name.to_owned(),
-        batch,
+        point,
         before: values.0.map(text),
         after: values.1.map(text),
         change: gain.map(humanize::ratio),
@@ -106,11 +107,14 @@ fn metric(
 }
 
 fn of_pair(pair: &Pair) -> Vec<Metric> {
-    let (batch, divisors, suffix) = if pair.is_per_item() {
-        let sizes = (pair.before_batch as f64, pair.after_batch as f64);
+    let (point, divisors, suffix) = if pair.is_per_item() {
+        let sizes = (
+            pair.before_point.batch() as f64,
+            pair.after_point.batch() as f64,
+        );
         (None, sizes, " per item")
     } else {
-        (Some(pair.before_batch), (1.0, 1.0), "")
+        (Some(pair.before_point), (1.0, 1.0), "")
     };
     let time = |name: &str, pick: fn(&Summary) -> Option<f64>| {
         let values = (
@@ -126,7 +130,7 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
                 .map(|ns| ns / divisors.1),
         );
         let name = format!("{name}{suffix}");
-        metric(&name, batch, Better::Lower, values, humanize::duration_ns)
+        metric(&name, point, Better::Lower, values, humanize::duration_ns)
     };
     let rates = (pair.before.throughput_per_s, pair.after.throughput_per_s);
     let latency = time("Latency", |summary| Some(summary.median));
@@ -136,14 +140,14 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
             note: about_p99(pair),
             ..time("Latency p99", |summary| summary.p99)
         },
-        metric("Throughput", batch, Better::Higher, rates, humanize::rate),
+        metric("Throughput", point, Better::Higher, rates, humanize::rate),
     ];
-    metrics.extend(of_resources(pair, batch));
+    metrics.extend(of_resources(pair, point));
     metrics
 }
 
 /// Energy, power and memory of the two cases, as far as at least one side has them.
-fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
+fn of_resources(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
     let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
     let of_energy =
         |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
@@ -162,21 +166,21 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
     let of_energy = [
         metric(
             "Energy per item",
-            batch,
+            point,
             Better::Lower,
             of_energy(Energy::gross_j_per_item),
             energy::joules,
         ),
         metric(
             "Items per joule",
-            batch,
+            point,
             Better::Higher,
             of_energy(Energy::items_per_j),
             per_joule,
         ),
         metric(
             "Mean power",
-            batch,
+            point,
             Better::Neither,
             of_energy(Energy::mean_w),
             watts,
@@ -194,7 +198,7 @@ fn of_resources(pair: &Pair, batch: Option<usize>) -> Vec<Metric> {
         }
     });
     let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
-    let memory = metric("Peak memory", batch, Better::Lower, needs, bytes);
+    let memory = metric("Peak memory", point, Better::Lower, needs, bytes);
     let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
     let metrics = of_energy.into_iter().chain([memory]);
     metrics.filter(is_known).collect()
@@ -265,18 +269,18 @@ fn of_reports(before: &Side<'_>, after: &Side<'_>) -> Vec<Metric> {
     ]
 }
 
-fn first_run(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
+fn first_run(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
     let value = |side: &Side<'_>| {
         let case = side.session.case(CaseKey {
             setup: side.setup,
-            batch,
+            point,
         })?;
         Some(case.opening.as_ref()?.first_run_ns as f64)
     };
     let values = (value(before), value(after));
     metric(
         "First run",
-        Some(batch),
+        Some(point),
         Better::Lower,
         values,
         humanize::duration_ns,
@@ -285,11 +289,11 @@ fn first_run(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
 
 /// Set-up time: loading, compiling and the first run together, with the break-even where it got longer.
 fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
-    let batch = pair.before_batch;
+    let point = pair.before_point;
     let value = |side: &Side<'_>| {
         let case = CaseKey {
             setup: side.setup,
-            batch,
+            point,
         };
         break_even::preparation_ns(side.session, case)
     };
@@ -298,7 +302,7 @@ fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
     let pays = pays.and_then(|(before, after)| break_even::pays_after(pair, before, after));
     let made = metric(
         "Set-up time",
-        Some(batch),
+        Some(point),
         Better::Lower,
         values,
         humanize::duration_ns,
@@ -312,14 +316,14 @@ fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
     }
 }
 
-fn scaling(before: &Side<'_>, after: &Side<'_>, batch: usize) -> Metric {
-    let (first, second) = (before.scaling(batch), after.scaling(batch));
+fn scaling(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
+    let (first, second) = (before.scaling(point), after.scaling(point));
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let shares = (
         first.map(|(share, _)| share),
         second.map(|(share, _)| share),
     );
-    let made = metric("Scaling", Some(batch), Better::Higher, shares, percent);
+    let made = metric("Scaling", Some(point), Better::Higher, shares, percent);
     match (first, second) {
         (Some((_, from)), Some((_, other))) if from != other => Metric {
             change: None,
@@ -351,7 +355,7 @@ mod tests {
             session,
             rows: &rows,
             setup,
-            batch: batches[setup],
+            point: batches[setup].map(Point::of_batch),
         };
         comparison::compare_setups(&side(0), &side(1))
     }
@@ -428,7 +432,7 @@ mod tests {
         let comparison = compare(&example(), [Some(1), Some(4)]);
         let latency = find(&comparison, "Latency per item");
         assert_eq!(latency.after.as_deref(), Some("1.00 ms"));
-        assert_eq!(latency.batch, None);
+        assert_eq!(latency.point, None);
         assert!(
             comparison
                 .metrics

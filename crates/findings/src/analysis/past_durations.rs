@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::device::Cpu;
 use powerband_core::domain::plan::Plan;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::median;
 
@@ -22,7 +23,7 @@ type Network = (String, BTreeMap<String, Vec<usize>>);
 pub struct Seen {
     /// How long it took to load its model, in nanoseconds.
     pub load_ns: f64,
-    cases: BTreeMap<usize, Took>,
+    cases: BTreeMap<Point, Took>,
 }
 
 /// What a case took, in nanoseconds.
@@ -59,7 +60,7 @@ impl PastDurations {
                 load_ns: load_ns(session, case.setup),
                 cases: BTreeMap::new(),
             });
-            seen.cases.entry(case.batch).or_insert(took);
+            seen.cases.entry(case.point).or_insert(took);
         }
     }
 
@@ -73,13 +74,14 @@ impl PastDurations {
 }
 
 impl Seen {
-    /// What a case takes: as much as it did, or else as the nearest batch size, item by item.
-    pub fn at(&self, batch: usize) -> Option<Took> {
-        let apart = |other: usize| (other as f64 / batch as f64).ln().abs();
-        let nearest = |a: &&usize, b: &&usize| apart(**a).total_cmp(&apart(**b));
+    /// What a case takes: as much as it did, or else as the nearest point, element by element.
+    pub fn at(&self, point: Point) -> Option<Took> {
+        let times = |other: Point| point.volume() as f64 / other.volume() as f64;
+        let apart = |other: Point| times(other).ln().abs();
+        let nearest = |a: &&Point, b: &&Point| apart(**a).total_cmp(&apart(**b));
         let other = *self.cases.keys().min_by(nearest)?;
         let took = self.cases.get(&other)?;
-        let times = batch as f64 / other as f64;
+        let times = times(other);
         Some(Took {
             // A warm-up is over after some runs or some time, whichever comes last.
             opening_ns: took.opening_ns * times.max(1.0),
@@ -133,7 +135,11 @@ mod tests {
         known.learn(&newest);
         known.learn(&measured(500));
         let seen = known.of_plan(&newest.plan);
-        let took = |batch| seen[0].and_then(|seen| seen.at(batch)).unwrap();
+        let took = |batch| {
+            seen[0]
+                .and_then(|seen| seen.at(Point::of_batch(batch)))
+                .unwrap()
+        };
         assert_eq!((took(1).run_ns, took(1).opening_ns), (100.0, 10_000.0));
         assert_eq!((took(8).run_ns, took(8).opening_ns), (800.0, 20_000.0));
         assert_eq!(seen[1], None, "never measured");

@@ -119,7 +119,7 @@ pub fn case_estimates(
         .filter(|case| !refused.contains(&case.setup))
         .map(|case| {
             let seen = seen.get(case.setup).copied().flatten();
-            let took = seen.and_then(|seen| seen.at(case.batch));
+            let took = seen.and_then(|seen| seen.at(case.point));
             let spec = plan.setups.get(case.setup);
             let mut estimate = CaseEstimate {
                 case,

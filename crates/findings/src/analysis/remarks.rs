@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::case_rows::CaseRow;
 use super::flags::Weight;
 use powerband_core::base::humanize;
+use powerband_core::domain::point::{self, Point};
 
 /// A flag with every case that earned it.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,21 +84,21 @@ pub fn meaning(name: &str) -> &'static str {
 
 /// The reason of each case that did not finish; batch sizes of one setup with one reason share a sentence.
 pub fn failures(rows: &[CaseRow]) -> Vec<String> {
-    let mut told: Vec<(&str, String, Vec<String>)> = Vec::new();
+    let mut told: Vec<(&str, String, Vec<Point>)> = Vec::new();
     for row in rows {
         let Some(sentence) = row.outcome.sentence() else {
             continue;
         };
         match told.last_mut() {
-            Some((setup, same, batches)) if *setup == row.setup_label && *same == sentence => {
-                batches.push(row.batch.to_string());
+            Some((setup, same, points)) if *setup == row.setup_label && *same == sentence => {
+                points.push(row.point);
             }
-            _ => told.push((&row.setup_label, sentence, vec![row.batch.to_string()])),
+            _ => told.push((&row.setup_label, sentence, vec![row.point])),
         }
     }
-    let sentences = told.into_iter().map(|(setup, sentence, batches)| {
-        format!("{setup} batch {}: {sentence}", batches.join(", "))
-    });
+    let sentences = told
+        .into_iter()
+        .map(|(setup, sentence, points)| format!("{setup} {}: {sentence}", point::list(points)));
     sentences.collect()
 }
 
@@ -116,8 +117,8 @@ pub fn outliers(rows: &[CaseRow]) -> Option<String> {
         .filter(|row| row.far_off.severe > 0)
         .map_or_else(String::new, |row| {
             format!(
-                ", most of the severe ones at {} batch {}",
-                row.setup_label, row.batch
+                ", most of the severe ones at {} {}",
+                row.setup_label, row.point
             )
         });
     Some(format!(

@@ -3,6 +3,7 @@
 use powerband_core::domain::input_sizes::shape_text;
 use powerband_core::domain::plan::{Judging, Load, MeasureRule, Plan, Profiler, TimeLimits};
 use powerband_core::domain::session::Session;
+use powerband_core::domain::sweep;
 
 /// Readings a second by default.
 const USUAL_HZ: f64 = 10.0;
@@ -31,7 +32,7 @@ impl Command {
 /// The command for a session's plan; nothing for a session that was not measured here.
 pub fn repeat_command(session: &Session) -> Option<Command> {
     let plan = &session.plan;
-    if session.imported.is_some() || plan.setups.is_empty() || plan.batches.is_empty() {
+    if session.imported.is_some() || plan.setups.is_empty() || plan.points.is_empty() {
         return None;
     }
     let mut command = Command::default();
@@ -39,8 +40,14 @@ pub fn repeat_command(session: &Session) -> Option<Command> {
     for setup in &plan.setups {
         command.add(["--setup", &setup.to_string()]);
     }
-    let batches: Vec<String> = plan.batches.iter().map(ToString::to_string).collect();
-    command.add(["--batch", &batches.join(",")]);
+    if sweep::is_of_batches(&plan.points) {
+        let batches = plan.points.iter().map(|point| point.batch().to_string());
+        command.add(["--batch", &batches.collect::<Vec<_>>().join(",")]);
+    } else {
+        for sweep in sweep::show(&plan.points) {
+            command.add(["--sweep", &sweep]);
+        }
+    }
     command.add(["--preset", &plan.preset.to_string()]);
     if !plan.ladder.is_empty() {
         command.add(["--journey"]);
@@ -98,6 +105,9 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
 fn add_extras(command: &mut Command, plan: &Plan) {
     for (input, dims) in &plan.shapes {
         command.add(["--shape", &shape_text(input, dims)]);
+    }
+    for dim in &plan.dims {
+        command.add(["--dim", &dim.to_string()]);
     }
     for axis in &plan.batch_axis {
         command.add(["--batch-axis", &axis.to_string()]);

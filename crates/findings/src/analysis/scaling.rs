@@ -3,6 +3,7 @@
 use super::case_rows::CaseRow;
 use super::comparison::{self, Pair, Side};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 
@@ -25,8 +26,8 @@ pub struct Scaling {
 /// The gain of the replicas at one batch size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gain {
-    /// The batch that they share.
-    pub batch: usize,
+    /// The point whose batch they share.
+    pub point: Point,
     /// One against several, with its verdict.
     pub pair: Pair,
     /// Throughput of the replicas over that of one, divided by their number: 1 is perfect.
@@ -46,11 +47,11 @@ pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
             session,
             rows,
             setup,
-            batch: None,
+            point: None,
         };
         let pairs = comparison::compare_setups(&side(single), &side(setup)).pairs;
         let gains = pairs.into_iter().map(|pair| Gain {
-            batch: pair.before_batch,
+            point: pair.before_point,
             efficiency: efficiency(&pair, copies),
             pair,
         });
@@ -67,17 +68,17 @@ pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
 impl Scaling {
     /// A sentence where the replicas are slower than one; nothing where they never are significantly.
     pub fn warning(&self) -> Option<String> {
-        let lost: Vec<String> = self
+        let lost: Vec<Point> = self
             .gains
             .iter()
             .filter(|gain| gain.pair.verdict.call == super::verdict::Call::Slower)
-            .map(|gain| gain.batch.to_string())
+            .map(|gain| gain.point)
             .collect();
         (!lost.is_empty()).then(|| {
             format!(
-                "{} are slower than one at batch {}",
+                "{} are slower than one at {}",
                 humanize::of_many(self.copies as u64, "replica"),
-                lost.join(", ")
+                point::list(lost)
             )
         })
     }

@@ -3,6 +3,7 @@
 use super::batch_curve::{self, Efficiency};
 use super::case_rows::{self, CaseRow};
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::Visit;
 
@@ -15,8 +16,8 @@ pub struct Side<'a> {
     pub rows: &'a [CaseRow],
     /// Which setup, by its index in the plan.
     pub setup: usize,
-    /// One batch size; nothing for all.
-    pub batch: Option<usize>,
+    /// One point of the sweep; nothing for all.
+    pub point: Option<Point>,
 }
 
 impl Side<'_> {
@@ -25,24 +26,24 @@ impl Side<'_> {
         Self { setup, ..*self }
     }
 
-    /// Rows of this side that were measured and did not end badly, ascending in batch size.
-    pub(super) fn measured(&self, batch: Option<usize>) -> Vec<&CaseRow> {
+    /// Rows of this side that were measured and did not end badly, ascending by point.
+    pub(super) fn measured(&self, point: Option<Point>) -> Vec<&CaseRow> {
         let mut rows: Vec<&CaseRow> = self
             .rows
             .iter()
             .filter(|row| row.setup == self.setup)
             .filter(|row| row.latency_ns.is_some() && !row.outcome.is_trouble())
-            .filter(|row| batch.is_none_or(|batch| row.batch == batch))
+            .filter(|row| point.is_none_or(|point| row.point == point))
             .collect();
-        rows.sort_by_key(|row| row.batch);
+        rows.sort_by_key(|row| row.point);
         rows
     }
 
     /// The rounds of a case, in nanoseconds.
-    pub(super) fn visits(&self, batch: usize) -> Vec<Visit> {
+    pub(super) fn visits(&self, point: Point) -> Vec<Visit> {
         let key = CaseKey {
             setup: self.setup,
-            batch,
+            point,
         };
         let Some(case) = self.session.case(key) else {
             return Vec::new();
@@ -54,32 +55,33 @@ impl Side<'_> {
             .collect()
     }
 
-    /// Scaling at a batch size, and the batch size that it is relative to.
-    pub(super) fn scaling(&self, batch: usize) -> Option<(f64, usize)> {
+    /// Scaling with the batch at a point, and the batch size that it is relative to.
+    pub(super) fn scaling(&self, point: Point) -> Option<(f64, usize)> {
         let rows: Vec<CaseRow> = self
             .rows
             .iter()
             .filter(|row| row.setup == self.setup)
+            .filter(|row| row.point.others().eq(point.others()))
             .cloned()
             .collect();
         let curve = batch_curve::batch_curves(&rows).into_iter().next()?;
-        let from = curve.points.first()?.batch;
-        let point = curve.points.iter().find(|point| point.batch == batch)?;
-        let share = point.efficiency(Efficiency::Scaling)?;
-        (from < batch).then_some((share, from))
+        let from = curve.points.first()?.point.batch();
+        let share = curve
+            .points
+            .iter()
+            .find(|other| other.point == point)
+            .and_then(|found| found.efficiency(Efficiency::Scaling))?;
+        (from < point.batch()).then_some((share, from))
     }
 
-    /// Why these batch sizes were not measured here, where that is known.
-    pub(super) fn failures(&self, batches: &[usize]) -> Vec<String> {
+    /// Why these points were not measured here, where that is known.
+    pub(super) fn failures(&self, points: &[Point]) -> Vec<String> {
         self.rows
             .iter()
-            .filter(|row| row.setup == self.setup && batches.contains(&row.batch))
+            .filter(|row| row.setup == self.setup && points.contains(&row.point))
             .filter_map(|row| {
                 let sentence = row.outcome.sentence()?;
-                Some(format!(
-                    "{} batch {}: {sentence}.",
-                    row.setup_label, row.batch
-                ))
+                Some(format!("{} {}: {sentence}.", row.setup_label, row.point))
             })
             .collect()
     }

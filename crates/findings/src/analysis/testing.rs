@@ -11,6 +11,7 @@ use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::{
     Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, Quantity, Reading, WatchedDevice};
 
@@ -23,10 +24,11 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
             .map(|spec| spec.parse().expect("a setup"))
             .collect(),
         looks: Vec::new(),
-        batches: batches.to_vec(),
+        points: batches.iter().copied().map(Point::of_batch).collect(),
         ladder: Vec::new(),
         shapes: BTreeMap::new(),
         batch_axis: Vec::new(),
+        dims: Vec::new(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),
         warm_up: WarmUpRule::for_device(false),
@@ -76,10 +78,13 @@ pub fn measure_near(session: &mut Session, setup: usize, batch: usize, micros: u
 
 /// Gives a case one more round.
 pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, samples: &[u64]) {
-    let case = session
-        .cases
-        .iter_mut()
-        .find(|case| case.key() == CaseKey { setup, batch });
+    let case = session.cases.iter_mut().find(|case| {
+        case.key()
+            == CaseKey {
+                setup,
+                point: Point::of_batch(batch),
+            }
+    });
     case.expect("a case of the plan").rounds.push(Round {
         round,
         started_ns: u64::from(round) * 1_000_000_000,
@@ -92,10 +97,13 @@ pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, 
 
 /// Ends a case.
 pub fn end(session: &mut Session, setup: usize, batch: usize, outcome: Outcome) {
-    let case = session
-        .cases
-        .iter_mut()
-        .find(|case| case.key() == CaseKey { setup, batch });
+    let case = session.cases.iter_mut().find(|case| {
+        case.key()
+            == CaseKey {
+                setup,
+                point: Point::of_batch(batch),
+            }
+    });
     case.expect("a case of the plan").outcome = outcome;
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use super::accuracy;
 use super::batch_curve::{BatchCurve, CurvePoint};
 use powerband_core::domain::accuracy::{Accuracy, Hits};
+use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::Interval;
 use powerband_core::stats::pareto;
 use powerband_core::stats::share::Share;
@@ -88,21 +89,21 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-/// At which batch size the speed counts.
+/// At which point the speed counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum At {
     /// Where each setup has its best throughput.
     #[default]
     Best,
-    /// At this one.
-    Batch(usize),
+    /// At one point of the sweep.
+    Point(Point),
 }
 
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Best => f.write_str("at best throughput"),
-            Self::Batch(batch) => write!(f, "at batch {batch}"),
+            Self::Point(point) => write!(f, "at {point}"),
         }
     }
 }
@@ -119,8 +120,8 @@ pub struct Judged<'a> {
 /// How fast a setup is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// At this batch size.
-    pub batch: usize,
+    /// At this point of the sweep.
+    pub point: Point,
     /// Items a second.
     pub per_s: f64,
     /// Its 95 % interval.
@@ -167,15 +168,15 @@ pub fn known(judged: &[Judged<'_>]) -> Vec<Quality> {
         .collect()
 }
 
-/// Batch sizes at which a setup was measured, ascending.
-pub fn batches(judged: &[Judged<'_>]) -> Vec<usize> {
+/// Points at which a setup was measured, ascending.
+pub fn points(judged: &[Judged<'_>]) -> Vec<Point> {
     let points = judged.iter().filter_map(|setup| setup.curve);
-    let mut batches: Vec<usize> = points
-        .flat_map(|curve| curve.points.iter().map(|point| point.batch))
+    let mut points: Vec<Point> = points
+        .flat_map(|curve| curve.points.iter().map(|point| point.point))
         .collect();
-    batches.sort_unstable();
-    batches.dedup();
-    batches
+    points.sort_unstable();
+    points.dedup();
+    points
 }
 
 /// Where each setup stands, in their order.
@@ -227,11 +228,11 @@ fn speed(setup: &Judged<'_>, at: At) -> Option<Speed> {
     let faster = |a: &&CurvePoint, b: &&CurvePoint| a.rate_or_zero().total_cmp(&b.rate_or_zero());
     let point = match at {
         At::Best => points.iter().max_by(faster),
-        At::Batch(batch) => points.iter().find(|point| point.batch == batch),
+        At::Point(at) => points.iter().find(|point| point.point == at),
     };
     point.and_then(|point| {
         Some(Speed {
-            batch: point.batch,
+            point: point.point,
             per_s: point.throughput_per_s?,
             ci95: point.throughput_ci95,
         })
@@ -253,7 +254,7 @@ fn reason(
     match (speed, at) {
         (Some(_), _) => None,
         (None, At::Best) => Some("it was not measured".to_owned()),
-        (None, At::Batch(batch)) => Some(format!("it was not measured at batch {batch}")),
+        (None, At::Point(point)) => Some(format!("it was not measured at {point}")),
     }
 }
 
@@ -352,15 +353,16 @@ mod tests {
         let accuracies = [accuracy(0.9, 32)];
         let curves = curves(&[1_000]);
         let judged = judged(&accuracies, &curves);
-        assert_eq!(batches(&judged), [1, 4]);
+        assert_eq!(points(&judged), [1, 4].map(Point::of_batch));
         let batch = |at| {
             judged_standings(&judged, Quality::SameChoice, at)[0]
                 .speed
-                .map(|speed| speed.batch)
+                .map(|speed| speed.point.batch())
         };
         assert_eq!(batch(At::Best), Some(4));
-        assert_eq!(batch(At::Batch(1)), Some(1));
-        let missing = &judged_standings(&judged, Quality::SameChoice, At::Batch(2))[0];
+        assert_eq!(batch(At::Point(Point::of_batch(1))), Some(1));
+        let missing =
+            &judged_standings(&judged, Quality::SameChoice, At::Point(Point::of_batch(2)))[0];
         assert_eq!(
             missing.rank,
             Rank::Unknown("it was not measured at batch 2".to_owned())

@@ -163,7 +163,7 @@ pub(super) fn draw<'a>(
 ) -> Vec<Drawn<'a>> {
     let of_point = |point: &CurvePoint| {
         let (value, band) = value(point)?;
-        (value.is_finite() && value > 0.0).then_some((point.batch, value, band))
+        (value.is_finite() && value > 0.0).then_some((point.size, value, band))
     };
     overlays
         .iter()
@@ -208,7 +208,7 @@ fn lowest(drawn: &[Drawn<'_>]) -> f64 {
 pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
     let planned = drawn.iter().flat_map(|drawn| {
         let curve = drawn.overlay.curve;
-        let measured = curve.points.iter().map(|point| point.batch);
+        let measured = curve.points.iter().map(|point| point.size);
         measured.chain(curve.missing.iter().copied())
     });
     let x = axis::batches(planned);
@@ -224,13 +224,17 @@ pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
 }
 
 fn series(drawn: &Drawn<'_>, x: &Axis, y: &Axis) -> Series {
+    let of_curve = |size: usize| {
+        let mut points = drawn.overlay.curve.points.iter();
+        points.find(|point| point.size == size)
+    };
     let points = drawn.values.iter().map(|(batch, value, band)| Point {
         x: x.scale.place(*batch as f64),
         y: y.scale.place(*value),
         band: band
             .map(|band| (y.scale.place(band.low), y.scale.place(band.high)))
             .filter(|band| band.0.is_finite() && band.1.is_finite()),
-        tag: *batch as u64,
+        tag: of_curve(*batch).map_or(*batch as u64, |point| point.point.tag()),
     });
     Series {
         id: drawn.overlay.id,
@@ -248,7 +252,7 @@ fn gaps(drawn: &Drawn<'_>) -> Vec<usize> {
     let planned: Vec<usize> = curve
         .points
         .iter()
-        .map(|point| point.batch)
+        .map(|point| point.size)
         .chain(curve.missing.iter().copied())
         .collect();
     drawn
@@ -265,18 +269,18 @@ fn gaps(drawn: &Drawn<'_>) -> Vec<usize> {
 
 fn failures(drawn: &Drawn<'_>, x: &Axis) -> Vec<Mark> {
     let overlay = drawn.overlay;
-    let mark = |batch: usize, why: String| Mark::Failed {
-        x: x.scale.place(batch as f64),
+    let mark = |size: usize, why: String| Mark::Failed {
+        x: x.scale.place(size as f64),
         series: overlay.id,
         colour: overlay.colour,
-        reason: format!("batch {batch}: {why}"),
+        reason: format!("{} {size}: {why}", overlay.curve.along),
     };
     let failures = overlay.curve.failures.iter();
     failures
         .map(|failure| {
             let why = failure.outcome.sentence();
             mark(
-                failure.batch,
+                failure.size,
                 why.unwrap_or_else(|| failure.outcome.name().to_owned()),
             )
         })
@@ -296,7 +300,7 @@ fn rings(
     let ring = |drawn: &Drawn<'_>| {
         let best = drawn.overlay.curve.best_within(limit_ns, statistic)?;
         Some(Mark::Ring {
-            at: place_of(drawn, best.batch, spec)?,
+            at: place_of(drawn, best.size, spec)?,
             series: drawn.overlay.id,
         })
     };

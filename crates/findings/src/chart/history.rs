@@ -11,7 +11,7 @@ const MOST_TICKS: usize = 8;
 
 /// The median of each session, oldest first and evenly spaced, because sessions come in clusters.
 pub fn medians(history: &History, colour: usize) -> ChartSpec {
-    let high = |point: &crate::analysis::history::Point| {
+    let high = |point: &crate::analysis::history::HistoryPoint| {
         let median = point
             .row
             .latency_ns
@@ -109,7 +109,14 @@ mod tests {
             .iter()
             .zip(rows.iter().map(Vec::as_slice))
             .collect();
-        let history = history::case_history(&Followed::of(&sessions[0], 0, 1), &pairs);
+        let history = history::case_history(
+            &Followed::of(
+                &sessions[0],
+                0,
+                powerband_core::domain::point::Point::of_batch(1),
+            ),
+            &pairs,
+        );
         let spec = medians(&history, 2);
         let ys: Vec<f64> = spec.series[0]
             .points

@@ -149,7 +149,11 @@ mod tests {
         session.cases[1].outcome = Outcome::Unsupported {
             reason: "no C++ compiler".to_owned(),
         };
-        journey::compare_steps(&session, &case_rows::case_rows(&session), 1)
+        journey::compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            powerband_core::domain::point::Point::of_batch(1),
+        )
     }
 
     fn bars(spec: &ChartSpec) -> Vec<Point> {
@@ -181,7 +185,11 @@ mod tests {
     #[test]
     fn a_step_that_is_still_to_come_has_no_mark() {
         let session = session(&["torch:cpu", "ort:cpu"], &[1]);
-        let journey = journey::compare_steps(&session, &case_rows::case_rows(&session), 1);
+        let journey = journey::compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            powerband_core::domain::point::Point::of_batch(1),
+        );
         assert!(over_start(&journey, |setup| setup).is_empty());
         assert!(over_before(&Journey::default(), |setup| setup).is_empty());
     }

@@ -160,7 +160,7 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
                 from: seconds(span.from_ns.max(window.from_ns)),
                 to: seconds(span.to_ns.min(window.to_ns)),
                 colour,
-                text: format!("{}", case.batch),
+                text: case.point.file_words(),
             })
         })
     });

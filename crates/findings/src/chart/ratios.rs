@@ -7,7 +7,7 @@ use crate::analysis::comparison::Pair;
 /// A dot with its interval for each pair, over the batch size before, a series for each setup after; a
 /// level where nothing changed. The axis begins at zero and always holds the level.
 pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
-    let x = axis::batches(pairs.iter().map(|pair| pair.before_batch));
+    let x = axis::batches(pairs.iter().map(|pair| pair.before_point.batch()));
     let mut series: Vec<Series> = Vec::new();
     for pair in pairs {
         let Some(point) = point(pair, &x) else {
@@ -54,10 +54,10 @@ pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
 fn point(pair: &Pair, x: &Axis) -> Option<Point> {
     let ratio = pair.ratio?;
     Some(Point {
-        x: x.scale.place(pair.before_batch as f64),
+        x: x.scale.place(pair.before_point.batch() as f64),
         y: ratio.speed_up,
         band: ratio.ci95.map(|interval| (interval.low, interval.high)),
-        tag: pair.before_batch as u64,
+        tag: pair.before_point.tag(),
     })
 }
 
@@ -80,7 +80,7 @@ mod tests {
             session: &session,
             rows: &rows,
             setup,
-            batch: None,
+            point: None,
         };
         let spec = speed_ups(&comparison::compare_setups(&side(0), &side(1)).pairs, |_| 3);
         let points = &spec.series[0].points;

@@ -5,6 +5,7 @@ use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke,
 use crate::analysis::accuracy;
 use crate::analysis::trade_off::{Level, Quality};
 use powerband_core::base::humanize;
+use powerband_core::domain::point;
 
 /// Speeds that are further apart than this share a chart on a logarithmic axis only.
 const FAR_APART: f64 = 30.0;
@@ -25,7 +26,7 @@ pub struct Spot {
     /// Its palette index.
     pub colour: usize,
     /// At which batch size.
-    pub batch: usize,
+    pub at: point::Point,
     /// Items a second.
     pub per_s: f64,
     /// How good it is.
@@ -62,7 +63,7 @@ pub fn scatter(spots: &[Spot], quality: Quality) -> ChartSpec {
                     .level
                     .interval
                     .map(|(low, high)| (place(low), place(high))),
-                tag: spot.batch as u64,
+                tag: spot.at.tag(),
             }],
             gap_after: Vec::new(),
             stroke: Stroke::Dots,
@@ -202,7 +203,7 @@ mod tests {
             id: SeriesId(place as u64),
             name: format!("setup {place}"),
             colour: place,
-            batch: 8,
+            at: point::Point::of_batch(8),
             per_s,
             level: Level {
                 value,

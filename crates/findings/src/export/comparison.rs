@@ -50,7 +50,8 @@ pub fn pair(pair: &Pair) -> Value {
 fn case(row: &CaseRow) -> Value {
     json!({
         "setup": row.setup_spec,
-        "batch": row.batch,
+        "batch": row.point.batch(),
+        "point": row.point,
         "median_ms": row.latency_ns.as_ref().map(|times| times.median / 1e6),
         "throughput_per_s": row.throughput_per_s,
         "rounds": row.rounds,

@@ -56,7 +56,8 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
     let of_one = |found: &Scaling| {
         let gains = found.gains.iter().map(|gain| {
             json!({
-                "batch": gain.batch,
+                "batch": gain.point.batch(),
+                "point": gain.point,
                 "efficiency": gain.efficiency,
                 "pair": super::comparison::pair(&gain.pair),
             })
@@ -242,7 +243,8 @@ fn case(row: &CaseRow) -> Value {
         .collect();
     json!({
         "setup": row.setup_spec,
-        "batch": row.batch,
+        "batch": row.point.batch(),
+        "point": row.point,
         "outcome": row.outcome.name(),
         "reason": row.outcome.sentence(),
         "rounds": row.rounds,

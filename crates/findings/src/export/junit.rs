@@ -8,6 +8,7 @@ use super::text_metrics::escaped;
 use crate::analysis::comparison::{Comparison, Pair};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
 
 /// The result of a case.
 enum Fate {
@@ -34,12 +35,12 @@ fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
         .iter()
         .map(|pair| (name(pair), fate(pair, percent), Some(pair)))
         .collect();
-    let lone = |batches: &[usize], side: &str| -> Vec<(String, Fate, Option<&Pair>)> {
-        let one = |batch: &usize| {
+    let lone = |points: &[Point], side: &str| -> Vec<(String, Fate, Option<&Pair>)> {
+        let one = |point: &Point| {
             let fate = Fate::Skipped(format!("measured {side} only"));
-            (format!("batch {batch}"), fate, None)
+            (point.to_string(), fate, None)
         };
-        batches.iter().map(one).collect()
+        points.iter().map(one).collect()
     };
     cases.extend(lone(&comparison.only_before, "before"));
     cases.extend(lone(&comparison.only_after, "after"));
@@ -107,9 +108,13 @@ fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&P
 fn name(pair: &Pair) -> String {
     let (before, after) = (&pair.before, &pair.after);
     let batch = if pair.is_per_item() {
-        format!("batch {} against {}", after.batch, before.batch)
+        format!(
+            "batch {} against {}",
+            after.point.batch(),
+            before.point.batch()
+        )
     } else {
-        format!("batch {}", after.batch)
+        after.point.to_string()
     };
     format!("{}, {batch}", after.setup_label)
 }
@@ -172,7 +177,7 @@ mod tests {
             session: &session,
             rows: &rows,
             setup,
-            batch: None,
+            point: None,
         };
         let found = [comparison::compare_setups(&side(0), &side(1))];
         let text = document(&found, 0.0);
@@ -204,7 +209,7 @@ mod tests {
             session: &session,
             rows: &rows,
             setup: 0,
-            batch: None,
+            point: None,
         };
         let text = document(&[comparison::compare_sessions(&side, &side)], 0.0);
         for part in [

@@ -83,7 +83,7 @@ fn memory(memory: &MemoryUse) -> Value {
 pub fn reported(reported: &Reported) -> Value {
     json!({
         "name": reported.name,
-        "batch": reported.batch,
+        "batch": reported.batch(),
         "samples": reported.samples_ns.len(),
         "typical_ms": reported.typical_ns.map(|ns| ns as f64 / 1e6),
         "figures": reported.figures,

@@ -22,7 +22,7 @@ pub fn samples(session: &Session) -> Table {
             table.rows.extend(samples.map(|(number, ns)| {
                 vec![
                     Cell::text(setup.as_str()),
-                    Cell::Whole(case.batch as u64),
+                    Cell::Whole(case.point.batch() as u64),
                     Cell::Whole(u64::from(round.round)),
                     Cell::Whole(number),
                     Cell::Whole(*ns),

@@ -11,6 +11,7 @@ use crate::analysis::repeat;
 use crate::tables::cell::tone_of;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::{BATCH, Point};
 
 /// Most categories of the baseline's profile.
 const MOST_CATEGORIES: usize = 6;
@@ -87,19 +88,22 @@ fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
         .max_by(|a, b| rate(a).total_cmp(&rate(b)))
         .unwrap_or(row);
     let dash = |why: &str| format!("– ({why})");
-    let at = |value: Option<String>, unit: &str, batch: usize| match value {
-        Some(value) => format!("{value}{unit} at batch size {batch}"),
+    let at = |value: Option<String>, unit: &str, point: Point| match value {
+        Some(value) => {
+            let point = point.to_string().replacen(BATCH, "batch size", 1);
+            format!("{value}{unit} at {point}")
+        }
         None => dash("not measured"),
     };
     let items = [
         ("Setup", source.session.setup_spec(setup)),
         (
             "Baseline latency",
-            at(numbers::median_with_uncertainty(row), "", row.batch),
+            at(numbers::median_with_uncertainty(row), "", row.point),
         ),
         (
             "Baseline throughput",
-            at(numbers::rate(busiest), " items/s", busiest.batch),
+            at(numbers::rate(busiest), " items/s", busiest.point),
         ),
         (
             "Device utilisation",
@@ -202,7 +206,7 @@ fn latency(pair: &Pair) -> Vec<Cell> {
     let why = pair.verdict.reason.as_deref().unwrap_or_default();
     let call = pair.verdict.call;
     vec![
-        Cell::of(format!("Latency, batch {}", pair.before_batch)),
+        Cell::of(format!("Latency, {}", pair.before_point)),
         Cell::known(pair.before.median_words(), NOT_MEASURED),
         Cell::known(pair.after.median_words(), NOT_MEASURED),
         Cell::known(ratio.map(Ratio::words), why),
@@ -220,7 +224,7 @@ fn throughput(pair: &Pair) -> Vec<Cell> {
         .filter(|(before, _)| *before > 0.0 && pair.ratio.is_some())
         .map(|(before, after)| humanize::ratio(after / before));
     vec![
-        Cell::of(format!("Throughput, batch {}", pair.before_batch)),
+        Cell::of(format!("Throughput, {}", pair.before_point)),
         rate(before),
         rate(after),
         Cell::known(gain, why),

@@ -40,7 +40,7 @@ pub fn findings(source: &Source<'_>, rules: &Rules, journey: &Journey) -> Vec<Bl
 
 fn case(row: &CaseRow, text: Text) -> Text {
     text.code(&row.setup_label)
-        .plain(format!(" at batch {}", row.batch))
+        .plain(format!(" at {}", row.point))
 }
 
 fn fastest(source: &Source<'_>) -> Option<Text> {
@@ -282,7 +282,7 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
 fn named(cases: &[(&CaseRow, &str)]) -> String {
     let mut setups: Vec<(&str, Vec<String>)> = Vec::new();
     for (row, _) in cases {
-        let batch = row.batch.to_string();
+        let batch = row.point.batch().to_string();
         let has_room = setups.len() < MOST_SETUPS;
         let mut known = setups.iter_mut();
         match known.find(|(label, _)| *label == row.setup_label) {

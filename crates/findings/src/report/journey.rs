@@ -7,33 +7,34 @@ use crate::analysis::accuracy;
 use crate::analysis::journey::{self, Journey, StepResult};
 use crate::tables::{self, view::View};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
 
 /// So many steps are shown.
 const MOST_STEPS: usize = 40;
 /// Most remarks.
 const MOST_REMARKS: usize = 12;
 
-/// The optimisation steps of a session: its ladder, or its setups at the smallest batch size that most of them have.
+/// The optimisation steps of a session: its ladder, or its setups at the smallest point that most of them have.
 pub fn journey_of_report(source: &Source<'_>) -> Journey {
-    let batches = &source.session.plan.batches;
-    let measured_at = |batch: usize| source.measured().filter(|row| row.batch == batch).count();
-    let most = batches.iter().map(|batch| measured_at(*batch)).max();
-    let batch = batches
+    let points = &source.session.plan.points;
+    let measured_at = |point: Point| source.measured().filter(|row| row.point == point).count();
+    let most = points.iter().map(|point| measured_at(*point)).max();
+    let point = points
         .iter()
-        .find(|batch| Some(measured_at(**batch)) == most)
+        .find(|point| Some(measured_at(**point)) == most)
         .copied();
-    let batch = batch.unwrap_or(1);
+    let point = point.unwrap_or_else(|| Point::of_batch(1));
     let setups = source.session.plan.setups.len();
     if source.session.plan.ladder.is_empty() && setups > MOST_STEPS {
         let mut few = source.session.clone().into_owned();
         few.plan.setups.truncate(MOST_STEPS);
-        let mut journey = journey::compare_steps(&few, &source.rows, batch);
+        let mut journey = journey::compare_steps(&few, &source.rows, point);
         let more = humanize::of_many((setups - MOST_STEPS) as u64, "setup");
         let told = format!("{more} left out here; {}", source.elsewhere());
         journey.remarks.insert(0, told);
         return journey;
     }
-    journey::compare_steps(&source.session, &source.rows, batch)
+    journey::compare_steps(&source.session, &source.rows, point)
 }
 
 /// Whether there is a second step.
@@ -109,7 +110,7 @@ pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<
         let spec = source.session.setup_spec(step.case.setup);
         blocks.push(Block::Code(
             "",
-            format!("--setup {spec} --batch {}", step.case.batch),
+            format!("--setup {spec} --batch {}", step.case.point.batch()),
         ));
         blocks.push(Block::List(results(step)));
     }
@@ -135,7 +136,7 @@ fn results(step: &StepResult) -> Vec<Text> {
         told.push(
             Text::from("Latency: ")
                 .strong(median)
-                .plain(format!(" at batch {}{rate}", row.batch)),
+                .plain(format!(" at {}{rate}", row.point)),
         );
     }
     let gains = [

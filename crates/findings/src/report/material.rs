@@ -9,6 +9,7 @@ use crate::analysis::category::Rules;
 use crate::analysis::comparison::Side;
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Look;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 
 /// Longer names of setups are cut, in characters.
@@ -48,12 +49,12 @@ impl<'a> Source<'a> {
     }
 
     /// One of its setups, for a comparison.
-    pub fn side(&self, setup: usize, batch: Option<usize>) -> Side<'_> {
+    pub fn side(&self, setup: usize, point: Option<Point>) -> Side<'_> {
         Side {
             session: &self.session,
             rows: &self.rows,
             setup,
-            batch,
+            point,
         }
     }
 
@@ -65,9 +66,9 @@ impl<'a> Source<'a> {
     }
 
     /// The case of a setup at a batch size, where it was measured.
-    pub fn row(&self, setup: usize, batch: usize) -> Option<&CaseRow> {
+    pub fn row(&self, setup: usize, point: Point) -> Option<&CaseRow> {
         self.measured()
-            .find(|row| (row.setup, row.batch) == (setup, batch))
+            .find(|row| (row.setup, row.point) == (setup, point))
     }
 
     /// The fastest case of a single batch: least time.

@@ -10,7 +10,9 @@ use crate::analysis::provenance;
 use powerband_core::base::humanize;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::sweep;
 
 /// Longer names are cut, in characters.
 const LONGEST_NAME: usize = 100;
@@ -31,8 +33,13 @@ pub(crate) fn subtitle(source: &Source<'_>) -> String {
 }
 
 /// Batch sizes in words: `batch sizes 1, 2 and 4`, `batch 1`.
-pub fn batches(sizes: &[usize]) -> String {
-    match sizes {
+pub fn sweep_words(all: &[Point]) -> String {
+    if !sweep::is_of_batches(all) {
+        let points = humanize::of_many(all.len() as u64, "point");
+        return format!("{points} ({})", sweep::show(all).join(", "));
+    }
+    let sizes: Vec<usize> = all.iter().copied().map(Point::batch).collect();
+    match &*sizes {
         [] => "no batch size".to_owned(),
         [one] => format!("batch {one}"),
         [some @ .., last] if some.len() < 8 => {
@@ -104,7 +111,7 @@ fn what(source: &Source<'_>) -> Text {
     text.plain(format!(
         " {was} measured in {} at {}{machine}. ",
         humanize::of_many(session.plan.setups.len() as u64, "setup"),
-        batches(&session.plan.batches),
+        sweep_words(&session.plan.points),
     ))
 }
 
@@ -142,7 +149,7 @@ fn best(source: &Source<'_>, text: Text) -> Text {
         text = text
             .plain("The shortest median time is ")
             .strong(median)
-            .plain(format!(" for batch {} of ", fastest.batch))
+            .plain(format!(" for {} of ", fastest.point))
             .code(&fastest.setup_label);
     }
     let busiest = source.busiest();
@@ -150,7 +157,7 @@ fn best(source: &Source<'_>, text: Text) -> Text {
         text = text
             .plain("; the highest throughput is ")
             .strong(format!("{rate} items/s"))
-            .plain(format!(" with batch {} of ", busiest.batch))
+            .plain(format!(" with {} of ", busiest.point))
             .code(&busiest.setup_label)
             .plain(over_first(source, busiest));
     }
@@ -162,8 +169,8 @@ fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
     if best.setup == 0 {
         return String::new();
     }
-    let batch = Some(best.batch);
-    let found = comparison::compare_setups(&source.side(0, batch), &source.side(best.setup, batch));
+    let point = Some(best.point);
+    let found = comparison::compare_setups(&source.side(0, point), &source.side(best.setup, point));
     let gain = found.pairs.first().and_then(numbers::gain);
     gain.map_or_else(String::new, |gain| {
         format!(

@@ -37,7 +37,7 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
         if let Some(reason) = &pair.verdict.reason {
             let told = Text::default()
                 .code(&pair.after.setup_label)
-                .plain(format!(" batch {}: {reason}.", pair.after_batch));
+                .plain(format!(" {}: {reason}.", pair.after_point));
             if !reasons.contains(&told) {
                 reasons.push(told);
             }
@@ -114,7 +114,7 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
         text = text
             .plain("The largest significant change is that of ")
             .code(&pair.after.setup_label)
-            .plain(format!(" at batch {}: {gain}.", pair.after_batch));
+            .plain(format!(" at {}: {gain}.", pair.after_point));
     }
     blocks.push(Block::Paragraph(text));
     blocks

@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 70;
 pub fn chosen<'a>(source: &'a Source<'_>) -> Option<(usize, &'a Profile)> {
     let wanted = source.busiest().map(|row| CaseKey {
         setup: row.setup,
-        batch: row.batch,
+        point: row.point,
     });
     of_case(source, wanted).or_else(|| {
         let mut all = source.session.profiles.iter().enumerate();
@@ -40,7 +40,7 @@ pub fn whose(source: &Source<'_>, profile: &Profile) -> String {
         Some(case) => format!(
             "{} at batch {}",
             source.session.setup_label(case.setup),
-            case.batch
+            case.point
         ),
         None => profile.name.clone(),
     }

@@ -66,7 +66,7 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
     let mut blocks = vec![facts(source, setup, row), metrics(source, setup, row)];
     let key = row.map(|row| CaseKey {
         setup,
-        batch: row.batch,
+        point: row.point,
     });
     let profile = profiles::of_case(source, key).or_else(|| {
         let mut all = source.session.profiles.iter().enumerate();
@@ -137,8 +137,8 @@ fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     let batch = row.map(|row| {
         format!(
             "{}, the best of {}",
-            row.batch,
-            overview::batches(&session.plan.batches)
+            row.point,
+            overview::sweep_words(&session.plan.points)
         )
     });
     let or_dash = |text: Option<String>, why: &str| -> Text {
@@ -165,7 +165,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     let case = row.and_then(|row| {
         source.session.case(CaseKey {
             setup,
-            batch: row.batch,
+            point: row.point,
         })
     });
     let phases: Vec<PartRow> = case.map(run_phases::phase_rows).unwrap_or_default();

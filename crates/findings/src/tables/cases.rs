@@ -127,7 +127,7 @@ impl CaseLine {
         drawn: Drawn,
     ) -> Self {
         let points = curve.map_or(&[][..], |curve| &curve.points);
-        let point = points.iter().find(|point| point.batch == row.batch);
+        let point = points.iter().find(|point| point.point == row.point);
         let own = device_readings::devices_of(session, row.setup);
         let mean = |quantity: Quantity| {
             let of_own = |device: &&Watched| own.contains(&device.device);
@@ -184,7 +184,7 @@ pub const COLUMNS: &[Of] = &[
     Of::words("label", "Setup", |line| Some(Cell::words(&line.name)))
         .help("One way to run the model: engine, device and options"),
     Of::words("setup", "Setup in full", |line| Some(Cell::words(&line.row.setup_spec))).hidden(),
-    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.row.batch as u64)))
+    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.row.point.batch() as u64)))
         .help("Items that go through the network in one run"),
     Of::number("latency_ms", "Latency", "ms", |line| {
         Some(Cell::time(line.latency_ns?))

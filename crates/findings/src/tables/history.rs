@@ -3,9 +3,9 @@
 use super::cell::Cell;
 use super::pairs::interval;
 use super::{Column, Table};
-use crate::analysis::history::{History, Point};
+use crate::analysis::history::{History, HistoryPoint};
 
-type Of = Column<Point>;
+type Of = Column<HistoryPoint>;
 
 /// The points of a history.
 pub fn of_history(history: &History) -> Table {
@@ -56,7 +56,7 @@ pub const COLUMNS: &[Of] = &[
     }),
 ];
 
-fn why_no_ratio(point: &Point) -> String {
+fn why_no_ratio(point: &HistoryPoint) -> String {
     match &point.since_last {
         None => "no session before it has this case".to_owned(),
         Some(pair) => pair.verdict.reason.clone().unwrap_or_default(),

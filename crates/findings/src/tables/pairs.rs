@@ -29,10 +29,10 @@ pub const COLUMNS: &[Of] = &[
     Of::words("after", "After", |pair| Some(Cell::words(&pair.after.setup_label))),
     Of::number("batch", "Batch", "", |pair| {
         Some(if pair.is_per_item() {
-            let sizes = [pair.before_batch, pair.after_batch].map(|size| humanize::count(size as u64));
+            let sizes = [pair.before_point, pair.after_point].map(|point| humanize::count(point.batch() as u64));
             Cell::words(sizes.join(" → ")).noted("different batch sizes are compared by the time of an item")
         } else {
-            Cell::count(pair.before_batch as u64)
+            Cell::count(pair.before_point.batch() as u64)
         })
     }),
     Of::number("median_before_ms", "Median before", "ms", |pair| {

@@ -4,6 +4,7 @@ use super::cell::{Cell, Rank, Tone};
 use super::{Column, Table};
 use crate::analysis::plan_estimate::CaseEstimate;
 use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
 
 /// A case that is planned.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,7 @@ pub struct PlannedCase {
     /// The setup's text.
     pub spec: String,
     /// Items that go through the network in one run.
-    pub batch: usize,
+    pub point: Point,
     /// How often it is visited.
     pub rounds: u32,
     /// How long it will take, or why it cannot run here.
@@ -39,7 +40,7 @@ pub const COLUMNS: &[Of] = &[
     Of::words("spec", "Options", |case| Some(Cell::words(&case.spec)))
         .help("Engine, device and options")
         .hidden(),
-    Of::number("batch", "Batch", "", |case| Some(Cell::count(case.batch as u64)))
+    Of::number("batch", "Batch", "", |case| Some(Cell::count(case.point.batch() as u64)))
         .help("Items that go through the network in one run"),
     Of::number("rounds", "Rounds", "", |case| {
         Some(Cell::count(u64::from(case.rounds)))

@@ -35,7 +35,7 @@ pub const COLUMNS: &[Of] = &[
         Some(Cell::count(line.replicas as u64))
     }),
     Of::number("batch", "Batch", "", |line| {
-        Some(Cell::count(line.gain.batch as u64))
+        Some(Cell::count(line.gain.point.batch() as u64))
     }),
     Of::number("vs_one", "vs. one", "×", |line| {
         Some(Cell::ratio(line.gain.pair.ratio?.speed_up))

@@ -56,8 +56,8 @@ pub const COLUMNS: &[Of] = &[
     Of::number("knee", "Knee", "", |line| knee(&line.curve))
         .help("The smallest batch that reaches 90 % of the best throughput of its curve: larger ones gain little and take longer")
         .why(|_| TOO_FEW.to_owned()),
-    Of::number("largest_batch", "Largest batch", "", |line| {
-        Some(Cell::count(line.curve.largest_batch? as u64))
+    Of::number("largest", "Largest batch", "", |line| {
+        Some(Cell::count(line.curve.largest? as u64))
     })
     .help("The largest batch that was measured"),
     Of::words("larger", "Larger ones", |line| Some(larger(&line.curve)))
@@ -100,8 +100,8 @@ fn why_no_saturation(curve: &BatchCurve) -> String {
 }
 
 fn knee(curve: &BatchCurve) -> Option<Cell> {
-    let first = curve.points.first().map(|point| point.batch);
-    match (curve.knee, curve.largest_batch) {
+    let first = curve.points.first().map(|point| point.size);
+    match (curve.knee, curve.largest) {
         (Some(knee), _) if first == Some(knee) => Some(
             Cell::count(knee as u64)
                 .noted("The smallest batch that was measured: no larger one gains much"),
@@ -119,18 +119,18 @@ fn knee(curve: &BatchCurve) -> Option<Cell> {
 /// The first batch that failed beyond all that were measured.
 fn failed(curve: &BatchCurve) -> Option<&Failure> {
     let mut failures = curve.failures.iter();
-    failures.find(|failure| Some(failure.batch) > curve.largest_batch)
+    failures.find(|failure| Some(failure.size) > curve.largest)
 }
 
 fn larger(curve: &BatchCurve) -> Cell {
     if let Some(failure) = failed(curve) {
-        let batch = humanize::count(failure.batch as u64);
+        let batch = humanize::count(failure.size as u64);
         return Cell::words(format!("{batch}: {}", failure.outcome.name()))
             .toned(Tone::Bad)
             .noted(failure.outcome.sentence().unwrap_or_default());
     }
     let mut missing = curve.missing.iter();
-    match missing.find(|batch| Some(**batch) > curve.largest_batch) {
+    match missing.find(|batch| Some(**batch) > curve.largest) {
         Some(batch) => Cell::words(format!("{}: not measured", humanize::count(*batch as u64)))
             .noted("It was planned, and was left out or is still to come"),
         None => Cell::words("none planned"),

@@ -56,7 +56,7 @@ pub const COLUMNS: &[Of] = &[
     Of::words("setup", "Setup", |step| Some(Cell::words(&step.row.as_ref()?.setup_spec)))
         .why(why)
         .hidden(),
-    Of::number("batch", "Batch", "", |step| Some(Cell::count(step.case.batch as u64))).hidden(),
+    Of::number("batch", "Batch", "", |step| Some(Cell::count(step.case.point.batch() as u64))).hidden(),
     Of::number("median_ms", "Median", "ms", |step| {
         let row = step.row.as_ref()?;
         let uncertainty = row.uncertainty_words();
@@ -174,7 +174,8 @@ pub fn gain_words(pair: &Pair) -> String {
     let per = if pair.is_per_item() {
         format!(
             ", by the time of an item of batch {} and batch {}",
-            pair.before_batch, pair.after_batch
+            pair.before_point.batch(),
+            pair.after_point.batch()
         )
     } else {
         String::new()
@@ -212,7 +213,11 @@ mod tests {
         end(&mut session, 0, 1, out_of_memory());
         measure_near(&mut session, 1, 1, 4_000);
         measure_near(&mut session, 2, 1, 1_000);
-        let table = of_journey(&compare_steps(&session, &case_rows(&session), 1));
+        let table = of_journey(&compare_steps(
+            &session,
+            &case_rows(&session),
+            powerband_core::domain::point::Point::of_batch(1),
+        ));
         let cell = |row, key| table.cell(row, table.place(key).unwrap());
         assert!(cell(0, "vs_previous").note.contains("out of memory"));
         assert!(cell(1, "vs_previous").note.contains("no step before"));

@@ -37,7 +37,7 @@ pub const COLUMNS: &[Of] = &[
         Some(Cell::words(name).noted(note))
     })
     .help("One way to run the model: engine, device and options"),
-    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.speed?.batch as u64)))
+    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.speed?.point.batch() as u64)))
         .help("The batch size at which the throughput counts"),
     Of::number("throughput_per_s", "Throughput", "/s", |line| Some(throughput(line.speed?)))
         .help("Items done over time spent"),

@@ -52,7 +52,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     into.note_unread(unread, "line", &source.name());
     for (batch, ms) in found {
         let mut result = Reported::named(title);
-        result.batch = Some(batch);
+        result.set_batch(Some(batch));
         result.typical_ns = common::ms(ms);
         result.figure("latency", ms, "ms");
         if ms > 0.0 {
@@ -92,7 +92,7 @@ mod tests {
             let found = imported
                 .reported
                 .iter()
-                .find(|r| r.batch == Some(batch))
+                .find(|r| r.batch() == Some(batch))
                 .unwrap();
             assert_eq!(found.name, "resnet50_ait");
             let figure = found
@@ -115,7 +115,7 @@ mod tests {
         let found: Vec<(Option<usize>, Option<u64>)> = imported
             .reported
             .iter()
-            .map(|r| (r.batch, r.typical_ns))
+            .map(|r| (r.batch(), r.typical_ns))
             .collect();
         assert_eq!(
             found,

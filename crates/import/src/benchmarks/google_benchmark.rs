@@ -224,8 +224,8 @@ fn counters(result: &mut Reported, entry: &Object, aggregate: Option<&str>) {
         let (false, Some(number)) = (OWN.contains(&name.as_str()), value.as_f64()) else {
             continue;
         };
-        if common::is_batch(name) && result.batch.is_none() {
-            result.batch = common::batch(&json::value_text(value));
+        if common::is_batch(name) && result.batch().is_none() {
+            result.set_batch(common::batch(&json::value_text(value)));
         }
         let unit = match name.as_str() {
             "bytes_per_second" => "B/s",
@@ -303,7 +303,7 @@ mod tests {
             panic!("{:?}", imported.reported);
         };
         assert_eq!(
-            (a.typical_ns, a.batch, a.samples_ns.len()),
+            (a.typical_ns, a.batch(), a.samples_ns.len()),
             (Some(2_000), Some(4), 0)
         );
         assert_eq!(b.typical_ns, Some(4_000_000));

@@ -128,7 +128,7 @@ fn micro(result: &mut Reported, line: &str, into: &mut Imported) {
     let (bare, unit) = common::unit_of(name);
     match bare {
         "Num devices" | "Dtype" => into.fact(name, value),
-        "Mini batch size" => result.batch = common::batch(value),
+        "Mini batch size" => result.set_batch(common::batch(value)),
         _ if bare.starts_with("Time per mini-batch") => {
             let mut words = value.split_whitespace();
             let number = words.next().and_then(lines::number);
@@ -169,7 +169,7 @@ fn result(pairs: &str) -> Option<Reported> {
         };
         match name {
             "step_sync" => result.typical_ns = common::seconds(number),
-            "batch" | "batch_size" => result.batch = common::batch(value),
+            "batch" | "batch_size" => result.set_batch(common::batch(value)),
             _ => {}
         }
         result.figure(name, number, unit);
@@ -225,7 +225,7 @@ RESULT world_size=2 step_sync_s=0.125 comm_pct=12.5 img_per_s=640 peak_mem_mb=81
         let [world, micro] = imported.reported.as_slice() else {
             panic!("{:?}", imported.reported);
         };
-        assert_eq!((micro.name.as_str(), micro.batch), ("resnet50", Some(64)));
+        assert_eq!((micro.name.as_str(), micro.batch()), ("resnet50", Some(64)));
         assert_eq!(micro.typical_ns, Some(62_500_000));
         assert_eq!(figure(micro, "Throughput"), Some(1024.0));
         assert_eq!(

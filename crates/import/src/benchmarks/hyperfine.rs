@@ -93,8 +93,8 @@ fn reported(result: &Object, into: &mut Imported) -> Option<Reported> {
 
 /// A parameter of a scan: items in a run, a number, or words.
 fn parameter(reported: &mut Reported, name: &str, value: &str, into: &mut Imported) {
-    if common::is_batch(name) && reported.batch.is_none() {
-        reported.batch = common::batch(value);
+    if common::is_batch(name) && reported.batch().is_none() {
+        reported.set_batch(common::batch(value));
     }
     match lines::number(value) {
         Some(number) => {
@@ -186,7 +186,7 @@ mod tests {
         let imported = testing::imported(text).unwrap();
         assert_eq!(imported.reported.len(), 1);
         let one = &imported.reported[0];
-        assert_eq!(one.batch, Some(16));
+        assert_eq!(one.batch(), Some(16));
         assert_eq!(
             one.objections,
             ["1 of 1 runs ended with an exit code other than 0"]
@@ -205,7 +205,7 @@ mod tests {
             \"sleep, 1\",1.1,0.1,1.0,0.2,0.1,0.9,1.3,8\r\nx,2.0,,2.0,0,0,2,2,x\r\ny,2";
         let imported = testing::imported(text).unwrap();
         let one = &imported.reported[0];
-        assert_eq!((one.name.as_str(), one.batch), ("sleep, 1", Some(8)));
+        assert_eq!((one.name.as_str(), one.batch()), ("sleep, 1", Some(8)));
         assert_eq!(one.typical_ns, Some(1_000_000_000));
         assert_eq!(figure(&imported.reported[1], "stddev"), None);
         assert!(imported.notes[0].starts_with("1 row of"));

@@ -96,7 +96,7 @@ impl Report {
             Part::Setup => {
                 into.fact(name, value);
                 match name {
-                    "batch size" => self.result.batch = common::batch(value),
+                    "batch size" => self.result.set_batch(common::batch(value)),
                     "topology" => value.clone_into(&mut self.result.name),
                     _ => {}
                 }
@@ -165,7 +165,7 @@ mod tests {
     fn the_table_has_its_figures() {
         let imported = testing::fixture(TABLE);
         let result = &imported.reported[0];
-        assert_eq!((result.name.as_str(), result.batch), ("Model1", Some(1)));
+        assert_eq!((result.name.as_str(), result.batch()), ("Model1", Some(1)));
         assert_eq!(result.typical_ns, Some(29_110_000));
         let expected = [
             ("total number of iterations", 105.0, ""),
@@ -209,7 +209,7 @@ mod tests {
             Some((160.54, "ms".to_owned()))
         );
         assert_eq!(
-            (result.typical_ns, result.batch),
+            (result.typical_ns, result.batch()),
             (Some(29_810_000), Some(1))
         );
     }

@@ -95,7 +95,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         // Loading a model takes no items in, and is no run of it.
         result.is_preparation = name.starts_with("load");
         if !result.is_preparation {
-            result.batch = batch;
+            result.set_batch(batch);
         }
         if result.typical_ns.is_some()
             || !result.samples_ns.is_empty()
@@ -231,7 +231,7 @@ fn table(text: &str, source: &Source, into: &mut Imported) {
             }
         }
         for mut result in phases {
-            result.batch = batch;
+            result.set_batch(batch);
             into.reported.push(result);
         }
     }
@@ -263,14 +263,14 @@ mod tests {
         let imported = testing::fixture(FILE);
         let (load, forward) = (of(&imported, "load"), of(&imported, "forward"));
         assert_eq!(
-            (load.samples_ns.as_slice(), load.batch),
+            (load.samples_ns.as_slice(), load.batch()),
             ([15_598_862_323].as_slice(), None)
         );
         assert_eq!(
             figure(load, "latency mean"),
             Some((15.598_862_323_095_09, "s".into()))
         );
-        assert_eq!((forward.samples_ns.len(), forward.batch), (10, Some(64)));
+        assert_eq!((forward.samples_ns.len(), forward.batch()), (10, Some(64)));
         assert_eq!(
             figure(forward, "latency mean"),
             Some((11.329_571_039_485_746, "s".into()))
@@ -323,7 +323,7 @@ mod tests {
         let imported = testing::imported(text).unwrap();
         let forward = of(&imported, "forward");
         assert_eq!(
-            (forward.typical_ns, forward.batch),
+            (forward.typical_ns, forward.batch()),
             (Some(12_500_000), Some(4))
         );
         assert_eq!(

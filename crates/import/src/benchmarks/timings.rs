@@ -8,6 +8,7 @@ use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::{ImportError, Imported};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::reported::Reported;
 
 /// What it is called.
@@ -96,7 +97,7 @@ impl Runs {
         if place == self.list.len() {
             self.list.push(Reported {
                 name,
-                batch,
+                point: batch.map(Point::of_batch),
                 ..Reported::default()
             });
         }
@@ -253,7 +254,7 @@ mod tests {
             .map(|result| {
                 (
                     result.name.as_str(),
-                    result.batch,
+                    result.batch(),
                     result.samples_ns.as_slice(),
                 )
             })

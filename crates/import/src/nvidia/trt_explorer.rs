@@ -98,7 +98,7 @@ mod tests {
             found.map(|figure| (figure.value, figure.unit.as_str()))
         };
         assert_eq!(
-            (latency.name.as_str(), latency.batch),
+            (latency.name.as_str(), latency.batch()),
             ("Latency", Some(32))
         );
         assert_eq!(latency.typical_ns, Some(862_183));
@@ -131,7 +131,7 @@ mod tests {
         let found: Vec<(&str, usize, Option<usize>, Option<u64>)> = all
             .reported
             .iter()
-            .map(|r| (r.name.as_str(), r.samples_ns.len(), r.batch, r.typical_ns))
+            .map(|r| (r.name.as_str(), r.samples_ns.len(), r.batch(), r.typical_ns))
             .collect();
         assert_eq!(
             found,

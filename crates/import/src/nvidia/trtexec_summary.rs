@@ -50,7 +50,7 @@ impl Summary {
         let mut results: Vec<Reported> = Vec::new();
         for metric in self.metrics.iter().filter(|metric| metric.is_main()) {
             let mut result = Reported::named(&metric.name);
-            result.batch = self.batch;
+            result.set_batch(self.batch);
             result.typical_ns = metric.typical().and_then(common::ms);
             result.objections.clone_from(&self.objections);
             for (name, value) in &metric.values {
@@ -61,7 +61,7 @@ impl Summary {
         let is_bare = self.throughput.is_some() || !self.walls.is_empty();
         if results.is_empty() && (is_bare || !self.metrics.is_empty()) {
             let mut result = Reported::named("trtexec");
-            result.batch = self.batch;
+            result.set_batch(self.batch);
             result.objections.clone_from(&self.objections);
             results.push(result);
         }
@@ -95,13 +95,15 @@ pub fn take(into: &mut Imported, results: impl IntoIterator<Item = Reported>) {
         let known = into.reported.iter_mut().find(|known| {
             known.name == result.name
                 && known.samples_ns.is_empty() != result.samples_ns.is_empty()
-                && (known.batch.is_none() || result.batch.is_none() || known.batch == result.batch)
+                && (known.batch().is_none()
+                    || result.batch().is_none()
+                    || known.batch() == result.batch())
         });
         let Some(known) = known else {
             into.reported.push(result);
             continue;
         };
-        known.batch = known.batch.or(result.batch);
+        known.set_batch(known.batch().or_else(|| result.batch()));
         if known.samples_ns.is_empty() {
             known.samples_ns = result.samples_ns;
         }

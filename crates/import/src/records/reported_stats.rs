@@ -86,7 +86,7 @@ fn rate(reported: &Reported) -> Option<f64> {
         let figure = figures.find(|figure| figure.name.to_lowercase() == *name)?;
         let items = match figure.unit.as_str() {
             "items/s" | "samples/s" | "inferences/s" | "FPS" | "" => 1,
-            "qps" | "queries/s" | "/s" => reported.batch.unwrap_or(1),
+            "qps" | "queries/s" | "/s" => reported.batch().unwrap_or(1),
             _ => return None,
         };
         let rate = figure.value * items as f64;
@@ -162,7 +162,7 @@ mod tests {
         tokens.figure("min", 12.0, "items/s");
         assert_eq!(stated(&tokens), Stated::default());
         let mut runs = Reported::named("runs");
-        runs.batch = Some(8);
+        runs.set_batch(Some(8));
         runs.figure("Throughput", 100.0, "qps");
         assert_eq!(stated(&runs).throughput_per_s, Some(800.0));
     }

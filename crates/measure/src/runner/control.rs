@@ -221,8 +221,12 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use powerband_core::domain::point::Point;
 
-    const CASE: CaseKey = CaseKey { setup: 0, batch: 1 };
+    const CASE: CaseKey = CaseKey {
+        setup: 0,
+        point: Point::of_batch(1),
+    };
 
     #[test]
     fn a_rest_ends_with_each_thing_that_is_to_be_done() {
@@ -275,7 +279,10 @@ mod tests {
     fn skipping_at_once_ends_the_visit_of_that_case_alone() {
         let control = Control::default();
         let token = control.begin_visit(CASE);
-        control.skip_now(CaseKey { setup: 0, batch: 2 });
+        control.skip_now(CaseKey {
+            setup: 0,
+            point: Point::of_batch(2),
+        });
         control.skip(CASE);
         assert!(!token.is_cancelled());
         control.skip_now(CASE);
@@ -291,7 +298,10 @@ mod tests {
         control.begin_start();
         let token = control.begin_visit(CASE);
         control.begin_start();
-        control.skip(CaseKey { setup: 0, batch: 2 });
+        control.skip(CaseKey {
+            setup: 0,
+            point: Point::of_batch(2),
+        });
         assert!(!token.is_cancelled());
         control.skip(CASE);
         assert!(token.is_cancelled() && !control.is_cancelled());

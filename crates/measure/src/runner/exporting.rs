@@ -9,6 +9,7 @@ use crate::worker::probe;
 use crate::worker::protocol::{Exported, Reply, Request};
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
@@ -34,8 +35,8 @@ pub fn export(
     );
     let runtime = probe::runtime_for(engine, setup, &places)?.map(|found| found.path);
     let ports = inspect::inputs(&model.proto).map_err(|error| told(&error))?;
-    let inputs =
-        shapes::resolve(&ports, 1, &InputSizes::default()).map_err(|error| told(&error))?;
+    let inputs = shapes::resolve(&ports, Point::of_batch(1), &InputSizes::default())
+        .map_err(|error| told(&error))?;
     let cancel = CancelToken::default();
     let mut worker = Worker::start(setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
         .map_err(|error| told(&error))?;

@@ -12,6 +12,7 @@ use powerband_core::domain::event::Beginning;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::session_name;
@@ -232,9 +233,9 @@ fn tool_word(name: &str) -> String {
 /// What was measured, each name a setup.
 fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
     let named = names(reported);
-    let mut batches: Vec<usize> = with_times(reported).map(batch).collect();
-    batches.sort_unstable();
-    batches.dedup();
+    let mut points: Vec<Point> = with_times(reported).map(point).collect();
+    points.sort_unstable();
+    points.dedup();
     let mut limits = MeasureRule::of(PresetName::Quick);
     limits.rounds = 1;
     Plan {
@@ -254,10 +255,11 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
                 colour: None,
             })
             .collect(),
-        batches,
+        points,
         ladder: Vec::new(),
         shapes: BTreeMap::new(),
         batch_axis: Vec::new(),
+        dims: Vec::new(),
         preset: PresetName::Quick,
         measure: limits,
         warm_up: WarmUpRule::for_device(false),
@@ -289,8 +291,9 @@ fn names(reported: &[Reported]) -> Vec<&str> {
     names
 }
 
-fn batch(one: &Reported) -> usize {
-    one.batch.unwrap_or(1).max(1)
+fn point(one: &Reported) -> Point {
+    let point = one.point.unwrap_or_else(|| Point::of_batch(1));
+    point.with_batch(point.batch().max(1))
 }
 
 /// Puts the times where measured ones would be, and beside them what is stated of them.
@@ -303,7 +306,7 @@ fn fill(session: &mut Session, reported: &[Reported]) {
         };
         let key = CaseKey {
             setup,
-            batch: batch(one),
+            point: point(one),
         };
         let stated = reported_stats::stated(one);
         if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
@@ -366,7 +369,7 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
         ),
         (
             "The file does not tell the batch size, so it is shown as 1",
-            listed(reported, |one| one.batch.is_none()),
+            listed(reported, |one| one.point.is_none()),
         ),
     ];
     let doubts = doubts

@@ -7,6 +7,7 @@
 use crate::engines::EngineInfo;
 use crate::runner::request::RunRequest;
 use powerband_core::domain::plan::{Judging, Look};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 
 /// A plan that comes ready.
@@ -90,7 +91,7 @@ impl Ladder {
         RunRequest {
             setups,
             looks,
-            batches: Some(self.batches.to_vec()),
+            points: Some(self.batches.iter().copied().map(Point::of_batch).collect()),
             journey: self.is_journey,
             judging: Some(Judging {
                 inputs: Judging::USUAL,

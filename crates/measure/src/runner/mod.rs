@@ -1,7 +1,6 @@
 //! From a request to one ordered stream of events and a saved session: which case is measured when, by
 //! which worker.
 
-pub mod batches;
 pub mod control;
 pub mod default_benchmark;
 pub mod exporting;

@@ -5,9 +5,11 @@
 
 use super::request::{RunRequest, preset_rules};
 use crate::engines::{self, Engine};
+use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::{shapes, zoo};
@@ -42,7 +44,7 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
 /// `inputs` are those of the model, or empty while they are not known; `rate_hz` is how often devices are
 /// read. Without a seed in the request the seed is 0.
 pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f64) -> Plan {
-    let batches = batches(&request, inputs);
+    let points = points(&request, inputs);
     let mut rules = request
         .rules
         .unwrap_or_else(|| preset_rules(request.preset, &setups));
@@ -72,15 +74,16 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
     Plan {
         model: request.model,
         ladder: if request.journey {
-            ladder(&setups, &looks, &batches)
+            ladder(&setups, &looks, &points)
         } else {
             Vec::new()
         },
         setups,
         looks,
-        batches,
+        points,
         shapes: request.shapes,
         batch_axis: request.batch_axis,
+        dims: request.dims,
         preset: request.preset,
         measure: rules.measure,
         warm_up: rules.warm_up,
@@ -93,9 +96,9 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
     }
 }
 
-/// The steps of a journey: every setup at the first batch size, then the last setup at the others.
-pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> {
-    let Some((&first, larger)) = batches.split_first() else {
+/// The steps of a journey: every setup at the first point, then the last setup at the others.
+pub fn ladder(setups: &[Setup], looks: &[Look], points: &[Point]) -> Vec<Step> {
+    let Some((&first, larger)) = points.split_first() else {
         return Vec::new();
     };
     let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
@@ -103,31 +106,32 @@ pub fn ladder(setups: &[Setup], looks: &[Look], batches: &[usize]) -> Vec<Step> 
         title: label(setup).unwrap_or_else(|| spec.to_string()),
         case: CaseKey {
             setup,
-            batch: first,
+            point: first,
         },
     });
-    let grown = larger.iter().map(|&batch| Step {
-        title: format!("Batch {batch}"),
+    let grown = larger.iter().map(|&point| Step {
+        title: humanize::capital(&point.to_string()),
         case: CaseKey {
             setup: setups.len().saturating_sub(1),
-            batch,
+            point,
         },
     });
     compared_steps.chain(grown).collect()
 }
 
-/// The batch sizes of a plan, ascending: those of the request; or the one that the model or a shape fixes;
+/// The points of a plan, ascending: those of the request; or the batch size that the model or a shape fixes;
 /// or the usual ones.
-fn batches(request: &RunRequest, inputs: &[Port]) -> Vec<usize> {
-    let mut batches = request.batches.clone().unwrap_or_default();
-    batches.sort_unstable();
-    batches.dedup();
-    if batches.is_empty() {
+fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
+    let mut points = request.points.clone().unwrap_or_default();
+    points.sort_unstable();
+    points.dedup();
+    if points.is_empty() {
         let one = fixed_batch(inputs, &request.batch_axis);
         let one = one.or_else(|| shapes::given_batch(inputs, &request.input_sizes()));
-        return one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
+        let batches = one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
+        return batches.into_iter().map(Point::of_batch).collect();
     }
-    batches
+    points
 }
 
 #[cfg(test)]
@@ -145,12 +149,13 @@ mod tests {
             dims: vec![batch, Dim::Fixed(3)],
         };
         let sizes = |request: &RunRequest, inputs: &[Port]| {
-            plan(request.clone(), Vec::new(), inputs, 10.0).batches
+            let points = plan(request.clone(), Vec::new(), inputs, 10.0).points;
+            points.into_iter().map(Point::batch).collect::<Vec<_>>()
         };
         assert_eq!(sizes(&request, &[]), DEFAULT_BATCHES);
         assert_eq!(sizes(&request, &[input(Dim::Fixed(8))]), [8]);
         let named = RunRequest {
-            batches: Some(vec![4, 1, 4]),
+            points: Some([4, 1, 4].map(Point::of_batch).to_vec()),
             ..request
         };
         assert_eq!(sizes(&named, &[input(Dim::Fixed(8))]), [1, 4]);

@@ -18,6 +18,7 @@ use crate::worker::protocol::{Reply, Request, WorkerCase};
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_onnx::batch_axis::fixed_batch;
@@ -115,7 +116,8 @@ fn calibration(
     let told = |error: samples::SampleError| error.to_string();
     let ports = inspect::inputs(&model.proto).map_err(|error| error.to_string())?;
     let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
-    let inputs = shapes::resolve(&ports, batch, sizes).map_err(|error| error.to_string())?;
+    let inputs = shapes::resolve(&ports, Point::of_batch(batch), sizes)
+        .map_err(|error| error.to_string())?;
     let [spec] = &inputs[..] else {
         return Err(format!(
             "calibration is for a network with one input, and this one has {}",
@@ -216,7 +218,7 @@ fn to_int8(
     let observed = observe::outputs(model, &options).map_err(|e| told(&e))?;
     let ports = inspect::inputs(model).map_err(|e| told(&e))?;
     let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
-    let inputs = shapes::resolve(&ports, batch, sizes).map_err(|e| told(&e))?;
+    let inputs = shapes::resolve(&ports, Point::of_batch(batch), sizes).map_err(|e| told(&e))?;
     let folder = tempfile::tempdir().map_err(|e| told(&e))?;
     let file = folder.path().join("observed.onnx");
     file::save(&file, &observed).map_err(|e| told(&e))?;
@@ -225,7 +227,11 @@ fn to_int8(
         method: recipe.ranges,
         ranges: Ranges::new(recipe.ranges),
         outputs: inspect::outputs(&observed),
-        case: CaseKey { setup: 0, batch }.into(),
+        case: CaseKey {
+            setup: 0,
+            point: Point::of_batch(batch),
+        }
+        .into(),
     };
     observer.run(place, &file, &inputs, own).map_err(|error| {
         format!("the network could not be run for the ranges of its values: {error}")
@@ -265,7 +271,7 @@ impl Observer<'_> {
             name: String::new(),
             runtime,
         })?;
-        let batch = self.case.batch;
+        let batch = self.case.point.batch();
         let visits = own.map_or(CALIBRATIONS, |set| (set.items.len() / batch) as u64);
         if visits == 0 {
             return Err(format!("the samples are fewer than one batch of {batch}"));

@@ -22,7 +22,7 @@ use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::Beginning;
-use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::{ModelRef, Port};
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
@@ -55,11 +55,11 @@ fn check_samples(request: &RunRequest, inputs: &Inputs) -> Result<(), PrepareErr
     };
     let set = samples::open(Path::new(samples)).map_err(refused)?;
     let set = set.for_input(spec).map_err(refused)?;
-    if set.items.len() < case.batch {
+    if set.items.len() < case.point.batch() {
         let found = humanize::of_many(set.items.len() as u64, "input");
         return Err(PrepareError::Samples(format!(
             "{samples} holds {found}, fewer than one batch of {}",
-            case.batch
+            case.point.batch()
         )));
     }
     Ok(())
@@ -235,7 +235,7 @@ fn beginning(
     }
 }
 
-fn model_ref(model: &ModelFile, ports: &[Port], batch_axis: &[BatchAxis]) -> ModelRef {
+fn model_ref(model: &ModelFile, ports: &[Port], batch_axis: &[InputAxis]) -> ModelRef {
     let summary = inspect::summarize(&model.proto, &model.name);
     ModelRef {
         name: model.name.clone(),
@@ -261,7 +261,7 @@ fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Ve
             "This Powerband was built without optimisation; rten is slower in it. Use cargo run --release.".to_owned(),
         );
     }
-    if plan.setups.len() * plan.batches.len() > 1 && plan.measure.rounds < 2 {
+    if plan.setups.len() * plan.points.len() > 1 && plan.measure.rounds < 2 {
         warnings
             .push("With one round the cases do not take turns; compare them with care.".to_owned());
     }
@@ -286,13 +286,13 @@ fn resolve_inputs(
             batch_axis: variant.map_or(&sizes.batch_axis, |v| &v.batch_axis).clone(),
             ..sizes.clone()
         };
-        for &batch in &plan.batches {
-            let resolved = shapes::resolve(ports, batch, &sizes).map_err(|error| {
+        for &point in &plan.points {
+            let resolved = shapes::resolve(ports, point, &sizes).map_err(|error| {
                 let text = error.to_string();
                 first_error.get_or_insert(error);
                 text
             });
-            inputs.insert(CaseKey { setup, batch }, resolved);
+            inputs.insert(CaseKey { setup, point }, resolved);
         }
     }
     match first_error {
@@ -306,6 +306,7 @@ mod tests {
     use super::*;
     use powerband_core::base::paths::Paths;
     use powerband_core::domain::plan::Look;
+    use powerband_core::domain::point::Point;
     use powerband_store::settings::Settings;
 
     fn prepared(request: &RunRequest) -> PreparedRun {
@@ -326,7 +327,7 @@ mod tests {
                 label: Some("calm".to_owned()),
                 colour: Some(3),
             }],
-            batches: Some(vec![1, 4]),
+            points: Some([1, 4].map(Point::of_batch).to_vec()),
             rounds: Some(2),
             timeout_s: Some(9),
             ..RunRequest::new("resnet18@cifar")

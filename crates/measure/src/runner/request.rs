@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{
     Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, Profiler, TimeLimits, WarmUpRule,
 };
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::shapes::InputSizes;
 
@@ -31,15 +32,17 @@ pub struct RunRequest {
     pub setups: Vec<Setup>,
     /// How each setup is to be shown, in the order of `setups`; may be shorter.
     pub looks: Vec<Look>,
-    /// Batch sizes; without any, the usual ones, or the one that the model fixes.
-    pub batches: Option<Vec<usize>>,
+    /// Points of the sweep; without any, the usual batch sizes, or the one that the model fixes.
+    pub points: Option<Vec<Point>>,
     /// Whether each setup is a step on the one before, at the first batch size; the last one goes on to
     /// the other batch sizes.
     pub journey: bool,
     /// Whole shapes of inputs whose dimensions the model leaves open.
     pub shapes: BTreeMap<String, Vec<usize>>,
     /// Which dimensions are the batch; empty for those that are called so, or the first.
-    pub batch_axis: Vec<BatchAxis>,
+    pub batch_axis: Vec<InputAxis>,
+    /// What the sweep calls dimensions that the model calls otherwise.
+    pub dims: Vec<NamedDim>,
     /// How carefully.
     pub preset: PresetName,
     /// Rules in place of the preset's.
@@ -71,10 +74,11 @@ impl RunRequest {
             model: model.to_owned(),
             setups: Vec::new(),
             looks: Vec::new(),
-            batches: None,
+            points: None,
             journey: false,
             shapes: BTreeMap::new(),
             batch_axis: Vec::new(),
+            dims: Vec::new(),
             preset: PresetName::Standard,
             rules: None,
             rounds: None,
@@ -94,6 +98,7 @@ impl RunRequest {
         InputSizes {
             shapes: self.shapes.clone(),
             batch_axis: self.batch_axis.clone(),
+            dims: self.dims.clone(),
         }
     }
 
@@ -108,10 +113,11 @@ impl RunRequest {
         Self {
             setups: plan.setups.clone(),
             looks: plan.looks.clone(),
-            batches: Some(plan.batches.clone()),
+            points: Some(plan.points.clone()),
             journey: !plan.ladder.is_empty(),
             shapes: plan.shapes.clone(),
             batch_axis: plan.batch_axis.clone(),
+            dims: plan.dims.clone(),
             preset: plan.preset,
             // Only what the preset does not say, so that another preset then counts as a whole.
             rules: (planned != usual).then_some(planned),

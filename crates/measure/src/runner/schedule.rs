@@ -8,6 +8,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use crate::worker::protocol::RoundRule;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::plan::{Load, MOST_ROUNDS_FACTOR, MeasureRule, Plan, WAKE_UP_MS};
+use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap;
 
 /// Runs before the first sample of a visit, however long they take: one fills the caches again.
@@ -16,21 +17,17 @@ const WAKE_UP_RUNS: u64 = 1;
 /// The cases in this round's order: shuffled anew each round, the same for the same seed, so that
 /// heat and neighbours hit all cases alike.
 ///
-/// Cases of one batch size stay together, because they are
+/// Cases of one point stay together, because they are
 /// what is compared: what disturbs the machine for a second is then in both, and drops out.
 pub fn order(mut cases: Vec<CaseKey>, round: u32, seed: u64) -> Vec<CaseKey> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(round) << 32));
     shuffle(&mut cases, &mut rng);
-    let mut batches: Vec<usize> = Vec::new();
-    for case in &cases {
-        if !batches.contains(&case.batch) {
-            batches.push(case.batch);
-        }
-    }
-    // Shuffled by itself: a batch size with many cases would most often come first otherwise.
-    batches.sort_unstable();
-    shuffle(&mut batches, &mut rng);
-    cases.sort_by_key(|case| batches.iter().position(|&batch| batch == case.batch));
+    let mut points: Vec<Point> = cases.iter().map(|case| case.point).collect();
+    points.sort_unstable();
+    points.dedup();
+    // Shuffled by itself: a point with many cases would most often come first otherwise.
+    shuffle(&mut points, &mut rng);
+    cases.sort_by_key(|case| points.iter().position(|point| *point == case.point));
     cases
 }
 
@@ -42,15 +39,18 @@ fn shuffle<T>(items: &mut [T], rng: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// The batch sizes that are opened on the way to one: from the smallest on, each at least twice the one
+/// The points that are opened on the way to one: from the smallest on, each at least twice as large as the one
 /// before. Opening all of many would keep the first round waiting.
-pub(crate) fn steps_to(batch: usize, sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
-    let mut smaller: Vec<usize> = sizes.into_iter().filter(|size| *size < batch).collect();
-    smaller.sort_unstable();
-    let mut steps: Vec<usize> = Vec::new();
-    for size in smaller {
-        if steps.last().is_none_or(|last| size >= last * 2) {
-            steps.push(size);
+pub(crate) fn steps_to(point: Point, points: impl IntoIterator<Item = Point>) -> Vec<Point> {
+    let mut smaller: Vec<Point> = points.into_iter().filter(|p| p.is_within(point)).collect();
+    smaller.sort_by_key(|point| (point.volume(), *point));
+    let mut steps: Vec<Point> = Vec::new();
+    for point in smaller {
+        if steps
+            .last()
+            .is_none_or(|last| point.volume() >= last.volume() * 2)
+        {
+            steps.push(point);
         }
     }
     steps
@@ -64,7 +64,7 @@ pub fn visit(plan: &Plan, case: CaseKey, round: u32) -> RoundRule {
         seed: plan.seed
             ^ (u64::from(round) << 32)
             ^ ((case.setup as u64) << 48)
-            ^ case.batch as u64,
+            ^ case.point.volume(),
         ..share(&plan.measure)
     }
 }
@@ -122,20 +122,38 @@ mod tests {
 
     #[test]
     fn the_way_to_a_batch_size_is_in_doubling_steps() {
-        assert_eq!(steps_to(70, 1..=70), [1, 2, 4, 8, 16, 32, 64]);
-        assert_eq!(steps_to(7, [12, 3, 5, 4, 6]), [3, 6]);
-        assert_eq!(steps_to(16, [1, 2, 4, 8, 16]), [1, 2, 4, 8]);
-        assert_eq!(steps_to(1, 1..=70), [0; 0]);
+        let steps = |batch, batches: Vec<usize>| -> Vec<usize> {
+            let points = batches.into_iter().map(Point::of_batch);
+            let steps = steps_to(Point::of_batch(batch), points);
+            steps.into_iter().map(Point::batch).collect()
+        };
+        assert_eq!(steps(70, (1..=70).collect()), [1, 2, 4, 8, 16, 32, 64]);
+        assert_eq!(steps(7, vec![12, 3, 5, 4, 6]), [3, 6]);
+        assert_eq!(steps(16, vec![1, 2, 4, 8, 16]), [1, 2, 4, 8]);
+        assert_eq!(steps(1, (1..=70).collect()), [0; 0]);
+        let at = |batch, seq| Point::new([("batch", batch), ("seq", seq)]);
+        let grid = [at(1, 32), at(1, 128), at(8, 32), at(8, 128), at(2, 512)];
+        assert_eq!(
+            steps_to(at(8, 128), grid),
+            [at(1, 32), at(1, 128), at(8, 32)]
+        );
     }
 
     fn keys() -> Vec<CaseKey> {
         (0..2)
-            .flat_map(|setup| [1, 2, 4, 8].map(|batch| CaseKey { setup, batch }))
+            .flat_map(|setup| {
+                [1, 2, 4, 8]
+                    .map(Point::of_batch)
+                    .map(|point| CaseKey { setup, point })
+            })
             .collect()
     }
 
     fn case(rounds: &[&[u64]]) -> Case {
-        let mut case = Case::pending(CaseKey { setup: 0, batch: 1 });
+        let mut case = Case::pending(CaseKey {
+            setup: 0,
+            point: Point::of_batch(1),
+        });
         case.rounds = (0..)
             .zip(rounds)
             .map(|(round, samples)| Round {
@@ -158,7 +176,11 @@ mod tests {
         assert_eq!(first, order(keys(), 0, 7), "the seed decides");
         for mut shuffled in [first, second] {
             for pair in shuffled.chunks(2) {
-                assert_eq!(pair[0].batch, pair[1].batch, "what is compared is together");
+                assert_eq!(
+                    pair[0].point.batch(),
+                    pair[1].point.batch(),
+                    "what is compared is together"
+                );
             }
             shuffled.sort_unstable();
             assert_eq!(shuffled, keys());

@@ -16,6 +16,7 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::model::Port;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::shape_examples::{self, Shapes};
@@ -108,7 +109,7 @@ fn try_all(
         let open = Request::Open {
             case: CaseKey {
                 setup: number,
-                batch,
+                point: Point::of_batch(batch),
             }
             .into(),
             inputs,
@@ -144,5 +145,5 @@ fn inputs_with(
 ) -> Option<Vec<TensorSpec>> {
     let mut all = sizes.clone();
     all.shapes.extend(added.clone());
-    shapes::resolve(ports, batch, &all).ok()
+    shapes::resolve(ports, Point::of_batch(batch), &all).ok()
 }

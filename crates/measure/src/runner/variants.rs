@@ -8,7 +8,7 @@ use super::installation::Installation;
 use super::precision::{self, Converted};
 use super::prepare_error::PrepareError;
 use crate::engines::{self, Needs};
-use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::BatchAxes;
@@ -34,7 +34,7 @@ pub(super) struct Variant {
     /// Its inputs.
     pub ports: Vec<Port>,
     /// Which dimensions of its inputs are the batch, as the user would say it.
-    pub batch_axis: Vec<BatchAxis>,
+    pub batch_axis: Vec<InputAxis>,
 }
 
 /// The models of their own that setups have, by the setup's place in the plan: others than the plan's, or

@@ -51,11 +51,11 @@ impl fmt::Display for Doing {
             Self::Activity(activity) => match activity {
                 Activity::Examining { .. } => f.write_str("examining the graph"),
                 Activity::OpeningSmaller { case } => {
-                    write!(f, "opening batch {} on the way", case.batch)
+                    write!(f, "opening {} on the way", case.point)
                 }
                 Activity::ComputingReference => f.write_str("computing the reference's outputs"),
                 Activity::Comparing { .. } => f.write_str("comparing outputs"),
-                Activity::Profiling { case } => write!(f, "profiling batch {}", case.batch),
+                Activity::Profiling { case } => write!(f, "profiling {}", case.point),
             },
         }
     }
@@ -133,9 +133,13 @@ impl Visits {
 mod tests {
     use super::*;
     use powerband_core::domain::case::{Opening, Round};
+    use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
 
-    const CASE: CaseKey = CaseKey { setup: 1, batch: 4 };
+    const CASE: CaseKey = CaseKey {
+        setup: 1,
+        point: Point::of_batch(4),
+    };
 
     fn started(setup: usize) -> RunEvent {
         RunEvent::WorkerStarted { setup, pid: 7 }
@@ -152,7 +156,10 @@ mod tests {
         let mut words = |event: RunEvent| visits.follow(&event).map(|step| step.doing.to_string());
         let begins = Some(Phase::Start);
         let report = SetupReport::default();
-        let smaller = CaseKey { batch: 1, ..CASE };
+        let smaller = CaseKey {
+            point: Point::of_batch(1),
+            ..CASE
+        };
         let told = [
             words(RunEvent::VisitBegan { case: CASE, begins }),
             words(started(1)),

@@ -198,7 +198,7 @@ impl State {
             fed(inputs, feed)?
         };
         let start = Instant::now();
-        let mut runnable = model.open(&tensors, case.batch)?;
+        let mut runnable = model.open(&tensors, case.point.batch())?;
         let open_ns = start.elapsed().as_nanos() as u64;
         // Values from files are fed for their outputs; the time that this takes is not measured.
         let first_run_ns = if feed.is_empty() {

@@ -13,12 +13,13 @@ use powerband_core::domain::case::{CaseKey, CpuContention, Epoch, Opening, Part,
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::generation::Generation;
 use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
 
 /// Raised whenever a line changes its meaning. Both sides must have the same.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The longest line that is read: beyond it a worker counts as garbled.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -37,8 +38,8 @@ pub(crate) struct Hello {
 pub struct WorkerCase {
     /// Index into the plan's setups.
     pub setup: usize,
-    /// Batch size that this worker runs: the case's, or its share of that.
-    pub batch: usize,
+    /// The point that this worker runs: the case's, or with its share of the batch.
+    pub point: Point,
     /// The case's batch size, where several workers share it: shares of several batches may be alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<usize>,
@@ -48,7 +49,7 @@ impl From<CaseKey> for WorkerCase {
     fn from(case: CaseKey) -> Self {
         Self {
             setup: case.setup,
-            batch: case.batch,
+            point: case.point,
             whole: None,
         }
     }

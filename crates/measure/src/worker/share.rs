@@ -80,8 +80,8 @@ impl Place {
     fn case(self, case: WorkerCase) -> WorkerCase {
         WorkerCase {
             setup: case.setup,
-            batch: self.share(case.batch),
-            whole: Some(case.whole.unwrap_or(case.batch)),
+            point: case.point.with_batch(self.share(case.point.batch())),
+            whole: Some(case.whole.unwrap_or_else(|| case.point.batch())),
         }
     }
 
@@ -106,7 +106,7 @@ impl Place {
             Request::Open {
                 case, inputs, seed, ..
             } => {
-                *inputs = self.inputs(inputs, case.batch);
+                *inputs = self.inputs(inputs, case.point.batch());
                 *seed += self.index as u64;
                 *case = self.case(*case);
             }
@@ -342,6 +342,7 @@ fn company(all: &[&Measured]) -> Option<CpuContention> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use powerband_core::domain::point::Point;
 
     fn place(index: usize, of: usize) -> Place {
         Place {
@@ -425,19 +426,19 @@ mod tests {
     fn shares_of_several_batches_are_told_apart() {
         let case = |batch| WorkerCase {
             setup: 5,
-            batch,
+            point: Point::of_batch(batch),
             whole: None,
         };
         let (of_three, of_four) = (place(0, 2).case(case(3)), place(0, 2).case(case(4)));
         assert_eq!(
-            (of_three.setup, of_three.batch, of_three.whole),
+            (of_three.setup, of_three.point.batch(), of_three.whole),
             (5, 2, Some(3))
         );
-        assert_eq!((of_four.batch, of_four.whole), (2, Some(4)));
+        assert_eq!((of_four.point.batch(), of_four.whole), (2, Some(4)));
         // Streams of a copy share its share.
         let of_stream = |case| place(1, 2).case(case);
         assert_ne!(of_stream(of_three), of_stream(of_four));
-        assert_eq!(of_stream(of_three).batch, 1);
+        assert_eq!(of_stream(of_three).point.batch(), 1);
     }
 
     fn trained(samples: &[u64], forward: &[u64], epochs: &[(u64, Option<f64>, f64)]) -> Measured {

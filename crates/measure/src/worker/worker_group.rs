@@ -137,7 +137,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
             worker.say(request)?;
             return worker.answer(limit, cancel, meanwhile);
         }
-        let batch = case_of(request).map(|case| case.batch);
+        let batch = case_of(request).map(|case| case.point.batch());
         if let Some(batch) = batch.filter(|batch| *batch < self.workers.len()) {
             return Err(EngineError::Unsupported(format!(
                 "a batch of {batch} cannot be shared by {} {}",

@@ -14,7 +14,7 @@ use super::{Counts, RewriteError, Rewritten};
 use crate::batch_axis::BatchAxes;
 use crate::infer::{self, Shapes};
 use crate::{inspect, proto};
-use powerband_core::domain::input_sizes::BatchAxis;
+use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::tensor::TensorSpec;
 
@@ -22,7 +22,7 @@ use powerband_core::domain::tensor::TensorSpec;
 pub fn rewrite(
     model: &ModelProto,
     batch: usize,
-    chosen: &[BatchAxis],
+    chosen: &[InputAxis],
 ) -> Result<Rewritten, RewriteError> {
     if model.graph.is_none() {
         return Err(RewriteError::NoGraph);

@@ -15,7 +15,7 @@ impl SampleSet {
     /// consequence.
     pub fn for_input(&self, spec: &TensorSpec) -> Result<Self, SampleError> {
         if let Some(&axis) = spec.batch_axes.iter().find(|axis| **axis > 0) {
-            return Err(SampleError::BatchAxis {
+            return Err(SampleError::InputAxis {
                 input: spec.name.clone(),
                 axis,
             });

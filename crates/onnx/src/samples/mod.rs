@@ -62,7 +62,7 @@ pub enum SampleError {
          the first. Compare on seeded inputs instead",
         axis + 1
     )]
-    BatchAxis {
+    InputAxis {
         /// The input.
         input: String,
         /// The dimension, from 0.

@@ -15,6 +15,7 @@ use powerband_app::items::Item;
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::Weight;
@@ -162,7 +163,7 @@ fn side(
         response
             .accessible_name(format!("{title}: setup"))
             .on_hover_text(shown);
-        batch_choice(ui, title, pick, &open.session.plan.batches, wrap, changes);
+        point_choice(ui, title, pick, &open.session.plan.points, wrap, changes);
     });
     label::faint(ui, &about(&open.session));
 }
@@ -185,7 +186,7 @@ fn setups(
             changes.push(wrap(Pick {
                 session: other.id,
                 setup: 0,
-                batch: None,
+                point: None,
                 whole: true,
             }));
         }
@@ -196,7 +197,7 @@ fn setups(
                 changes.push(wrap(Pick {
                     session: other.id,
                     setup,
-                    batch: None,
+                    point: None,
                     whole: false,
                 }));
             }
@@ -427,46 +428,49 @@ fn differences(ui: &mut Ui, comparison: &Comparison) {
     });
 }
 
-/// Which batch size of a side; a whole session has them all.
-fn batch_choice(
+/// Which point of a side; a whole session has them all.
+fn point_choice(
     ui: &mut Ui,
     title: &str,
     pick: Pick,
-    batches: &[usize],
+    points: &[Point],
     wrap: fn(Pick) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
-    let shown = pick.batch.map_or_else(
-        || "All batches".to_owned(),
-        |batch| format!("Batch {batch}"),
+    let shown = pick.point.map_or_else(
+        || "All points".to_owned(),
+        |point| humanize::capital(&point.to_string()),
     );
-    let combo = ComboBox::from_id_salt((title, "batch"))
+    let combo = ComboBox::from_id_salt((title, "point"))
         .width(104.0)
         .truncate()
         .selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         if ui
-            .selectable_label(pick.batch.is_none(), "All batches")
+            .selectable_label(pick.point.is_none(), "All points")
             .clicked()
         {
             changes.push(wrap(Pick {
-                batch: None,
+                point: None,
                 ..pick
             }));
         }
-        for &batch in batches.iter().filter(|_| !pick.whole) {
+        for &point in points.iter().filter(|_| !pick.whole) {
             if ui
-                .selectable_label(pick.batch == Some(batch), format!("Batch {batch}"))
+                .selectable_label(
+                    pick.point == Some(point),
+                    humanize::capital(&point.to_string()),
+                )
                 .clicked()
             {
                 changes.push(wrap(Pick {
-                    batch: Some(batch),
+                    point: Some(point),
                     ..pick
                 }));
             }
         }
     });
-    response.response.accessible_name(format!("{title}: batch"));
+    response.response.accessible_name(format!("{title}: point"));
 }
 
 /// Whether a side has several setups: its card names one, the charts name all.
@@ -534,7 +538,7 @@ fn case_at(app: &App, chart: &str, (series, tag): (SeriesId, u64)) -> Pin {
         session,
         case: CaseKey {
             setup,
-            batch: tag as usize,
+            point: app.sessions.point_of_tag(session, tag),
         },
     }
 }

@@ -214,7 +214,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
                 marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
-                label::card_title(ui, &format!("Batch {}", pin.case.batch));
+                label::card_title(ui, &format!("Batch {}", pin.case.point.batch()));
                 label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {

@@ -218,7 +218,7 @@ pub(super) fn react(
             session,
             case: CaseKey {
                 setup,
-                batch: tag as usize,
+                point: app.sessions.point_of_tag(session, tag),
             },
         }
     };
@@ -366,6 +366,6 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
 /// The name of a row.
 fn case_name(app: &App, pin: Pin) -> String {
     let name = app.sessions.series_name(pin.session, pin.case.setup);
-    let batch = humanize::count(pin.case.batch as u64);
+    let batch = humanize::count(pin.case.point.batch() as u64);
     format!("Case of {name}, batch {batch}")
 }

@@ -80,8 +80,8 @@ fn head(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
                 .width(160.0)
                 .selected_text(drawn.at.to_string());
             let response = combo.show_ui(ui, |ui| {
-                let batches = drawn.batches.iter().map(|batch| At::Batch(*batch));
-                for at in std::iter::once(At::Best).chain(batches) {
+                let points = drawn.points.iter().map(|point| At::Point(*point));
+                for at in std::iter::once(At::Best).chain(points) {
                     let is_it = at == drawn.at;
                     if ui.selectable_label(is_it, at.to_string()).clicked() && !is_it {
                         changes.push(Curves::At(at));

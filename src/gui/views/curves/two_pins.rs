@@ -58,7 +58,7 @@ pub(super) fn show(
 fn case(ui: &mut Ui, app: &App, pin: Pin, closing: &str) -> bool {
     let line = ui.horizontal(|ui| {
         marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
-        label::card_title(ui, &format!("Batch {}", pin.case.batch));
+        label::card_title(ui, &format!("Batch {}", pin.case.point));
         label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
         let right = Layout::right_to_left(Align::Center);
         let close = ui.with_layout(right, |ui| {

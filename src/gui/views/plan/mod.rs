@@ -16,6 +16,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Run};
 use powerband_app::plan::{self, Draft, Fault, Field, ModelFacts, PlanEdit, saved};
 use powerband_core::base::humanize;
+use powerband_core::domain::sweep;
 
 /// Batch sizes that a click adds or takes out.
 const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -338,7 +339,7 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     label::number(ui, &estimate.to_string(), 13.0).on_hover_text(grounds);
     let setups = plan.setups.len() - refused.len();
     let setups = humanize::of_many(setups as u64, "setup");
-    let batches = humanize::of_many(plan.batches.len() as u64, "batch size");
+    let batches = sweep::count_words(&plan.points);
     let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
     if plan.ladder.is_empty() {
         label::faint(ui, &format!("{setups} × {batches} × {rounds}"));

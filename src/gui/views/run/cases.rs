@@ -82,7 +82,11 @@ fn rows(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
         let Some(case) = run.case_of_row(row) else {
             return;
         };
-        let named = format!("{} batch {}", session.setup_label(case.setup), case.batch);
+        let named = format!(
+            "{} batch {}",
+            session.setup_label(case.setup),
+            case.point.batch()
+        );
         let (glyph, name, act) = if run.can_skip(case) {
             (icon::SKIP, format!("Skip {named}"), Run::Skip(case.key()))
         } else if run.can_take_back(case) {

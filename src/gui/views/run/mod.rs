@@ -328,7 +328,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     label::card_title(ui, "Current case");
     match (&run.current, &run.session) {
         (Some((case, doing)), Some(session)) => {
-            label::number(ui, &format!("Batch {}", case.batch), text::BIG);
+            label::number(ui, &format!("Batch {}", case.point.batch()), text::BIG);
             label::quiet_line(ui, &format!("{}, {doing}", session.setup_label(case.setup)));
             waited(ui, run);
             if run.skipped.contains(case) {

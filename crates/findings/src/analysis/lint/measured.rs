@@ -53,8 +53,8 @@ fn phases(session: &Session, case: &Case) -> Option<Phases> {
     let total = about_ms(median(&samples)?)?;
     let sum: f64 = parts.iter().map(|part| part.value.value()).sum();
     (sum > total.value()).then(|| Phases {
-        of: format!("{} batch {}", session.setup_label(case.setup), case.batch),
-        batch: Some(case.batch),
+        of: format!("{} {}", session.setup_label(case.setup), case.point),
+        batch: Some(case.point.batch()),
         unit: "ms".to_owned(),
         total,
         parts,

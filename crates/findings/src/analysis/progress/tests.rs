@@ -5,6 +5,7 @@ use crate::analysis::testing::{add_round, end, failed, session};
 use powerband_core::domain::case::{Opening, Round, WarmUp};
 use powerband_core::domain::event::Stamped;
 use powerband_core::domain::plan::{Judging, MeasureRule, PresetName};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup_report::SetupReport;
 
 const SECOND: u64 = 1_000_000_000;
@@ -40,7 +41,13 @@ fn a_run_that_has_not_begun_takes_what_its_plan_asks_for() {
 fn what_is_left_follows_from_what_was_measured() {
     let progress = of(&half_way(), 2 * SECOND);
     assert_eq!((progress.done_visits, progress.planned_visits), (2, 6));
-    assert_eq!(progress.current, Some(CaseKey { setup: 0, batch: 2 }));
+    assert_eq!(
+        progress.current,
+        Some(CaseKey {
+            setup: 0,
+            point: Point::of_batch(2)
+        })
+    );
     let remaining = progress.remaining_s.unwrap();
     assert!((remaining - 4.0).abs() < 1e-9, "{remaining}");
     assert!((progress.share - 2.0 / 6.0).abs() < 1e-9);
@@ -172,7 +179,10 @@ fn the_time_that_is_left_falls_or_says_why_not() {
                 last = left;
             }
             add_round(&mut session, 0, batch, round, &[takes * SECOND]);
-            let case = session.cases.iter_mut().find(|case| case.batch == batch);
+            let case = session
+                .cases
+                .iter_mut()
+                .find(|case| case.point.batch() == batch);
             let last_round = case.unwrap().rounds.last_mut().unwrap();
             last_round.started_ns = (at - takes) * SECOND;
         }
@@ -273,7 +283,7 @@ impl Simulated {
         }
         self.tell(RunEvent::RoundStarted { case, round });
         let started_ns = self.at_ns;
-        let spent_ns = seconds((0.3 + 0.1 * case.batch as f64) * (0.9 + 0.2 * dice.next()));
+        let spent_ns = seconds((0.3 + 0.1 * case.point.batch() as f64) * (0.9 + 0.2 * dice.next()));
         self.pass(spent_ns);
         let round = Round {
             round,

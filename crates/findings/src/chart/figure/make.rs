@@ -22,6 +22,7 @@ use crate::analysis::trade_off::{self, At, Judged};
 use crate::analysis::{kernel_comparison, reported_stats};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::Span;
@@ -96,7 +97,7 @@ fn not_measured(session: &Session) -> String {
     let first = session.cases.iter().find_map(|case| {
         let reason = case.outcome.sentence()?;
         let setup = session.setup_label(case.setup);
-        Some(format!(": {setup} at batch {}: {reason}", case.batch))
+        Some(format!(": {setup} at {}: {reason}", case.point))
     });
     format!(
         "no case of {name} was measured, so there is nothing to draw{}",
@@ -213,18 +214,18 @@ fn case<'a>(material: &Material<'a>) -> Result<&'a Case, String> {
     let session = material.after.session;
     let is_meant = |case: &&Case| {
         material.setup.is_none_or(|setup| setup == case.setup)
-            && material.batch.is_none_or(|batch| batch == case.batch)
+            && material.point.is_none_or(|point| point == case.point)
     };
     let mut meant = session.cases.iter().filter(is_meant).peekable();
     if meant.peek().is_none() && !session.cases.is_empty() {
         let setup = material.setup.map_or_else(String::new, |setup| {
             format!(" of {}", session.setup_label(setup))
         });
-        let batch = material
-            .batch
-            .map_or_else(String::new, |batch| format!(" at batch {batch}"));
+        let at = material
+            .point
+            .map_or_else(String::new, |point| format!(" at {point}"));
         let name = &session.name;
-        return Err(format!("{name} has no case{setup}{batch}"));
+        return Err(format!("{name} has no case{setup}{at}"));
     }
     let mut measured = session
         .cases
@@ -242,9 +243,9 @@ fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
     let reason = case.and_then(|case| Some((case, case.outcome.sentence()?)));
     match reason {
         Some((case, reason)) => format!(
-            "{} at batch {} has no samples: {reason}",
+            "{} at {} has no samples: {reason}",
             session.setup_label(case.setup),
-            case.batch
+            case.point
         ),
         None => case
             .and_then(|case| reported_stats::in_words(session, case))
@@ -254,7 +255,7 @@ fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
 
 fn titled(title: &str, session: &Session, case: &Case) -> String {
     let setup = session.setup_label(case.setup);
-    format!("{title}, {setup}, batch {}", case.batch)
+    format!("{title}, {setup}, {}", case.point)
 }
 
 /// The latency distribution.
@@ -277,7 +278,7 @@ pub(super) fn samples(material: &Material<'_>) -> Made {
 /// Device telemetry: over the whole run, or of one case.
 pub(super) fn telemetry(material: &Material<'_>) -> Made {
     let session = material.after.session;
-    let is_of_one = material.setup.is_some() || material.batch.is_some();
+    let is_of_one = material.setup.is_some() || material.point.is_some();
     let lanes = if is_of_one {
         lanes::of_case(session, case(material)?)
     } else {
@@ -424,10 +425,13 @@ fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
         let name = &session.name;
         return Err(format!("{name} has one setup only; steps need two"));
     }
-    let first = session.plan.batches.first().copied().unwrap_or(1);
-    let batch = material.batch.unwrap_or(first);
+    let first = session.plan.points.first().copied();
+    let point = material
+        .point
+        .or(first)
+        .unwrap_or_else(|| Point::of_batch(1));
     let rows = material.after.rows();
-    Ok(journeys::compare_steps(session, rows, batch))
+    Ok(journeys::compare_steps(session, rows, point))
 }
 
 /// The names of the steps stand below the bars, because no table stands beside them.
@@ -481,7 +485,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
         .first()
         .copied()
         .unwrap_or_default();
-    let at = material.batch.map_or(At::Best, At::Batch);
+    let at = material.point.map_or(At::Best, At::Point);
     let standings = trade_off::judged_standings(&judged, quality, at);
     let spots = accuracies
         .iter()
@@ -492,7 +496,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
                 id: SeriesId(**setup as u64),
                 name: session.setup_label(**setup),
                 colour: colour(session, **setup),
-                batch: speed.batch,
+                at: speed.point,
                 per_s: speed.per_s,
                 level,
                 is_front: standing.rank == trade_off::Rank::Front,
@@ -510,10 +514,10 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
 /// The two sides of a comparison: two sessions, or the first setup of one and another of it.
 fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
     let after = &material.after;
-    let side = |part: &'_ Part<'_>, setup: usize| -> (usize, Option<usize>) {
+    let side = |part: &'_ Part<'_>, setup: usize| -> (usize, Option<Point>) {
         (
             setup.min(part.session.plan.setups.len().saturating_sub(1)),
-            material.batch,
+            material.point,
         )
     };
     let last = after.session.plan.setups.len().saturating_sub(1);
@@ -547,12 +551,12 @@ fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
     }
 }
 
-fn of_part<'a>(part: &'a Part<'_>, (setup, batch): (usize, Option<usize>)) -> Side<'a> {
+fn of_part<'a>(part: &'a Part<'_>, (setup, point): (usize, Option<Point>)) -> Side<'a> {
     Side {
         session: part.session,
         rows: part.rows(),
         setup,
-        batch,
+        point,
     }
 }
 
@@ -575,18 +579,15 @@ pub(super) fn comparison(material: &Material<'_>) -> Made {
 pub(super) fn history(material: &Material<'_>) -> Made {
     let session = material.after.session;
     let key = case(material)?.key();
-    let CaseKey { setup, batch } = key;
-    let followed = Followed::of(session, setup, batch);
+    let CaseKey { setup, point } = key;
+    let followed = Followed::of(session, setup, point);
     let parts = std::iter::once(&material.after)
         .chain(&material.before)
         .chain(&material.others);
     let pairs: Vec<_> = parts.map(|part| (part.session, part.rows())).collect();
     let found = history::case_history(&followed, &pairs);
     let mut spec = through_time::medians(&found, colour(session, setup));
-    spec.title = format!(
-        "Median latency, {}, batch {batch}",
-        session.setup_label(setup)
-    );
+    spec.title = format!("Median latency, {}, {point}", session.setup_label(setup));
     // A line has no bars, and a single point shows no change.
     debug_assert!(
         spec.series

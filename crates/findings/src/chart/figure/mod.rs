@@ -16,6 +16,7 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::Stretch;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
 
@@ -142,8 +143,8 @@ pub struct Material<'a> {
     pub others: Vec<Part<'a>>,
     /// Which setup; for figures of one case, the first that was measured where nothing is said.
     pub setup: Option<usize>,
-    /// Which batch size; the same.
-    pub batch: Option<usize>,
+    /// Which point; the same.
+    pub point: Option<Point>,
     /// Which profile, counted from 0.
     pub profile: usize,
     /// Which profile of the second session.
@@ -166,7 +167,7 @@ impl<'a> Material<'a> {
             before: None,
             others: Vec::new(),
             setup: None,
-            batch: None,
+            point: None,
             profile: 0,
             profile_before: 0,
             trace: None,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
@@ -101,7 +102,7 @@ fn what_is_not_known_is_said_in_a_sentence() {
 fn a_case_that_is_not_there_is_named() {
     let session = measured();
     let mut material = Material::of(&session);
-    (material.setup, material.batch) = (Some(1), Some(64));
+    (material.setup, material.point) = (Some(1), Some(Point::of_batch(64)));
     let error = find("samples").unwrap().make(&material).unwrap_err();
     assert_eq!(error, "test has no case of tract:cpu at batch 64");
 }

@@ -403,7 +403,10 @@ fn traced() -> Drawing {
     });
     session.profiles.push(Profile {
         name: "p <1>".to_owned(),
-        case: Some(CaseKey { setup: 0, batch: 1 }),
+        case: Some(CaseKey {
+            setup: 0,
+            point: powerband_core::domain::point::Point::of_batch(1),
+        }),
         began_ns: Some(500_000_000),
         ..Profile::default()
     });

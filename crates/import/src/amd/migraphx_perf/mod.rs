@@ -93,7 +93,7 @@ impl Report {
         };
         let value = value.trim();
         match name {
-            "Batch size" => self.result.batch = common::batch(value),
+            "Batch size" => self.result.set_batch(common::batch(value)),
             "Rate" => {
                 let (rate, unit) = value.split_once(['/', ' ']).unwrap_or((value, ""));
                 let items = if unit.contains("inferences") {

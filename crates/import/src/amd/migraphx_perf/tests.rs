@@ -37,7 +37,7 @@ fn an_old_report_has_its_instructions_and_totals() {
     assert_eq!(copies.count(), 4);
     let result = &imported.reported[0];
     assert_eq!(
-        (result.name.as_str(), result.batch),
+        (result.name.as_str(), result.batch()),
         ("simple_graph.pb", None)
     );
     assert_eq!(result.typical_ns, Some(348_906));
@@ -100,7 +100,7 @@ fn a_new_report_has_a_batch_percentiles_and_names_of_code_objects() {
     assert_eq!(imported.totals[3].total_ns, 500_000);
     let result = &imported.reported[0];
     assert_eq!(
-        (result.batch, result.typical_ns),
+        (result.batch(), result.typical_ns),
         (Some(64), Some(72_272_300))
     );
     assert_eq!(

@@ -17,7 +17,7 @@ fn a_new_summary_has_its_figures() {
         panic!("{:?}", imported.reported);
     };
     assert_eq!(
-        (latency.name.as_str(), latency.batch),
+        (latency.name.as_str(), latency.batch()),
         ("Latency", Some(32))
     );
     assert_eq!(

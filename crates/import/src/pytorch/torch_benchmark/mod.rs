@@ -133,7 +133,7 @@ impl Reader {
                 continue;
             }
             let mut result = Reported::named(&cell.name);
-            result.batch = common::batch_in(&cell.name);
+            result.set_batch(common::batch_in(&cell.name));
             result.typical_ns = Some(lines::ns(cell.value, scale));
             result.figure("median", cell.value, short(unit));
             self.results.push(result);
@@ -152,7 +152,7 @@ impl Reader {
         }
         let title: Vec<&str> = now.title.iter().map(String::as_str).collect();
         result.name = name_of(&title, &now.threads);
-        result.batch = common::batch_in(&result.name);
+        result.set_batch(common::batch_in(&result.name));
         if !now.warnings.is_empty() {
             into.note(format!(
                 "torch warns about {}: {}",

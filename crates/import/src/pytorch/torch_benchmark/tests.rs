@@ -31,7 +31,7 @@ fn measurements_of_a_real_file_are_there_once() {
         let result = of(&imported, &format!("{what}, torch 1.13 cpu, {threads}"));
         assert_eq!(result.typical_ns, Some(typical));
         let batch = what.ends_with('4');
-        assert_eq!(result.batch, Some(if batch { 4 } else { 1 }));
+        assert_eq!(result.batch(), Some(if batch { 4 } else { 1 }));
     }
     let one = of(&imported, "conv net: batch 4, torch 1.13 cpu, 1 thread");
     assert_eq!(

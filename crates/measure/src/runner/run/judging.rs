@@ -19,6 +19,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::plan::Judging;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_core::stats::closeness::Closeness;
@@ -41,6 +42,9 @@ struct Feed {
     about: String,
     batches: Vec<Batch>,
     inputs: Vec<TensorSpec>,
+    /// The point whose shapes the inputs have.
+    point: Point,
+    /// Inputs in a batch.
     size: usize,
     seed: u64,
 }
@@ -69,22 +73,22 @@ impl Run<'_, '_> {
             .filter(is_measured)
             .collect();
         // A setup may have a batch size of its own; where there is none for all, the others are judged.
-        let fits = |setup: &usize, batch| {
+        let fits = |setup: &usize, point| {
             let case = CaseKey {
                 setup: *setup,
-                batch,
+                point,
             };
             matches!(self.request.inputs.get(&case), Some(Ok(_)))
         };
-        let for_all = |batch: &&usize| wanted.iter().all(|setup| fits(setup, **batch));
-        let common = plan.batches.iter().find(for_all);
-        let Some(&batch) = common.or_else(|| plan.batches.first()) else {
+        let for_all = |point: &&Point| wanted.iter().all(|setup| fits(setup, **point));
+        let common = plan.points.iter().find(for_all);
+        let Some(&point) = common.or_else(|| plan.points.first()) else {
             return;
         };
         if wanted.is_empty() || self.control.is_cancelled() {
             return;
         }
-        let judged = self.judge_on(&judging, &reference, &wanted, batch);
+        let judged = self.judge_on(&judging, &reference, &wanted, point);
         if let Err(reason) = judged
             && !self.control.is_cancelled()
         {
@@ -99,16 +103,18 @@ impl Run<'_, '_> {
         judging: &Judging,
         reference: &Reference,
         setups: &[usize],
-        batch: usize,
+        point: Point,
     ) -> Result<(), String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let specs = setups.iter().find_map(|&setup| {
-            let case = CaseKey { setup, batch };
+            let case = CaseKey { setup, point };
             self.request.inputs.get(&case)?.as_ref().ok()
         });
-        let specs = specs.cloned().ok_or("no batch size fits the model")?;
+        let specs = specs
+            .cloned()
+            .ok_or("no point of the sweep fits the model")?;
         let seed = self.request.beginning.plan.seed;
-        let feed = Feed::make(judging, specs, batch, seed, &folder, &self.stop)?;
+        let feed = Feed::make(judging, specs, point, seed, &folder, &self.stop)?;
         let activity = Activity::ComputingReference;
         self.tell(RunEvent::Turned { activity });
         let (truth, title) = self.reference_outputs(reference, &feed, folder.path())?;
@@ -121,7 +127,7 @@ impl Run<'_, '_> {
                 inputs: feed.about.clone(),
                 ..Accuracy::default()
             };
-            let case = CaseKey { setup, batch };
+            let case = CaseKey { setup, point };
             let misfit = self
                 .request
                 .inputs
@@ -194,7 +200,7 @@ impl Run<'_, '_> {
         };
         let case = CaseKey {
             setup: 0,
-            batch: feed.size,
+            point: feed.point,
         };
         let outputs = feed.run(case, &folder.join("reference"), |request| {
             ask(self, request)
@@ -228,7 +234,7 @@ impl Run<'_, '_> {
         }
         let case = CaseKey {
             setup,
-            batch: feed.size,
+            point: feed.point,
         };
         self.close(case);
         let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
@@ -249,7 +255,7 @@ impl Feed {
     fn make(
         judging: &Judging,
         inputs: Vec<TensorSpec>,
-        size: usize,
+        point: Point,
         seed: u64,
         folder: &TempDir,
         cancel: &CancelToken,
@@ -258,7 +264,8 @@ impl Feed {
             about: String::new(),
             batches: Vec::new(),
             inputs,
-            size,
+            point,
+            size: point.batch(),
             seed,
         };
         let path = folder.path().join("inputs");

@@ -430,7 +430,7 @@ impl Run<'_, '_> {
     }
 
     /// Opens what is smaller first, in doubling steps, so that the memory that each of them needs is
-    /// known. What fails here is the outcome of the smaller batch size.
+    /// known. What fails here is the outcome of the smaller point.
     fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
         if self.alone && self.session.plan.setups.len() > 1 {
             return Ok(());
@@ -456,8 +456,8 @@ impl Run<'_, '_> {
     fn next_smaller(&self, case: CaseKey) -> Option<CaseKey> {
         let cases = self.session.cases.iter();
         let pending = cases.filter(|other| other.setup == case.setup && !other.outcome.is_final());
-        let steps = schedule::steps_to(case.batch, pending.map(|other| other.batch));
-        let steps = steps.into_iter().map(|batch| CaseKey { batch, ..case });
+        let steps = schedule::steps_to(case.point, pending.map(|other| other.point));
+        let steps = steps.into_iter().map(|point| CaseKey { point, ..case });
         let mut missing = steps.filter(|step| !self.opened.contains(step));
         missing.next()
     }
@@ -465,7 +465,10 @@ impl Run<'_, '_> {
     /// The most memory that a case's worker had until now, where that is the need of the case: nothing
     /// larger was opened in it before.
     fn peak_of(&self, case: CaseKey) -> Option<u64> {
-        let is_larger = |other: &CaseKey| other.setup == case.setup && other.batch > case.batch;
+        let is_larger = |other: &CaseKey| {
+            let is_smaller = other.point == case.point || other.point.is_within(case.point);
+            other.setup == case.setup && !is_smaller
+        };
         if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
             return None;
         }

@@ -84,10 +84,7 @@ impl Run<'_, '_> {
                 }),
                 Err(reason) => {
                     let label = self.session.setup_label(case.setup);
-                    let text = format!(
-                        "{label}, batch {}, could not be profiled: {reason}.",
-                        case.batch
-                    );
+                    let text = format!("{label}, {}, could not be profiled: {reason}.", case.point);
                     self.tell(RunEvent::Warned { text });
                 }
             }
@@ -109,11 +106,7 @@ impl Run<'_, '_> {
             leave_out_warm_up(&mut imported);
             first_run(&imported.trace)
         };
-        let name = format!(
-            "{}, batch {}",
-            self.session.setup_label(case.setup),
-            case.batch
-        );
+        let name = format!("{}, {}", self.session.setup_label(case.setup), case.point);
         let mut profile = summary::profile(&imported, &name);
         profile.case = Some(case);
         let setup = self.request.beginning.plan.setups.get(case.setup);
@@ -204,7 +197,11 @@ impl Run<'_, '_> {
     /// Keeps the timeline until the session has a file, and returns where.
     fn keep_trace(&mut self, case: CaseKey, imported: &Imported) -> Option<String> {
         let folder = self.request.traces.as_ref()?;
-        let path = folder.join(format!("{}-{}.trace.json.gz", case.setup, case.batch));
+        let path = folder.join(format!(
+            "{}-{}.trace.json.gz",
+            case.setup,
+            case.point.file_words()
+        ));
         let written = std::fs::create_dir_all(folder)
             .and_then(|()| trace_file::write(&path, &imported.trace));
         match written {

@@ -140,8 +140,8 @@ impl Run<'_, '_> {
     pub(super) fn try_alone(&mut self, case: CaseKey, error: &WorkerError) {
         let label = self.session.setup_label(case.setup);
         let text = format!(
-            "{label}, batch {}: {error}; it is tried again without the other workers.",
-            case.batch
+            "{label}, {}: {error}; it is tried again without the other workers.",
+            case.point
         );
         self.tell(RunEvent::Warned { text });
         self.forget_worker(case.setup);
@@ -214,8 +214,8 @@ impl Run<'_, '_> {
         if !matches!(error, WorkerError::Cancelled) {
             let label = self.session.setup_label(case.setup);
             let text = format!(
-                "{label}, batch {}, was not closed: {error}. The worker is started again when it is needed.",
-                case.batch
+                "{label}, {}, was not closed: {error}. The worker is started again when it is needed.",
+                case.point
             );
             self.tell(RunEvent::Warned { text });
         }
