@@ -13,6 +13,7 @@ use powerband_core::domain::profile::Profile;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::reported_stats;
 use powerband_findings::export::profile;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
@@ -207,8 +208,8 @@ fn reported_text(reported: &[Reported]) -> Option<String> {
     let mut text = String::new();
     for one in reported {
         text.push_str(&one.name);
-        if let Some(batch) = one.batch() {
-            text.push_str(&format!(", batch {batch}"));
+        if let Some(point) = one.point {
+            text.push_str(&format!(", {point}"));
         }
         if !one.samples_ns.is_empty() {
             text.push_str(&format!(
@@ -220,6 +221,13 @@ fn reported_text(reported: &[Reported]) -> Option<String> {
             text.push_str(&format!(", {}", humanize::duration_ns(typical as f64)));
         }
         text.push('\n');
+        let stated = one
+            .generation
+            .as_ref()
+            .map(reported_stats::generation_words);
+        for words in stated.unwrap_or_default() {
+            text.push_str(&format!("  {words}\n"));
+        }
         for figure in &one.figures {
             text.push_str(&format!(
                 "  {}: {} {}\n",

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::generation::{Generation, StatedGeneration};
 use super::point::Point;
 
 /// One figure.
@@ -37,6 +38,12 @@ pub struct Reported {
     /// Why the program itself does not accept the result; empty where it does.
     #[serde(default)]
     pub objections: Vec<String>,
+    /// Requests to a language model token by token, where the file has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Generation>,
+    /// What it states of requests to a language model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<StatedGeneration>,
     /// Whether it is no run of the network but what comes before, such as loading it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_preparation: bool,
@@ -72,6 +79,9 @@ pub struct Stated {
     /// Why the program itself does not accept the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objections: Vec<String>,
+    /// What it states of requests to a language model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<StatedGeneration>,
 }
 
 impl Stated {
@@ -84,6 +94,10 @@ impl Stated {
         self.p95_ns = self.p95_ns.or(other.p95_ns);
         self.p99_ns = self.p99_ns.or(other.p99_ns);
         self.throughput_per_s = self.throughput_per_s.or(other.throughput_per_s);
+        match (&mut self.generation, other.generation) {
+            (Some(known), Some(more)) => known.fill(more),
+            (known, more) => *known = known.or(more),
+        }
         for objection in other.objections {
             if !self.objections.contains(&objection) {
                 self.objections.push(objection);

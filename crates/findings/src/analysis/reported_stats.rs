@@ -2,6 +2,7 @@
 
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
+use powerband_core::domain::generation::StatedGeneration;
 use powerband_core::domain::reported::Stated;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::{Summary, median};
@@ -26,7 +27,39 @@ pub fn reported_by_case(case: &Case) -> Option<Stated> {
         p99_ns: middle(|one| one.p99_ns),
         throughput_per_s: middle(|one| one.throughput_per_s),
         objections: objections.cloned().collect(),
+        generation: generation(case),
     })
+}
+
+/// What is stated of requests to a language model, by the first result that states it.
+pub fn generation(case: &Case) -> Option<StatedGeneration> {
+    let all = case.stated.iter().filter_map(|one| one.generation);
+    all.reduce(|mut known, more| {
+        known.fill(more);
+        known
+    })
+}
+
+/// The same in words, a part for each time and each rate.
+pub fn generation_words(stated: &StatedGeneration) -> Vec<String> {
+    let times = stated.times().into_iter().filter_map(|(title, times)| {
+        let told = times
+            .named()
+            .map(|(name, ns)| format!("{name} {}", humanize::duration_ns(ns)));
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| format!("{title}: {}", told.join(", ")))
+    });
+    let rates = stated.rates().map(|(name, value, unit)| {
+        // The unit of a rate is in its name.
+        let unit = if name.ends_with(unit) { "" } else { unit };
+        let value = if value.fract() == 0.0 && (0.0..1e15).contains(&value) {
+            humanize::count(value as u64)
+        } else {
+            humanize::significant(value, 4)
+        };
+        format!("{name}: {value} {unit}").trim_end().to_owned()
+    });
+    times.chain(rates).collect()
 }
 
 /// A summary without samples. Required numbers that are not stated stand at the typical time; the case's
@@ -93,8 +126,10 @@ pub fn in_words(session: &Session, case: &Case) -> Option<String> {
     } else {
         format!(" It states: {}.", times.join(", "))
     };
+    let tokens = stated.generation.as_ref().map(generation_words);
+    let tokens = tokens.map_or_else(String::new, |words| format!(" {}.", words.join("; ")));
     Some(format!(
-        "{program} reported figures and no series of runs, so there are no samples to draw.{told}"
+        "{program} reported figures and no series of runs, so there are no samples to draw.{told}{tokens}"
     ))
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::analysis::category::Rules;
+use powerband_core::domain::generation::StatedGeneration;
 use powerband_core::domain::profile::{MemoryUse, Profile, Total};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
@@ -88,5 +89,30 @@ pub fn reported(reported: &Reported) -> Value {
         "typical_ms": reported.typical_ns.map(|ns| ns as f64 / 1e6),
         "figures": reported.figures,
         "objections": reported.objections,
+        "point": reported.point,
+        "requests_with_tokens": reported.tokens.as_ref().map(|tokens| tokens.first_token_ns.len()),
+        "generation": reported.generation.as_ref().map(generation),
     })
+}
+
+/// What is stated of requests to a language model: times in milliseconds, each with its statistics.
+pub fn generation(stated: &StatedGeneration) -> Value {
+    let times = stated.times().into_iter().map(|(name, times)| {
+        let told: Map<String, Value> = times
+            .named()
+            .map(|(name, ns)| (name.to_owned(), json!(ns / 1e6)))
+            .collect();
+        (format!("{}_ms", name.replace(' ', "_")), json!(told))
+    });
+    let rates = stated.rates().map(|(name, value, unit)| {
+        let name = name.replace("/s", "_per_s").replace(' ', "_");
+        let unit = if unit.contains('/') || unit.is_empty() {
+            String::new()
+        } else {
+            format!("_{}", unit.to_lowercase())
+        };
+        (format!("{name}{unit}"), json!(value))
+    });
+    let told = times.filter(|(_, value)| value != &json!({}));
+    Value::Object(told.chain(rates).collect())
 }

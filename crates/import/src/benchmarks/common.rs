@@ -112,7 +112,7 @@ mod tests {
     use crate::{ALL, testing};
 
     /// Real files, and whose they are.
-    const OWN: [(&str, &str); 22] = [
+    const OWN: [(&str, &str); 36] = [
         ("tensorrt/resnet-a100-fp16.timing.json", "trtexec-times"),
         ("tensorrt/resnet-a100-fp16.profile.json", "trtexec-profile"),
         ("tensorrt/resnet-a100-fp16.graph.json", "trtexec-layers"),
@@ -171,6 +171,23 @@ mod tests {
             "amd-hpctraining",
         ),
         ("derived/resnet50_ait_benchmark_dev_0.txt", "aitemplate"),
+        (
+            "optimum-benchmark/gpt2-tiny-benchmark.json",
+            "optimum-benchmark",
+        ),
+        ("llama-bench/qwen2-rtx4080.json", "llama-bench"),
+        ("llama-bench/qwen2-rtx4080.csv", "llama-bench"),
+        ("llama-bench/qwen2-depth.md", "llama-bench"),
+        ("llama-bench/llama2-threads.md", "llama-bench"),
+        ("vllm-bench/serve.json", "vllm-bench"),
+        ("vllm-bench/serve-detailed.json", "vllm-bench"),
+        ("aiperf/gpt-oss-20b.csv", "aiperf"),
+        ("aiperf/gpt-oss-20b.json", "aiperf"),
+        ("aiperf/gpt-oss-20b.records.jsonl", "aiperf"),
+        ("genai-perf/summary.csv", "genai-perf"),
+        ("genai-perf/summary.json", "genai-perf"),
+        ("genai-perf/profile_export.json", "genai-perf"),
+        ("guidellm/sweep-synchronous.excerpt.json", "guidellm"),
     ];
 
     #[test]

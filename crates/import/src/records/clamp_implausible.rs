@@ -21,6 +21,7 @@ pub fn clamp(imported: &mut Imported) {
     // Several results of one case become rounds, which are added up.
     let mut samples = Budget::default();
     let mut typical = Budget::default();
+    let mut tokens = Budget::default();
     for reported in &mut imported.reported {
         cut += reported
             .samples_ns
@@ -29,6 +30,11 @@ pub fn clamp(imported: &mut Imported) {
             .sum::<u64>();
         if let Some(time) = &mut reported.typical_ns {
             cut += typical.hold(time);
+        }
+        if let Some(generation) = &mut reported.tokens {
+            let first = generation.first_token_ns.iter_mut();
+            let all = first.chain(&mut generation.later_token_ns);
+            cut += all.map(|time| tokens.hold(time)).sum::<u64>();
         }
     }
     if cut > 0 {

@@ -4,7 +4,8 @@ use crate::reading::lines;
 use powerband_core::domain::reported::{Figure, Reported, Stated};
 
 /// What programs call the rate at which items or runs were done; the first that a file has counts.
-const RATES: [&str; 15] = [
+const RATES: [&str; 16] = [
+    "request throughput",
     "throughput of items",
     "throughput",
     "inferences/second",
@@ -54,6 +55,7 @@ pub fn stated(reported: &Reported) -> Stated {
         p99_ns: percentile(99),
         throughput_per_s: rate(reported),
         objections: reported.objections.clone(),
+        generation: reported.generation,
     }
 }
 
@@ -85,7 +87,7 @@ fn rate(reported: &Reported) -> Option<f64> {
         let mut figures = reported.figures.iter();
         let figure = figures.find(|figure| figure.name.to_lowercase() == *name)?;
         let items = match figure.unit.as_str() {
-            "items/s" | "samples/s" | "inferences/s" | "FPS" | "" => 1,
+            "items/s" | "requests/s" | "samples/s" | "inferences/s" | "FPS" | "" => 1,
             "qps" | "queries/s" | "/s" => reported.batch().unwrap_or(1),
             _ => return None,
         };

@@ -63,13 +63,9 @@ const KNOWN: &[Unread] = &[
     Unread("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
     Unread("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
     Unread("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], WATCHED),
-    Unread("a table of llama-bench", &[Like(is_llama_csv)], &[], "Its rows are read once their columns are named: powerband import FILE --columns time=avg_ns,name=n_gen"),
-    Unread("a result of llama-bench", &[Keys(&["build_commit", "avg_ts"]), Words(&["INSERT INTO", "build_commit"]), Like(is_llama_table)], &[], "llama-bench -o csv writes a table, whose rows are read: powerband import bench.csv --columns time=avg_ns,name=n_gen"),
     Unread("a result of SGLang's benchmark", &[Keys(&["sharegpt_output_len", "random_output_len", "request_rate"]), Keys(&["mean_e2e_latency_ms", "backend", "dataset_name"]), Keys(&["prefill_latency", "prefill_throughput"]), Words(&["Serving Benchmark Result", "Backend:"])], &[], OF_A_SERVER),
-    Unread("a result of vLLM's benchmark", &[Keys(&["model_id", "tokenizer_id", "num_prompts", "request_rate"]), Keys(&["avg_latency", "latencies", "percentiles"]), Keys(&["total_num_tokens", "requests_per_second", "tokens_per_second"]), Words(&["Serving Benchmark Result"])], &[], OF_A_SERVER),
-    Unread("a result of AIPerf", &[Keys(&["aiperf_version"])], &["_aiperf.json", "_aiperf.csv"], OF_A_SERVER),
-    Unread("a result of GenAI-Perf", &[Keys(&["request_throughput", "request_latency", "input_config"]), Keys(&["experiments", "response_timestamps"]), Words(&["Metric,avg,min,max,p99"])], &["_genai_perf.json", "_genai_perf.csv"], OF_A_SERVER),
-    Unread("a result of GuideLLM", &[Keys(&["guidellm_version"]), Keys(&["benchmarks", "time_to_first_token_ms"]), Words(&["generative_benchmark"])], &[], OF_A_SERVER),
+    Unread("a printed result of vLLM's benchmark", &[Words(&["Serving Benchmark Result"])], &[], "vllm bench serve --save-result writes a file that is read"),
+    Unread("a report of GuideLLM in YAML", &[Words(&["generative_benchmark"])], &[], "GuideLLM writes the same report as JSON, which is read: name the file of its output benchmarks.json"),
     Unread("a session of Powerband", &[Words(&["// A Powerband session."]), Like(is_session)], &[], "powerband show FILE prints it"),
     Unread("an ONNX file", &[Like(is_onnx)], &[".onnx"], "powerband bench FILE measures it, and powerband model FILE shows its contents"),
 ];
@@ -242,22 +238,6 @@ fn is_rocm_smi_json(_: &[u8], head: &Head) -> bool {
     let text = head.json().unwrap_or_default();
     let inner = text.trim_start().trim_start_matches('{').trim_start();
     inner.starts_with("\"card0\"")
-}
-
-/// The output of `llama-bench -o csv`.
-fn is_llama_csv(_: &[u8], head: &Head) -> bool {
-    head.has_columns(',', &["build_commit", "avg_ns", "n_gen"])
-}
-
-/// The default output of `llama-bench`: a table of Markdown.
-fn is_llama_table(_: &[u8], head: &Head) -> bool {
-    let mut lines = first_words(head).lines();
-    lines.any(|line| {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        ["model", "test", "t/s"]
-            .iter()
-            .all(|title| cells.contains(title))
-    })
 }
 
 /// A session without its first line.

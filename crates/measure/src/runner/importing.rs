@@ -142,7 +142,9 @@ pub fn title(file: &Path) -> String {
         .file_name()
         .unwrap_or(file.as_os_str())
         .to_string_lossy();
-    let ends = [".gz", ".json", ".trace", ".pt", ".csv", ".txt", ".log"];
+    let ends = [
+        ".gz", ".json", ".jsonl", ".trace", ".pt", ".csv", ".txt", ".log", ".md", ".sql",
+    ];
     let mut name = name.as_ref();
     for end in ends {
         name = name.strip_suffix(end).unwrap_or(name);
@@ -273,7 +275,9 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
 }
 
 fn with_times(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
-    let has_times = |one: &&Reported| !one.samples_ns.is_empty() || one.typical_ns.is_some();
+    let has_times = |one: &&Reported| {
+        !one.samples_ns.is_empty() || one.typical_ns.is_some() || one.generation.is_some()
+    };
     reported
         .iter()
         .filter(has_times)
@@ -329,6 +333,7 @@ fn add(case: &mut Case, one: &Reported, stated: Stated) {
             round: case.rounds.len() as u32,
             spent_ns: one.samples_ns.iter().sum(),
             samples_ns: one.samples_ns.clone(),
+            generation: one.tokens.clone(),
             ..Round::default()
         });
     }
@@ -357,15 +362,21 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
         }
     }
     let tells_spread = |one: &Reported| reported_stats::stated(one).tells_spread();
-    let has_none = |one: &Reported| one.samples_ns.is_empty();
+    let has_one = |one: &Reported| one.samples_ns.is_empty() && one.typical_ns.is_some();
     let doubts = [
         (
             "Reported as one number, so nothing is known of how it varies",
-            listed(reported, |one| has_none(one) && !tells_spread(one)),
+            listed(reported, |one| has_one(one) && !tells_spread(one)),
         ),
         (
             "Reported in statistics without single runs, so there is no interval",
-            listed(reported, |one| has_none(one) && tells_spread(one)),
+            listed(reported, |one| has_one(one) && tells_spread(one)),
+        ),
+        (
+            "Reported without the time of a whole request, so there is no latency",
+            listed(reported, |one| {
+                one.samples_ns.is_empty() && one.typical_ns.is_none()
+            }),
         ),
         (
             "The file does not tell the batch size, so it is shown as 1",

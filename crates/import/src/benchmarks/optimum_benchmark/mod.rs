@@ -1,9 +1,13 @@
 //! Files of optimum-benchmark: `benchmark.json` with its configuration, `benchmark_report.json`
 //! without, and the tables of inference of before 2024.
+//!
+//! Of a language model, `prefill` ends with the first token and `decode` makes the others; `per_token` has each of
+//! these by itself.
 
 use serde_json::Value;
 
 use crate::benchmarks::common;
+use crate::benchmarks::token_stats;
 use crate::reading::head::Head;
 use crate::reading::json;
 use crate::reading::json::Object;
@@ -12,6 +16,16 @@ use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::Source;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
+
+mod phases;
+
+/// What a run takes in and makes, as far as it is told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
+    batch: Option<usize>,
+    prompt: Option<f64>,
+    new: Option<f64>,
+}
 
 /// Parts of the configuration that identify a run.
 const FACTS: [(&str, &[&str]); 5] = [
@@ -87,23 +101,28 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     }
     let value = source.json(&text, FORMAT.title, into)?;
     watch.tick(source.bytes())?;
-    let batch = value.get("config").and_then(|config| about(config, into));
+    let sizes = value.get("config").map(|config| about(config, into));
+    let sizes = sizes.unwrap_or_default();
     let report = value.get("report").unwrap_or(&value);
     let phases = report.as_object().into_iter().flatten();
-    for (name, phase) in phases.filter_map(|(name, phase)| Some((name, phase.as_object()?))) {
-        let mut result = reported(name, phase);
-        // Loading a model takes no items in, and is no run of it.
-        result.is_preparation = name.starts_with("load");
+    let mut results: Vec<Reported> = phases
+        .filter_map(|(name, phase)| Some(reported(name, phase.as_object()?)))
+        .collect();
+    for result in &mut results {
+        // Loading a model takes no items in, and is no run of it; nor is the run that compiles it.
+        result.is_preparation =
+            result.name.starts_with("load") || result.name.starts_with("first_");
         if !result.is_preparation {
-            result.set_batch(batch);
+            result.set_batch(sizes.batch);
         }
-        if result.typical_ns.is_some()
-            || !result.samples_ns.is_empty()
-            || !result.figures.is_empty()
-        {
-            into.reported.push(result);
-        }
+        phases::set_sizes(result, sizes);
     }
+    phases::put_together(&mut results, sizes, into);
+    let has_something = |result: &Reported| {
+        result.typical_ns.is_some() || !result.samples_ns.is_empty() || !result.figures.is_empty()
+    };
+    into.reported
+        .extend(results.into_iter().filter(has_something));
     if into.reported.is_empty() {
         into.note(format!(
             "{} has no results: the run did not come to its end",
@@ -113,8 +132,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// What ran where; gives the items in a run.
-fn about(config: &Value, into: &mut Imported) -> Option<usize> {
+/// What ran where; gives what a run takes in and makes.
+fn about(config: &Value, into: &mut Imported) -> Sizes {
     for (part, names) in FACTS {
         let Some(members) = (if part.is_empty() {
             Some(config)
@@ -139,10 +158,22 @@ fn about(config: &Value, into: &mut Imported) -> Option<usize> {
     if let Some(version) = version {
         into.name_version(&json::value_text(version));
     }
-    let scenario = config.get("scenario").or_else(|| config.get("benchmark"))?;
-    common::batch(&json::value_text(
-        scenario.get("input_shapes")?.get("batch_size")?,
-    ))
+    let Some(scenario) = config.get("scenario").or_else(|| config.get("benchmark")) else {
+        return Sizes::default();
+    };
+    let shapes = scenario.get("input_shapes");
+    let shape = |name: &str| shapes.and_then(|shapes| shapes.get(name));
+    let new = scenario
+        .get("generate_kwargs")
+        .and_then(|given| given.get("max_new_tokens"));
+    let new = new.or_else(|| scenario.get("new_tokens"));
+    Sizes {
+        batch: shape("batch_size").and_then(|size| common::batch(&json::value_text(size))),
+        prompt: shape("sequence_length")
+            .and_then(json::number)
+            .and_then(token_stats::plausible),
+        new: new.and_then(json::number).and_then(token_stats::plausible),
+    }
 }
 
 /// A phase: `load`, `forward`, `prefill`, `decode`.
@@ -205,7 +236,8 @@ fn table(text: &str, source: &Source, into: &mut Imported) {
             continue;
         }
         let mut phases: Vec<Reported> = Vec::new();
-        let mut batch = None;
+        let mut sizes = Sizes::default();
+        let mut experiment = None;
         for (column, cell) in columns.iter().zip(&cells) {
             let (bare, unit) = common::unit_of(column);
             let figure = bare.split_once('.').filter(|(phase, _)| {
@@ -225,13 +257,23 @@ fn table(text: &str, source: &Source, into: &mut Imported) {
                     result.figure(name, value, unit);
                 }
             } else if bare.rsplit('.').next().is_some_and(common::is_batch) {
-                batch = batch.or_else(|| common::batch(cell));
+                sizes.batch = sizes.batch.or_else(|| common::batch(cell));
+            } else if bare.ends_with("input_shapes.sequence_length") {
+                sizes.prompt = lines::number(cell).and_then(token_stats::plausible);
+            } else if bare.ends_with("max_new_tokens") {
+                sizes.new = lines::number(cell).and_then(token_stats::plausible);
+            } else if bare == "experiment_name" && !cell.is_empty() {
+                experiment = Some(cell);
             } else if !bare.is_empty() && !bare.starts_with("Unnamed") && nth == 0 {
                 into.fact(bare, cell.as_str());
             }
         }
         for mut result in phases {
-            result.set_batch(batch);
+            result.set_batch(sizes.batch);
+            phases::set_of_table(&mut result, sizes);
+            if let Some(experiment) = experiment {
+                result.name = format!("{experiment}, {}", result.name);
+            }
             into.reported.push(result);
         }
     }
