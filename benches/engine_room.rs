@@ -453,6 +453,7 @@ fn million_samples() -> Result<Session> {
         ladder: Vec::new(),
         shapes: Default::default(),
         batch_axis: Vec::new(),
+        inputs: Default::default(),
         preset: PresetName::Publish,
         measure: MeasureRule::of(PresetName::Publish),
         warm_up: WarmUpRule::for_device(false),

@@ -357,6 +357,7 @@ fn session(
         shapes: Default::default(),
         batch_axis: Vec::new(),
         dims: Vec::new(),
+        inputs: Default::default(),
         preset: PresetName::Quick,
         measure: MeasureRule::of(PresetName::Quick),
         warm_up: WarmUpRule::for_device(false),

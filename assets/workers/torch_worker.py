@@ -725,13 +725,79 @@ ELEMENTS = {
 }
 
 
+def fill_of(spec: dict[str, Any]) -> tuple[str, Any]:
+    """What an input is filled with, and the numbers that belong to it."""
+    fill = spec.get("fill", "Usual")
+    return (fill, None) if isinstance(fill, str) else next(iter(fill.items()))
+
+
 def make_input(spec: dict[str, Any], seed: int) -> Any:
-    """The same values for the same seed: normal floats; zeros and ones are valid wherever an index is."""
+    """The same values for the same seed, as the fill says; without one, normal floats, or zeros and ones."""
     generator = torch.Generator().manual_seed(seed % 2**63)
     dtype = getattr(torch, ELEMENTS[spec["element"]])
+    dims = spec["dims"]
+    kind, numbers = fill_of(spec)
+    if kind == "File":
+        return load_input(spec, numbers)
+    if kind in ("Zeros", "Ones", "Number"):
+        return torch.full(dims, {"Zeros": 0, "Ones": 1}.get(kind, numbers)).to(dtype)
+    if kind == "Range":
+        return counted(spec, numbers["from"]).to(dtype)
+    if kind == "Random":
+        low, high = numbers["low"], numbers["high"]
+        if dtype.is_floating_point:
+            return (low + torch.rand(dims, generator=generator) * (high - low)).to(dtype)
+        return torch.randint(math.floor(low), math.ceil(high), dims, generator=generator).to(dtype)
     if dtype.is_floating_point:
-        return torch.randn(spec["dims"], generator=generator).to(dtype)
-    return torch.randint(0, 2, spec["dims"], generator=generator).to(dtype)
+        return torch.randn(dims, generator=generator).to(dtype)
+    return torch.randint(0, 2, dims, generator=generator).to(dtype)
+
+
+def counted(spec: dict[str, Any], start: int) -> Any:
+    """Counts up along the last dimension that is not the batch."""
+    dims, batch_axes = spec["dims"], spec.get("batch_axes", [])
+    if not dims:
+        return torch.tensor(start)
+    axes = [axis for axis in range(len(dims)) if axis not in batch_axes] or [len(dims) - 1]
+    shape = [size if axis == axes[-1] else 1 for axis, size in enumerate(dims)]
+    numbers = torch.arange(start, start + dims[axes[-1]])
+    return numbers.reshape(shape).expand(dims).contiguous()
+
+
+def load_input(spec: dict[str, Any], path: str) -> Any:
+    """An input out of the user's file, whose items are repeated or cut to the batch."""
+    try:
+        values = numpy.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise failed(f"the input {spec['name']} cannot be read from {path}: {error}") from error
+    if values.ndim == len(spec["dims"]):
+        for axis in spec.get("batch_axes", []):
+            values = values.take(numpy.arange(spec["dims"][axis]), axis=axis, mode="wrap")
+    if list(values.shape) != spec["dims"]:
+        raise failed(f"the input {spec['name']} is {spec['dims']}, and {path} holds {list(values.shape)}")
+    return torch.from_numpy(numpy.ascontiguousarray(values.astype(ELEMENTS[spec["element"]])))
+
+
+def fills_text(specs: list[dict[str, Any]]) -> str:
+    """What inputs are filled with, as far as it is not as usual."""
+    texts = []
+    for spec in specs:
+        kind, numbers = fill_of(spec)
+        if kind == "Random" and "int" in ELEMENTS[spec["element"]]:
+            text = f"{math.ceil(numbers['low']):,}…{math.ceil(numbers['high']) - 1:,}".replace("-", "−")
+        elif kind == "Random":
+            text = f"{numbers['low']:g} to {numbers['high']:g}"
+        elif kind == "Range":
+            text = f"counts up from {numbers['from']:,}"
+        elif kind == "Number":
+            text = f"{numbers:,.10g}"
+        elif kind == "File":
+            text = Path(numbers).name
+        else:
+            text = kind.lower()
+        if kind != "Usual":
+            texts.append(f"{spec['name']} {text}")
+    return ", ".join(texts)
 
 
 def read_input(spec: dict[str, Any], path: str) -> Any:
@@ -1637,7 +1703,10 @@ class Worker:
         self.first_run(case, specs)
         first_run_ns = time.perf_counter_ns() - start
         self.cases[key_of(request)] = case
-        opened = {"open_ns": open_ns, "first_run_ns": first_run_ns, "feeding": case.feeding}
+        feeding = case.feeding
+        if not recipe.trains and not request.get("feed"):
+            feeding = "; ".join(filter(None, [feeding, fills_text(specs)]))
+        opened = {"open_ns": open_ns, "first_run_ns": first_run_ns, "feeding": feeding}
         return {"Opened": {**opened, "peak_bytes": None, **self.device_peak()}}
 
     def first_run(self, case: Any, specs: list[dict[str, Any]]) -> None:

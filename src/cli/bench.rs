@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
+use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::plan::{Judging, Keeping, Load};
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
@@ -150,7 +151,9 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         .iter()
         .map(|text| shapes::parse_override(text))
         .collect::<Result<BTreeMap<_, _>, _>>()?;
+    let inputs = args.inputs.iter().map(|text| parse_input(text));
     Ok(RunRequest {
+        inputs: inputs.collect::<Result<_, _>>()?,
         setups: if args.ladder.is_some() {
             begun.setups
         } else {

@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
             "parameters": summary.parameters,
             "constant_bytes": summary.constant_bytes,
             "macs": summary.macs,
-            "inputs": ports(&summary.inputs),
+            "inputs": inputs(&summary),
             "outputs": ports(&summary.outputs),
             "operators": summary.operators,
             "notes": summary.notes,
@@ -120,6 +120,15 @@ fn recipe(args: &ModelArgs) -> anyhow::Result<Recipe> {
     Ok(recipe)
 }
 
+/// The inputs, with what each is filled with.
+fn inputs(summary: &ModelSummary) -> Vec<serde_json::Value> {
+    let mut inputs = ports(&summary.inputs);
+    for (input, port) in inputs.iter_mut().zip(&summary.inputs) {
+        input["filled_with"] = json!(summary.fill_of(port));
+    }
+    inputs
+}
+
 fn ports(ports: &[Port]) -> Vec<serde_json::Value> {
     let dims = |port: &Port| {
         port.dims
@@ -152,7 +161,11 @@ fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
     for (title, ports) in [("Inputs", &summary.inputs), ("Outputs", &summary.outputs)] {
         text.push_str(&format!("{title}\n"));
         for port in ports {
-            text.push_str(&format!("  {}  {}\n", port.name, port.describe()));
+            let fill = match title {
+                "Inputs" => format!(" · {}", summary.fill_of(port)),
+                _ => String::new(),
+            };
+            text.push_str(&format!("  {}  {}{fill}\n", port.name, port.describe()));
         }
         if title == "Inputs" {
             for reason in &summary.unfed {

@@ -15,6 +15,7 @@ mod export;
 mod fake_nvml;
 mod fuzzing;
 mod imports;
+mod input_values;
 mod irregular;
 mod journeys;
 mod kernels;

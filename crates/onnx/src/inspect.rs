@@ -10,6 +10,7 @@ use crate::pb::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use thiserror::Error;
 
 use super::batch_axis::BatchAxes;
+use super::input_values::InputValues;
 use super::shapes::{self, InputSizes};
 use super::{cost, infer, proto};
 use powerband_core::domain::model::{ModelSummary, Port};
@@ -90,7 +91,10 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
             "{elsewhere} tensors are stored in files next to the model"
         ));
     }
+    let fed = ports.as_deref().unwrap_or_default();
+    let fills = InputValues::find(model, fed).descriptions();
     ModelSummary {
+        fills,
         name: name.to_owned(),
         opset: opset(model),
         inputs: ports.unwrap_or_else(|_| feedable(model)),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
+use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{BATCH, InputAxis, NamedDim};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::{self, Point};
@@ -11,7 +12,7 @@ use powerband_core::domain::point::{self, Point};
 /// What is new beside a cache: one step.
 pub(super) const STEP: usize = 1;
 
-/// What the user says of the inputs' sizes.
+/// What the user says of the inputs' sizes and values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputSizes {
     /// Whole shapes of inputs that the model leaves open.
@@ -20,6 +21,8 @@ pub struct InputSizes {
     pub batch_axis: Vec<InputAxis>,
     /// What the sweep calls dimensions that the model calls otherwise.
     pub dims: Vec<NamedDim>,
+    /// What inputs are filled with, where the user said so.
+    pub fills: BTreeMap<String, Fill>,
 }
 
 /// The sizes that are known of the inputs' dimensions.

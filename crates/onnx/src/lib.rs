@@ -13,6 +13,7 @@ pub mod facts;
 pub mod file;
 pub mod fusion;
 pub mod infer;
+pub mod input_values;
 pub mod inspect;
 mod known_sizes;
 pub mod ort_profile;

@@ -14,6 +14,7 @@ use super::proto::elements;
 pub use super::shape_error::ShapeError;
 use super::shape_examples;
 use powerband_core::base::humanize;
+use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{BATCH, InputAxis};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;
@@ -267,6 +268,7 @@ fn spec(
         element: port.element,
         dims,
         batch_axes: axes.of_input(&port.name).to_vec(),
+        fill: Fill::Usual,
     })
 }
 

@@ -29,6 +29,7 @@ pub(crate) fn session() -> Session {
             shapes: BTreeMap::new(),
             batch_axis: Vec::new(),
             dims: Vec::new(),
+            inputs: BTreeMap::new(),
             preset: PresetName::Quick,
             measure: MeasureRule::of(PresetName::Quick),
             warm_up: WarmUpRule::for_device(false),

@@ -124,7 +124,7 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
+    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
     pub more: Option<PathBuf>,
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
@@ -184,6 +184,10 @@ pub(crate) struct BenchArgs {
     /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
     #[arg(long = "shape", value_name = "NAME=Nx128")]
     pub shapes: Vec<String>,
+    /// What an input is filled with: zeros, ones, a number, range (counts up), random:LOW..HIGH (HIGH is not
+    /// among them) or the values of a NumPy file [default: by its use in the network; powerband model says how].
+    #[arg(long = "input", value_name = "NAME=FILL|NAME=FILE.npy")]
+    pub inputs: Vec<String>,
     /// The dimension that is the batch: its name, or an input and its place counted from 0 [default: the
     /// one that is called batch or N, else the first].
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]

@@ -200,6 +200,7 @@ impl Made<'_> {
             ladder: Vec::new(),
             shapes: std::collections::BTreeMap::new(),
             batch_axis: Vec::new(),
+            inputs: std::collections::BTreeMap::new(),
             preset: PresetName::Standard,
             measure: MeasureRule {
                 rounds: self.rounds,

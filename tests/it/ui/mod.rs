@@ -36,6 +36,7 @@ mod over_controls;
 mod pictures;
 mod plan_by_hand;
 mod plan_form;
+mod plan_inputs;
 mod reach;
 mod recipes;
 mod reports;

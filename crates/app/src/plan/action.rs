@@ -68,6 +68,8 @@ pub enum PlanEdit {
     Shapes(String),
     /// The batch axis.
     BatchAxis(String),
+    /// What inputs are filled with.
+    Fills(String),
     /// The plan of the large button on *Home*, to change.
     First,
     /// Everything anew.

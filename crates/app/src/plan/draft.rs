@@ -1,10 +1,13 @@
 //! A plan as the user types it, and the request it makes once it is valid.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::form;
 use super::show_batches;
 use super::slips::{self, Fix};
+use powerband_core::domain::fill::{Fill, FillError, parse_input};
 use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
 use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
 use powerband_core::domain::point::{BATCH, Point};
@@ -80,6 +83,8 @@ pub struct Draft {
     /// Which dimensions are the batch, with commas between; empty for those that are called so, or the
     /// first.
     pub batch_axis: String,
+    /// What inputs are filled with, one `name=ones` a line; empty where their use says it.
+    pub fills: String,
     /// Rules of a session that is run again, for as long as the preset is not touched.
     pub rules: Option<Rules>,
     /// Whether workers of a repeated session stay alive together.
@@ -109,6 +114,7 @@ impl Default for Draft {
             profile: None,
             shapes: String::new(),
             batch_axis: String::new(),
+            fills: String::new(),
             rules: None,
             keeping: Keeping::Together,
             seed: None,
@@ -195,10 +201,23 @@ impl Draft {
                 .map(ToString::to_string)
                 .collect::<Vec<_>>()
                 .join(", "),
+            fills: request
+                .inputs
+                .iter()
+                .map(|(name, fill)| format!("{name}={fill}"))
+                .collect::<Vec<_>>()
+                .join("\n"),
             rules: request.rules.clone(),
             keeping: request.keeping,
             seed: request.seed,
         }
+    }
+
+    /// What inputs are filled with, or the line that cannot be read.
+    fn inputs_filled(&self) -> Result<BTreeMap<String, Fill>, FillError> {
+        let lines = self.fills.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty());
+        lines.map(parse_input).collect()
     }
 
     /// The request to prepare, or every error with its field.
@@ -242,6 +261,10 @@ impl Draft {
         let batch_axis = parse_batch_axes(&self.batch_axis)
             .map_err(|error| note(Field::BatchAxis, error.to_string()))
             .unwrap_or_default();
+        let inputs = self
+            .inputs_filled()
+            .map_err(|error| note(Field::Fills, error.to_string()))
+            .unwrap_or_default();
         if self.model.trim().is_empty() {
             note(
                 Field::Model,
@@ -265,6 +288,7 @@ impl Draft {
             journey: self.journey,
             shapes,
             batch_axis,
+            inputs,
             preset: self.preset,
             rounds,
             load,
@@ -372,6 +396,8 @@ pub enum Field {
     BatchAxis,
     /// The shapes.
     Shapes,
+    /// What inputs are filled with.
+    Fills,
 }
 
 /// An error of the plan.
@@ -452,6 +478,7 @@ mod tests {
             points: Some([1, 4].map(Point::of_batch).to_vec()),
             journey: true,
             shapes: [("input".to_owned(), vec![1, 8])].into(),
+            inputs: [("input".to_owned(), Fill::Range { from: 3 })].into(),
             preset: PresetName::Quick,
             rounds: Some(7),
             seed: Some(11),

@@ -22,7 +22,8 @@ pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
         | PlanEdit::Rate(_)
         | PlanEdit::Samples(_)
         | PlanEdit::Shapes(_)
-        | PlanEdit::BatchAxis(_) => 0,
+        | PlanEdit::BatchAxis(_)
+        | PlanEdit::Fills(_) => 0,
         _ => return None,
     };
     Some((std::mem::discriminant(edit), setup, String::new()))
@@ -57,6 +58,7 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Shapes(shapes) => draft.shapes = shapes,
         PlanEdit::BatchAxis(axis) => draft.batch_axis = axis,
+        PlanEdit::Fills(fills) => draft.fills = fills,
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),
     }

@@ -43,6 +43,14 @@ impl Planner {
             matches!(&self.facts, ModelFacts::Known(summary) if leaves_open(&summary.inputs));
         leaves_open || !self.draft.shapes.is_empty() || !self.draft.batch_axis.is_empty()
     }
+
+    /// Whether there is something to say of what inputs are filled with: the model has indices, masks or
+    /// lengths, or something is typed already.
+    pub fn has_fills(&self) -> bool {
+        let has_uses =
+            matches!(&self.facts, ModelFacts::Known(summary) if !summary.fills.is_empty());
+        has_uses || !self.draft.fills.is_empty()
+    }
 }
 
 /// Whether sizes are open beside the batch.

@@ -68,6 +68,11 @@ fn typed(app: &App) -> Vec<Offered> {
             "type the batch axis",
             "Batch axis",
         ),
+        (
+            app.planner.has_fills(),
+            "type what inputs are filled with",
+            "Input values",
+        ),
     ];
     let shown = fields.into_iter().filter(|(is_shown, _, _)| *is_shown);
     shown

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::fill::Fill;
 use super::setup::Setup;
 use super::tensor::{ElementType, TensorSpec};
 
@@ -60,6 +61,9 @@ pub struct ModelSummary {
     /// Why inputs that the caller must give cannot be fed.
     #[serde(default)]
     pub unfed: Vec<String>,
+    /// What inputs are filled with and why, by their names; those without an entry are filled as usual.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fills: BTreeMap<String, String>,
     /// Outputs in order.
     pub outputs: Vec<Port>,
     /// Learned values: weights, biases, scales; not the running statistics of batch normalisation.
@@ -74,6 +78,34 @@ pub struct ModelSummary {
     pub operators: BTreeMap<String, u64>,
     /// What could not be worked out, and why.
     pub notes: Vec<String>,
+}
+
+impl ModelSummary {
+    /// What an input is filled with, and why: `0…30,521: indexes word_embeddings.weight (30,522 rows)`.
+    pub fn fill_of(&self, input: &Port) -> String {
+        let known = self.fills.get(&input.name).cloned();
+        known.unwrap_or_else(|| Fill::Usual.describe(input.element))
+    }
+
+    /// A line for each way in which inputs are filled, where it is not as usual: `input_ids: 0…30,521: indexes
+    /// word_embeddings.weight (30,522 rows)`. Inputs that are filled alike share one.
+    pub fn fill_lines(&self) -> Vec<String> {
+        let mut lines: Vec<(&str, &str, usize)> = Vec::new();
+        for port in &self.inputs {
+            let Some(fill) = self.fills.get(&port.name) else {
+                continue;
+            };
+            match lines.iter_mut().find(|(_, of_line, _)| of_line == fill) {
+                Some((_, _, more)) => *more += 1,
+                None => lines.push((&port.name, fill, 0)),
+            }
+        }
+        let line = |(name, fill, more): (&str, &str, usize)| match more {
+            0 => format!("{name}: {fill}"),
+            more => format!("{name} and {more} more: {fill}"),
+        };
+        lines.into_iter().map(line).collect()
+    }
 }
 
 /// The model that a session measured.

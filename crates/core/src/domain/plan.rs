@@ -17,6 +17,7 @@ macro_rules! p99_samples {
 pub use crate::p99_samples;
 
 use super::case::CaseKey;
+use super::fill::Fill;
 use super::input_sizes::{InputAxis, NamedDim};
 use super::point::Point;
 use super::setup::Setup;
@@ -303,6 +304,9 @@ pub struct Plan {
     /// What the sweep calls dimensions that the model calls otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dims: Vec<NamedDim>,
+    /// What inputs are filled with, where the user said so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, Fill>,
     /// The preset that `measure` and `warm_up` started from.
     pub preset: PresetName,
     /// When a case is measured.

@@ -1,6 +1,4 @@
-//! Types and shapes of tensors, and the seeded values that benchmarks feed in.
-
-use std::fmt;
+//! Shapes of tensors, and the seeded values that benchmarks feed in.
 
 use half::f16;
 use rand_distr::{Distribution as _, StandardNormal};
@@ -8,56 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::{Deserialize, Serialize};
 
-/// Element types that an input or output may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ElementType {
-    /// 32-bit float.
-    F32,
-    /// 64-bit float.
-    F64,
-    /// 16-bit IEEE float.
-    F16,
-    /// Signed integers.
-    I8,
-    /// 16 bits.
-    I16,
-    /// 32 bits.
-    I32,
-    /// 64 bits.
-    I64,
-    /// Unsigned, 8 bits.
-    U8,
-    /// True or false, one byte each.
-    Bool,
-}
-
-impl ElementType {
-    /// Bytes of one element.
-    pub fn size(self) -> u64 {
-        match self {
-            Self::I8 | Self::U8 | Self::Bool => 1,
-            Self::F16 | Self::I16 => 2,
-            Self::F32 | Self::I32 => 4,
-            Self::F64 | Self::I64 => 8,
-        }
-    }
-}
-
-impl fmt::Display for ElementType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::F32 => "float32",
-            Self::F64 => "float64",
-            Self::F16 => "float16",
-            Self::I8 => "int8",
-            Self::I16 => "int16",
-            Self::I32 => "int32",
-            Self::I64 => "int64",
-            Self::U8 => "uint8",
-            Self::Bool => "bool",
-        })
-    }
-}
+pub use super::element::ElementType;
+use super::fill::Fill;
 
 /// An input with every dimension known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +21,9 @@ pub struct TensorSpec {
     /// Which of them are the batch, from 0; none for an input that is the same for every batch size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_axes: Vec<usize>,
+    /// What it is filled with where no file gives its values.
+    #[serde(default, skip_serializing_if = "Fill::is_usual")]
+    pub fill: Fill,
 }
 
 impl TensorSpec {
@@ -81,7 +34,26 @@ impl TensorSpec {
             element,
             dims,
             batch_axes: Vec::new(),
+            fill: Fill::Usual,
         }
+    }
+
+    /// The dimension along which a range counts up: the last one that is not the batch.
+    pub fn counting_axis(&self) -> Option<usize> {
+        let axes = || (0..self.dims.len()).rev();
+        axes()
+            .find(|axis| !self.batch_axes.contains(axis))
+            .or_else(|| axes().next())
+    }
+
+    /// What these inputs are filled with, as far as it is not as usual: `input_ids 0…30,521, attention_mask
+    /// ones`.
+    pub fn fills_text(specs: &[Self]) -> Option<String> {
+        let filled = specs.iter().filter(|spec| !spec.fill.is_usual());
+        let texts: Vec<String> = filled
+            .map(|spec| format!("{} {}", spec.name, spec.fill.describe(spec.element)))
+            .collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
     }
 
     /// How many elements it has.
@@ -118,6 +90,38 @@ pub enum TensorData {
     Bool(Vec<bool>),
 }
 
+impl TensorData {
+    /// These numbers as elements of a type; what it cannot hold is cut to what it can.
+    pub fn of_numbers(element: ElementType, numbers: impl Iterator<Item = f64>) -> Self {
+        match element {
+            ElementType::F32 => Self::F32(numbers.map(|number| number as f32).collect()),
+            ElementType::F64 => Self::F64(numbers.collect()),
+            ElementType::F16 => Self::F16(numbers.map(f16::from_f64).collect()),
+            ElementType::I8 => Self::I8(numbers.map(|number| number as i8).collect()),
+            ElementType::I16 => Self::I16(numbers.map(|number| number as i16).collect()),
+            ElementType::I32 => Self::I32(numbers.map(|number| number as i32).collect()),
+            ElementType::I64 => Self::I64(numbers.map(|number| number as i64).collect()),
+            ElementType::U8 => Self::U8(numbers.map(|number| number as u8).collect()),
+            ElementType::Bool => Self::Bool(numbers.map(|number| number != 0.0).collect()),
+        }
+    }
+}
+
+/// Normal floats, and bits for integers and booleans, which are valid wherever an index or a mask is asked
+/// for.
+fn usual(element: ElementType, n: usize, rng: &mut Xoshiro256PlusPlus) -> TensorData {
+    let mut normal = || -> f32 { StandardNormal.sample(rng) };
+    match element {
+        ElementType::F32 => TensorData::F32((0..n).map(|_| normal()).collect()),
+        ElementType::F64 => TensorData::F64((0..n).map(|_| f64::from(normal())).collect()),
+        ElementType::F16 => TensorData::F16((0..n).map(|_| f16::from_f32(normal())).collect()),
+        whole => {
+            let bits = (0..n).map(|_| (rng.next_u64() >> 63) as f64);
+            TensorData::of_numbers(whole, bits)
+        }
+    }
+}
+
 /// A tensor: what it is and what is in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -128,26 +132,38 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// The same values for the same seed, on every machine: normal floats, and zeros and ones for
-    /// integers and booleans, which are valid wherever an index or a mask is asked for.
+    /// The same values for the same seed, on every machine, as `spec.fill` has them. Without one they are
+    /// normal floats, and zeros and ones for integers and booleans. Who has a file read for the values of
+    /// `Fill::File` does not come here.
     pub fn seeded(spec: &TensorSpec, seed: u64) -> Self {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let n = spec.len();
-        let mut normal = || -> f32 { StandardNormal.sample(&mut rng) };
-        let data = match spec.element {
-            ElementType::F32 => TensorData::F32((0..n).map(|_| normal()).collect()),
-            ElementType::F64 => TensorData::F64((0..n).map(|_| f64::from(normal())).collect()),
-            ElementType::F16 => TensorData::F16((0..n).map(|_| f16::from_f32(normal())).collect()),
-            whole => {
-                let mut bit = || rng.next_u64() >> 63;
-                match whole {
-                    ElementType::I8 => TensorData::I8((0..n).map(|_| bit() as i8).collect()),
-                    ElementType::I16 => TensorData::I16((0..n).map(|_| bit() as i16).collect()),
-                    ElementType::I32 => TensorData::I32((0..n).map(|_| bit() as i32).collect()),
-                    ElementType::I64 => TensorData::I64((0..n).map(|_| bit() as i64).collect()),
-                    ElementType::U8 => TensorData::U8((0..n).map(|_| bit() as u8).collect()),
-                    _ => TensorData::Bool((0..n).map(|_| bit() == 1).collect()),
-                }
+        let data = match &spec.fill {
+            Fill::Usual | Fill::File(_) => usual(spec.element, n, &mut rng),
+            Fill::Zeros => TensorData::of_numbers(spec.element, (0..n).map(|_| 0.0)),
+            Fill::Ones => TensorData::of_numbers(spec.element, (0..n).map(|_| 1.0)),
+            Fill::Number(value) => TensorData::of_numbers(spec.element, (0..n).map(|_| *value)),
+            Fill::Range { from } => {
+                let axis = spec.counting_axis();
+                let size = axis.map_or(1, |axis| spec.dims[axis].max(1));
+                let each: usize = axis.map_or(1, |axis| spec.dims[axis + 1..].iter().product());
+                let value = |place: usize| *from as f64 + (place / each.max(1) % size) as f64;
+                TensorData::of_numbers(spec.element, (0..n).map(value))
+            }
+            Fill::Random { low, high } => {
+                let is_float = spec.element.is_float();
+                let draw = |_| {
+                    // 53 bits are what a 64-bit float holds.
+                    let share = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                    let value = low + share * (high - low);
+                    if is_float {
+                        value
+                    } else {
+                        // Rounding may reach the end, which is not among the numbers.
+                        value.floor().min(high.ceil() - 1.0)
+                    }
+                };
+                TensorData::of_numbers(spec.element, (0..n).map(draw))
             }
         };
         Self {
@@ -211,6 +227,44 @@ mod tests {
         assert_eq!(tensor(TensorData::F32(wild)).reach(), Some((-1.5, 2.0)));
         assert_eq!(tensor(TensorData::F32(vec![f32::NAN])).reach(), None);
         assert_eq!(tensor(TensorData::U8(vec![3, 9])).reach(), Some((3.0, 9.0)));
+    }
+
+    #[test]
+    fn values_are_as_the_fill_says() {
+        let filled = |element, dims: &[usize], batch_axes: &[usize], fill: &str| {
+            let spec = TensorSpec {
+                batch_axes: batch_axes.to_vec(),
+                fill: fill.parse().unwrap(),
+                ..TensorSpec::new("x", element, dims.to_vec())
+            };
+            Tensor::seeded(&spec, 5).to_f64()
+        };
+        let ids = filled(ElementType::I64, &[4, 500], &[0], "random:0..30522");
+        assert!(
+            ids.iter()
+                .all(|id| (0.0..30_522.0).contains(id) && id.fract() == 0.0)
+        );
+        assert!(ids.iter().any(|id| *id > 25_000.0) && ids.iter().any(|id| *id < 5_000.0));
+        let bits = filled(ElementType::Bool, &[500], &[], "random:0..2");
+        assert!(bits.contains(&0.0) && bits.contains(&1.0));
+        let floats = filled(ElementType::F16, &[500], &[], "random:-1..0.5");
+        assert!(floats.iter().all(|value| (-1.0..=0.5).contains(value)));
+        let positions = [3.0, 4.0, 5.0, 3.0, 4.0, 5.0];
+        assert_eq!(
+            filled(ElementType::I32, &[2, 3], &[0], "range:3"),
+            positions
+        );
+        let by_row = [0.0, 0.0, 1.0, 1.0];
+        assert_eq!(filled(ElementType::U8, &[2, 2], &[1], "range"), by_row);
+        assert_eq!(filled(ElementType::I64, &[], &[], "range:7"), [7.0]);
+        assert_eq!(
+            filled(ElementType::I64, &[3], &[0], "range"),
+            [0.0, 1.0, 2.0]
+        );
+        assert!(filled(ElementType::I64, &[2, 0], &[0], "range").is_empty());
+        assert_eq!(filled(ElementType::F32, &[2], &[], "0.5"), [0.5, 0.5]);
+        assert_eq!(filled(ElementType::Bool, &[2], &[], "ones"), [1.0, 1.0]);
+        assert_eq!(filled(ElementType::I16, &[2], &[], "zeros"), [0.0, 0.0]);
     }
 
     #[test]

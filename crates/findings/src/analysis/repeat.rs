@@ -112,6 +112,9 @@ fn add_extras(command: &mut Command, plan: &Plan) {
     for axis in &plan.batch_axis {
         command.add(["--batch-axis", &axis.to_string()]);
     }
+    for (input, fill) in &plan.inputs {
+        command.add(["--input", &format!("{input}={fill}")]);
+    }
     match plan.load {
         Load::Closed => {}
         Load::Constant { per_s } => {

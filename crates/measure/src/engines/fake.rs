@@ -140,6 +140,10 @@ impl LoadedModel for Model {
         &self.loaded
     }
 
+    fn feeds(&self) -> bool {
+        false
+    }
+
     fn open(&mut self, _inputs: &[Tensor], batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
         let value =
             |key, default| number(&self.setup, key, default).map_err(EngineError::Unsupported);

@@ -292,6 +292,11 @@ pub trait LoadedModel {
 
     /// Binds inputs once; the result runs as often as wanted.
     fn open(&mut self, inputs: &[Tensor], batch: usize) -> Result<Box<dyn Runnable>, EngineError>;
+
+    /// Whether it takes the inputs that it is given.
+    fn feeds(&self) -> bool {
+        true
+    }
 }
 
 /// A model with its inputs bound.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::input_specs;
 use super::installation::Installation;
 use crate::engines;
 use crate::worker::probe;
@@ -11,9 +12,9 @@ use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
+use powerband_onnx::inspect;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
-use powerband_onnx::{inspect, shapes};
 
 /// Writing a network and running it once takes no longer.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -35,8 +36,12 @@ pub fn export(
     );
     let runtime = probe::runtime_for(engine, setup, &places)?.map(|found| found.path);
     let ports = inspect::inputs(&model.proto).map_err(|error| told(&error))?;
-    let inputs = shapes::resolve(&ports, Point::of_batch(1), &InputSizes::default())
-        .map_err(|error| told(&error))?;
+    let inputs = input_specs::of_model(
+        &model.proto,
+        &ports,
+        Point::of_batch(1),
+        &InputSizes::default(),
+    )?;
     let cancel = CancelToken::default();
     let mut worker = Worker::start(setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
         .map_err(|error| told(&error))?;

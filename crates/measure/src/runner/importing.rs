@@ -262,6 +262,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
         shapes: BTreeMap::new(),
         batch_axis: Vec::new(),
         dims: Vec::new(),
+        inputs: BTreeMap::new(),
         preset: PresetName::Quick,
         measure: limits,
         warm_up: WarmUpRule::for_device(false),

@@ -5,6 +5,7 @@ pub mod control;
 pub mod default_benchmark;
 pub mod exporting;
 pub mod importing;
+mod input_specs;
 pub mod installation;
 pub mod ladders;
 pub mod planning;

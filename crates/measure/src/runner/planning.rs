@@ -84,6 +84,7 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         shapes: request.shapes,
         batch_axis: request.batch_axis,
         dims: request.dims,
+        inputs: request.inputs,
         preset: request.preset,
         measure: rules.measure,
         warm_up: rules.warm_up,

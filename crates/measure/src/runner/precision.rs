@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
+use super::input_specs;
 use super::installation::Installation;
 use crate::engines;
 use crate::worker::probe;
@@ -23,6 +24,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::file;
+use powerband_onnx::input_values;
 use powerband_onnx::pb::ModelProto;
 use powerband_onnx::rewrite::batch;
 use powerband_onnx::rewrite::fp16::{self, Fp16Options};
@@ -42,7 +44,7 @@ const MOST_SAMPLES: usize = 256;
 /// Loading a network and running it a few times takes no longer.
 const LIMIT: Duration = Duration::from_mins(10);
 /// Raised whenever a rewrite changes what it makes, so that nothing old is taken for it.
-const REVISION: u32 = 2;
+const REVISION: u32 = 3;
 /// Digits of the original's checksum in the name of the file.
 const DIGITS: usize = 12;
 
@@ -218,7 +220,7 @@ fn to_int8(
     let observed = observe::outputs(model, &options).map_err(|e| told(&e))?;
     let ports = inspect::inputs(model).map_err(|e| told(&e))?;
     let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
-    let inputs = shapes::resolve(&ports, Point::of_batch(batch), sizes).map_err(|e| told(&e))?;
+    let inputs = input_specs::of_model(model, &ports, Point::of_batch(batch), sizes)?;
     let folder = tempfile::tempdir().map_err(|e| told(&e))?;
     let file = folder.path().join("observed.onnx");
     file::save(&file, &observed).map_err(|e| told(&e))?;
@@ -286,9 +288,9 @@ impl Observer<'_> {
                 ]
             } else {
                 let numbered = (visit + 1..).zip(inputs);
-                numbered
-                    .map(|(seed, spec)| Tensor::seeded(spec, seed))
-                    .collect()
+                let tensors = numbered.map(|(seed, spec)| input_values::tensor(spec, seed));
+                let tensors: Result<_, _> = tensors.collect();
+                tensors.map_err(|error| error.to_string())?
             };
             self.visit(&tensors, &mut ask)?;
         }

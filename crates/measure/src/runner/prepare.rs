@@ -13,7 +13,7 @@ use super::run::judging::Reference;
 use super::run::{Earlier, PreparedRun};
 use super::variants::{Chosen, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
-use super::{planning, precision, shape_trial};
+use super::{input_specs, planning, precision, shape_trial};
 use crate::engines::{self, Needs};
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
@@ -32,7 +32,7 @@ use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::samples;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
-use powerband_onnx::{inspect, shapes, source};
+use powerband_onnx::{inspect, source};
 
 /// Whether the inputs for comparing outputs are there and fit, before anything is measured.
 fn check_samples(request: &RunRequest, inputs: &Inputs) -> Result<(), PrepareError> {
@@ -77,6 +77,10 @@ fn check_profiler(request: &RunRequest) -> Result<(), PrepareError> {
 
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
+    let request = &RunRequest {
+        inputs: input_specs::with_whole_paths(&request.inputs),
+        ..request.clone()
+    };
     for setup in &request.setups {
         engines::check(setup)?;
     }
@@ -95,7 +99,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         plan.seed = clock::entropy() & 0xffff_ffff;
     }
     let variants = variants(place, &model, &sizes, &mut chosen)?;
-    let inputs = resolve_inputs(&ports, &variants, &plan, &sizes)
+    let inputs = resolve_inputs(&model, &ports, &variants, &plan, &sizes)
         .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
     check_samples(request, &inputs)?;
     let warnings = notices(&ports, &axes, &plan, &chosen);
@@ -272,6 +276,7 @@ type Inputs = BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>;
 
 /// Each case's inputs. Where none fits, the run would measure nothing, which is an error.
 fn resolve_inputs(
+    model: &ModelFile,
     ports: &[Port],
     variants: &BTreeMap<usize, Variant>,
     plan: &Plan,
@@ -279,25 +284,37 @@ fn resolve_inputs(
 ) -> Result<Inputs, PrepareError> {
     let mut inputs = Inputs::new();
     let mut first_error = None;
-    for setup in 0..plan.setups.len() {
+    let own = input_specs::values(&model.proto, ports, sizes);
+    for (setup, spec) in plan.setups.iter().enumerate() {
         let variant = variants.get(&setup);
+        // A network that was rewritten is fed as it was before.
+        let others = variant.filter(|_| spec.own_model().is_some());
+        let others =
+            others.map(|variant| input_specs::values(&variant.file.proto, &variant.ports, sizes));
+        let values = others.as_ref().unwrap_or(&own);
         let ports = variant.map_or(ports, |variant| variant.ports.as_slice());
         let sizes = InputSizes {
             batch_axis: variant.map_or(&sizes.batch_axis, |v| &v.batch_axis).clone(),
             ..sizes.clone()
         };
         for &point in &plan.points {
-            let resolved = shapes::resolve(ports, point, &sizes).map_err(|error| {
-                let text = error.to_string();
-                first_error.get_or_insert(error);
-                text
-            });
+            let resolved = match values {
+                Ok(values) => input_specs::resolve(values, ports, point, &sizes).map_err(|error| {
+                    let text = error.to_string();
+                    first_error.get_or_insert(error);
+                    text
+                }),
+                Err(error) => Err(error.to_string()),
+            };
             inputs.insert(CaseKey { setup, point }, resolved);
         }
     }
-    match first_error {
-        Some(error) if inputs.values().all(Result::is_err) => Err(PrepareError::Shape(error)),
-        _ => Ok(inputs),
+    if inputs.values().any(Result::is_ok) {
+        return Ok(inputs);
+    }
+    match (first_error, own) {
+        (Some(error), _) | (None, Err(error)) => Err(error),
+        (None, Ok(_)) => Ok(inputs),
     }
 }
 

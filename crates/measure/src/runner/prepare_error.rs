@@ -1,6 +1,7 @@
 //! Why something cannot be measured.
 
 use crate::engines::CheckError;
+use powerband_onnx::input_values::ValuesError;
 use powerband_onnx::inspect::InspectError;
 use powerband_onnx::shapes::ShapeError;
 use powerband_onnx::source::SourceError;
@@ -20,6 +21,9 @@ pub enum PrepareError {
     /// A shape makes no sense.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// Inputs cannot be filled as was asked for.
+    #[error(transparent)]
+    Values(#[from] ValuesError),
     /// Rounds cannot be added with another model.
     #[error(
         "{0} is not the file any more that this session measured, so rounds cannot be added; measure it anew"

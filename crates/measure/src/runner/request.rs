@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{
     Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, Profiler, TimeLimits, WarmUpRule,
@@ -43,6 +44,8 @@ pub struct RunRequest {
     pub batch_axis: Vec<InputAxis>,
     /// What the sweep calls dimensions that the model calls otherwise.
     pub dims: Vec<NamedDim>,
+    /// What inputs are filled with, where the user says so.
+    pub inputs: BTreeMap<String, Fill>,
     /// How carefully.
     pub preset: PresetName,
     /// Rules in place of the preset's.
@@ -79,6 +82,7 @@ impl RunRequest {
             shapes: BTreeMap::new(),
             batch_axis: Vec::new(),
             dims: Vec::new(),
+            inputs: BTreeMap::new(),
             preset: PresetName::Standard,
             rules: None,
             rounds: None,
@@ -93,12 +97,13 @@ impl RunRequest {
         }
     }
 
-    /// What is said of the sizes of the model's inputs.
+    /// What is said of the sizes and values of the model's inputs.
     pub fn input_sizes(&self) -> InputSizes {
         InputSizes {
             shapes: self.shapes.clone(),
             batch_axis: self.batch_axis.clone(),
             dims: self.dims.clone(),
+            fills: self.inputs.clone(),
         }
     }
 
@@ -118,6 +123,7 @@ impl RunRequest {
             shapes: plan.shapes.clone(),
             batch_axis: plan.batch_axis.clone(),
             dims: plan.dims.clone(),
+            inputs: plan.inputs.clone(),
             preset: plan.preset,
             // Only what the preset does not say, so that another preset then counts as a whole.
             rules: (planned != usual).then_some(planned),

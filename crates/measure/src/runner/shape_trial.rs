@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::input_specs;
 use super::installation::Installation;
 use super::precision;
 use super::prepare_error::PrepareError;
@@ -20,7 +21,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::shape_examples::{self, Shapes};
-use powerband_onnx::shapes::{self, InputSizes, ShapeError};
+use powerband_onnx::shapes::{InputSizes, ShapeError};
 use powerband_onnx::source::ModelFile;
 
 /// A suggestion is not worth more waiting than this.
@@ -103,7 +104,7 @@ fn try_all(
     }
     let mut refused = None;
     for (number, added) in candidates.iter().enumerate() {
-        let Some(inputs) = inputs_with(ports, sizes, added, batch) else {
+        let Some(inputs) = inputs_with(model, ports, sizes, added, batch) else {
             continue;
         };
         let open = Request::Open {
@@ -138,6 +139,7 @@ fn try_all(
 }
 
 fn inputs_with(
+    model: &ModelFile,
     ports: &[Port],
     sizes: &InputSizes,
     added: &Shapes,
@@ -145,5 +147,5 @@ fn inputs_with(
 ) -> Option<Vec<TensorSpec>> {
     let mut all = sizes.clone();
     all.shapes.extend(added.clone());
-    shapes::resolve(ports, Point::of_batch(batch), &all).ok()
+    input_specs::of_model(&model.proto, ports, Point::of_batch(batch), &all).ok()
 }

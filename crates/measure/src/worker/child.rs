@@ -23,6 +23,7 @@ use powerband_core::domain::case::Opening;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
+use powerband_onnx::input_values;
 use powerband_onnx::samples::npy;
 
 /// Speaks until its standard input closes.
@@ -132,7 +133,7 @@ impl Answers for State {
                     model: &model,
                     runtime: runtime.as_deref(),
                 };
-                let examined = engine.examine(&request, &seeded(&inputs, seed))?;
+                let examined = engine.examine(&request, &made(&inputs, seed)?)?;
                 Ok(Reply::Examined(Box::new(examined)))
             }
             Request::Profile { .. } => profiled(&request),
@@ -193,7 +194,7 @@ impl State {
             .as_mut()
             .ok_or_else(|| EngineError::Failed("no model was loaded".to_owned()))?;
         let tensors = if feed.is_empty() {
-            seeded(inputs, seed)
+            made(inputs, seed)?
         } else {
             fed(inputs, feed)?
         };
@@ -206,7 +207,11 @@ impl State {
         } else {
             0
         };
-        let feeding = model.loaded().feeding.to_owned();
+        let mut feeding = model.loaded().feeding.to_owned();
+        let fills = TensorSpec::fills_text(inputs).filter(|_| feed.is_empty() && model.feeds());
+        if let Some(fills) = fills {
+            feeding = format!("{feeding}; {fills}");
+        }
         self.cases.insert(case, runnable);
         Ok(Reply::Opened(Opening {
             open_ns,
@@ -251,7 +256,7 @@ fn profiled(request: &Request) -> Result<Reply, EngineError> {
         runtime: runtime.as_deref(),
     };
     limit_memory(setup)?;
-    let watched = find(&setup.engine)?.profile(&load, &seeded(inputs, *seed), folder)?;
+    let watched = find(&setup.engine)?.profile(&load, &made(inputs, *seed)?, folder)?;
     Ok(Reply::Profiled {
         files: watched.files,
         runs: None,
@@ -268,12 +273,12 @@ fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
     Ok(tensors.into_iter().map(output).collect())
 }
 
-/// Made-up values.
-fn seeded(inputs: &[TensorSpec], seed: u64) -> Vec<Tensor> {
+/// Made-up values, or those of the files that inputs are filled from.
+fn made(inputs: &[TensorSpec], seed: u64) -> Result<Vec<Tensor>, EngineError> {
     let numbered = (seed..).zip(inputs);
-    numbered
-        .map(|(seed, spec)| Tensor::seeded(spec, seed))
-        .collect()
+    let tensors = numbered.map(|(seed, spec)| input_values::tensor(spec, seed));
+    let tensors: Result<_, _> = tensors.collect();
+    tensors.map_err(|error| EngineError::Failed(error.to_string()))
 }
 
 /// Values out of files, which have to be what the model takes.

@@ -109,6 +109,10 @@ impl LoadedModel for CommandModel {
         &self.loaded
     }
 
+    fn feeds(&self) -> bool {
+        false
+    }
+
     fn open(&mut self, _inputs: &[Tensor], batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
         Ok(Box::new(CommandRun {
             line: self.outside.line(batch),

@@ -24,11 +24,24 @@ pub type Shapes = BTreeMap<String, Vec<usize>>;
 /// No network has more dimensions; a file that was made to grow them without end stops here.
 const MOST_DIMS: usize = 64;
 
+/// Short integer values by the name of the value.
+pub(crate) type Ints = BTreeMap<String, Vec<i64>>;
+
 /// Works out the shape of every value that can be followed.
 pub fn infer(model: &ModelProto, inputs: &[TensorSpec]) -> Shapes {
+    walk(model, inputs).shapes
+}
+
+/// The same, and the integers that shapes are worked out with.
+pub(crate) fn infer_with_ints(model: &ModelProto, inputs: &[TensorSpec]) -> (Shapes, Ints) {
+    let known = walk(model, inputs);
+    (known.shapes, known.ints)
+}
+
+fn walk<'a>(model: &'a ModelProto, inputs: &[TensorSpec]) -> Known<'a> {
     let mut known = Known::default();
     let Some(graph) = &model.graph else {
-        return known.shapes;
+        return known;
     };
     for spec in inputs {
         known.set(&spec.name, spec.dims.clone());
@@ -72,7 +85,7 @@ pub fn infer(model: &ModelProto, inputs: &[TensorSpec]) -> Shapes {
             known.ints.insert(name.clone(), ints);
         }
     }
-    known.shapes
+    known
 }
 
 /// Operators whose inputs have shapes and whose outputs have none: where following the graph ended.
@@ -100,7 +113,7 @@ pub(crate) fn unfollowed(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String
 struct Known<'a> {
     shapes: Shapes,
     /// Short integer values: the operands of reshapes, slices and their like.
-    ints: BTreeMap<String, Vec<i64>>,
+    ints: Ints,
     /// Tensors that the file holds.
     tensors: BTreeMap<&'a str, &'a TensorProto>,
 }

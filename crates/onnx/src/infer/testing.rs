@@ -86,7 +86,8 @@ impl Graph {
         outputs: &str,
         attributes: &[AttributeProto],
     ) -> Self {
-        let names = |text: &str| text.split(' ').map(|name| name.replace('_', "")).collect();
+        let name = |name: &str| if name == "_" { "" } else { name }.to_owned();
+        let names = |text: &str| text.split(' ').map(name).collect();
         self.graph.node.push(NodeProto {
             op_type: op_type.to_owned(),
             input: names(inputs),

@@ -217,6 +217,14 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
         edits.extend(typed.map(PlanEdit::BatchAxis));
         fault(ui, faults, Field::BatchAxis);
     }
+    if app.planner.has_fills() {
+        let width = ui.available_width();
+        let hint = "what inputs are filled with, if not as said above, one per line: \
+                    input_ids=random:0..1000, mask=ones, x=FILE.npy";
+        let (_, typed) = field::lines(ui, "Input values", &draft.fills, hint, width);
+        edits.extend(typed.map(PlanEdit::Fills));
+        fault(ui, faults, Field::Fills);
+    }
 }
 
 /// The built-in networks, and a button for a file.
@@ -268,6 +276,9 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
         .filter(|words| !words.is_empty())
         .collect();
     label::quiet_line_about(ui, &words.join("  ·  "), words.join("\n"));
+    for line in summary.fill_lines() {
+        label::quiet_line_about(ui, &line, line.as_str());
+    }
     for reason in &summary.unfed {
         label::trouble(ui, reason);
     }

@@ -17,6 +17,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
+use powerband_core::domain::fill::Fill;
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::plan::Judging;
 use powerband_core::domain::point::Point;
@@ -24,6 +25,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_core::stats::closeness::Closeness;
 use powerband_core::stats::ranking::{self, Ranking};
+use powerband_onnx::input_values;
 use powerband_onnx::samples::{self, npy};
 
 /// The network in floats, on the engine that is trusted with it.
@@ -282,13 +284,21 @@ impl Feed {
         for number in 0..count {
             let seeds = (self.seed + 1_000 * (number as u64 + 1))..;
             let tensors = seeds.zip(&self.inputs);
-            let tensors: Vec<Tensor> = tensors
-                .map(|(seed, spec)| Tensor::seeded(spec, seed))
-                .collect();
+            let tensors = tensors.map(|(seed, spec)| input_values::tensor(spec, seed));
+            let tensors: Result<Vec<Tensor>, _> = tensors.collect();
+            let tensors = tensors.map_err(|error| error.to_string())?;
             self.push(folder, &tensors, None)?;
         }
         let items = (count * self.size) as u64;
         self.about = humanize::of_many(items, "seeded input");
+        let from_files = self
+            .inputs
+            .iter()
+            .filter(|spec| matches!(spec.fill, Fill::File(_)));
+        for spec in from_files {
+            let file = spec.fill.describe(spec.element);
+            self.about = format!("{}, {} from {file} in all", self.about, spec.name);
+        }
         Ok(())
     }
 
