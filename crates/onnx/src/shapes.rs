@@ -456,7 +456,7 @@ mod tests {
             &["x:n,3,224,224"],
             1_000_000_000,
             &[],
-            "a batch of 1,000,000,000 would need 548 TiB for one input",
+            "batch 1000000000 would need 548 TiB for one input",
         );
         fails(&["x:n,n,n"], usize::MAX, &[], "would need");
     }

@@ -232,7 +232,7 @@ mod tests {
     fn newer_and_protected_sessions_stay() {
         let (_folder, path) = written();
         let text = fs::read_to_string(&path).unwrap();
-        let newer = text.replacen("version: 1,", "version: 99,", 1);
+        let newer = text.replacen("version: 2,", "version: 99,", 1);
         fs::write(&path, &newer).unwrap();
         assert!(matches!(
             rename(&path, None, "x"),

@@ -408,7 +408,7 @@ mod tests {
         assert!(
             refused(
                 &text
-                    .replace("version: 1,", "version: 99,")
+                    .replace("version: 2,", "version: 99,")
                     .replace("plan: (", "plans: (")
             )
             .contains("newer Powerband")
