@@ -24,6 +24,7 @@ use tempfile::TempDir;
 use display::Display;
 use powerband::gui::{Started, Window};
 use powerband_app::action::{Action, Curves, Library, Shell};
+use powerband_app::curves::heat;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
 use powerband_app::{App, Installation};
@@ -115,6 +116,7 @@ fn frames() -> Result<()> {
         let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
         scene.act(Action::Curves(Curves::Limit(Some(limit))));
     });
+    sweeps()?;
     pinned()?.measure("100,000 samples of a pinned case", |_, _| ());
     library()?.measure("1,000 sessions in the library, scrolled", |scene, frame| {
         scene.scroll(frame);
@@ -140,6 +142,25 @@ fn frames() -> Result<()> {
     Scene::open(&sixty_curves()?)?
         .go(Screen::Plan)
         .measure("the plan", |_, _| ());
+    Ok(())
+}
+
+/// Sweeps over two dimensions.
+fn sweeps() -> Result<()> {
+    let mut swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
+    swept.act(Action::Curves(Curves::Show(heat::Shown::Map)));
+    let from = swept.app().suggested_limit_ns().context("no limit")?;
+    swept.act(Action::Curves(Curves::Limit(Some(from))));
+    swept.measure("a heat map of 20 × 20 points, 5 setups", |_, _| ());
+    let mut swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
+    swept.act(Action::Curves(Curves::Limit(Some(from))));
+    swept.measure(
+        "the same with its curves, the limit is dragged",
+        |scene, frame| {
+            let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
+            scene.act(Action::Curves(Curves::Limit(Some(limit))));
+        },
+    );
     Ok(())
 }
 
@@ -328,6 +349,40 @@ fn sixty_curves() -> Result<Vec<Session>> {
     (0..5)
         .map(|index| session(&format!("session {index}"), 12, 12, 3, 30))
         .collect()
+}
+
+/// Five setups over 20 batch sizes and 20 lengths.
+fn swept_session() -> Result<Session> {
+    let mut session = session("swept", 5, 20, 1, 12)?;
+    let made = std::mem::take(&mut session.cases);
+    let lengths = (1..=20).map(|n| 64 * n);
+    let points = std::mem::take(&mut session.plan.points).into_iter();
+    session.plan.points = points
+        .flat_map(|point| {
+            lengths
+                .clone()
+                .map(move |length| point.with("sequence", length))
+        })
+        .collect();
+    session.plan.points.sort_unstable();
+    let case = |key: CaseKey| {
+        let like = made
+            .iter()
+            .find(|case| case.setup == key.setup && case.point.batch() == key.point.batch());
+        let mut case = like.cloned()?;
+        let length = key.point.get("sequence")? as u64;
+        for ns in case
+            .rounds
+            .iter_mut()
+            .flat_map(|round| &mut round.samples_ns)
+        {
+            *ns = *ns * length / 256;
+        }
+        case.point = key.point;
+        Some(case)
+    };
+    session.cases = session.plan.cases().into_iter().filter_map(case).collect();
+    Ok(session)
 }
 
 fn many_cases() -> Result<Session> {

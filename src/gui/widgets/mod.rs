@@ -10,6 +10,7 @@ pub(super) mod figure;
 pub(super) mod flags;
 pub(super) mod focus;
 pub(super) mod handle;
+pub(super) mod heat_map;
 pub(super) mod label;
 pub(super) mod lanes;
 pub(super) mod legend;

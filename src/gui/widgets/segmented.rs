@@ -12,6 +12,27 @@ pub(crate) fn show<T: Copy + PartialEq>(
     chosen: T,
     choices: &[(T, String, &str)],
 ) -> Option<T> {
+    let capital = |title: &str| humanize::capital(title);
+    row(ui, name, chosen, choices, &capital)
+}
+
+/// The same with names that are spelled as they are: of dimensions and setups.
+pub(crate) fn exact<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    chosen: T,
+    choices: &[(T, String, &str)],
+) -> Option<T> {
+    row(ui, name, chosen, choices, &ToOwned::to_owned)
+}
+
+fn row<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    chosen: T,
+    choices: &[(T, String, &str)],
+    spell: &dyn Fn(&str) -> String,
+) -> Option<T> {
     let roles = theme::roles(ui);
     let mut taken = None;
     eframe::egui::Frame::new()
@@ -35,7 +56,7 @@ pub(crate) fn show<T: Copy + PartialEq>(
                     let (value, title, help) = &choices[place];
                     let is_on = *value == chosen;
                     let color = if is_on { roles.text } else { roles.quiet };
-                    let words = RichText::new(humanize::capital(title)).color(color);
+                    let words = RichText::new(spell(title)).color(color);
                     let button = Button::new(words)
                         .frame_when_inactive(is_on)
                         .stroke(eframe::egui::Stroke::new(

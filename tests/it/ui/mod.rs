@@ -44,6 +44,7 @@ mod run_screen;
 mod scaled;
 mod searching;
 mod several;
+mod shapes;
 mod timeline;
 mod timeline_notes;
 mod timeline_slices;

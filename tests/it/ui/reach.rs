@@ -120,6 +120,8 @@ ways! {
     Action::Plan(PlanEdit::Colour(_, _)) => Palette,
     Action::Plan(PlanEdit::Batches(_)) => Field("Batch sizes"),
     Action::Plan(PlanEdit::ToggleBatch(_)) => Palette,
+    Action::Plan(PlanEdit::Sweeps(_)) => Field("Sweep"),
+    Action::Plan(PlanEdit::ToggleSize(_, _)) => Palette,
     Action::Plan(PlanEdit::Journey(_)) => Palette,
     Action::Plan(PlanEdit::Preset(_)) => Palette,
     Action::Plan(PlanEdit::Rounds(_)) => Field("Rounds"),
@@ -180,6 +182,13 @@ ways! {
     Action::Curves(Curves::ShowAll) => Palette,
     Action::Curves(Curves::Enlarge(_)) => Palette,
     Action::Curves(Curves::Stack(_)) => Palette,
+    Action::Curves(Curves::Over(_)) => Palette,
+    Action::Curves(Curves::Fix(_, _)) => Palette,
+    Action::Curves(Curves::Along(_, _, _)) => Palette,
+    Action::Curves(Curves::Show(_)) => Palette,
+    Action::Curves(Curves::Mapped(_)) => Palette,
+    Action::Curves(Curves::Upwards(_)) => Palette,
+    Action::Curves(Curves::MapSetup(_)) => Palette,
     Action::Curves(Curves::OnlyModel(_)) => Else("a name of a model in the legend, and the palette where there are several"),
     Action::Curves(Curves::GroupByModel(_)) => Palette,
     Action::Curves(Curves::Highlight(_)) => Else("Tab to the legend"),
@@ -336,6 +345,7 @@ fn plan(desk: &mut Desk) {
         PlanEdit::Accuracy(true),
         PlanEdit::Shapes("input=1x3x224x224".to_owned()),
         PlanEdit::Fills("input=ones".to_owned()),
+        PlanEdit::Sweeps("sequence=32,128".to_owned()),
         PlanEdit::Colour(0, Some(3)),
         PlanEdit::Device(1, "cuda".to_owned()),
         PlanEdit::Name("not for long".to_owned()),
@@ -430,6 +440,13 @@ fn everything() -> Desk {
     super::write(&path, &super::accuracy::judged());
     desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
     desk.until("it is open", |app| app.sessions.by_path(&path).is_some());
+    let path = desk.path("shapes.ron");
+    let swept = super::shapes::session("shapes", "2026-10-01T08:00:00Z", false);
+    super::write(&path, &swept);
+    desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
+    desk.until("the sweep is open", |app| {
+        app.sessions.by_path(&path).is_some()
+    });
     ask(&mut desk);
     plan(&mut desk);
     profile(&mut desk);

@@ -5,16 +5,20 @@ pub(crate) mod commands;
 pub(crate) mod palette;
 mod update;
 
-use powerband_core::domain::point::Point;
+use powerband_core::domain::point::{BATCH, Point};
 use std::sync::Arc;
 
 use crate::curves::ring;
 use crate::reports::Subject;
 use crate::sessions::{OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
+use powerband_findings::analysis::batch_curve::{self, BatchCurve};
+use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
+use powerband_findings::analysis::dimensions;
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::{conditions, remarks};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
+use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -49,14 +53,30 @@ pub struct CompareState {
 }
 
 /// The charts of a comparison, made when there is something new and not for each frame.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Drawn {
+    /// The dimension of the sweep along x.
+    pub along: &'static str,
     /// The curves of both sides, overlaid.
     pub latency: ChartSpec,
     /// Speed-up of each case.
     pub speed_ups: ChartSpec,
+    /// The same over two dimensions of the sweep, where they vary.
+    pub map: Option<HeatMap>,
     /// Flags of the cases, each once.
     pub flags: Vec<RaisedFlag>,
+}
+
+impl Default for Drawn {
+    fn default() -> Self {
+        Self {
+            along: BATCH,
+            latency: ChartSpec::default(),
+            speed_ups: ChartSpec::default(),
+            map: None,
+            flags: Vec::new(),
+        }
+    }
 }
 
 /// A flag, with how many of the compared cases have it.
@@ -82,13 +102,27 @@ impl CompareState {
             return;
         };
         let colour = |pick: Pick, setup| open.colour(pick.session, setup);
-        let overlays: Vec<Overlay<'_>> = [*before, *after]
-            .into_iter()
-            .filter_map(|pick| Some((pick, open.get(pick.session)?)))
-            .flat_map(|(pick, session)| {
+        let points: Vec<Point> = comparison
+            .pairs
+            .iter()
+            .map(|pair| pair.before_point)
+            .collect();
+        let varying = dimensions::varying(&points);
+        let along = varying.first().map_or(BATCH, |one| one.name);
+        let sides = [*before, *after].into_iter();
+        let sides: Vec<(Pick, Vec<BatchCurve>)> = sides
+            .filter_map(|pick| {
+                let rows = &open.get(pick.session)?.findings.rows;
+                Some((pick, batch_curve::curves_along(rows, along)))
+            })
+            .collect();
+        let overlays: Vec<Overlay<'_>> = sides
+            .iter()
+            .flat_map(|(pick, curves)| {
                 let colour = &colour;
-                let curves = session.findings.curves.iter();
+                let pick = *pick;
                 curves
+                    .iter()
                     .filter(move |curve| pick.whole || curve.setup == pick.setup)
                     .map(move |curve| Overlay {
                         id: series(pick.session, curve.setup),
@@ -103,14 +137,33 @@ impl CompareState {
             ..options.clone()
         };
         let mut latency = curves::latency(&overlays, &options);
+        let mut map = heat_map::ratios::map(&comparison.pairs);
         if let Some(pin) = pin {
-            ring(&mut latency, pin);
+            let id = series(pin.session, pin.case.setup);
+            let size = pin.case.point.get(along).unwrap_or_default();
+            ring(&mut latency, id, size as u64);
+            if let Some(map) = map.as_mut().filter(|_| pin.session == after.session) {
+                map.pin(pin.case.setup as u64, pin.case.point);
+            }
         }
         self.drawn = Drawn {
+            along,
             latency,
+            map,
             speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
             flags: raised(&comparison.pairs),
         };
+    }
+
+    /// The point of a case that the charts have at a size along x.
+    pub fn point_at(&self, open: &OpenSessions, id: SessionId, setup: usize, size: u64) -> Point {
+        let size = size as usize;
+        let rows = open.get(id).into_iter();
+        let mut rows = rows.flat_map(|open| open.findings.rows.iter());
+        let is_it =
+            |row: &&CaseRow| row.setup == setup && row.point.get(self.drawn.along) == Some(size);
+        rows.find(is_it)
+            .map_or_else(|| Point::of_batch(size), |row| row.point)
     }
 
     /// The session whose rounds would settle what is open, and how many: both sides must be of one file.

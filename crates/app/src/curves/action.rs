@@ -1,9 +1,11 @@
 //! Actions on the curves.
 
+use super::heat::Shown;
 use crate::sessions::Pin;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
 use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::chart::heat_map::cases::Quantity;
 use powerband_findings::chart::spec::SeriesId;
 
 /// Actions on the curves.
@@ -43,6 +45,20 @@ pub enum Curves {
     Enlarge(Option<&'static str>),
     /// The charts over batch sizes one below the other, or side by side.
     Stack(bool),
+    /// The dimension of the sweep along x.
+    Over(&'static str),
+    /// The size of another dimension that is drawn; nothing for a series of each size.
+    Fix(&'static str, Option<usize>),
+    /// Curves over the first dimension at one size of the second: a column or a row of the heat map.
+    Along(&'static str, &'static str, usize),
+    /// Curves, the heat map, or both.
+    Show(Shown),
+    /// What the heat map shows.
+    Mapped(Quantity),
+    /// The dimension that stands upwards in the heat map.
+    Upwards(&'static str),
+    /// The one setup that the heat map shows; nothing for all.
+    MapSetup(Option<SeriesId>),
     /// Highlights a series while the pointer is on it.
     Highlight(Option<SeriesId>),
     /// Pins a case, or unpins it.

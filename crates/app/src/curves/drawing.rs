@@ -1,8 +1,10 @@
 //! Everything that *Curves* draws.
 
 use super::LegendEntry;
+use super::axes::Axes;
 use super::best::Best;
 use super::graph::GraphCard;
+use super::heat::DrawnMap;
 use super::models::{ModelCharts, ModelGroup};
 use super::row_refs::{CaseRef, SeriesRef};
 use super::trade_off::TradeOff;
@@ -11,6 +13,10 @@ use powerband_findings::chart::spec::ChartSpec;
 /// Everything that is drawn, made anew when something changes and not at every frame.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
+    /// Which dimensions of the sweep stand where.
+    pub axes: Axes,
+    /// The heat map, where two dimensions vary.
+    pub map: Option<DrawnMap>,
     /// Latency against batch size.
     pub latency: ChartSpec,
     /// Throughput against batch size.

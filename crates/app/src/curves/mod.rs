@@ -1,11 +1,13 @@
 //! The curves screen: what is drawn, what is hidden, what is pinned, and the table below.
 
 pub(crate) mod action;
+pub mod axes;
 pub mod best;
 pub mod claims;
 pub(crate) mod commands;
 mod drawing;
 pub mod graph;
+pub mod heat;
 pub(crate) mod menu;
 pub mod models;
 pub(crate) mod palette;
@@ -15,13 +17,14 @@ pub mod trade_off;
 mod two_pins;
 mod update;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 pub use drawing::{Drawn, Headroom};
 use models::{ModelCharts, ModelGroup};
 use powerband_core::domain::plan::Load;
+use powerband_core::domain::point::BATCH;
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::Lanes;
@@ -112,8 +115,14 @@ pub struct CurvesState {
     pub at: At,
     /// The setup whose graph is shown; nothing for the first that has one.
     pub examined: Option<SeriesId>,
+    /// Which dimensions of the sweep stand where.
+    pub axes: axes::Choice,
+    /// What the heat map shows.
+    pub map: heat::MapChoice,
     /// What is drawn.
     pub drawn: Arc<Drawn>,
+    /// The curves along x, where that is not the batch.
+    lines: BTreeMap<SessionId, axes::Lines>,
     /// Whether a run went on while the screen was not shown, and its tables are to be made.
     pub(crate) is_stale: bool,
 }
@@ -128,6 +137,7 @@ impl CurvesState {
 
     /// Makes anew the charts alone: while the limit is dragged the table stays as it is.
     pub(crate) fn redraw_charts(&mut self, open: &OpenSessions) {
+        self.renew_axes(open);
         let mut legend = self.legend(open);
         legend.extend(claims::legend(
             open,
@@ -138,12 +148,14 @@ impl CurvesState {
         let shown: Vec<&LegendEntry> = legend.iter().filter(|entry| entry.shown).collect();
         let charts = self.charts_of(open, &shown);
         let by_model = self.charts_by_model(open, &shown, &models);
-        let overlays = overlays(open, &shown);
+        let overlays = self.overlays(open, &shown);
+        let map = self.heat_map(open, &shown);
         let limit = self.options.limit_ns;
         let best = limit.map(|limit| best::best_batches(&overlays, limit, self.options.statistic));
         let best = best.unwrap_or_default();
         let drawn = Arc::make_mut(&mut self.drawn);
         [drawn.latency, drawn.throughput, drawn.efficiency] = charts;
+        drawn.map = map;
         drawn.by_model = by_model;
         drawn.best = best;
         drawn.apart = legend.iter().filter(|entry| entry.is_apart).count();
@@ -153,7 +165,7 @@ impl CurvesState {
 
     /// Latency, throughput and efficiency of some series, with the pins and the published curves.
     fn charts_of(&self, open: &OpenSessions, entries: &[&LegendEntry]) -> [ChartSpec; 3] {
-        let overlays = overlays(open, entries);
+        let overlays = self.overlays(open, entries);
         let options = &self.options;
         let mut charts = [
             curves::latency(&overlays, options),
@@ -164,12 +176,10 @@ impl CurvesState {
         if load.is_open() {
             charts[0].title = format!("Response time, {load}");
         }
-        for pin in self.pins() {
-            for chart in &mut charts {
-                ring(chart, pin);
-            }
+        self.ring_pins(open, &mut charts);
+        if self.drawn.axes.x == BATCH {
+            claims::lay_under(&mut charts, entries, open);
         }
-        claims::lay_under(&mut charts, entries, open);
         charts
     }
 
@@ -206,16 +216,12 @@ impl CurvesState {
     pub(crate) fn redraw_resources(&mut self, open: &OpenSessions) {
         let legend = &self.drawn.legend;
         let shown: Vec<&LegendEntry> = legend.iter().filter(|entry| entry.shown).collect();
-        let overlays = overlays(open, &shown);
+        let overlays = self.overlays(open, &shown);
         let mut charts = [
             memory::peak(&overlays),
             energy::per_item(&overlays, self.options.energy),
         ];
-        for pin in self.pins() {
-            for chart in &mut charts {
-                ring(chart, pin);
-            }
-        }
+        self.ring_pins(open, &mut charts);
         let headroom = overlays.iter().filter_map(headroom).collect();
         let no_energy = no_energy(open, legend);
         let drawn = Arc::make_mut(&mut self.drawn);
@@ -227,10 +233,12 @@ impl CurvesState {
     /// Makes anew speed and accuracy, and what the engine made of the network.
     pub(crate) fn redraw_cards(&mut self, open: &OpenSessions) {
         let before = &self.drawn;
-        let mut trade_off = trade_off::draw(open, &before.legend, self.quality, self.at);
+        let setups = one_for_each_setup(&before.legend);
+        let mut trade_off = trade_off::draw(open, &setups, self.quality, self.at);
         let graph = graph::draw(open, self.examined, &before.graph);
         for pin in self.pins() {
-            ring(&mut trade_off.chart, pin);
+            let tag = pin.case.point.tag();
+            ring(&mut trade_off.chart, of_setup(&setups, pin), tag);
         }
         let drawn = Arc::make_mut(&mut self.drawn);
         drawn.trade_off = trade_off;
@@ -241,9 +249,8 @@ impl CurvesState {
     /// under different loads are different things and never share a chart.
     fn load(&self, open: &OpenSessions) -> Load {
         let is_shown = |session: &&OpenSession| {
-            let curves = session.findings.curves.iter();
-            let mut ids = curves.map(|curve| sessions::series(session.id, curve.setup));
-            ids.any(|id| !self.hidden.contains(&id))
+            let mut curves = self.drawn_curves(session);
+            curves.any(|(id, _)| !self.hidden.contains(&id))
         };
         let first = open.iter().find(is_shown);
         first.map_or(Load::Closed, |first| first.session.plan.load)
@@ -251,14 +258,20 @@ impl CurvesState {
 
     fn legend(&self, open: &OpenSessions) -> Vec<LegendEntry> {
         let load = self.load(open);
-        open.iter()
+        let entries = open
+            .iter()
             .flat_map(|session| {
                 let is_apart = session.session.plan.load != load;
-                session.findings.curves.iter().map(move |curve| {
-                    let id = sessions::series(session.id, curve.setup);
+                self.drawn_curves(session).map(move |(id, curve)| {
+                    let name = open.series_name(session.id, curve.setup);
+                    let sizes = self.drawn.axes.told(curve);
                     LegendEntry {
                         id,
-                        name: open.series_name(session.id, curve.setup),
+                        name: if sizes.is_empty() {
+                            name
+                        } else {
+                            format!("{name}, {sizes}")
+                        },
                         colour: open.colour(session.id, curve.setup),
                         model: 0,
                         shown: !is_apart && !self.hidden.contains(&id),
@@ -271,7 +284,33 @@ impl CurvesState {
                     }
                 })
             })
-            .collect()
+            .collect();
+        apart_by_colour(entries)
+    }
+
+    fn overlays<'a>(
+        &'a self,
+        open: &'a OpenSessions,
+        entries: &[&LegendEntry],
+    ) -> Vec<Overlay<'a>> {
+        let overlay = |entry: &&LegendEntry| {
+            Some(Overlay {
+                id: entry.id,
+                name: entry.name.clone(),
+                colour: entry.colour,
+                curve: self.curve(open, entry.id)?,
+            })
+        };
+        entries.iter().filter_map(overlay).collect()
+    }
+
+    /// Rings around the pinned cases.
+    fn ring_pins(&self, open: &OpenSessions, charts: &mut [ChartSpec]) {
+        for (id, tag) in self.pins().filter_map(|pin| self.place_of(open, pin)) {
+            for chart in &mut *charts {
+                ring(chart, id, tag);
+            }
+        }
     }
 
     /// Whether a chart has something to show, by its id.
@@ -300,6 +339,7 @@ impl CurvesState {
 
     /// Forgets a session that is no longer open.
     pub fn forget(&mut self, session: SessionId) {
+        self.forget_lines(session);
         self.hidden
             .retain(|series| sessions::of_series(*series).0 != session);
         self.examined = self
@@ -314,6 +354,36 @@ impl CurvesState {
             self.two = None;
         }
     }
+}
+
+/// Each series with a colour of its own, where setups have several.
+fn apart_by_colour(mut entries: Vec<LegendEntry>) -> Vec<LegendEntry> {
+    if one_for_each_setup(&entries).len() < entries.len() {
+        for (colour, entry) in entries.iter_mut().enumerate() {
+            entry.colour = colour;
+        }
+    }
+    entries
+}
+
+/// One series of each setup.
+fn one_for_each_setup(legend: &[LegendEntry]) -> Vec<LegendEntry> {
+    let mut setups: Vec<LegendEntry> = Vec::new();
+    for entry in legend {
+        let own = sessions::of_series(entry.id);
+        if setups.iter().all(|one| sessions::of_series(one.id) != own) {
+            setups.push(entry.clone());
+        }
+    }
+    setups
+}
+
+/// The series of a pinned case's setup among some.
+fn of_setup(entries: &[LegendEntry], pin: Pin) -> SeriesId {
+    let own = (pin.session, pin.case.setup);
+    let mut entries = entries.iter().map(|entry| entry.id);
+    let found = entries.find(|id| sessions::of_series(*id) == own);
+    found.unwrap_or_else(|| sessions::series(pin.session, pin.case.setup))
 }
 
 /// What a series says of batches that were not measured.
@@ -348,31 +418,14 @@ fn no_energy(open: &OpenSessions, legend: &[LegendEntry]) -> Option<String> {
     reason
 }
 
-fn overlays<'a>(open: &'a OpenSessions, entries: &[&LegendEntry]) -> Vec<Overlay<'a>> {
-    let overlays = entries.iter().filter_map(|entry| overlay(open, entry));
-    overlays.collect()
-}
-
-fn overlay<'a>(open: &'a OpenSessions, entry: &LegendEntry) -> Option<Overlay<'a>> {
-    let (session, setup) = sessions::of_series(entry.id);
-    let curves = &open.get(session)?.findings.curves;
-    Some(Overlay {
-        id: entry.id,
-        name: entry.name.clone(),
-        colour: entry.colour,
-        curve: curves.iter().find(|curve| curve.setup == setup)?,
-    })
-}
-
-/// A ring around the pinned case, where the chart has it.
-pub(crate) fn ring(chart: &mut ChartSpec, pin: Pin) {
-    let id = sessions::series(pin.session, pin.case.setup);
+/// A ring around the point of a pinned case, where the chart has it.
+pub(crate) fn ring(chart: &mut ChartSpec, id: SeriesId, tag: u64) {
     let point = chart
         .series
         .iter()
         .filter(|series| series.id == id)
         .flat_map(|series| &series.points)
-        .find(|point| point.tag == pin.case.point.tag())
+        .find(|point| point.tag == tag)
         .map(|point| (point.x, point.y));
     if let Some(at) = point {
         chart.marks.push(Mark::Pin { at, series: id });

@@ -1,18 +1,27 @@
 //! In the command palette: series, and what is drawn of them.
 
 use super::CHARTS;
+use super::heat::Shown;
 use super::models::is_alone;
 use crate::App;
 use crate::action::{Action, Curves};
 use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
+use powerband_core::base::humanize;
 use powerband_findings::analysis::trade_off::At;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.sessions.is_empty() {
         return Vec::new();
     }
-    [series(app), models(app), enlarged(app), cards(app)].concat()
+    [
+        series(app),
+        models(app),
+        dimensions(app),
+        enlarged(app),
+        cards(app),
+    ]
+    .concat()
 }
 
 fn offer(title: &str, curves: Curves) -> Offered {
@@ -51,6 +60,59 @@ fn models(app: &App) -> Vec<Offered> {
         offer(&title, Curves::OnlyModel(place))
     };
     places.map(only).collect()
+}
+
+/// What of a sweep over several dimensions is drawn, and how.
+fn dimensions(app: &App) -> Vec<Offered> {
+    let drawn = &app.curves.drawn;
+    let axes = &drawn.axes;
+    let mut offered = Vec::new();
+    for dimension in axes.varying.iter().filter(|one| one.name != axes.x) {
+        let name = dimension.name;
+        offered.push(offer(&format!("over {name}"), Curves::Over(name)));
+    }
+    for other in &axes.others {
+        let name = other.dimension.name;
+        if other.size.is_some() {
+            let title = format!("a series for each {name}");
+            offered.push(offer(&title, Curves::Fix(name, None)));
+        }
+        for size in other.dimension.sizes.iter().copied() {
+            let at = humanize::count(size as u64);
+            if other.size != Some(size) {
+                let title = format!("at {name} {at}");
+                offered.push(offer(&title, Curves::Fix(name, Some(size))));
+            }
+            let title = format!("over {} at {name} {at}", axes.x);
+            offered.push(offer(&title, Curves::Along(axes.x, name, size)));
+        }
+    }
+    let Some(map) = &drawn.map else {
+        return offered;
+    };
+    for (shown, title) in Shown::ALL {
+        if shown != app.curves.map.shown {
+            offered.push(offer(&format!("show {title}"), Curves::Show(shown)));
+        }
+    }
+    let quantities = map.quantities.iter().filter(|one| **one != map.quantity);
+    offered.extend(quantities.map(|quantity| {
+        let title = format!("heat map of {quantity}");
+        offer(&title, Curves::Mapped(*quantity))
+    }));
+    for other in &axes.others {
+        let name = other.dimension.name;
+        let title = format!("heat map over {} and {name}", axes.x);
+        offered.push(offer(&title, Curves::Upwards(name)));
+    }
+    for (id, name, _) in map.setups.iter().filter(|one| Some(one.0) != map.setup) {
+        let title = format!("heat map of {name} alone");
+        offered.push(offer(&title, Curves::MapSetup(Some(*id))));
+    }
+    if map.setup.is_some() {
+        offered.push(offer("heat map of every setup", Curves::MapSetup(None)));
+    }
+    offered
 }
 
 /// Each chart alone, or all again.

@@ -1,5 +1,6 @@
 //! The tables of the curves screen: cases, shapes, speed and accuracy, and what an engine made of a network.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::LegendEntry;
@@ -8,7 +9,7 @@ use super::trade_off;
 use crate::App;
 use crate::sessions::{self, OpenSession, Pin};
 use powerband_core::domain::case::CaseKey;
-use powerband_findings::analysis::batch_curve::Statistic;
+use powerband_findings::analysis::batch_curve::{BatchCurve, Statistic};
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::tables::cases::{self, CaseLine, Drawn};
 use powerband_findings::tables::shapes::{self, ShapeLine};
@@ -25,8 +26,12 @@ impl App {
         let mut lines = Vec::new();
         for (entry, open, row) in self.shown_cases() {
             let curves = open.findings.curves.iter();
-            let curve = curves.into_iter().find(|curve| curve.setup == row.setup);
-            lines.push(CaseLine::new(&open.session, row, curve, &entry.name, drawn));
+            let has_row = |curve: &&BatchCurve| {
+                curve.setup == row.setup && curve.others == row.point.without(curve.along)
+            };
+            let curve = curves.into_iter().find(has_row);
+            let name = self.sessions.series_name(open.id, row.setup);
+            lines.push(CaseLine::new(&open.session, row, curve, &name, drawn));
             let case = CaseKey {
                 setup: row.setup,
                 point: row.point,
@@ -45,13 +50,16 @@ impl App {
             Statistic::Mean => "ms, mean",
             Statistic::P99 => "ms, p99",
         };
-        let table = Table::new(cases::COLUMNS, lines).with_unit("latency_ms", unit);
+        let table = cases::of_lines(lines).with_unit("latency_ms", unit);
         self.tables.put("cases", table);
         self.shapes_table();
     }
 
     fn shown_cases(&self) -> impl Iterator<Item = (&LegendEntry, &OpenSession, &CaseRow)> {
+        // Each setup once, with all of its cases: those of sizes that are not drawn are listed too.
+        let mut known = BTreeSet::new();
         let shown = self.curves.drawn.legend.iter().filter(|entry| entry.shown);
+        let shown = shown.filter(move |entry| known.insert(sessions::of_series(entry.id)));
         shown.flat_map(|entry| {
             let (session, setup) = sessions::of_series(entry.id);
             let open = self.sessions.get(session).into_iter();
@@ -68,9 +76,7 @@ impl App {
     fn shapes_table(&mut self) {
         let shown = self.curves.drawn.legend.iter().filter(|entry| entry.shown);
         let tried = shown.filter_map(|entry| {
-            let (session, setup) = sessions::of_series(entry.id);
-            let curves = self.sessions.get(session)?.findings.curves.iter();
-            let curve = curves.into_iter().find(|curve| curve.setup == setup)?;
+            let curve = self.curves.curve(&self.sessions, entry.id)?;
             shapes::is_tried(curve).then(|| (entry, curve.clone()))
         });
         let (mut refs, mut lines) = (Vec::new(), Vec::new());

@@ -37,6 +37,9 @@ impl App {
             Curves::Pin(_) | Curves::PinStep(_) | Curves::PinSecond(_) | Curves::PinSecondNext => {
                 Part::AllCharts
             }
+            Curves::Mapped(_) | Curves::Upwards(_) | Curves::MapSetup(_) | Curves::Show(_) => {
+                Part::Charts
+            }
             Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
             _ => Part::All,
         };
@@ -54,14 +57,9 @@ impl App {
                 state.stacked = stacked;
                 return;
             }
-            Curves::Statistic(statistic) => state.options.statistic = statistic,
-            Curves::Efficiency(efficiency) => state.options.efficiency = efficiency,
-            Curves::Energy(energy) => state.options.energy = energy,
             Curves::Quality(quality) => state.quality = Some(quality),
             Curves::At(at) => state.at = at,
             Curves::Examined(series) => state.examined = Some(series),
-            Curves::LogLatency(log) => state.options.log_y = log,
-            Curves::LogThroughput(log) => state.options.log_throughput = log,
             Curves::Limit(limit) => {
                 let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
                 state.options.limit_ns =
@@ -109,6 +107,7 @@ impl App {
                 let pin = self.next_pin(from, 1);
                 self.pin_second(pin);
             }
+            chosen => state.choose(chosen),
         }
         self.redraw_curves(&part);
     }

@@ -46,6 +46,10 @@ pub enum PlanEdit {
     Batches(String),
     /// Adds a batch size or takes it out.
     ToggleBatch(usize),
+    /// The sizes of other dimensions, a sweep a line.
+    Sweeps(String),
+    /// Adds a size of a dimension or takes it out.
+    ToggleSize(String, usize),
     /// Whether the setups are optimisation steps.
     Journey(bool),
     /// The preset.

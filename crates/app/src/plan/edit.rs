@@ -3,7 +3,7 @@
 use std::mem::Discriminant;
 
 use super::action::PlanEdit;
-use super::{Draft, DraftSetup, parse_batches, respell, show_batches, slips};
+use super::{Draft, DraftSetup, parse_batches, respell, show_batches, slips, sweeps};
 
 /// A text field: which change typing in it makes, of which setup and of which key.
 pub(super) type Typing = (Discriminant<PlanEdit>, usize, String);
@@ -18,6 +18,7 @@ pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
         PlanEdit::Name(_)
         | PlanEdit::Model(_)
         | PlanEdit::Batches(_)
+        | PlanEdit::Sweeps(_)
         | PlanEdit::Rounds(_)
         | PlanEdit::Rate(_)
         | PlanEdit::Samples(_)
@@ -41,6 +42,8 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Model(model) => draft.model = model,
         PlanEdit::Batches(batches) => draft.batches = batches,
         PlanEdit::ToggleBatch(batch) => toggle_batch(draft, batch),
+        PlanEdit::Sweeps(sweeps) => draft.sweeps = sweeps,
+        PlanEdit::ToggleSize(dimension, size) => sweeps::toggle(draft, &dimension, size),
         PlanEdit::Preset(preset) => {
             draft.preset = preset;
             draft.rules = None;

@@ -16,6 +16,7 @@ mod planned;
 mod respell;
 pub mod saved;
 mod slips;
+pub mod sweeps;
 mod table;
 mod update;
 pub(crate) mod work;

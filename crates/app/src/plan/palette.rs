@@ -59,6 +59,11 @@ fn typed(app: &App) -> Vec<Offered> {
         ),
         (draft.accuracy, "type the path of your samples", "Samples"),
         (
+            app.planner.has_sweeps(),
+            "type the sizes of other dimensions",
+            "Sweep",
+        ),
+        (
             app.planner.has_shapes(),
             "type the shapes of the inputs",
             "Shapes",
@@ -309,6 +314,18 @@ fn care(app: &App) -> Vec<Offered> {
             PlanEdit::ToggleBatch(batch),
         )
     }));
+    for dimension in app.planner.swept_dimensions() {
+        let name = &dimension.name;
+        offered.extend(dimension.offered.map(|size| {
+            let doing = if dimension.sizes.contains(&size) {
+                "without"
+            } else {
+                "with"
+            };
+            let edit = PlanEdit::ToggleSize(name.clone(), size);
+            planned(&format!("{doing} {name} {size}"), edit)
+        }));
+    }
     offered
 }
 

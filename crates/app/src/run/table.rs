@@ -87,7 +87,9 @@ impl LiveRun {
             let row = row.filter(|row| (row.setup, row.point) == (case.setup, case.point));
             line(self, session, case, row)
         });
-        Table::new(COLUMNS, lines.collect())
+        let lines: Vec<Line> = lines.collect();
+        let points = lines.iter().map(|line| line.point).collect();
+        Table::new(COLUMNS, lines).with_points(points)
     }
 
     /// A number that is another one whenever the table is.

@@ -35,17 +35,31 @@ pub const LIVE: SessionId = SessionId(0);
 /// Bits of a series' number that say which setup.
 const SETUP_BITS: u32 = 20;
 
+/// Bits that say which session; those before them say which of a setup's curves.
+const SESSION_BITS: u32 = 24;
+
 /// The series of one setup of one session.
 pub fn series(session: SessionId, setup: usize) -> SeriesId {
     SeriesId((session.0 << SETUP_BITS) | setup as u64)
 }
 
+/// One of several series of a setup, which differ in the sizes of other dimensions than the one along x.
+pub fn nth_series(session: SessionId, setup: usize, place: usize) -> SeriesId {
+    let place = (place as u64) << (SETUP_BITS + SESSION_BITS);
+    SeriesId(series(session, setup).0 | place)
+}
+
 /// The session and the setup of a series.
 pub fn of_series(series: SeriesId) -> (SessionId, usize) {
     (
-        SessionId(series.0 >> SETUP_BITS),
+        SessionId((series.0 >> SETUP_BITS) & ((1 << SESSION_BITS) - 1)),
         (series.0 & ((1 << SETUP_BITS) - 1)) as usize,
     )
+}
+
+/// Which of a setup's series it is.
+pub fn place_of_series(series: SeriesId) -> usize {
+    (series.0 >> (SETUP_BITS + SESSION_BITS)) as usize
 }
 
 /// A case of an open session.
@@ -352,5 +366,9 @@ mod tests {
     fn a_series_knows_its_session_and_setup() {
         let id = series(SessionId(7), 12);
         assert_eq!(of_series(id), (SessionId(7), 12));
+        assert_eq!(place_of_series(id), 0);
+        let third = nth_series(SessionId(7), 12, 2);
+        assert_eq!(of_series(third), (SessionId(7), 12));
+        assert_eq!(place_of_series(third), 2);
     }
 }

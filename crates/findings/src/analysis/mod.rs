@@ -16,6 +16,7 @@ mod countdown;
 pub mod counters;
 pub mod device_flags;
 pub mod device_readings;
+pub mod dimensions;
 pub mod energy;
 pub mod examined;
 mod flag;

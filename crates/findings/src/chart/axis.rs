@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use super::spec::{Axis, Scale, Tick};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::BATCH;
 
 /// What a batch axis has beyond its first and last batch, in doublings.
 const BATCH_PADDING: f64 = 0.25;
+/// What a linear axis of sizes has beyond its ends, as a share of the largest size.
+const LINEAR_PADDING: f64 = 0.04;
 /// With more batch sizes, some labels are left out.
 const MOST_BATCH_LABELS: usize = 12;
 /// Fewest and most labels of other axes.
@@ -76,6 +79,46 @@ impl TimeUnit {
         let [_, _, milliseconds, _] = Self::ALL;
         let named = Self::ALL.into_iter().find(|unit| unit.name == name);
         named.unwrap_or(milliseconds)
+    }
+}
+
+/// The axis of a dimension of the sweep. Sizes that begin at 0, as those of a cache do, are on a linear one: 0 has
+/// no place among doublings.
+pub fn sizes(dimension: &str, sizes: impl IntoIterator<Item = usize>) -> Axis {
+    let sizes: Vec<usize> = sizes.into_iter().collect();
+    if dimension == BATCH {
+        return batches(sizes);
+    }
+    let title = dimension.to_owned();
+    if !sizes.contains(&0) {
+        return Axis {
+            title,
+            ..batches(sizes)
+        };
+    }
+    let largest = sizes.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let closest = largest / MOST_BATCH_LABELS as f64;
+    let mut ascending = sizes;
+    ascending.sort_unstable();
+    let mut kept: Vec<usize> = Vec::new();
+    for size in ascending {
+        if kept
+            .last()
+            .is_none_or(|last| (size - last) as f64 >= closest)
+        {
+            kept.push(size);
+        }
+    }
+    let tick = |size: &usize| Tick {
+        at: *size as f64,
+        text: humanize::count(*size as u64),
+    };
+    Axis {
+        title,
+        scale: Scale::Linear,
+        low: -LINEAR_PADDING * largest,
+        high: (1.0 + LINEAR_PADDING) * largest,
+        ticks: kept.iter().map(tick).collect(),
     }
 }
 
@@ -362,6 +405,25 @@ mod tests {
         for power in ["1", "2", "4", "8", "16", "32", "64"] {
             assert!(labels.contains(&power), "{labels:?}");
         }
+    }
+
+    #[test]
+    fn sizes_from_zero_are_on_a_linear_axis() {
+        let lengths = sizes("sequence", [128, 32, 512]);
+        assert_eq!(
+            (lengths.title.as_str(), lengths.scale),
+            ("sequence", Scale::Log2)
+        );
+        assert_eq!(sizes("batch", [1, 2]), batches([1, 2]));
+        let past = sizes("past", [1_024, 0, 8, 128, 512]);
+        assert_eq!(past.scale, Scale::Linear);
+        assert_eq!(
+            texts(&past),
+            ["0", "128", "512", "1,024"],
+            "8 has no room beside 0"
+        );
+        assert!(past.low < 0.0 && past.high > 1_024.0);
+        assert!(sizes("past", []).ticks.is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::spec::{Axis, ChartSpec, Limit, Mark, Point, Series, SeriesId, Stroke}
 use crate::analysis::batch_curve::{BatchCurve, CurvePoint, Efficiency, Statistic};
 use crate::analysis::energy::EnergyKind;
 use powerband_core::base::humanize;
+use powerband_core::domain::point::BATCH;
 use powerband_core::stats::bootstrap::Interval;
 
 /// Letters of a setup's name at its knee.
@@ -211,7 +212,8 @@ pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
         let measured = curve.points.iter().map(|point| point.size);
         measured.chain(curve.missing.iter().copied())
     });
-    let x = axis::batches(planned);
+    let along = drawn.first().map(|drawn| drawn.overlay.curve.along);
+    let x = axis::sizes(along.unwrap_or(BATCH), planned);
     ChartSpec {
         title: title.to_owned(),
         series: drawn.iter().map(|drawn| series(drawn, &x, &y)).collect(),
@@ -224,17 +226,13 @@ pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
 }
 
 fn series(drawn: &Drawn<'_>, x: &Axis, y: &Axis) -> Series {
-    let of_curve = |size: usize| {
-        let mut points = drawn.overlay.curve.points.iter();
-        points.find(|point| point.size == size)
-    };
     let points = drawn.values.iter().map(|(batch, value, band)| Point {
         x: x.scale.place(*batch as f64),
         y: y.scale.place(*value),
         band: band
             .map(|band| (y.scale.place(band.low), y.scale.place(band.high)))
             .filter(|band| band.0.is_finite() && band.1.is_finite()),
-        tag: of_curve(*batch).map_or(*batch as u64, |point| point.point.tag()),
+        tag: *batch as u64,
     });
     Series {
         id: drawn.overlay.id,

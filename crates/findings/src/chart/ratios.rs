@@ -3,14 +3,19 @@
 use super::axis;
 use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
 use crate::analysis::comparison::Pair;
+use crate::analysis::dimensions;
+use powerband_core::domain::point::BATCH;
 
-/// A dot with its interval for each pair, over the batch size before, a series for each setup after; a
+/// A dot with its interval for each pair, over the first dimension that varies before, a series for each setup after; a
 /// level where nothing changed. The axis begins at zero and always holds the level.
 pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
-    let x = axis::batches(pairs.iter().map(|pair| pair.before_point.batch()));
+    let points: Vec<_> = pairs.iter().map(|pair| pair.before_point).collect();
+    let varying = dimensions::varying(&points);
+    let along = varying.first().map_or(BATCH, |one| one.name);
+    let x = axis::sizes(along, points.iter().filter_map(|point| point.get(along)));
     let mut series: Vec<Series> = Vec::new();
     for pair in pairs {
-        let Some(point) = point(pair, &x) else {
+        let Some(point) = point(pair, along, &x) else {
             continue;
         };
         let id = SeriesId(pair.after.setup as u64);
@@ -51,13 +56,14 @@ pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
     }
 }
 
-fn point(pair: &Pair, x: &Axis) -> Option<Point> {
+fn point(pair: &Pair, along: &str, x: &Axis) -> Option<Point> {
     let ratio = pair.ratio?;
+    let size = pair.before_point.get(along)?;
     Some(Point {
-        x: x.scale.place(pair.before_point.batch() as f64),
+        x: x.scale.place(size as f64),
         y: ratio.speed_up,
         band: ratio.ci95.map(|interval| (interval.low, interval.high)),
-        tag: pair.before_point.tag(),
+        tag: size as u64,
     })
 }
 

@@ -6,10 +6,12 @@ use super::csv::{Cell, Table};
 use crate::chart::axis::TimeUnit;
 use crate::chart::breakdown::{Bar, Step};
 use crate::chart::figure::Drawing;
+use crate::chart::heat_map::{Content, HeatMap};
 use crate::chart::lanes::Lanes;
-use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Scale};
+use crate::chart::spec::{Axis, ChartSpec, Mark, Point as Spot, Scale};
 use crate::chart::timeline_figure::Traced;
 use crate::chart::treemap::{Region, Tile};
+use powerband_core::domain::point::Point;
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
 const DIGITS: usize = 12;
@@ -22,6 +24,7 @@ pub fn table(drawing: &Drawing) -> Table {
         Drawing::Bars(bars) => of_bars(&bars.bars),
         Drawing::Changes(changes) => of_changes(&changes.steps),
         Drawing::Treemap(map) => of_regions(&map.regions),
+        Drawing::HeatMap(map) => of_cells(map),
         Drawing::Timeline(traced) => of_timeline(traced),
     }
 }
@@ -35,16 +38,28 @@ pub fn document(drawing: &Drawing, about: &str) -> Value {
     let fields = match drawing {
         Drawing::Chart(spec) => chart_fields(spec),
         Drawing::Lanes(lanes) => lane_fields(lanes),
+        Drawing::HeatMap(map) => {
+            let mut fields = rows(drawing);
+            fields["value"] = in_milliseconds(&map.scale.title)
+                .map_or_else(|| map.scale.title.clone(), |(_, title)| title)
+                .into();
+            fields["limit"] = map.limit.as_deref().into();
+            fields
+        }
         Drawing::Bars(_) | Drawing::Changes(_) | Drawing::Treemap(_) | Drawing::Timeline(_) => {
-            let table = table(drawing);
-            let rows: Vec<Value> = table.rows.iter().map(|row| named(&table, row)).collect();
-            json!({ "rows": rows })
+            rows(drawing)
         }
     };
     if let (Some(whole), Value::Object(fields)) = (document.as_object_mut(), fields) {
         whole.extend(fields);
     }
     document
+}
+
+fn rows(drawing: &Drawing) -> Value {
+    let table = table(drawing);
+    let rows: Vec<Value> = table.rows.iter().map(|row| named(&table, row)).collect();
+    json!({ "rows": rows })
 }
 
 fn named(table: &Table, row: &[Cell]) -> Value {
@@ -57,8 +72,8 @@ fn named(table: &Table, row: &[Cell]) -> Value {
 
 /// The unit that an axis of times has, how many milliseconds that is, and the rest of its title: axes take
 /// the unit that reads well, and numbers are always in milliseconds, so that they can be laid side by side.
-fn in_milliseconds(axis: &Axis) -> Option<(f64, String)> {
-    let (unit, rest) = axis.title.split_once(' ')?;
+fn in_milliseconds(title: &str) -> Option<(f64, String)> {
+    let (unit, rest) = title.split_once(' ')?;
     let unit = TimeUnit::ALL.into_iter().find(|one| one.name == unit)?;
     rest.starts_with("per batch")
         .then(|| (unit.ns / 1e6, format!("ms {rest}")))
@@ -66,7 +81,7 @@ fn in_milliseconds(axis: &Axis) -> Option<(f64, String)> {
 
 /// What the numbers of an axis are.
 fn title(axis: &Axis) -> String {
-    in_milliseconds(axis).map_or_else(|| axis.title.clone(), |(_, title)| title)
+    in_milliseconds(&axis.title).map_or_else(|| axis.title.clone(), |(_, title)| title)
 }
 
 /// A number without the noise behind its last digit.
@@ -79,7 +94,7 @@ fn round(value: f64) -> f64 {
 
 /// The number that a coordinate stands for.
 fn number(axis: &Axis, place: f64) -> f64 {
-    let factor = in_milliseconds(axis).map_or(1.0, |(factor, _)| factor);
+    let factor = in_milliseconds(&axis.title).map_or(1.0, |(factor, _)| factor);
     round(axis.value(place) * factor)
 }
 
@@ -164,7 +179,7 @@ fn chart_fields(spec: &ChartSpec) -> Value {
             "scale": if is_linear { "linear" } else { "logarithmic" },
         })
     };
-    let point = |point: &Point| {
+    let point = |point: &Spot| {
         let band = point.band;
         let end = |end: f64| cell(&spec.y, end).value();
         let mut fields = json!({
@@ -264,6 +279,55 @@ fn of_regions(regions: &[Region]) -> Table {
             ]
         };
         table.rows.extend(region.tiles.iter().map(row));
+    }
+    table
+}
+
+/// The cells of a heat map, with a column for each dimension.
+fn of_cells(map: &HeatMap) -> Table {
+    let mut table = Table::new(&["setup"]);
+    let others = map.at.into_iter().flat_map(Point::bindings);
+    let is_side = |name: &str| name == map.x.name || name == map.y.name;
+    let others: Vec<(&str, usize)> = others.filter(|(name, _)| !is_side(name)).collect();
+    table
+        .header
+        .extend([map.x.name.clone(), map.y.name.clone()]);
+    table
+        .header
+        .extend(others.iter().map(|(name, _)| (*name).to_owned()));
+    let (factor, title) =
+        in_milliseconds(&map.scale.title).unwrap_or_else(|| (1.0, map.scale.title.clone()));
+    table.header.push(title);
+    let last = ["verdict", "within_limit", "note"];
+    table.header.extend(last.map(ToOwned::to_owned));
+    let columns = map.x.sizes.len().max(1);
+    for panel in &map.panels {
+        for (number, cell) in panel.cells.iter().enumerate() {
+            let (x, y) = (number % columns, number / columns);
+            let (Some(x), Some(y)) = (map.x.sizes.get(x), map.y.sizes.get(y)) else {
+                continue;
+            };
+            let (value, note) = match &cell.content {
+                Content::Outside => continue,
+                Content::Value(value) => (Cell::Number(round(*value * factor)), Cell::Empty),
+                Content::Missing { reason, .. } => (Cell::Empty, Cell::text(reason.as_str())),
+            };
+            let mut row = vec![Cell::text(panel.name.as_str())];
+            let sizes = [*x, *y].into_iter();
+            let sizes = sizes.chain(others.iter().map(|(_, size)| *size));
+            row.extend(sizes.map(|size| Cell::Whole(size as u64)));
+            let within = cell
+                .is_within
+                .map(|is_within| if is_within { "yes" } else { "no" });
+            row.extend([
+                value,
+                cell.call
+                    .map_or(Cell::Empty, |call| Cell::text(call.name())),
+                within.map_or(Cell::Empty, Cell::text),
+                note,
+            ]);
+            table.rows.push(row);
+        }
     }
     table
 }

@@ -3,6 +3,7 @@
 use super::csv::{Cell, Table};
 use crate::analysis::case_rows;
 use crate::tables::{self, view::View};
+use powerband_core::domain::point;
 use powerband_core::domain::session::Session;
 
 /// A row for each case.
@@ -14,19 +15,29 @@ pub fn cases(session: &Session) -> View {
 
 /// A row for each sample, in the order in which they came.
 pub fn samples(session: &Session) -> Table {
-    let mut table = Table::new(&["setup", "batch", "round", "sample", "ns"]);
+    let points = session.cases.iter().map(|case| case.point);
+    let dimensions = point::dimensions(points);
+    let mut table = Table::new(&["setup"]);
+    let last = ["round", "sample", "ns"];
+    let names = dimensions.iter().chain(&last);
+    table.header.extend(names.map(|name| (*name).to_owned()));
     for case in &session.cases {
         let setup = session.setup_spec(case.setup);
         for round in &case.rounds {
             let samples = (0..).zip(&round.samples_ns);
             table.rows.extend(samples.map(|(number, ns)| {
-                vec![
-                    Cell::text(setup.as_str()),
-                    Cell::Whole(case.point.batch() as u64),
+                let sizes = dimensions.iter().map(|name| {
+                    let size = case.point.get(name);
+                    size.map_or(Cell::Empty, |size| Cell::Whole(size as u64))
+                });
+                let mut row = vec![Cell::text(setup.as_str())];
+                row.extend(sizes);
+                row.extend([
                     Cell::Whole(u64::from(round.round)),
                     Cell::Whole(number),
                     Cell::Whole(*ns),
-                ]
+                ]);
+                row
             }));
         }
     }

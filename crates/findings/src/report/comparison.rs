@@ -34,7 +34,7 @@ pub fn write(material: &Material<'_>) -> Document {
     );
     let mut blocks = pairs::table(&all, &elsewhere);
     if !blocks.is_empty() {
-        blocks.extend(figures.blocks(&["comparison"]));
+        blocks.extend(figures.blocks(&["heat-map-comparison", "comparison"]));
     }
     document.section("Case by case", blocks);
     let is_in_table = |metric: &&Metric| {

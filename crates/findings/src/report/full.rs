@@ -36,7 +36,8 @@ pub fn write(material: &Material<'_>) -> Document {
     of_way.extend(figures.blocks(journey::figures(&way)));
     document.section(steps, of_way);
     document.section("Batch sizes", batches::table(source));
-    let mut curves = figures.blocks(&["latency", "throughput", "efficiency", "memory", "energy"]);
+    let mut curves = figures.blocks(&["heat-map", "heat-map-tokens"]);
+    curves.extend(figures.blocks(&["latency", "throughput", "efficiency", "memory", "energy"]));
     let shapes = batches::shapes(source);
     if !curves.is_empty() || !shapes.is_empty() {
         curves.extend(shapes);
@@ -50,7 +51,7 @@ pub fn write(material: &Material<'_>) -> Document {
             &format!("powerband compare {} has them all", source.named()),
         );
         if !blocks.is_empty() {
-            blocks.extend(figures.blocks(&["comparison"]));
+            blocks.extend(figures.blocks(&["heat-map-comparison", "comparison"]));
         }
         document.section("The first setup vs. all others", blocks);
     }

@@ -173,10 +173,19 @@ impl CaseLine {
 /// The cases of a session, by setup and batch.
 pub fn of_session(session: &Session, rows: &[CaseRow], curves: &[BatchCurve]) -> Table {
     let lines = rows.iter().map(|row| {
-        let curve = curves.iter().find(|curve| curve.setup == row.setup);
+        let has_row = |curve: &&BatchCurve| {
+            curve.setup == row.setup && curve.others == row.point.without(curve.along)
+        };
+        let curve = curves.iter().find(has_row);
         CaseLine::new(session, row, curve, &row.setup_label, Drawn::default())
     });
-    Table::new(COLUMNS, lines.collect())
+    of_lines(lines.collect())
+}
+
+/// The table of some cases.
+pub fn of_lines(lines: Vec<CaseLine>) -> Table {
+    let points = lines.iter().map(|line| line.row.point).collect();
+    Table::new(COLUMNS, lines).with_points(points)
 }
 
 /// The columns of cases.

@@ -25,8 +25,11 @@ pub mod two_cases;
 pub mod view;
 
 use std::fmt;
+use std::ops::Range;
 
+use crate::analysis::dimensions;
 use cell::Cell;
+use powerband_core::domain::point::{BATCH, Point};
 
 /// What stands above a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +125,8 @@ impl<R> Column<R> {
 /// A table, whatever its rows are.
 pub struct Table {
     heads: Vec<Head>,
+    /// The columns of dimensions beside the batch.
+    dimensions: Range<usize>,
     len: usize,
     cell: Box<dyn Fn(usize, usize) -> Option<Cell> + Send + Sync>,
 }
@@ -131,9 +136,55 @@ impl Table {
     pub fn new<R: Send + Sync + 'static>(columns: &'static [Column<R>], rows: Vec<R>) -> Self {
         Self {
             heads: columns.iter().map(|column| column.head).collect(),
+            dimensions: 0..0,
             len: rows.len(),
             cell: Box::new(move |row, column| Some(columns.get(column)?.cell(rows.get(row)?))),
         }
+    }
+
+    /// With a column for each dimension of its rows' points beside the batch, behind that of the batch.
+    #[must_use]
+    pub fn with_points(mut self, points: Vec<Point>) -> Self {
+        let Some(behind) = self.place(BATCH).map(|place| place + 1) else {
+            return self;
+        };
+        let mut names: Vec<&'static str> = Vec::new();
+        for dimension in dimensions::dimensions(&points) {
+            if self.place(dimension.name).is_none() {
+                names.push(dimension.name);
+            }
+        }
+        let heads = names.iter().map(|name| Head {
+            key: name,
+            title: name,
+            unit: "",
+            help: "A dimension of the sweep",
+            is_number: true,
+            is_shown: true,
+        });
+        self.heads.splice(behind..behind, heads);
+        let own = behind..behind + names.len();
+        self.dimensions = own.clone();
+        let inner = self.cell;
+        self.cell = Box::new(move |row, column| {
+            if own.contains(&column) {
+                let size = points.get(row)?.get(names[column - own.start])?;
+                return Some(Cell::count(size as u64));
+            }
+            let before = if column < own.start { 0 } else { names.len() };
+            inner(row, column - before)
+        });
+        self
+    }
+
+    /// The places of a column, and of the dimensions behind that of the batch.
+    pub(crate) fn places(&self, key: &str) -> impl Iterator<Item = usize> {
+        let dimensions = if key == BATCH {
+            self.dimensions.clone()
+        } else {
+            0..0
+        };
+        self.place(key).into_iter().chain(dimensions)
     }
 
     /// With these columns shown only where they are chosen.
@@ -199,6 +250,34 @@ impl fmt::Debug for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dimensions_stand_behind_the_batch() {
+        const OF: &[Column<usize>] = &[
+            Column::words("label", "Setup", |row| {
+                Some(Cell::words(format!("setup {row}")))
+            }),
+            Column::number("batch", "Batch", "", |row| Some(Cell::count(*row as u64))),
+            Column::number("rounds", "Rounds", "", |_| Some(Cell::count(5))),
+        ];
+        let points = |lengths: [usize; 2]| {
+            lengths
+                .map(|length| Point::of_batch(1).with("sequence", length))
+                .to_vec()
+        };
+        let table = Table::new(OF, vec![1, 2]).with_points(points([128, 2_048]));
+        let keys: Vec<&str> = table.heads().iter().map(|head| head.key).collect();
+        assert_eq!(keys, ["label", "batch", "sequence", "rounds"]);
+        let row: Vec<String> = (0..4)
+            .map(|column| table.cell(1, column).shown_text().to_owned())
+            .collect();
+        assert_eq!(row, ["setup 2", "2", "2,048", "5"]);
+        let view = view::View::new(table).columns(&["batch", "rounds"]);
+        let shown: Vec<&str> = view.heads().map(|head| head.key).collect();
+        assert_eq!(shown, ["batch", "sequence", "rounds"]);
+        let alone = Table::new(OF, vec![1]).with_points(vec![Point::of_batch(1)]);
+        assert_eq!(alone.heads().len(), 3, "the batch has its column");
+    }
 
     #[test]
     fn keys_name_one_column_each() {

@@ -9,7 +9,9 @@ type Of = Column<Pair>;
 
 /// The pairs as a table.
 pub fn of_pairs<'a>(pairs: impl IntoIterator<Item = &'a Pair>) -> Table {
-    Table::new(COLUMNS, pairs.into_iter().cloned().collect())
+    let pairs: Vec<Pair> = pairs.into_iter().cloned().collect();
+    let points = pairs.iter().map(|pair| pair.before_point).collect();
+    Table::new(COLUMNS, pairs).with_points(points)
 }
 
 /// The 95 % interval of a ratio as a cell that sorts by its lower end.

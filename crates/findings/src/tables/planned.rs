@@ -25,7 +25,8 @@ type Of = Column<PlannedCase>;
 
 /// The cases of a plan, in its order.
 pub fn of_plan(cases: Vec<PlannedCase>) -> Table {
-    Table::new(COLUMNS, cases)
+    let points = cases.iter().map(|case| case.point).collect();
+    Table::new(COLUMNS, cases).with_points(points)
 }
 
 /// The columns of planned cases.

@@ -49,7 +49,7 @@ impl View {
     pub fn columns<S: AsRef<str>>(mut self, keys: &[S]) -> Self {
         let places: Vec<usize> = keys
             .iter()
-            .filter_map(|key| self.table.place(key.as_ref()))
+            .flat_map(|key| self.table.places(key.as_ref()))
             .collect();
         if !places.is_empty() {
             self.columns = places;

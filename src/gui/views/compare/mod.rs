@@ -1,5 +1,6 @@
 //! Compare: two sides, matched case by case, and what differs between them.
 
+mod map;
 mod tables;
 
 use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
@@ -481,6 +482,9 @@ fn is_whole(app: &App) -> bool {
 
 fn overlaid(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let drawn = &app.compare.drawn;
+    if let Some(map) = &drawn.map {
+        return self::map::show(ui, app, map, actions);
+    }
     both(ui, |ui, width| {
         for (id, title, spec) in [
             ("compare-latency", "Latency", &drawn.latency),
@@ -538,7 +542,7 @@ fn case_at(app: &App, chart: &str, (series, tag): (SeriesId, u64)) -> Pin {
         session,
         case: CaseKey {
             setup,
-            point: app.sessions.point_of_tag(session, tag),
+            point: app.compare.point_at(&app.sessions, session, setup, tag),
         },
     }
 }

@@ -82,7 +82,13 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
         label::quiet(ui, &best.why_not);
         return;
     };
-    let big = RichText::new(batch).font(theme::numbers(text::BIG));
+    // A point of several dimensions has no room in the size of one number.
+    let size = if pin.case.point.others().next().is_some() {
+        text::CARD
+    } else {
+        text::BIG
+    };
+    let big = RichText::new(batch).font(theme::numbers(size));
     let response = ui.add(Label::new(big).sense(Sense::click()));
     let response = response.accessible_name(format!("{}: {batch}, {words}", best.name));
     if response.on_hover_cursor(CursorIcon::PointingHand).clicked() {
@@ -214,7 +220,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
                 marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
-                label::card_title(ui, &format!("Batch {}", pin.case.point.batch()));
+                label::card_title(ui, &humanize::capital(&pin.case.point.to_string()));
                 label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {

@@ -14,6 +14,7 @@ use powerband_app::curves::models::is_alone;
 use powerband_app::sessions;
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::p99_samples;
+use powerband_core::domain::point::BATCH;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::peak;
 use powerband_findings::chart::layout::labels::LeftOut;
@@ -361,6 +362,9 @@ fn why_nothing(app: &App, id: &str) -> String {
         }
         (_, _, Efficiency::Busy) => {
             "Utilisation is not available: no device reported it during these cases."
+        }
+        (_, _, Efficiency::Scaling) if app.curves.drawn.axes.x != BATCH => {
+            "Scaling compares batch sizes, so it is not drawn over another dimension."
         }
         (_, _, Efficiency::Scaling) => "Scaling compares batch sizes; only one was measured.",
     };

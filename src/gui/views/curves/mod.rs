@@ -5,12 +5,16 @@
 mod cards;
 mod charts;
 mod claims;
+mod dimensions;
 mod graph;
 mod imported;
+mod map;
 mod shapes;
 mod title;
 mod trade_off;
 mod two_pins;
+
+use std::collections::BTreeSet;
 
 use eframe::egui::Ui;
 
@@ -28,6 +32,7 @@ use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize::{self};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::p99_samples;
+use powerband_core::domain::point::Point;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
 use powerband_findings::analysis::peak;
@@ -56,8 +61,12 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         ui.add_space(space::SMALL);
         imported::show(ui, app);
-        charts::show(ui, app, &mut changes, actions);
-        ui.add_space(space::MEDIUM);
+        dimensions::show(ui, app, &mut changes);
+        if app.curves.shows_curves() {
+            charts::show(ui, app, &mut changes, actions);
+            ui.add_space(space::MEDIUM);
+        }
+        map::show(ui, app, &mut changes, actions);
         cards::best(ui, app, &mut changes);
         if !two_pins::show(ui, app, &mut changes, actions) {
             cards::pinned(ui, app, &mut changes);
@@ -101,10 +110,9 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
 fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let options = &app.curves.options;
     let legend = &app.curves.drawn.legend;
-    let setups = legend
-        .iter()
-        .filter(|entry| !is_published(entry.id))
-        .count();
+    let measured = legend.iter().filter(|entry| !is_published(entry.id));
+    let measured = measured.map(|entry| sessions::of_series(entry.id));
+    let setups = measured.collect::<BTreeSet<_>>().len();
     let names: Vec<&str> = app
         .sessions
         .iter()
@@ -214,12 +222,11 @@ pub(super) fn react(
 ) {
     let pin_of = |(series, tag): (SeriesId, u64)| {
         let (session, setup) = sessions::of_series(series);
+        let point = app.curves.point_at(&app.sessions, series, tag);
+        let point = point.unwrap_or_else(|| Point::of_batch(tag as usize));
         Pin {
             session,
-            case: CaseKey {
-                setup,
-                point: app.sessions.point_of_tag(session, tag),
-            },
+            case: CaseKey { setup, point },
         }
     };
     let item = touched.hovered.map(|point| {
@@ -295,8 +302,12 @@ fn beside(ui: &mut Ui, spec: &ChartSpec, (series, tag): (SeriesId, u64)) {
         return;
     }
     ui.add_space(space::TINY);
-    let (batch, what) = (humanize::count(tag), &spec.y.title);
-    label::faint(ui, &format!("Beside it at batch {batch}, {what}"));
+    let (size, what) = (humanize::count(tag), &spec.y.title);
+    let along = match spec.x.title.as_str() {
+        "batch size" => "batch",
+        other => other,
+    };
+    label::faint(ui, &format!("Beside it at {along} {size}, {what}"));
     for (one, value) in others.iter().take(MOST_BESIDE) {
         ui.horizontal(|ui| {
             ui.set_width(260.0);
@@ -366,6 +377,5 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
 /// The name of a row.
 fn case_name(app: &App, pin: Pin) -> String {
     let name = app.sessions.series_name(pin.session, pin.case.setup);
-    let batch = humanize::count(pin.case.point.batch() as u64);
-    format!("Case of {name}, batch {batch}")
+    format!("Case of {name}, {}", pin.case.point)
 }

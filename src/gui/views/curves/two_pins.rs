@@ -10,6 +10,7 @@ use crate::gui::widgets::{button, label, marker};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
 use powerband_app::sessions::Pin;
+use powerband_core::base::humanize;
 use powerband_findings::chart::spec::ChartSpec;
 
 /// Height of the charts.
@@ -58,7 +59,7 @@ pub(super) fn show(
 fn case(ui: &mut Ui, app: &App, pin: Pin, closing: &str) -> bool {
     let line = ui.horizontal(|ui| {
         marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
-        label::card_title(ui, &format!("Batch {}", pin.case.point));
+        label::card_title(ui, &humanize::capital(&pin.case.point.to_string()));
         label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
         let right = Layout::right_to_left(Align::Center);
         let close = ui.with_layout(right, |ui| {

@@ -6,6 +6,7 @@ mod controls;
 mod keys;
 mod matrix;
 mod setups;
+mod sweeps;
 
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
@@ -321,6 +322,8 @@ fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) 
         ui,
         "1..64 means the powers of two in between; both can be mixed: 1..16, 24, 32",
     );
+    sweeps::show(ui, app, edits);
+    fault(ui, faults, Field::Sweeps);
 }
 
 fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {

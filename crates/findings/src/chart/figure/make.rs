@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::super::breakdown as drawn;
 use super::super::claims::{self as under, Under};
-use super::super::curves::{self, Overlay};
+use super::super::curves;
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
 use super::super::timeline_figure::Traced;
 use super::super::treemap::regions;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
 use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
+use super::overlays::{SETUP_BITS, colour, overlays};
 use super::{Bars, Changes, Drawing, Material, Part, Treemap};
 use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
 use crate::analysis::category::Rules;
@@ -29,10 +30,8 @@ use powerband_core::domain::telemetry::Span;
 
 /// Stretches into which a strip of samples is divided.
 const BUCKETS: usize = 600;
-/// Bits of a series' number that say which setup; those before say which session.
-const SETUP_BITS: u32 = 20;
 
-type Made = Result<Drawing, String>;
+pub(super) type Made = Result<Drawing, String>;
 
 /// Series, or the sentence that says why there are none.
 fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> Made {
@@ -44,52 +43,8 @@ fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> Made {
     }
 }
 
-/// The palette index of a setup: what the user chose, else its place in the plan.
-fn colour(session: &Session, setup: usize) -> usize {
-    let look = session.plan.looks.get(setup);
-    look.and_then(|look| look.colour).unwrap_or(setup)
-}
-
-/// The curves of the session, and below them those of the session that it is laid over.
-fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
-    let parts = [material.before.as_ref(), Some(&material.after)];
-    let is_alone = material.before.is_none();
-    let other = material.before.as_ref().map(|part| &part.session.name);
-    let is_same = other == Some(&material.after.session.name);
-    let mut before = 0;
-    let mut all = Vec::new();
-    for (place, part) in (0_u64..).zip(parts.into_iter().flatten()) {
-        let session = part.session;
-        let wanted = part
-            .curves()
-            .iter()
-            .filter(|curve| material.setup.is_none_or(|setup| setup == curve.setup));
-        all.extend(wanted.map(|curve| {
-            let label = session.setup_label(curve.setup);
-            Overlay {
-                id: SeriesId((place << SETUP_BITS) | curve.setup as u64),
-                name: if is_alone {
-                    label
-                } else {
-                    let both = ["before", "after"];
-                    let name = if is_same {
-                        both[place as usize % 2]
-                    } else {
-                        &session.name
-                    };
-                    format!("{label} · {name}")
-                },
-                colour: before + colour(session, curve.setup),
-                curve,
-            }
-        }));
-        before += session.plan.setups.len();
-    }
-    all
-}
-
 /// Why a session has no times: the outcome of its first case.
-fn not_measured(session: &Session) -> String {
+pub(super) fn not_measured(session: &Session) -> String {
     let name = &session.name;
     if session.cases.is_empty() {
         return format!("{name} has no cases, so there is nothing to draw");
@@ -512,7 +467,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
 }
 
 /// The two sides of a comparison: two sessions, or the first setup of one and another of it.
-fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
+pub(super) fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
     let after = &material.after;
     let side = |part: &'_ Part<'_>, setup: usize| -> (usize, Option<Point>) {
         (

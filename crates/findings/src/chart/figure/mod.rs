@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::breakdown::{Bar, Step};
 use super::curves::CurveOptions;
+use super::heat_map::HeatMap;
 use super::lanes::Lanes;
 use super::spec::ChartSpec;
 use super::timeline_figure::Traced;
@@ -14,13 +15,16 @@ use super::treemap::Region;
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
+use crate::analysis::dimensions;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::Stretch;
-use powerband_core::domain::point::Point;
+use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
 
+mod heat_maps;
 mod make;
+mod overlays;
 
 pub use make::profile;
 
@@ -37,6 +41,8 @@ pub enum Drawing {
     Changes(Box<Changes>),
     /// Where the time went, as areas.
     Treemap(Box<Treemap>),
+    /// A cell for each pair of sizes of two dimensions.
+    HeatMap(Box<HeatMap>),
     /// What ran where and when.
     Timeline(Box<Traced>),
 }
@@ -77,6 +83,7 @@ impl Drawing {
             Self::Bars(bars) => &bars.title,
             Self::Changes(changes) => &changes.title,
             Self::Treemap(map) => &map.title,
+            Self::HeatMap(map) => &map.title,
             Self::Timeline(traced) => &traced.title,
         }
     }
@@ -89,6 +96,7 @@ impl Drawing {
             Self::Bars(bars) => bars.bars.is_empty(),
             Self::Changes(changes) => changes.steps.is_empty(),
             Self::Treemap(map) => map.regions.is_empty(),
+            Self::HeatMap(map) => map.is_empty(),
             Self::Timeline(traced) => traced.is_empty(),
         }
     }
@@ -125,10 +133,14 @@ impl<'a> Part<'a> {
         self.rows.get_or_init(|| case_rows::case_rows(self.session))
     }
 
-    /// A curve for each setup.
+    /// The curves over the first dimension of the sweep that varies.
     pub fn curves(&self) -> &[BatchCurve] {
-        self.curves
-            .get_or_init(|| batch_curve::batch_curves(self.rows()))
+        self.curves.get_or_init(|| {
+            let rows = self.rows();
+            let points: Vec<Point> = rows.iter().map(|row| row.point).collect();
+            let varying = dimensions::varying(&points);
+            batch_curve::curves_along(rows, varying.first().map_or(BATCH, |one| one.name))
+        })
     }
 }
 
@@ -215,6 +227,11 @@ pub const ALL: &[Figure] = figures! {
     "throughput", "Throughput", make::throughput, "items a second over the batch size, with knees";
     "efficiency", "Efficiency", make::efficiency, "how well larger batches are used";
     "energy", "Energy", make::energy, "joules of an item over the batch size";
+    "heat-map", "Latency over two dimensions", heat_maps::latency, "the time of a batch over two dimensions of the sweep";
+    "heat-map-throughput", "Throughput over two dimensions", heat_maps::throughput, "items a second over two dimensions of the sweep";
+    "heat-map-tokens", "Tokens per second over two dimensions", heat_maps::tokens, "tokens a second of a language model over two dimensions of the sweep";
+    "heat-map-efficiency", "Efficiency over two dimensions", heat_maps::efficiency, "how well larger batches are used over two dimensions of the sweep";
+    "heat-map-energy", "Energy over two dimensions", heat_maps::energy, "joules of an item over two dimensions of the sweep";
     "memory", "Peak memory", make::memory, "the most memory that each batch needed";
     "distribution", "Latency distribution", make::distribution, "the histogram of the samples of one case";
     "samples", "Latency over time", make::samples, "the samples of one case in the order of measurement";
@@ -230,6 +247,7 @@ pub const ALL: &[Figure] = figures! {
     "journey-start", "vs. baseline", make::journey_start, "the gain of each optimisation step over the baseline";
     "trade-off", "Speed and accuracy", make::trade_off, "speed and accuracy of the setups";
     "comparison", "Speed-up", make::comparison, "the speed-up of each case against another session or setup";
+    "heat-map-comparison", "Speed-up over two dimensions", heat_maps::comparison, "the speed-up and verdict of each case over two dimensions of the sweep";
     "history", "Median latency", make::history, "one case through other sessions";
 };
 

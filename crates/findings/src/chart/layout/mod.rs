@@ -5,6 +5,8 @@
 mod anchor;
 pub mod bands;
 pub mod bars;
+pub mod cell_words;
+pub mod cells;
 pub mod failures;
 pub mod labels;
 pub mod lanes;

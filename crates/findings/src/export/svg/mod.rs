@@ -7,6 +7,7 @@ mod axes;
 mod bars;
 mod canvas;
 mod chart;
+mod heat_map;
 mod lanes;
 mod legend;
 mod marks;
@@ -63,6 +64,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
             Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
             Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
             Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.regions, area),
+            Drawing::HeatMap(shown) => heat_map::draw(&mut canvas, shown, area),
             Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
         }
     }
@@ -87,6 +89,7 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
         Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
         Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
         Drawing::Treemap(_) => room * share.max(0.45),
+        Drawing::HeatMap(shown) => heat_map::height(canvas, shown, room),
         Drawing::Timeline(shown) => timeline_figure::height(canvas, shown, room),
     }
 }

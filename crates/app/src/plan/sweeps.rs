@@ -1,0 +1,156 @@
+//! The dimensions of a plan's sweep beside the batch: which there are, and their sizes in the plan's text.
+
+use super::{Draft, ModelFacts, Planner};
+use powerband_core::domain::model::{Dim, Port};
+use powerband_core::domain::point::BATCH;
+use powerband_core::domain::sizes;
+use powerband_onnx::batch_axis::BatchAxes;
+
+/// Sizes that a click adds or takes out: of most dimensions, and of those that count what is there already.
+const SIZES: [usize; 8] = [16, 32, 64, 128, 256, 512, 1_024, 2_048];
+const SIZES_FROM_ZERO: [usize; 8] = [0, 32, 64, 128, 256, 512, 1_024, 2_048];
+
+/// One dimension of the sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweptDim {
+    /// What it is called.
+    pub name: String,
+    /// The sizes that are in the plan, ascending.
+    pub sizes: Vec<usize>,
+    /// The sizes that are offered.
+    pub offered: [usize; 8],
+}
+
+impl Planner {
+    /// Whether there are dimensions to be swept beside the batch.
+    pub fn has_sweeps(&self) -> bool {
+        !self.draft.sweeps.is_empty() || !self.swept_dimensions().is_empty()
+    }
+
+    /// The dimensions beside the batch: those that the model leaves open, and those that the plan has.
+    pub fn swept_dimensions(&self) -> Vec<SweptDim> {
+        let mut names: Vec<String> = Vec::new();
+        if let ModelFacts::Known(summary) = &self.facts {
+            names.extend(open_dimensions(&summary.inputs));
+        }
+        let lines = self.draft.sweeps.lines().filter_map(line);
+        names.extend(lines.map(|(name, _)| name.to_owned()));
+        let mut known: Vec<SweptDim> = Vec::new();
+        for name in names {
+            if name != BATCH && known.iter().all(|one| one.name != name) {
+                known.push(SweptDim {
+                    sizes: sizes_of(&self.draft, &name),
+                    offered: if name.contains("past") {
+                        SIZES_FROM_ZERO
+                    } else {
+                        SIZES
+                    },
+                    name,
+                });
+            }
+        }
+        known
+    }
+}
+
+/// The names of dimensions that a model leaves open, without the batch and without sums of others, which follow.
+fn open_dimensions(inputs: &[Port]) -> Vec<String> {
+    let Ok(axes) = BatchAxes::find(inputs, &[]) else {
+        return Vec::new();
+    };
+    let is_name = |name: &str| {
+        let is_part = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+        !name.is_empty() && name.chars().all(is_part) && !name.starts_with("total_")
+    };
+    let open = inputs.iter().flat_map(|port| {
+        let dims = port.dims.iter().enumerate();
+        let axes = &axes;
+        dims.filter_map(move |(index, dim)| match dim {
+            Dim::Named(name) if !axes.takes(&port.name, index) => Some(name.clone()),
+            _ => None,
+        })
+    });
+    open.filter(|name| is_name(name)).collect()
+}
+
+/// The dimension and the sizes of a line that has one dimension.
+fn line(line: &str) -> Option<(&str, &str)> {
+    let (name, sizes) = line.split_once('=')?;
+    (!sizes.contains('+')).then(|| (name.trim(), sizes.trim()))
+}
+
+fn sizes_of(draft: &Draft, dimension: &str) -> Vec<usize> {
+    let mut lines = draft.sweeps.lines().filter_map(line);
+    let own = lines.find(|(name, _)| *name == dimension);
+    own.and_then(|(name, text)| sizes::parse(name, text).ok())
+        .unwrap_or_default()
+}
+
+/// Adds a size of a dimension, or takes it out. Lines with several dimensions stay as they are.
+pub(super) fn toggle(draft: &mut Draft, dimension: &str, size: usize) {
+    let mut chosen = sizes_of(draft, dimension);
+    match chosen.iter().position(|&have| have == size) {
+        Some(place) => {
+            chosen.remove(place);
+        }
+        None => chosen.push(size),
+    }
+    chosen.sort_unstable();
+    let text: Vec<String> = chosen.iter().map(ToString::to_string).collect();
+    let new = (!chosen.is_empty()).then(|| format!("{dimension}={}", text.join(",")));
+    let is_own = |text: &str| line(text).is_some_and(|(name, _)| name == dimension);
+    let mut lines: Vec<String> = Vec::new();
+    let mut new = new;
+    for text in draft.sweeps.lines() {
+        if is_own(text) {
+            lines.extend(new.take());
+        } else {
+            lines.push(text.to_owned());
+        }
+    }
+    lines.extend(new);
+    draft.sweeps = lines.join("\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::tensor::ElementType;
+
+    #[test]
+    fn sizes_are_added_to_the_text_and_taken_out() {
+        let mut draft = Draft::default();
+        toggle(&mut draft, "sequence", 128);
+        toggle(&mut draft, "sequence", 32);
+        toggle(&mut draft, "past", 0);
+        assert_eq!(draft.sweeps, "sequence=32,128\npast=0");
+        toggle(&mut draft, "sequence", 128);
+        assert_eq!(draft.sweeps, "sequence=32\npast=0");
+        toggle(&mut draft, "sequence", 32);
+        assert_eq!(draft.sweeps, "past=0");
+        "heads=2,4+width=8,16\nsequence=16..64".clone_into(&mut draft.sweeps);
+        toggle(&mut draft, "sequence", 128);
+        assert_eq!(
+            draft.sweeps, "heads=2,4+width=8,16\nsequence=16,32,64,128",
+            "pairs stay as they are"
+        );
+    }
+
+    #[test]
+    fn open_dimensions_are_offered_and_sums_are_not() {
+        let port = |name: &str, dims: &[&str]| Port {
+            name: name.to_owned(),
+            dims: dims
+                .iter()
+                .map(|dim| Dim::Named((*dim).to_owned()))
+                .collect(),
+            element: ElementType::I64,
+        };
+        let inputs = [
+            port("ids", &["batch", "sequence"]),
+            port("mask", &["batch", "past + sequence"]),
+            port("keys", &["batch", "past"]),
+        ];
+        assert_eq!(open_dimensions(&inputs), ["sequence", "past"]);
+    }
+}

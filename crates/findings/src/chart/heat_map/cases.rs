@@ -1,0 +1,466 @@
+//! A heat map of the cases of sessions: one quantity over two dimensions of the sweep.
+
+use std::fmt;
+
+use super::{Cell, Content, HeatMap, Panel, Scale, Side};
+use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::dimensions::{self, Dimension};
+use crate::analysis::energy::EnergyKind;
+use crate::chart::axis::TimeUnit;
+use crate::chart::curves::CurveOptions;
+use powerband_core::base::humanize;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::point::Point;
+
+/// What a heat map shows of each case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quantity {
+    /// The time of a run.
+    #[default]
+    Latency,
+    /// Items a second.
+    Throughput,
+    /// Tokens a second that a language model makes after the first.
+    TokensPerS,
+    /// The chosen efficiency.
+    Efficiency,
+    /// The chosen energy.
+    Energy,
+    /// The latency as a share of the limit.
+    OfLimit,
+}
+
+impl Quantity {
+    /// Every one, in the order in which they are offered.
+    pub const ALL: [Self; 6] = [
+        Self::Latency,
+        Self::Throughput,
+        Self::TokensPerS,
+        Self::Efficiency,
+        Self::Energy,
+        Self::OfLimit,
+    ];
+
+    /// What it is in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Latency => "The time of a run",
+            Self::Throughput => "Items a second",
+            Self::TokensPerS => "Tokens a second after the first one, of all sequences of a batch",
+            Self::Efficiency => "The efficiency that is chosen above",
+            Self::Energy => "The energy of an item",
+            Self::OfLimit => "Which points are within the latency limit",
+        }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Latency => "latency",
+            Self::Throughput => "throughput",
+            Self::TokensPerS => "tokens/s",
+            Self::Efficiency => "efficiency",
+            Self::Energy => "energy",
+            Self::OfLimit => "within limit",
+        })
+    }
+}
+
+/// The cases of one setup.
+#[derive(Clone, Debug)]
+pub struct Mapped<'a> {
+    /// By which the maker finds the setup again.
+    pub tag: u64,
+    /// What it is called.
+    pub name: String,
+    /// Its palette index.
+    pub colour: usize,
+    /// Its cases.
+    pub rows: Vec<&'a CaseRow>,
+}
+
+/// Which dimensions stand along the sides, and the sizes of the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// Left to right.
+    pub x: &'static str,
+    /// Bottom to top.
+    pub y: &'static str,
+    /// A point that has the sizes of all other dimensions.
+    pub at: Point,
+}
+
+impl Sides {
+    /// Those of some points: the dimensions with the most sizes, one of them the batch where it varies, at the
+    /// first point. Nothing where fewer than two dimensions vary.
+    pub fn of(points: &[Point]) -> Option<Self> {
+        let varying = dimensions::varying(points);
+        let is_batch = |one: &&Dimension| one.name == powerband_core::domain::point::BATCH;
+        let mut others: Vec<&Dimension> = varying.iter().filter(|one| !is_batch(one)).collect();
+        others.sort_by_key(|one| std::cmp::Reverse(one.sizes.len()));
+        let batch = varying.iter().find(is_batch);
+        let y = *others.first()?;
+        let x = batch.or_else(|| others.get(1).copied())?;
+        Some(Self {
+            x: x.name,
+            y: y.name,
+            at: *points.iter().min()?,
+        })
+    }
+
+    /// Whether a point is among the cells.
+    fn has(&self, point: Point) -> bool {
+        let is_other = |(name, _): &(&str, usize)| *name != self.x && *name != self.y;
+        let own = self.at.bindings().filter(is_other);
+        own.eq(point.bindings().filter(is_other))
+            && [self.x, self.y]
+                .iter()
+                .all(|name| point.get(name).is_some())
+    }
+}
+
+/// Whether any case has a number of a quantity.
+pub fn has(rows: &[&CaseRow], quantity: Quantity, options: &CurveOptions) -> bool {
+    rows.iter()
+        .any(|row| value(row, rows, quantity, options).is_some())
+}
+
+/// The map of a quantity.
+pub fn map(
+    mapped: &[Mapped<'_>],
+    sides: &Sides,
+    quantity: Quantity,
+    options: &CurveOptions,
+) -> HeatMap {
+    let points = mapped.iter().flat_map(|one| one.rows.iter());
+    let points: Vec<Point> = points
+        .map(|row| point_of(row))
+        .filter(|point| sides.has(*point))
+        .collect();
+    let side = |name: &str| {
+        let mut all = dimensions::dimensions(&points).into_iter();
+        Side {
+            name: name.to_owned(),
+            sizes: all
+                .find(|one| one.name == name)
+                .map_or_else(Vec::new, |one| one.sizes),
+        }
+    };
+    let mut map = HeatMap {
+        title: title(quantity, options),
+        x: side(sides.x),
+        y: side(sides.y),
+        fixed: dimensions::in_words(sides.at, |name| name != sides.x && name != sides.y),
+        at: Some(sides.at),
+        scale: Scale::default(),
+        limit: limit(options).map(|limit| format!("limit {}", humanize::duration_ns(limit))),
+        panels: Vec::new(),
+    };
+    map.panels = mapped
+        .iter()
+        .map(|one| panel(one, &map, quantity, options))
+        .collect();
+    scale(&mut map, quantity, options);
+    map
+}
+
+fn limit(options: &CurveOptions) -> Option<f64> {
+    options.limit_ns.filter(|limit| *limit > 0.0)
+}
+
+fn title(quantity: Quantity, options: &CurveOptions) -> String {
+    match quantity {
+        Quantity::Latency => "Latency".to_owned(),
+        Quantity::Throughput => "Throughput".to_owned(),
+        Quantity::TokensPerS => "Tokens per second".to_owned(),
+        Quantity::Efficiency => format!("Efficiency, {}", options.efficiency),
+        Quantity::Energy => "Energy".to_owned(),
+        Quantity::OfLimit => "Within the latency limit".to_owned(),
+    }
+}
+
+/// The point of a case.
+pub fn point_of(row: &CaseRow) -> Point {
+    row.point
+}
+
+fn panel(mapped: &Mapped<'_>, map: &HeatMap, quantity: Quantity, options: &CurveOptions) -> Panel {
+    let columns = map.x.sizes.len();
+    let mut cells = vec![Cell::default(); columns * map.y.sizes.len()];
+    for row in &mapped.rows {
+        let Some((column, place)) = map.place(point_of(row)) else {
+            continue;
+        };
+        cells[place * columns + column] = cell(row, &mapped.rows, quantity, options);
+    }
+    Panel {
+        name: mapped.name.clone(),
+        colour: Some(mapped.colour),
+        tag: mapped.tag,
+        cells,
+    }
+}
+
+fn cell(row: &CaseRow, all: &[&CaseRow], quantity: Quantity, options: &CurveOptions) -> Cell {
+    if row.outcome.is_trouble() || row.latency_ns.is_none() {
+        return missing(&row.outcome);
+    }
+    let latency = latency_ns(row, options.statistic);
+    let within = limit(options).zip(latency);
+    let is_within = within.map(|(limit, latency)| latency <= limit);
+    let Some(value) = value(row, all, quantity, options) else {
+        let name = title(quantity, options).to_lowercase();
+        let reason = format!("{name} is not known of this case");
+        return Cell {
+            is_within,
+            ..Cell::missing("not known", reason)
+        };
+    };
+    Cell {
+        content: Content::Value(value),
+        is_within,
+        ..Cell::default()
+    }
+}
+
+/// A case without a time.
+fn missing(outcome: &Outcome) -> Cell {
+    match outcome {
+        Outcome::Pending | Outcome::Finished => Cell::missing("not measured", "not measured yet"),
+        other => {
+            let word = other.name().replace('-', " ");
+            let reason = other.sentence().unwrap_or_else(|| word.clone());
+            Cell::missing(word, reason)
+        }
+    }
+}
+
+fn latency_ns(row: &CaseRow, statistic: Statistic) -> Option<f64> {
+    match statistic {
+        Statistic::Median => row.latency_ns.as_ref().map(|times| times.median),
+        Statistic::Mean => row.mean_ns(),
+        Statistic::P99 => row.latency_ns.as_ref().and_then(|times| times.p99),
+    }
+}
+
+/// The number of a case, in base units.
+fn value(
+    row: &CaseRow,
+    all: &[&CaseRow],
+    quantity: Quantity,
+    options: &CurveOptions,
+) -> Option<f64> {
+    let found = match quantity {
+        Quantity::Latency => latency_ns(row, options.statistic),
+        Quantity::Throughput => row.throughput_per_s,
+        Quantity::TokensPerS => tokens_per_s(row),
+        Quantity::Efficiency => {
+            let share = match options.efficiency {
+                Efficiency::OfBest => row.of_best,
+                Efficiency::Scaling => scaling(row, all),
+                Efficiency::Busy => row.busy,
+                Efficiency::OfPeak => row.of_peak,
+            };
+            share.map(|share| share * 100.0)
+        }
+        Quantity::Energy => {
+            let energy = row.energy.as_ref().ok()?;
+            match options.energy {
+                EnergyKind::Gross => Some(energy.gross_j_per_item()),
+                EnergyKind::Net => energy.net_j_per_item(),
+                EnergyKind::PerJoule => Some(energy.items_per_j()),
+            }
+        }
+        Quantity::OfLimit => Some(latency_ns(row, options.statistic)? / limit(options)?),
+    };
+    found.filter(|value| value.is_finite())
+}
+
+fn tokens_per_s(_row: &CaseRow) -> Option<f64> {
+    None
+}
+
+/// Throughput as a share of batch × throughput at the smallest batch, where all other dimensions are the same.
+fn scaling(row: &CaseRow, all: &[&CaseRow]) -> Option<f64> {
+    let point = point_of(row);
+    let alike = all
+        .iter()
+        .filter(|other| point_of(other).with_batch(point.batch()) == point);
+    let first = alike
+        .filter(|other| other.throughput_per_s.is_some() && !other.outcome.is_trouble())
+        .min_by_key(|other| point_of(other).batch())?;
+    let smallest = point_of(first).batch();
+    let ideal = first.throughput_per_s? / smallest as f64 * point.batch() as f64;
+    // A stand-in for batch 1 is no measure of itself.
+    let is_stand_in = smallest > 1 && point.batch() == smallest;
+    (ideal > 0.0 && !is_stand_in).then_some(row.throughput_per_s? / ideal)
+}
+
+/// Chooses the unit, and brings the values into it.
+fn scale(map: &mut HeatMap, quantity: Quantity, options: &CurveOptions) {
+    let cells = map.panels.iter().flat_map(|panel| &panel.cells);
+    let values: Vec<f64> = cells.filter_map(Cell::value).collect();
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let (title, factor) = match quantity {
+        Quantity::Latency => {
+            let unit = TimeUnit::of(most);
+            let title = match options.statistic {
+                Statistic::Median => format!("{} per batch", unit.name),
+                other => format!("{} per batch, {other}", unit.name),
+            };
+            (title, 1.0 / unit.ns)
+        }
+        Quantity::Throughput => ("items per second".to_owned(), 1.0),
+        Quantity::TokensPerS => ("tokens per second".to_owned(), 1.0),
+        Quantity::Efficiency => {
+            let title = match options.efficiency {
+                Efficiency::OfBest => "% of best",
+                Efficiency::Scaling => "% of perfect scaling",
+                Efficiency::Busy => "% of the time",
+                Efficiency::OfPeak => "% of the peak",
+            };
+            (title.to_owned(), 1.0)
+        }
+        Quantity::Energy => {
+            let is_small = options.energy != EnergyKind::PerJoule && most > 0.0 && most < 1.0;
+            let title = match options.energy {
+                EnergyKind::PerJoule => "items per joule",
+                EnergyKind::Gross if is_small => "mJ per item, gross",
+                EnergyKind::Gross => "J per item, gross",
+                EnergyKind::Net if is_small => "mJ per item, net of idle",
+                EnergyKind::Net => "J per item, net of idle",
+            };
+            (title.to_owned(), if is_small { 1e3 } else { 1.0 })
+        }
+        Quantity::OfLimit => {
+            map.scale = Scale::of_limit("of the limit");
+            return;
+        }
+    };
+    for cell in map.panels.iter_mut().flat_map(|panel| &mut panel.cells) {
+        if let Content::Value(value) = &mut cell.content {
+            *value *= factor;
+        }
+    }
+    map.scale = Scale::of(&title, values.iter().map(|value| value * factor));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::testing::{measure_near, out_of_memory, session};
+    use powerband_core::domain::session::Session;
+
+    /// Two batches by two lengths: 1 ms an item at 32, 4 ms at 128; the largest point did not fit, and one has no
+    /// round yet.
+    fn swept() -> Session {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 2, 101, 102]);
+        for batch in [1, 2, 101] {
+            let (size, length) = (batch % 100, batch / 100);
+            measure_near(
+                &mut session,
+                0,
+                batch,
+                size as u64 * (1_000 + 3_000 * length as u64),
+            );
+        }
+        measure_near(&mut session, 1, 1, 2_000);
+        let turned = |point: Point| {
+            let (batch, length) = (point.batch() % 100, point.batch() / 100);
+            Point::of_batch(batch).with("sequence", if length == 1 { 128 } else { 32 })
+        };
+        for point in &mut session.plan.points {
+            *point = turned(*point);
+        }
+        for case in &mut session.cases {
+            case.point = turned(case.point);
+            let is_largest = case.point == Point::of_batch(2).with("sequence", 128);
+            if is_largest && case.setup == 0 {
+                case.outcome = out_of_memory();
+            }
+        }
+        session
+    }
+
+    fn mapped(rows: &[CaseRow]) -> Vec<Mapped<'_>> {
+        let setup = |setup: usize| Mapped {
+            tag: setup as u64,
+            name: format!("setup {setup}"),
+            colour: setup,
+            rows: rows.iter().filter(|row| row.setup == setup).collect(),
+        };
+        vec![setup(0), setup(1)]
+    }
+
+    #[test]
+    fn a_cell_for_each_point_with_why_there_is_no_number() {
+        let session = swept();
+        let rows = case_rows::case_rows(&session);
+        let points: Vec<Point> = rows.iter().map(point_of).collect();
+        let sides = Sides::of(&points).unwrap();
+        assert_eq!((sides.x, sides.y), ("batch", "sequence"));
+        let options = CurveOptions {
+            limit_ns: Some(1.5e6),
+            ..CurveOptions::default()
+        };
+        let map = map(&mapped(&rows), &sides, Quantity::Latency, &options);
+        assert_eq!(map.scale.title, "ms per batch");
+        assert_eq!(
+            (map.fixed.as_str(), map.limit.as_deref()),
+            ("", Some("limit 1.50 ms"))
+        );
+        let cells = &map.panels[0].cells;
+        let values: Vec<Option<f64>> = cells.iter().map(Cell::value).collect();
+        assert!((values[0].unwrap() - 1.0).abs() < 1e-4 && (values[2].unwrap() - 4.0).abs() < 1e-4);
+        assert_eq!(cells[0].is_within, Some(true));
+        assert_eq!(
+            (cells[1].is_within, cells[3].is_within),
+            (Some(false), None)
+        );
+        assert!(
+            matches!(&cells[3].content, Content::Missing { word, reason }
+            if word == "out of memory" && reason.contains("no room"))
+        );
+        let pending = &map.panels[1].cells[1].content;
+        assert!(matches!(pending, Content::Missing { word, .. } if word == "not measured"));
+        assert_eq!(map.iso_line(&map.panels[0]).len(), 2);
+    }
+
+    #[test]
+    fn quantities_have_their_units_and_none_where_nothing_is_known() {
+        let session = swept();
+        let rows = case_rows::case_rows(&session);
+        let all: Vec<&CaseRow> = rows.iter().collect();
+        let mut options = CurveOptions::default();
+        let known: Vec<Quantity> = Quantity::ALL
+            .into_iter()
+            .filter(|quantity| has(&all, *quantity, &options))
+            .collect();
+        assert_eq!(
+            known,
+            [
+                Quantity::Latency,
+                Quantity::Throughput,
+                Quantity::Efficiency
+            ]
+        );
+        let points: Vec<Point> = rows.iter().map(point_of).collect();
+        let sides = Sides::of(&points).unwrap();
+        let rates = map(&mapped(&rows), &sides, Quantity::Throughput, &options);
+        let rate = rates.panels[0].cells[2].value().unwrap();
+        assert!((rate - 250.0).abs() < 0.1, "{rate}");
+        // Twice the batch in twice the time: half of what would be perfect.
+        let scaling = map(&mapped(&rows), &sides, Quantity::Efficiency, &options);
+        let share = scaling.panels[0].cells[1].value().unwrap();
+        assert!((share - 50.0).abs() < 0.1, "{share}");
+        options.limit_ns = Some(2e6);
+        let shares = map(&mapped(&rows), &sides, Quantity::OfLimit, &options);
+        let share = shares.panels[0].cells[2].value().unwrap();
+        assert!((share - 2.0).abs() < 1e-3 && shares.scale.share(share) == 1.0);
+        let alone: Vec<Point> = [1, 2].map(Point::of_batch).to_vec();
+        assert_eq!(Sides::of(&alone), None);
+    }
+}

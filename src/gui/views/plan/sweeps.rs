@@ -1,0 +1,55 @@
+//! The other dimensions of the sweep: a row of chips for each, and their text.
+
+use eframe::egui::{Button, RichText, Ui, vec2};
+
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::{field, label};
+use powerband_app::App;
+use powerband_app::plan::PlanEdit;
+use powerband_app::plan::sweeps::SweptDim;
+use powerband_core::base::humanize;
+
+/// Shows them, where the model leaves dimensions open or the plan has some.
+pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let dimensions = app.planner.swept_dimensions();
+    let sweeps = &app.planner.draft.sweeps;
+    if !app.planner.has_sweeps() {
+        return;
+    }
+    for dimension in &dimensions {
+        ui.add_space(space::SMALL);
+        chips(ui, dimension, edits);
+    }
+    ui.add_space(space::TINY);
+    let hint = "sizes of other dimensions, one sweep a line: sequence=128..2048; \
+                + between dimensions that go together: sequence=128,256+batch=8,4";
+    let width = ui.available_width();
+    let (_, typed) = field::lines(ui, "Sweep", sweeps, hint, width);
+    edits.extend(typed.map(PlanEdit::Sweeps));
+}
+
+fn chips(ui: &mut Ui, dimension: &SweptDim, edits: &mut Vec<PlanEdit>) {
+    let name = &dimension.name;
+    label::caption(ui, name);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = space::TINY;
+        for size in dimension.offered {
+            let is_on = dimension.sizes.contains(&size);
+            let roles = theme::roles(ui);
+            let words = RichText::new(size.to_string()).font(theme::numbers(12.5));
+            let words = words.color(if is_on { roles.accent } else { roles.quiet });
+            let response = ui.add(Button::new(words).min_size(vec2(44.0, 28.0)));
+            let doing = if is_on { "take out" } else { "add" };
+            let named = response.accessible_name(format!("{name} {size}, {doing}"));
+            if named.clicked() {
+                edits.push(PlanEdit::ToggleSize(name.clone(), size));
+            }
+        }
+        let others = dimension.sizes.iter();
+        let others = others.filter(|size| !dimension.offered.contains(size));
+        let others: Vec<String> = others.map(|size| humanize::count(*size as u64)).collect();
+        if !others.is_empty() {
+            label::faint(ui, &format!("and {}", others.join(", ")));
+        }
+    });
+}
