@@ -210,6 +210,7 @@ impl<'a> Harness<'a> {
             inputs: vec![input.clone()],
             seed: 1,
             feed: Vec::new(),
+            generate: None,
         })?;
         let rule = WarmUpRule::for_device(false);
         harness.ask(&Request::WarmUp { case, rule })?;

@@ -248,6 +248,7 @@ fn worker(folder: &Path) -> Result<(Worker, &'static str)> {
             inputs: vec![input],
             seed: 1,
             feed: Vec::new(),
+            generate: None,
         },
         Request::WarmUp {
             case: CASE,

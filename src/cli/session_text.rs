@@ -30,6 +30,7 @@ pub(super) fn whole(session: &Session) -> String {
         engines(session),
         graphs(session),
         cases(session, &rows),
+        requests(&rows),
         sentences(remarks::failures(&rows).into_iter()),
         resources::table(session, &rows),
         resources::peaks(session, &rows),
@@ -229,6 +230,16 @@ fn cases(session: &Session, rows: &[CaseRow]) -> String {
     let table = tables::cases::of_session(session, rows, &[]);
     let view = View::new(table).columns(&tables::cases::ON_TERMINAL);
     view.to_text()
+}
+
+/// Requests to a language model, and how many of their tokens were real.
+fn requests(rows: &[CaseRow]) -> String {
+    let found = rows.iter().filter_map(|row| {
+        let requests = row.requests.as_ref()?;
+        let sentence = requests.tokens_sentence();
+        Some(format!("{}, {}: {sentence}", row.setup_label, row.point))
+    });
+    View::new(tables::requests::of_session(rows)).to_text() + &sentences(found)
 }
 
 /// The first setup against all others, with verdicts.

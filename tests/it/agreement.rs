@@ -56,6 +56,7 @@ fn outputs_at(
             inputs: inputs.to_vec(),
             seed: 11,
             feed: Vec::new(),
+            generate: None,
         },
         Request::Outputs { case: case.into() },
     ];

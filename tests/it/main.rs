@@ -14,6 +14,7 @@ mod display;
 mod export;
 mod fake_nvml;
 mod fuzzing;
+mod generation;
 mod imports;
 mod input_values;
 mod irregular;

@@ -451,6 +451,7 @@ fn ready(home: &Home, spec: &str) -> Worker {
         inputs: vec![input],
         seed: 1,
         feed: Vec::new(),
+        generate: None,
     });
     worker
 }

@@ -54,6 +54,12 @@ pub fn inputs(model: &ModelProto) -> Result<Vec<Port>, InspectError> {
     required(model).into_iter().map(port).collect()
 }
 
+/// The outputs whose type and shape are stated.
+pub fn output_ports(model: &ModelProto) -> Vec<Port> {
+    let outputs = model.graph.iter().flat_map(|graph| &graph.output);
+    outputs.filter_map(|value| port(value).ok()).collect()
+}
+
 /// Everything that can be said about a model without running it; `name` is what to call it.
 pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
     let mut notes = Vec::new();

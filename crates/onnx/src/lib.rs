@@ -7,6 +7,7 @@
 pub mod agreement;
 pub mod batch_axis;
 pub mod cost;
+pub mod decoder;
 mod dim_expression;
 pub mod external;
 pub mod facts;

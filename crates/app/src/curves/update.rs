@@ -8,7 +8,9 @@ use crate::action::Curves;
 use crate::inbox::{FindingMessage, Message};
 use crate::screen::Screen;
 use crate::sessions::Pin;
-use powerband_findings::analysis::{case_outliers, reported_stats, run_phases};
+use powerband_core::domain::case::Case;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::{case_outliers, energy, generation, reported_stats, run_phases};
 use powerband_findings::chart::limit::within_reach;
 use powerband_findings::chart::{lanes, samples};
 
@@ -194,10 +196,7 @@ impl App {
                     strip: samples::strip(case, colour, STRIP_BUCKETS),
                     told: reported_stats::in_words(&session, case),
                     outliers: case_outliers::sentence(case),
-                    parts: [run_phases::in_short(case), run_phases::learned(case)]
-                        .into_iter()
-                        .flatten()
-                        .collect(),
+                    parts: told_of_runs(&session, case),
                     lanes: lanes::of_case(&session, case),
                 }))));
             }
@@ -210,4 +209,20 @@ impl App {
             self.curves.pinned = Some(Arc::from(pinned));
         }
     }
+}
+
+/// What is told of a case's runs beside their times, a line each.
+fn told_of_runs(session: &Session, case: &Case) -> Vec<String> {
+    let energy = energy::case_energy(session, case).ok();
+    let requests = generation::case_requests(session, case);
+    let facts = requests
+        .iter()
+        .flat_map(|found| found.facts(energy.as_ref()));
+    let facts = facts.map(|(name, text)| format!("{name}: {text}"));
+    let counted = requests.as_ref().map(|found| found.tokens_sentence());
+    let phases = [run_phases::in_short(case), run_phases::learned(case)];
+    facts
+        .chain(counted)
+        .chain(phases.into_iter().flatten())
+        .collect()
 }

@@ -4,6 +4,7 @@ use super::case_outliers::{self, CaseOutliers};
 use super::device_readings::{self, Watched};
 use super::energy::{self, Energy};
 use super::flags::{self, Flag};
+use super::generation::{self, Requests};
 use super::memory::{self, Need};
 use super::peak;
 use super::reported_stats;
@@ -67,6 +68,8 @@ pub struct CaseRow {
     pub energy: Result<Energy, String>,
     /// The most memory that it needed, where it was reported.
     pub memory: Option<Need>,
+    /// Its runs as requests to a language model, where they are.
+    pub requests: Option<Requests>,
 }
 
 impl CaseRow {
@@ -223,6 +226,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
         energy: energy::case_energy(session, case),
         memory: memory::case_memory(session, case, &watched),
+        requests: generation::case_requests(session, case),
         watched,
     }
 }

@@ -5,6 +5,7 @@ use super::case_pair::Pair;
 use super::case_rows::CaseRow;
 use super::device_readings;
 use super::energy::{self, Energy};
+use super::generation::Requests;
 use super::side::Side;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -142,8 +143,68 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
         },
         metric("Throughput", point, Better::Higher, rates, humanize::rate),
     ];
+    metrics.extend(of_requests(pair, point));
     metrics.extend(of_resources(pair, point));
     metrics
+}
+
+/// Requests to a language model, where either side has them. Sequences of several batch sizes are not compared by
+/// the rates of the whole batch.
+fn of_requests(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
+    let both = |pick: fn(&Requests) -> Option<f64>| {
+        let of = |row: &CaseRow| row.requests.as_ref().and_then(pick);
+        (of(&pair.before), of(&pair.after))
+    };
+    let first = both(|requests| Some(requests.first_token_ns.median));
+    let later = both(|requests| Some(requests.later_token_ns.as_ref()?.median));
+    let p99 = both(|requests| requests.later_token_ns.as_ref()?.p99);
+    let (lower, higher) = (Better::Lower, Better::Higher);
+    let ns: fn(f64) -> String = humanize::duration_ns;
+    let rate: fn(f64) -> String = humanize::rate;
+    let bytes: fn(f64) -> String = |bytes| humanize::bytes(bytes as u64);
+    let metrics = [
+        metric("Time to first token", point, lower, first, ns),
+        metric("Time per output token", point, lower, later, ns),
+        metric("Time per output token p99", point, lower, p99, ns),
+        metric(
+            "Prefill tokens",
+            point,
+            higher,
+            both(|found| found.prefill_per_s),
+            rate,
+        ),
+        metric(
+            "Decode tokens",
+            point,
+            higher,
+            both(|found| found.decode_per_s),
+            rate,
+        ),
+        metric(
+            "Cache",
+            point,
+            lower,
+            both(|found| Some(found.cache_bytes? as f64)),
+            bytes,
+        ),
+        metric(
+            "Energy per token",
+            point,
+            lower,
+            joules_per_token(pair),
+            energy::joules,
+        ),
+    ];
+    let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
+    metrics.into_iter().filter(is_known).collect()
+}
+
+fn joules_per_token(pair: &Pair) -> Both {
+    let of = |row: &CaseRow| {
+        let energy = row.energy.as_ref().ok()?;
+        row.requests.as_ref()?.joules_per_token(energy)
+    };
+    (of(&pair.before), of(&pair.after))
 }
 
 /// Energy, power and memory of the two cases, as far as at least one side has them.

@@ -8,6 +8,7 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
 use crate::analysis::device_readings::Watched;
 use crate::analysis::energy::Energy;
+use crate::analysis::generation::Requests;
 use crate::analysis::memory::{Kept, Need};
 use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
@@ -264,9 +265,45 @@ fn case(row: &CaseRow) -> Value {
         "of_peak": row.of_peak,
         "memory": row.memory.map(memory),
         "energy": energy(&row.energy),
+        "requests": row.requests.as_ref().map(|found| requests(found, row)),
         "devices": devices(&row.watched),
         "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
         "flag_evidence": evidence,
+    })
+}
+
+/// Requests to a language model; times in milliseconds.
+fn requests(found: &Requests, row: &CaseRow) -> Value {
+    let times = |times: &Summary| {
+        let ms = |ns: f64| ns / 1e6;
+        json!({
+            "n": times.n,
+            "min": ms(times.min),
+            "median": ms(times.median),
+            "mean": ms(times.mean),
+            "p90": times.p90.map(ms),
+            "p95": times.p95.map(ms),
+            "p99": times.p99.map(ms),
+            "max": ms(times.max),
+        })
+    };
+    let energy = row.energy.as_ref().ok();
+    json!({
+        "count": found.count,
+        "sequences": found.sequences,
+        "prompt_tokens": found.prompt_tokens,
+        "new_tokens": found.new_tokens,
+        "all_prompt_tokens": found.all_prompt_tokens(),
+        "all_new_tokens": found.all_new_tokens(),
+        "first_token_ms": times(&found.first_token_ns),
+        "token_ms": found.later_token_ns.as_ref().map(times),
+        "prefill_tokens_per_s": found.prefill_per_s,
+        "prefill_of_one_tokens_per_s": found.prefill_of_one_per_s(),
+        "decode_tokens_per_s": found.decode_per_s,
+        "decode_of_one_tokens_per_s": found.decode_of_one_per_s(),
+        "cache_bytes": found.cache_bytes,
+        "cache_bytes_per_token": found.cache_bytes_per_token(),
+        "j_per_token": energy.and_then(|energy| found.joules_per_token(energy)),
     })
 }
 

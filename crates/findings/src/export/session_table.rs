@@ -6,11 +6,17 @@ use crate::tables::{self, view::View};
 use powerband_core::domain::point;
 use powerband_core::domain::session::Session;
 
-/// A row for each case.
+/// A row for each case; times to tokens where runs are requests to a language model.
 pub fn cases(session: &Session) -> View {
     let rows = case_rows::case_rows(session);
     let table = tables::cases::of_session(session, &rows, &[]);
-    View::new(table).columns(&tables::cases::IN_FILE)
+    let has_requests = rows.iter().any(|row| row.requests.is_some());
+    let of_requests: &[&str] = if has_requests {
+        &tables::requests::OF_CASES
+    } else {
+        &[]
+    };
+    View::new(table).columns(&[&tables::cases::IN_FILE[..], of_requests].concat())
 }
 
 /// A row for each sample, in the order in which they came.

@@ -4,7 +4,7 @@ use super::document::Document;
 use super::material::Material;
 use super::{
     batches, circumstances, conclusions, devices, figures, journey, overview, pairs, profiles,
-    published,
+    published, requests,
 };
 
 /// Makes the report.
@@ -35,6 +35,7 @@ pub fn write(material: &Material<'_>) -> Document {
     let mut of_way = journey::blocks(source, &way);
     of_way.extend(figures.blocks(journey::figures(&way)));
     document.section(steps, of_way);
+    document.section("Requests", requests::blocks(source));
     document.section("Batch sizes", batches::table(source));
     let mut curves = figures.blocks(&["heat-map", "heat-map-tokens"]);
     curves.extend(figures.blocks(&["latency", "throughput", "efficiency", "memory", "energy"]));

@@ -20,6 +20,7 @@ pub mod overview;
 pub mod pairs;
 pub mod profiles;
 pub mod published;
+pub mod requests;
 pub mod summary;
 
 use document::Document;

@@ -164,6 +164,10 @@ impl CaseLine {
         Some(Cell::reading(READ[place], self.readings[place]?))
     }
 
+    fn tokens_after(&self) -> Option<&Summary> {
+        self.row.requests.as_ref()?.later_token_ns.as_ref()
+    }
+
     fn uncertainty(&self) -> Option<Cell> {
         let text = self.row.uncertainty_words()?;
         Some(Cell::shown(text, self.row.ci95_rel()? * 100.0))
@@ -327,7 +331,72 @@ pub const COLUMNS: &[Of] = &[
     })
     .why(why_no_energy)
     .hidden(),
+    Of::number("first_token_ms", "First token", "ms", |line| {
+        Some(Cell::time(line.row.requests.as_ref()?.first_token_ns.median))
+    })
+    .help("Median time to the first token of a request to a language model")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("token_ms", "Per token", "ms", |line| {
+        Some(Cell::time(line.tokens_after()?.median))
+    })
+    .help("Median time from each token of a request to the next")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("token_p99_ms", "Per token p99", "ms", |line| {
+        line.tokens_after()?.p99.map(Cell::time)
+    })
+    .help("99 of 100 tokens after the first came faster")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("prefill_tokens_per_s", "Prefill", "tokens/s", |line| {
+        line.row.requests.as_ref()?.prefill_per_s.map(Cell::rate)
+    })
+    .help("Tokens of the prompts ÷ time to first token, of the whole batch")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("decode_tokens_per_s", "Decode", "tokens/s", |line| {
+        line.row.requests.as_ref()?.decode_per_s.map(Cell::rate)
+    })
+    .help("Tokens after the first ÷ the time that they took, of the whole batch")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("decode_of_one_tokens_per_s", "Decode of one", "tokens/s", |line| {
+        line.row.requests.as_ref()?.decode_of_one_per_s().map(Cell::rate)
+    })
+    .help("The same of one sequence")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("cache_bytes", "Cache", "bytes", |line| {
+        Some(Cell::bytes(line.row.requests.as_ref()?.cache_bytes? as f64))
+    })
+    .help("Keys and values that are kept when the last token of a request is made")
+    .why(why_no_tokens)
+    .hidden(),
+    Of::number("j_per_token", "Energy per token", "J", |line| {
+        let energy = line.row.energy.as_ref().ok()?;
+        let joules = line.row.requests.as_ref()?.joules_per_token(energy)?;
+        Some(Cell::joules(joules))
+    })
+    .help("Energy of a request ÷ its new tokens; the prompt's share is in it")
+    .why(|line| match line.row.requests {
+        Some(_) => why_no_energy(line),
+        None => why_no_tokens(line),
+    })
+    .hidden(),
 ];
+
+fn why_no_tokens(line: &CaseLine) -> String {
+    match line.row.requests {
+        None if is_measured(line) => {
+            "its runs are no requests to a language model; task=generate makes them".to_owned()
+        }
+        None => why_not(&line.row),
+        Some(_) => {
+            "the requests have too few tokens for it, or the engine does not report it".to_owned()
+        }
+    }
+}
 
 /// Why it ended as it did, and what is suspicious, in sentences.
 fn remarks(row: &CaseRow) -> Vec<String> {

@@ -16,6 +16,7 @@ pub mod kernels;
 pub mod metrics;
 pub mod pairs;
 pub mod planned;
+pub mod requests;
 pub mod scaling;
 pub mod shapes;
 pub mod steps;

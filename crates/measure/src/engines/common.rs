@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::generate::{GENERATE, generates};
 use super::key::{Key, MOST, Takes};
-use super::{COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
+use super::{
+    COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
+};
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::rewrite::Precision;
@@ -71,6 +74,33 @@ pub const COMMON_KEYS: &[Key] = &[
         "run this model instead of the plan's, in turns with it: two versions of a network compared",
     ),
 ];
+
+/// The key for what a run is, of engines that run files.
+pub(super) const TASK: Key = Key::new(
+    TASK_KEY,
+    Takes::One(&["infer", GENERATE]),
+    "what a run is: the network once, or with generate a whole request to a decoder with past key/values, prompt and new tokens (dimensions prompt and new)",
+)
+.usually("infer");
+
+/// Refuses what does not go with requests to a language model.
+pub(super) fn check_task(setup: &Setup) -> Result<(), String> {
+    if !generates(setup) {
+        return match setup.options.get(TASK_KEY).map(String::as_str) {
+            None | Some("infer") => Ok(()),
+            Some(other) => Err(format!(
+                "task={other} is not known, only infer and {GENERATE}"
+            )),
+        };
+    }
+    let key = [COPIES_KEY, DEVICES_KEY, STREAMS_KEY];
+    let shared = key.into_iter().find(|key| setup.options.contains_key(*key));
+    shared.map_or(Ok(()), |key| {
+        Err(format!(
+            "{key}= shares a batch, and a request of task={GENERATE} is not shared; leave one of them out"
+        ))
+    })
+}
 
 /// How many workers the setup has: as many as it says, else one for each device that it names.
 pub fn copies(setup: &Setup) -> Result<usize, String> {

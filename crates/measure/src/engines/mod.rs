@@ -7,6 +7,7 @@ mod check;
 pub mod command;
 mod common;
 pub mod fake;
+pub mod generate;
 pub mod install;
 mod key;
 mod node_events;
@@ -28,10 +29,12 @@ use serde::{Deserialize, Serialize};
 pub use check::{CheckError, check, keys_of, why_not, why_not_value};
 pub(crate) use common::memory_limit;
 pub use common::{COMMON_KEYS, copies, devices, recipe, streams};
-use common::{THREADS, check_cpu_alone, positive};
+use common::{TASK, THREADS, check_cpu_alone, check_task, positive};
+use generate::Generate;
 pub use key::{Key, Takes};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::examination::Examination;
+use powerband_core::domain::generation::Generation;
 pub use powerband_core::domain::setup::MODEL_KEY;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
@@ -63,6 +66,9 @@ pub(crate) const DEVICES_KEY: &str = "devices";
 
 /// The key with which a setup asks for several threads in one worker.
 pub(crate) const STREAMS_KEY: &str = "streams";
+
+/// The key with which a setup says what its runs are.
+pub(crate) const TASK_KEY: &str = "task";
 
 /// The key with which a setup asks for other numbers.
 pub(crate) const PRECISION_KEY: &str = "precision";
@@ -297,6 +303,23 @@ pub trait LoadedModel {
     fn feeds(&self) -> bool {
         true
     }
+
+    /// Makes ready for requests to a language model, with seeded prompts: each run of the result is one.
+    fn open_requests(
+        &mut self,
+        _generate: &Generate,
+        _seed: u64,
+    ) -> Result<Box<dyn Runnable>, EngineError> {
+        Err(EngineError::Unsupported(format!(
+            "{} does not generate tokens; ort, rten and torch take task=generate",
+            self.loaded().engine
+        )))
+    }
+
+    /// How tokens, and keys and values, travel in requests.
+    fn feeding_of_requests(&self) -> &'static str {
+        ""
+    }
 }
 
 /// A model with its inputs bound.
@@ -320,6 +343,11 @@ pub trait Runnable {
     /// Whether the times are another program's figures, and not those of our clock.
     fn tells_its_own_times(&self) -> bool {
         false
+    }
+
+    /// What the requests since the last call took, token by token, where each run is one to a language model.
+    fn take_generation(&mut self) -> Option<Generation> {
+        None
     }
 
     /// Runs once and reads the outputs back, in the model's order.
@@ -465,7 +493,8 @@ mod tests {
         assert!(!unknown.contains("fake"));
         assert!(fault("rtem").ends_with("did you mean rten?"));
         assert!(
-            fault("rten,speed=11").contains("it knows threads, memory, precision, keep_float"),
+            fault("rten,speed=11")
+                .contains("it knows threads, task, memory, precision, keep_float"),
             "{}",
             fault("rten,speed=11")
         );

@@ -4,8 +4,11 @@
 
 use std::path::Path;
 
+use super::generate::GENERATE;
 use super::key::{MOST, ON_OFF, TRUE_FALSE, Takes};
-use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Needs, positive};
+use super::{
+    Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Needs, check_task, positive,
+};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
 
@@ -39,7 +42,9 @@ const OF_FILES: [&str; 5] = [
     "ranges",
     "fixed_batch",
 ];
-const TASKS: [&str; 2] = ["infer", "train"];
+const TASKS: [&str; 3] = ["infer", "train", GENERATE];
+/// Who asks for the tokens of `task=generate`.
+const LOOPS: [&str; 2] = ["plain", "generate"];
 const OPTIMISERS: [&str; 3] = ["sgd", "adam", "adamw"];
 /// Keys that have a meaning in training alone.
 const OF_TRAINING: [&str; 6] = [
@@ -103,7 +108,8 @@ impl Engine for PyTorch {
             ));
         }
         check_modes(setup)?;
-        check_training(setup)
+        check_training(setup)?;
+        check_generating(setup)
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
@@ -157,7 +163,7 @@ fn check_training(setup: &Setup) -> Result<(), String> {
             TASKS.join(", ")
         ));
     }
-    if task == "infer" {
+    if task != "train" {
         let lost = OF_TRAINING.iter().find(|key| option(key).is_some());
         return lost.map_or(Ok(()), |key| {
             Err(format!("{key}= has an effect with task=train only"))
@@ -189,6 +195,32 @@ fn check_training(setup: &Setup) -> Result<(), String> {
     Ok(())
 }
 
+fn check_generating(setup: &Setup) -> Result<(), String> {
+    let task = setup.options.get("task").map(String::as_str);
+    let asks = setup.options.get("loop").map(String::as_str);
+    if let Some(asks) = asks.filter(|asks| !LOOPS.contains(asks)) {
+        return Err(format!(
+            "loop={asks} is not known; there are {}",
+            LOOPS.join(", ")
+        ));
+    }
+    if task != Some(GENERATE) {
+        let lost = asks
+            .is_some()
+            .then_some("loop= has an effect with task=generate only");
+        return lost.map_or(Ok(()), |lost| Err(lost.to_owned()));
+    }
+    if let Some(word) = modes(setup)
+        .into_iter()
+        .find(|word| COMPILERS.contains(word))
+    {
+        return Err(format!(
+            "mode={word} makes code for each length of the cache anew; leave it or task={GENERATE} out"
+        ));
+    }
+    check_task(setup)
+}
+
 const KEYS: &[Key] = &[
     Key::new("mode", Takes::Several(&MODES), "how the network is run")
         .usually("eager")
@@ -196,7 +228,7 @@ const KEYS: &[Key] = &[
     Key::new(
         "task",
         Takes::One(&TASKS),
-        "what is measured: a forward pass, or a whole step of training with its parts",
+        "what is measured: a forward pass, a whole step of training with its parts, or whole requests to a decoder with past key/values (dimensions prompt and new)",
     )
     .usually("infer"),
     Key::new("threads", Takes::Count(MOST), "threads within an operator")
@@ -207,6 +239,12 @@ const KEYS: &[Key] = &[
         Takes::Path("module:function, or a file .pt, .ts, .pt2"),
         "a network of the user's own, in place of torchvision's by the plan's name",
     ),
+    Key::new(
+        "loop",
+        Takes::One(&LOOPS),
+        "who asks for the tokens of task=generate: a loop of ours, or generate() of transformers",
+    )
+    .usually("plain"),
     Key::new(
         "python",
         Takes::Path("a path"),
@@ -274,7 +312,12 @@ mod tests {
         assert!(fault("torch,lr=0.1").contains("task=train"));
         assert!(fault("torch,task=train,mode=script").contains("inference"));
         assert!(fault("torch,task=train,lr=fast").contains("lr=fast"));
-        assert!(fault("torch,task=dream").contains("infer, train"));
+        assert!(fault("torch,task=dream").contains("infer, train, generate"));
+        assert_eq!(fault("torch,task=generate,loop=generate,mode=bf16"), "");
+        assert!(fault("torch,task=generate,mode=compile").contains("length of the cache"));
+        assert!(fault("torch,loop=generate").contains("task=generate only"));
+        assert!(fault("torch,task=generate,lr=0.1").contains("task=train only"));
+        assert!(fault("torch,task=generate,copies=2").contains("copies="));
     }
 
     #[test]

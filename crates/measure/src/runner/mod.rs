@@ -4,6 +4,7 @@
 pub mod control;
 pub mod default_benchmark;
 pub mod exporting;
+pub mod generating;
 pub mod importing;
 mod input_specs;
 pub mod installation;

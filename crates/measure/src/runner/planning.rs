@@ -3,6 +3,7 @@
 //! `prepare` makes the plan of a run here, with the model open; the window makes it here for the estimate,
 //! with what it knows of the model and of the machine. So the window shows what a run measures. Does no I/O.
 
+use super::generating;
 use super::request::{RunRequest, preset_rules};
 use crate::engines::{self, Engine};
 use powerband_core::base::humanize;
@@ -44,7 +45,7 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
 /// `inputs` are those of the model, or empty while they are not known; `rate_hz` is how often devices are
 /// read. Without a seed in the request the seed is 0.
 pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f64) -> Plan {
-    let points = points(&request, inputs);
+    let points = generating::with_lengths(points(&request, inputs), &setups);
     let mut rules = request
         .rules
         .unwrap_or_else(|| preset_rules(request.preset, &setups));

@@ -317,6 +317,7 @@ impl Observer<'_> {
             inputs: tensors.iter().map(|tensor| tensor.spec.clone()).collect(),
             seed: 0,
             feed,
+            generate: None,
         })?;
         let observed = match self.method {
             Method::MinMax => ask(&Request::Observe { case })?,

@@ -13,7 +13,8 @@ use super::run::judging::Reference;
 use super::run::{Earlier, PreparedRun};
 use super::variants::{Chosen, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
-use super::{input_specs, planning, precision, shape_trial};
+use super::{generating, input_specs, planning, precision, shape_trial};
+use crate::engines::generate::{Generate, generates};
 use crate::engines::{self, Needs};
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
@@ -29,6 +30,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
+use powerband_onnx::pb::ModelProto;
 use powerband_onnx::samples;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
@@ -99,8 +101,13 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         plan.seed = clock::entropy() & 0xffff_ffff;
     }
     let variants = variants(place, &model, &sizes, &mut chosen)?;
-    let inputs = resolve_inputs(&model, &ports, &variants, &plan, &sizes)
+    let mut inputs = resolve_inputs(&model, &ports, &variants, &plan, &sizes)
         .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
+    let requests = take_requests(&mut inputs, &plan, |setup| {
+        variants
+            .get(&setup)
+            .map_or(&model.proto, |variant| &variant.file.proto)
+    })?;
     check_samples(request, &inputs)?;
     let warnings = notices(&ports, &axes, &plan, &chosen);
     let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
@@ -136,6 +143,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         program: place.program.clone(),
         runtimes: chosen.runtimes,
         inputs,
+        requests,
         earlier: None,
         traces: Some(traces_folder(place)),
         watch: place.watch.clone().map(|watch| WatchRequest {
@@ -285,7 +293,12 @@ fn resolve_inputs(
     let mut inputs = Inputs::new();
     let mut first_error = None;
     let own = input_specs::values(&model.proto, ports, sizes);
+    let makes_tokens = plan.setups.iter().any(generates);
     for (setup, spec) in plan.setups.iter().enumerate() {
+        // The sizes of requests are not dimensions of the network.
+        if generates(spec) {
+            continue;
+        }
         let variant = variants.get(&setup);
         // A network that was rewritten is fed as it was before.
         let others = variant.filter(|_| spec.own_model().is_some());
@@ -309,12 +322,39 @@ fn resolve_inputs(
             inputs.insert(CaseKey { setup, point }, resolved);
         }
     }
-    if inputs.values().any(Result::is_ok) {
+    // Requests to a language model may be cases yet.
+    if makes_tokens || inputs.values().any(Result::is_ok) {
         return Ok(inputs);
     }
     match (first_error, own) {
         (Some(error), _) | (None, Err(error)) => Err(error),
         (None, Ok(_)) => Ok(inputs),
+    }
+}
+
+/// What requests to a language model the cases are; what stands for them, or why there are none, goes into
+/// `inputs`. Where nothing at all can be measured for that reason, it is an error.
+fn take_requests<'a>(
+    inputs: &mut Inputs,
+    plan: &Plan,
+    model_of: impl Fn(usize) -> &'a ModelProto,
+) -> Result<BTreeMap<CaseKey, Generate>, PrepareError> {
+    let mut requests = BTreeMap::new();
+    let mut first_error = None;
+    for (case, request) in generating::requests(plan, model_of) {
+        let input = request.map(|generate| {
+            let input = generating::prompt_input(&generate);
+            requests.insert(case, generate);
+            vec![input]
+        });
+        if let Err(reason) = &input {
+            first_error.get_or_insert_with(|| reason.clone());
+        }
+        inputs.insert(case, input);
+    }
+    match first_error {
+        Some(reason) if inputs.values().all(Result::is_err) => Err(PrepareError::Requests(reason)),
+        _ => Ok(requests),
     }
 }
 

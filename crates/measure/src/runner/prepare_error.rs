@@ -37,6 +37,9 @@ pub enum PrepareError {
     /// The inputs for comparing outputs cannot be used.
     #[error("{0}")]
     Samples(String),
+    /// No case can be a request to a language model.
+    #[error("{0}")]
+    Requests(String),
     /// The profiler that is wanted is not here.
     #[error("{0}")]
     Profiler(String),

@@ -116,6 +116,7 @@ fn try_all(
             inputs,
             seed: 0,
             feed: Vec::new(),
+            generate: None,
         };
         match worker.ask(&open, LIMIT, &cancel) {
             Ok(Reply::Opened(_)) => {

@@ -17,6 +17,7 @@ use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION, WorkerCa
 use super::streams::{self, Answers, Stream};
 use super::supervisor::WorkerError;
 use super::worker_group::WorkerGroup;
+use crate::engines::generate::Generate;
 use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::Opening;
@@ -107,7 +108,11 @@ impl Answers for State {
                 inputs,
                 seed,
                 feed,
-            } => self.open(case, &inputs, seed, &feed),
+                generate,
+            } => match generate {
+                Some(generate) => self.open_requests(case, &generate, seed),
+                None => self.open(case, &inputs, seed, &feed),
+            },
             Request::WarmUp { case, rule } => {
                 Ok(Reply::Warm(measure::warm_up(self.case(case)?, &rule)?))
             }
@@ -126,6 +131,7 @@ impl Answers for State {
                 runtime,
                 inputs,
                 seed,
+                generate,
             } => {
                 let engine = find(&setup.engine)?;
                 let request = LoadRequest {
@@ -133,7 +139,8 @@ impl Answers for State {
                     model: &model,
                     runtime: runtime.as_deref(),
                 };
-                let examined = engine.examine(&request, &made(&inputs, seed)?)?;
+                let examined =
+                    engine.examine(&request, &one_run(&inputs, seed, generate.as_ref())?)?;
                 Ok(Reply::Examined(Box::new(examined)))
             }
             Request::Profile { .. } => profiled(&request),
@@ -221,6 +228,31 @@ impl State {
         }))
     }
 
+    /// Makes ready for requests to a language model, and does one.
+    fn open_requests(
+        &mut self,
+        case: WorkerCase,
+        generate: &Generate,
+        seed: u64,
+    ) -> Result<Reply, EngineError> {
+        let model = self
+            .model
+            .as_mut()
+            .ok_or_else(|| EngineError::Failed("no model was loaded".to_owned()))?;
+        let start = Instant::now();
+        let mut runnable = model.open_requests(generate, seed)?;
+        let open_ns = start.elapsed().as_nanos() as u64;
+        let first_run_ns = runnable.timed_run()?;
+        let feeding = model.feeding_of_requests().to_owned();
+        self.cases.insert(case, runnable);
+        Ok(Reply::Opened(Opening {
+            open_ns,
+            first_run_ns,
+            feeding,
+            peak_bytes: None,
+        }))
+    }
+
     fn case(&mut self, case: WorkerCase) -> Result<&mut dyn Runnable, EngineError> {
         match self.cases.get_mut(&case) {
             Some(runnable) => Ok(runnable.as_mut()),
@@ -243,6 +275,7 @@ fn profiled(request: &Request) -> Result<Reply, EngineError> {
         inputs,
         seed,
         folder,
+        generate,
         ..
     } = request
     else {
@@ -256,7 +289,8 @@ fn profiled(request: &Request) -> Result<Reply, EngineError> {
         runtime: runtime.as_deref(),
     };
     limit_memory(setup)?;
-    let watched = find(&setup.engine)?.profile(&load, &made(inputs, *seed)?, folder)?;
+    let inputs = one_run(inputs, *seed, generate.as_ref())?;
+    let watched = find(&setup.engine)?.profile(&load, &inputs, folder)?;
     Ok(Reply::Profiled {
         files: watched.files,
         runs: None,
@@ -279,6 +313,15 @@ fn made(inputs: &[TensorSpec], seed: u64) -> Result<Vec<Tensor>, EngineError> {
     let tensors = numbered.map(|(seed, spec)| input_values::tensor(spec, seed));
     let tensors: Result<_, _> = tensors.collect();
     tensors.map_err(|error| EngineError::Failed(error.to_string()))
+}
+
+/// Made-up values of one run; of requests to a language model, those of the first step after the prompt.
+fn one_run(
+    inputs: &[TensorSpec],
+    seed: u64,
+    generate: Option<&Generate>,
+) -> Result<Vec<Tensor>, EngineError> {
+    generate.map_or_else(|| made(inputs, seed), |generate| generate.step_inputs(seed))
 }
 
 /// Values out of files, which have to be what the model takes.

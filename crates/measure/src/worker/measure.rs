@@ -16,6 +16,7 @@ use super::protocol::{Measured, RoundRule};
 use crate::engines::{EngineError, Runnable};
 use powerband_core::base::clock;
 use powerband_core::domain::case::WarmUp;
+use powerband_core::domain::generation::Generation;
 use powerband_core::domain::plan::{Load, WarmUpRule};
 use powerband_core::domain::tensor::Tensor;
 use powerband_core::stats::summary::median;
@@ -92,15 +93,35 @@ pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, Eng
             at.saturating_sub(clock::monotonic_ns()),
         ));
     }
+    // What warmed up is no part of the round.
+    model.take_generation();
     let counters = Counters::now();
     let measured = match rule.load.offered_per_s() {
         None => closed_loop(model, rule),
         Some(per_s) => open_loop(model, rule, per_s),
     }?;
+    let company = counters.and_then(|counters| counters.since());
     Ok(Measured {
-        company: counters.and_then(|counters| counters.since()),
+        company,
+        generation: model
+            .take_generation()
+            .map(|tokens| from_arrival(tokens, &measured.samples_ns)),
         ..measured
     })
+}
+
+/// A request that had to wait has its first token so much later: its sample counts from the arrival, and the
+/// tokens of a request add up to its sample.
+fn from_arrival(mut tokens: Generation, samples_ns: &[u64]) -> Generation {
+    let requests = tokens.first_token_ns.len().max(1);
+    let later = tokens.later_token_ns.len() / requests;
+    for (place, (first_ns, sample_ns)) in
+        tokens.first_token_ns.iter_mut().zip(samples_ns).enumerate()
+    {
+        let own = tokens.later_token_ns.iter().skip(place * later).take(later);
+        *first_ns = sample_ns.saturating_sub(own.sum());
+    }
+    tokens
 }
 
 /// Runs that are not measured: caches and clocks wake up, and the system spreads the threads over the

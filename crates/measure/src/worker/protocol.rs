@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engines::generate::Generate;
 use crate::engines::{EngineError, EngineInfo};
 use powerband_core::domain::case::{CaseKey, CpuContention, Epoch, Opening, Part, WarmUp};
 use powerband_core::domain::examination::Examination;
@@ -116,6 +117,9 @@ pub enum Request {
         /// NumPy files with the inputs, in their order; empty for seeded values.
         #[serde(default)]
         feed: Vec<PathBuf>,
+        /// What each run asks of a language model, in place of a run of the network on `inputs`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        generate: Option<Generate>,
     },
     /// Run until warm.
     WarmUp {
@@ -148,6 +152,9 @@ pub enum Request {
         inputs: Vec<TensorSpec>,
         /// Seed of their values.
         seed: u64,
+        /// What each run asks of a language model: then its first step after the prompt is looked at.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        generate: Option<Generate>,
     },
     /// Run a few times, watched, and leave what was seen in a folder. Asked in a process of its own.
     Profile {
@@ -165,6 +172,9 @@ pub enum Request {
         seed: u64,
         /// Where the files belong.
         folder: PathBuf,
+        /// What each run asks of a language model: then its first step after the prompt is watched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        generate: Option<Generate>,
     },
     /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
     Save {

@@ -5,6 +5,7 @@
 
 mod drivers;
 mod examine;
+mod generate;
 mod options;
 mod plugin;
 mod providers;
@@ -21,12 +22,14 @@ use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::builder::SessionBuilder;
 use ort::session::{IoBinding, Session};
 
+use self::generate::BoundSteps;
 use self::options::{Computes, KEYS, Options};
 use self::values::{from_ort, to_ort};
+use super::generate::{Generate, Requests};
 use super::runtimes;
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Needs, Runnable,
-    Watched,
+    Watched, check_task,
 };
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::setup::Setup;
@@ -53,6 +56,7 @@ impl Engine for OnnxRuntime {
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
+        check_task(setup)?;
         let options = Options::of(setup)?;
         match Computes::of(setup)? {
             Computes::BuiltIn(provider, wanted) if provider.word == "cpu" => {
@@ -116,6 +120,7 @@ impl Engine for OnnxRuntime {
         let session = commit(builder, request.model)?;
         Ok(Box::new(Model {
             session: Rc::new(RefCell::new(session)),
+            device: request.setup.device.clone(),
             loaded: Loaded {
                 engine: title(request.runtime),
                 library: request.runtime.map(|path| path.display().to_string()),
@@ -131,6 +136,7 @@ impl Engine for OnnxRuntime {
 
 struct Model {
     session: Rc<RefCell<Session>>,
+    device: String,
     loaded: Loaded,
 }
 
@@ -145,6 +151,19 @@ impl LoadedModel for Model {
             session: Rc::clone(&self.session),
             binding,
         }))
+    }
+
+    fn open_requests(
+        &mut self,
+        generate: &Generate,
+        seed: u64,
+    ) -> Result<Box<dyn Runnable>, EngineError> {
+        let steps = BoundSteps::new(&self.session, generate, &self.device)?;
+        Ok(Box::new(Requests::new(steps, generate, seed)?))
+    }
+
+    fn feeding_of_requests(&self) -> &'static str {
+        generate::FEEDING
     }
 }
 

@@ -4,7 +4,7 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 
 use super::providers::{self, Provider, Wanted};
 use crate::engines::key::{MOST, ON_OFF, TRUE_FALSE};
-use crate::engines::{Key, Takes, positive};
+use crate::engines::{Key, TASK, Takes, positive};
 use powerband_core::domain::setup::Setup;
 
 const OPTIMISATION_LEVELS: [&str; 4] = ["none", "basic", "extended", "all"];
@@ -21,6 +21,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::new("threads", Takes::Count(MOST), "threads within an operator")
         .usually("ONNX Runtime's choice, the physical cores")
         .in_front(2, "Threads"),
+    TASK,
     Key::new(
         "parallel",
         ON_OFF,

@@ -3,6 +3,7 @@
 //! rten computes in 32-bit floats and 32-bit integers: what a file has in 64 bits is narrowed, and what it has in
 //! 16-bit floats is refused, because its times would be those of another precision.
 
+mod generate;
 mod values;
 
 use std::fs::{self, File};
@@ -16,11 +17,13 @@ use std::time::{Duration, Instant};
 
 use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 
+use self::generate::OwnedSteps;
 use self::values::{Outputs, from_rten, refused, to_rten};
+use super::generate::{Generate, Requests};
 use super::key::{MOST, Takes};
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, Watched,
-    check_cpu_alone, node_events, positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, TASK,
+    Watched, check_cpu_alone, check_task, node_events, positive,
 };
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
@@ -50,10 +53,11 @@ impl Engine for Rten {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[KEY]
+        &[KEY, TASK]
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
+        check_task(setup)?;
         check_cpu_alone(setup)
     }
 
@@ -172,6 +176,19 @@ impl LoadedModel for Model {
 
     fn open(&mut self, inputs: &[Tensor], _batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
         Ok(Box::new(Bound::new(&self.network, inputs)?))
+    }
+
+    fn open_requests(
+        &mut self,
+        generate: &Generate,
+        seed: u64,
+    ) -> Result<Box<dyn Runnable>, EngineError> {
+        let steps = OwnedSteps::new(&self.network, generate)?;
+        Ok(Box::new(Requests::new(steps, generate, seed)?))
+    }
+
+    fn feeding_of_requests(&self) -> &'static str {
+        generate::FEEDING
     }
 }
 

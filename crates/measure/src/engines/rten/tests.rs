@@ -188,3 +188,68 @@ fn what_rten_prints_of_its_nodes_is_read() {
         ]
     );
 }
+
+fn decoder(batch: usize, prompt: usize, new: usize) -> Generate {
+    let model = powerband_onnx::decoder::testing::tiny();
+    Generate {
+        batch,
+        prompt,
+        new,
+        decoder: Some(powerband_onnx::decoder::Decoder::find(&model).unwrap()),
+    }
+}
+
+/// The tokens that come out where each one is made of all tokens before it, without any cache.
+fn without_cache(model: &mut dyn LoadedModel, generate: &Generate, seed: u64) -> Vec<i64> {
+    let decoder = generate.decoder.clone().unwrap();
+    let prompt = generate.prompt_tokens(seed, decoder.vocabulary);
+    let mut made = Vec::new();
+    for sequence in prompt.chunks(generate.prompt) {
+        let mut tokens = sequence.to_vec();
+        for _ in 0..generate.new {
+            let mut inputs = super::super::generate::token_inputs(&decoder, 1, &tokens, 0);
+            let specs = decoder.inputs(1, tokens.len(), 0);
+            let caches = specs.iter().skip(inputs.len());
+            inputs.extend(caches.map(|spec| Tensor::seeded(spec, 0)));
+            let outputs = model.open(&inputs, 1).unwrap().outputs().unwrap();
+            let TensorData::F32(scores) = &outputs[0].data else {
+                panic!("scores are floats")
+            };
+            let last = &scores[scores.len() - decoder.vocabulary..];
+            let best = (0..last.len()).max_by(|&a, &b| last[a].total_cmp(&last[b]).then(b.cmp(&a)));
+            tokens.push(best.unwrap() as i64);
+        }
+        made.extend_from_slice(&tokens[generate.prompt..]);
+    }
+    made
+}
+
+#[test]
+fn tokens_are_those_that_come_out_without_a_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("decoder.onnx");
+    file::save(&path, &powerband_onnx::decoder::testing::tiny()).unwrap();
+    let setup = "rten,threads=1,task=generate".parse().unwrap();
+    assert_eq!(Rten.check(&setup), Ok(()));
+    let request = LoadRequest {
+        setup: &setup,
+        model: &path,
+        runtime: None,
+    };
+    let mut model = Rten.load(&request).unwrap();
+    for (batch, prompt, new) in [(1, 5, 12), (3, 7, 9), (2, 1, 1)] {
+        let generate = decoder(batch, prompt, new);
+        let mut requests = model.open_requests(&generate, 11).unwrap();
+        let made = requests.outputs().unwrap().remove(0);
+        let expected = TensorData::I64(without_cache(model.as_mut(), &generate, 11));
+        assert_eq!(made.data, expected, "batch {batch}");
+        // The memory of the first request serves the second.
+        assert_eq!(requests.outputs().unwrap().remove(0).data, expected);
+        let seen = requests.take_generation().unwrap();
+        assert_eq!(seen.first_token_ns.len(), 2);
+        assert_eq!(seen.later_token_ns.len(), 2 * (new - 1));
+        assert_eq!(seen.new_tokens, (batch * new) as u64);
+    }
+    let shared = "rten,task=generate,copies=2".parse().unwrap();
+    assert!(Rten.check(&shared).unwrap_err().contains("copies="));
+}

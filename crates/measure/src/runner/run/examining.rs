@@ -69,6 +69,7 @@ impl Run<'_, '_> {
             runtime: self.runtime(setup),
             inputs,
             seed: plan.seed,
+            generate: self.requests_of(*case),
         })
     }
 

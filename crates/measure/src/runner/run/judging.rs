@@ -10,6 +10,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::Run;
+use crate::engines::generate::generates;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
@@ -74,6 +75,7 @@ impl Run<'_, '_> {
             .filter(|setup| !self.session.accuracies.contains_key(setup))
             .filter(is_measured)
             .collect();
+        let wanted = self.without_requests(wanted);
         // A setup may have a batch size of its own; where there is none for all, the others are judged.
         let fits = |setup: &usize, point| {
             let case = CaseKey {
@@ -98,6 +100,23 @@ impl Run<'_, '_> {
                 text: format!("The outputs could not be compared: {reason}."),
             });
         }
+    }
+
+    /// The setups whose outputs can be compared. Of those whose runs are requests to a language model it is said
+    /// that theirs cannot.
+    fn without_requests(&mut self, setups: Vec<usize>) -> Vec<usize> {
+        let plan = &self.request.beginning.plan;
+        let makes_tokens = |setup: &usize| plan.setups.get(*setup).is_some_and(generates);
+        let (requests, others): (Vec<usize>, Vec<usize>) =
+            setups.into_iter().partition(makes_tokens);
+        for setup in requests {
+            let label = self.session.setup_label(setup);
+            let text = format!(
+                "{label}: task=generate makes tokens and no outputs that could be compared; measure the same setup without task= for that."
+            );
+            self.tell(RunEvent::Warned { text });
+        }
+        others
     }
 
     fn judge_on(
@@ -379,6 +398,7 @@ impl Feed {
                 inputs: self.inputs.clone(),
                 seed: self.seed,
                 feed: batch.files.clone(),
+                generate: None,
             })?;
             match ask(&Request::Save { case, folder })? {
                 Reply::Saved(files) => {

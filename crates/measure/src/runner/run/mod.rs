@@ -18,6 +18,7 @@ use super::control::Control;
 use super::schedule;
 use super::watching::{WatchRequest, Watcher};
 use crate::engines::EngineError;
+use crate::engines::generate::Generate;
 use crate::telemetry::process;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::WorkerError;
@@ -45,6 +46,8 @@ pub struct PreparedRun {
     pub runtimes: Vec<Result<Option<PathBuf>, String>>,
     /// Each case's inputs, or why the batch size does not fit the model.
     pub inputs: BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>,
+    /// What each run asks of a language model, of the cases whose runs are requests to one.
+    pub requests: BTreeMap<CaseKey, Generate>,
     /// The session that is to get more rounds; nothing for a new one.
     pub earlier: Option<Earlier>,
     /// What the outputs are compared with, where they are.
@@ -224,6 +227,11 @@ impl Run<'_, '_> {
             .get(&case)
             .cloned()
             .unwrap_or_else(missing)
+    }
+
+    /// What each run of a case asks of a language model, where its runs are requests to one.
+    fn requests_of(&self, case: CaseKey) -> Option<Generate> {
+        self.request.requests.get(&case).cloned()
     }
 
     fn measure_rounds(&mut self) {
@@ -486,6 +494,7 @@ impl Run<'_, '_> {
             inputs,
             seed: self.request.beginning.plan.seed,
             feed: Vec::new(),
+            generate: self.requests_of(case),
         };
         match self.ask(case.setup, &request, limit)? {
             Reply::Opened(mut opening) => {

@@ -166,6 +166,7 @@ impl Run<'_, '_> {
             inputs,
             seed: plan.seed,
             folder: folder.to_path_buf(),
+            generate: self.requests_of(case),
         };
         let program = self.request.program.clone();
         let start = Duration::from_millis(limits.start_ms);

@@ -63,6 +63,7 @@ impl Run<'_, '_> {
                 inputs,
                 seed: self.request.beginning.plan.seed,
                 feed: Vec::new(),
+                generate: self.requests_of(case),
             },
             Request::Measure {
                 case: case.into(),

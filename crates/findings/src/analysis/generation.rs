@@ -1,0 +1,293 @@
+//! Requests to a language model in numbers: time to first token, time per output token, tokens per second of
+//! prefill and of decode, and the cache.
+//!
+//! Rates are tokens over the time that they took, all requests together. What is counted are real tokens:
+//! nothing is padded, and no request ends before its last token.
+
+use super::energy::Energy;
+use powerband_core::base::humanize;
+use powerband_core::domain::case::Case;
+use powerband_core::domain::generation::Generation;
+use powerband_core::domain::plan::Load;
+use powerband_core::domain::session::Session;
+use powerband_core::stats::percentiles::ELIGIBLE;
+use powerband_core::stats::summary::Summary;
+
+/// The requests of a case in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Requests {
+    /// How many there were.
+    pub count: u64,
+    /// Sequences of each.
+    pub sequences: u64,
+    /// Tokens of the prompts of each, all sequences together.
+    pub prompt_tokens: u64,
+    /// Tokens that each made, all sequences together.
+    pub new_tokens: u64,
+    /// From the start of a request to its first token, in nanoseconds.
+    pub first_token_ns: Summary,
+    /// From each token to the next, in nanoseconds; nothing where requests make one token.
+    pub later_token_ns: Option<Summary>,
+    /// Tokens of prompts over the time to the first token, of the whole batch; nothing where requests waited for
+    /// each other before it.
+    pub prefill_per_s: Option<f64>,
+    /// Tokens after the first over the time that they took, of the whole batch.
+    pub decode_per_s: Option<f64>,
+    /// Keys and values that are kept when the last token was made, in bytes, where the engine knows it.
+    pub cache_bytes: Option<u64>,
+}
+
+impl Requests {
+    /// Tokens of prefill in a second, of one sequence.
+    pub fn prefill_of_one_per_s(&self) -> Option<f64> {
+        Some(self.prefill_per_s? / self.sequences as f64)
+    }
+
+    /// Tokens of decode in a second, of one sequence.
+    pub fn decode_of_one_per_s(&self) -> Option<f64> {
+        Some(self.decode_per_s? / self.sequences as f64)
+    }
+
+    /// Tokens that were made in all requests together.
+    pub fn all_new_tokens(&self) -> u64 {
+        self.count * self.new_tokens
+    }
+
+    /// Tokens of all prompts together.
+    pub fn all_prompt_tokens(&self) -> u64 {
+        self.count * self.prompt_tokens
+    }
+
+    /// Bytes of the cache for each token that went through one sequence.
+    pub fn cache_bytes_per_token(&self) -> Option<f64> {
+        let tokens = (self.prompt_tokens + self.new_tokens).checked_sub(self.sequences)?;
+        Some(self.cache_bytes? as f64 / tokens.max(1) as f64)
+    }
+
+    /// Joules of a new token, with its share of the prompt's.
+    pub fn joules_per_token(&self, energy: &Energy) -> Option<f64> {
+        let of_one = self.new_tokens as f64 / self.sequences as f64;
+        (of_one > 0.0).then(|| energy.gross_j_per_item() / of_one)
+    }
+
+    /// How many tokens were real, in a sentence.
+    pub fn tokens_sentence(&self) -> String {
+        format!(
+            "{} of {} prompt and {} new tokens: {} and {} in all, none of them padding.",
+            humanize::of_many(self.count, "request"),
+            humanize::count(self.prompt_tokens),
+            humanize::count(self.new_tokens),
+            humanize::count(self.all_prompt_tokens()),
+            humanize::count(self.all_new_tokens())
+        )
+    }
+
+    /// What is told of a pinned case: names, and values as text.
+    pub fn facts(&self, energy: Option<&Energy>) -> Vec<(&'static str, String)> {
+        let rate = |per_s: f64| format!("{} tokens/s", humanize::significant(per_s, 3));
+        let both = |whole: Option<f64>, one: Option<f64>| {
+            let whole = whole.map(rate)?;
+            let one = one.filter(|_| self.sequences > 1);
+            let one = one.map(|one| format!(" ({} a sequence)", humanize::significant(one, 3)));
+            Some(whole + &one.unwrap_or_default())
+        };
+        let time = |summary: &Summary| {
+            let tail = [
+                ("p99", summary.p99),
+                ("p95", summary.p95),
+                ("p90", summary.p90),
+            ];
+            let tail = tail.into_iter().find_map(|(name, ns)| Some((name, ns?)));
+            let tail = tail.map(|(name, ns)| format!(", {name} {}", humanize::duration_ns(ns)));
+            humanize::duration_ns(summary.median) + &tail.unwrap_or_default()
+        };
+        let joules = energy.and_then(|energy| self.joules_per_token(energy));
+        let facts = [
+            ("Time to first token", Some(time(&self.first_token_ns))),
+            (
+                "Time per output token",
+                self.later_token_ns.as_ref().map(time),
+            ),
+            (
+                "Prefill",
+                both(self.prefill_per_s, self.prefill_of_one_per_s()),
+            ),
+            (
+                "Decode",
+                both(self.decode_per_s, self.decode_of_one_per_s()),
+            ),
+            (
+                "Cache",
+                self.cache_bytes.map(|bytes| self.cache_text(bytes)),
+            ),
+            (
+                "Energy per token",
+                joules.map(|joules| format!("{} J", humanize::significant(joules, 3))),
+            ),
+        ];
+        let known = facts
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)));
+        known.collect()
+    }
+
+    fn cache_text(&self, bytes: u64) -> String {
+        let each = self.cache_bytes_per_token().unwrap_or_default();
+        format!(
+            "{}, {} a token",
+            humanize::bytes(bytes),
+            humanize::bytes(each as u64)
+        )
+    }
+}
+
+/// The requests of a case; nothing where its runs are none.
+pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
+    let rounds = || {
+        case.rounds
+            .iter()
+            .filter_map(|round| round.generation.as_ref())
+    };
+    let first: &Generation = rounds().next()?;
+    let all = |pick: fn(&Generation) -> &Vec<u64>| {
+        rounds()
+            .flat_map(pick)
+            .map(|&ns| ns as f64)
+            .collect::<Vec<f64>>()
+    };
+    let first_ns = all(|tokens| &tokens.first_token_ns);
+    let later_ns = all(|tokens| &tokens.later_token_ns);
+    let per_s = |tokens: f64, times: &[f64]| {
+        let spent_ns: f64 = times.iter().sum();
+        (spent_ns > 0.0).then(|| tokens * 1e9 / spent_ns)
+    };
+    let waits = session.plan.load != Load::Closed;
+    Some(Requests {
+        count: first_ns.len() as u64,
+        sequences: first.sequences,
+        prompt_tokens: first.prompt_tokens,
+        new_tokens: first.new_tokens,
+        prefill_per_s: per_s(
+            (first.prompt_tokens * first_ns.len() as u64) as f64,
+            &first_ns,
+        )
+        .filter(|_| !waits),
+        decode_per_s: per_s((first.sequences * later_ns.len() as u64) as f64, &later_ns),
+        cache_bytes: rounds().filter_map(|tokens| tokens.cache_bytes).max(),
+        first_token_ns: Summary::of(first_ns)?,
+        later_token_ns: Summary::of(later_ns),
+    })
+}
+
+/// Why a percentile over so many values is not shown.
+pub fn why_no_percentile(percent: f64, values: u64, what: &str) -> String {
+    let needed = ELIGIBLE.iter().find(|(known, _)| *known == percent);
+    needed.map_or_else(String::new, |(_, needed)| {
+        format!(
+            "{}; p{percent} needs {}",
+            humanize::of_many(values, what),
+            humanize::count(*needed)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{add_round, session};
+
+    fn generated(first_ns: &[u64], later_ns: &[u64], sequences: u64) -> Session {
+        let mut session = session(&["ort:cpu,task=generate"], &[sequences as usize]);
+        let later = later_ns.len() / first_ns.len();
+        for round in 0..2 {
+            let samples: Vec<u64> = (0..first_ns.len())
+                .map(|at| first_ns[at] + later_ns[at * later..(at + 1) * later].iter().sum::<u64>())
+                .collect();
+            add_round(&mut session, 0, sequences as usize, round, &samples);
+            let case = session.cases.first_mut().unwrap();
+            case.rounds.last_mut().unwrap().generation = Some(Generation {
+                prompt_tokens: 100 * sequences,
+                new_tokens: (later as u64 + 1) * sequences,
+                sequences,
+                first_token_ns: first_ns.to_vec(),
+                later_token_ns: later_ns.to_vec(),
+                cache_bytes: Some(101 * sequences * 64),
+            });
+        }
+        session
+    }
+
+    fn requests(session: &Session) -> Requests {
+        case_requests(session, &session.cases[0]).unwrap()
+    }
+
+    #[test]
+    fn prefill_and_decode_are_told_apart() {
+        let ms = 1_000_000;
+        // Two requests a round: prompts in 100 and 300 ms, then two tokens in 20 ms each.
+        let of = generated(&[100 * ms, 300 * ms], &[20 * ms; 4], 4);
+        let found = requests(&of);
+        assert_eq!((found.count, found.sequences), (4, 4));
+        assert_eq!((found.prompt_tokens, found.new_tokens), (400, 12));
+        assert_eq!(found.first_token_ns.median, 200e6);
+        assert_eq!(found.later_token_ns.as_ref().unwrap().median, 20e6);
+        // 1,600 tokens in 0.8 s; 4 sequences make one each 20 ms.
+        assert_eq!(found.prefill_per_s, Some(2_000.0));
+        assert_eq!(found.decode_per_s, Some(200.0));
+        assert_eq!(found.decode_of_one_per_s(), Some(50.0));
+        // Of the three new tokens the last one has not been through the network.
+        assert_eq!(
+            found.cache_bytes_per_token(),
+            Some(101.0 * 4.0 * 64.0 / 408.0)
+        );
+        assert_eq!(
+            found.tokens_sentence(),
+            "4 requests of 400 prompt and 12 new tokens: 1,600 and 48 in all, none of them padding."
+        );
+        let facts = found.facts(None);
+        let decode = facts.iter().find(|(name, _)| *name == "Decode").unwrap();
+        assert_eq!(decode.1, "200 tokens/s (50.0 a sequence)");
+    }
+
+    #[test]
+    fn one_new_token_has_no_decode() {
+        let found = requests(&generated(&[5_000], &[], 1));
+        assert_eq!(
+            (found.later_token_ns.as_ref(), found.decode_per_s),
+            (None, None)
+        );
+        assert!(found.facts(None).iter().all(|(name, _)| *name != "Decode"));
+    }
+
+    #[test]
+    fn waiting_is_no_work() {
+        let mut open = generated(&[5_000], &[1_000], 1);
+        open.plan.load = Load::Constant { per_s: 2.0 };
+        let found = requests(&open);
+        assert_eq!(found.prefill_per_s, None);
+        assert!(found.decode_per_s.is_some());
+    }
+
+    #[test]
+    fn percentiles_are_those_of_tokens() {
+        let found = requests(&generated(&[9_000], &[1_000; 70], 1));
+        let later = found.later_token_ns.unwrap();
+        // 140 tokens over both rounds: enough for p90 and p95, not for p99.
+        assert_eq!(
+            (later.p90, later.p95, later.p99),
+            (Some(1_000.0), Some(1_000.0), None)
+        );
+        assert_eq!(found.first_token_ns.p90, None, "two requests are few");
+        assert_eq!(
+            why_no_percentile(99.0, later.n, "token"),
+            "140 tokens; p99 needs 662"
+        );
+    }
+
+    #[test]
+    fn a_run_that_is_no_request_has_no_tokens() {
+        let mut plain = session(&["ort:cpu"], &[1]);
+        add_round(&mut plain, 0, 1, 0, &[1_000]);
+        assert_eq!(case_requests(&plain, &plain.cases[0]), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! Requests to a language model: times to tokens, tokens per second and the cache of each case.
+
+use super::cell::Cell;
+use super::{Column, Table};
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::generation::{Requests, why_no_percentile};
+use powerband_core::stats::summary::Summary;
+
+type Of = Column<RequestLine>;
+
+/// The columns that cases have too, where one of them has requests.
+pub(crate) const OF_CASES: [&str; 8] = [
+    "first_token_ms",
+    "token_ms",
+    "token_p99_ms",
+    "prefill_tokens_per_s",
+    "decode_tokens_per_s",
+    "decode_of_one_tokens_per_s",
+    "cache_bytes",
+    "j_per_token",
+];
+
+/// A row: a case whose runs are requests.
+#[derive(Clone, Debug)]
+pub struct RequestLine {
+    row: CaseRow,
+    requests: Requests,
+}
+
+/// The cases of a session whose runs are requests.
+pub fn of_session(rows: &[CaseRow]) -> Table {
+    let lines = rows.iter().filter_map(|row| {
+        Some(RequestLine {
+            requests: row.requests.clone()?,
+            row: row.clone(),
+        })
+    });
+    Table::new(COLUMNS, lines.collect())
+}
+
+/// The columns of requests.
+pub const COLUMNS: &[Of] = &[
+    Of::words("label", "Setup", |line| Some(Cell::words(&line.row.setup_label))),
+    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.requests.sequences)))
+        .help("Sequences of a request"),
+    Of::number("prompt", "Prompt", "tokens", |line| {
+        Some(Cell::count(line.requests.prompt_tokens / line.requests.sequences.max(1)))
+    })
+    .help("Tokens of each prompt; none of them is padding"),
+    Of::number("new", "New", "tokens", |line| {
+        Some(Cell::count(line.requests.new_tokens / line.requests.sequences.max(1)))
+    })
+    .help("New tokens of each sequence, the first included"),
+    Of::number("first_token_ms", "First token", "ms", |line| {
+        Some(Cell::time(line.requests.first_token_ns.median))
+    })
+    .help("Time to first token: from the start of a request, in an open loop from its arrival; the median"),
+    Of::number("first_token_p90_ms", "First token p90", "ms", |line| {
+        line.requests.first_token_ns.p90.map(Cell::time)
+    })
+    .why(|line| why_no_percentile(90.0, line.requests.count, "request"))
+    .hidden(),
+    Of::number("token_ms", "Per token", "ms", |line| {
+        Some(Cell::time(line.later()?.median))
+    })
+    .help("Time per output token, from each token to the next; the median over all tokens")
+    .why(why_no_later),
+    Of::number("token_p90_ms", "p90", "ms", |line| line.later()?.p90.map(Cell::time))
+        .help("90 of 100 tokens after the first came faster")
+        .why(|line| line.why_no(90.0)),
+    Of::number("token_p95_ms", "p95", "ms", |line| line.later()?.p95.map(Cell::time))
+        .why(|line| line.why_no(95.0))
+        .hidden(),
+    Of::number("token_p99_ms", "p99", "ms", |line| line.later()?.p99.map(Cell::time))
+        .help("99 of 100 tokens after the first came faster")
+        .why(|line| line.why_no(99.0)),
+    Of::number("prefill_tokens_per_s", "Prefill", "tokens/s", |line| {
+        line.requests.prefill_per_s.map(Cell::rate)
+    })
+    .help("Tokens of the prompts ÷ time to first token, of the whole batch")
+    .why(why_no_prefill),
+    Of::number("decode_tokens_per_s", "Decode", "tokens/s", |line| {
+        line.requests.decode_per_s.map(Cell::rate)
+    })
+    .help("Tokens after the first ÷ the time that they took, of the whole batch")
+    .why(why_no_later),
+    Of::number("decode_of_one_tokens_per_s", "Decode of one", "tokens/s", |line| {
+        line.requests.decode_of_one_per_s().map(Cell::rate)
+    })
+    .help("The same of one sequence")
+    .why(why_no_later),
+    Of::number("cache_bytes", "Cache", "bytes", |line| {
+        Some(Cell::bytes(line.requests.cache_bytes? as f64))
+    })
+    .help("Keys and values that are kept when the last token is made")
+    .why(why_no_cache),
+    Of::number("cache_bytes_per_token", "Cache per token", "bytes", |line| {
+        line.requests.cache_bytes_per_token().map(Cell::bytes)
+    })
+    .why(why_no_cache)
+    .hidden(),
+    Of::number("j_per_token", "Energy per token", "J", |line| {
+        let energy = line.row.energy.as_ref().ok()?;
+        line.requests.joules_per_token(energy).map(Cell::joules)
+    })
+    .help("Energy of a request ÷ its new tokens; the prompt's share is in it")
+    .why(|line| line.row.energy.as_ref().err().cloned().unwrap_or_default()),
+    Of::number("requests", "Requests", "", |line| Some(Cell::count(line.requests.count)))
+        .help("Requests that were timed, over all rounds"),
+    Of::number("all_new_tokens", "New tokens in all", "", |line| {
+        Some(Cell::count(line.requests.all_new_tokens()))
+    })
+    .hidden(),
+    Of::number("all_prompt_tokens", "Prompt tokens in all", "", |line| {
+        Some(Cell::count(line.requests.all_prompt_tokens()))
+    })
+    .hidden(),
+];
+
+impl RequestLine {
+    fn later(&self) -> Option<&Summary> {
+        self.requests.later_token_ns.as_ref()
+    }
+
+    fn why_no(&self, percent: f64) -> String {
+        match self.later() {
+            Some(later) => why_no_percentile(percent, later.n, "token"),
+            None => why_no_later(self),
+        }
+    }
+}
+
+fn why_no_later(_line: &RequestLine) -> String {
+    "a request with one new token has none after the first".to_owned()
+}
+
+fn why_no_prefill(_line: &RequestLine) -> String {
+    "in an open loop the time to the first token has waiting in it".to_owned()
+}
+
+fn why_no_cache(_line: &RequestLine) -> String {
+    "the engine does not report it".to_owned()
+}
