@@ -235,7 +235,7 @@ fn cases(session: &Session, rows: &[CaseRow]) -> String {
 /// Requests to a language model, and how many of their tokens were real.
 fn requests(rows: &[CaseRow]) -> String {
     let found = rows.iter().filter_map(|row| {
-        let requests = row.requests.as_ref()?;
+        let requests = row.requests.as_ref().filter(|found| found.count > 0)?;
         let sentence = requests.tokens_sentence();
         Some(format!("{}, {}: {sentence}", row.setup_label, row.point))
     });

@@ -141,6 +141,63 @@ fn what_a_file_states_is_kept_with_its_case() {
     assert_eq!(latency["max"].as_f64(), Some(2.1));
 }
 
+/// A file, the point of its first case, and numbers at some places of that.
+type OfLanguageModel = (&'static str, &'static str, &'static [(&'static str, f64)]);
+
+#[test]
+fn benchmarks_of_language_models_have_times_to_tokens_and_points() {
+    let home = Home::new();
+    let files: [OfLanguageModel; 5] = [
+        (
+            "llama-bench/qwen2-depth.md",
+            r#"{"batch":1,"past":0,"prompt":512}"#,
+            &[("/requests/prefill_tokens_per_s", 7_340.2)],
+        ),
+        (
+            "vllm-bench/serve-detailed.json",
+            r#"{"batch":1,"concurrency":4,"new":12,"prompt":128}"#,
+            &[
+                ("/samples", 8.0),
+                ("/requests/count", 8.0),
+                ("/requests/token_ms/n", 88.0),
+            ],
+        ),
+        (
+            "aiperf/gpt-oss-20b.json",
+            r#"{"batch":1,"concurrency":100,"new":243,"prompt":550}"#,
+            &[
+                ("/requests/first_token_ms/median", 2_369.317_693),
+                ("/requests/stated/output_tokens_per_s", 2_320.722),
+                ("/requests/stated/requests_per_s", 9.551_6),
+            ],
+        ),
+        (
+            "genai-perf/summary.csv",
+            r#"{"batch":1,"new":174,"prompt":3000}"#,
+            &[("/requests/token_ms/p99", 35.23)],
+        ),
+        (
+            "guidellm/sweep-synchronous.excerpt.json",
+            r#"{"batch":1,"concurrency":1,"new":128,"prompt":257}"#,
+            &[("/requests/first_token_ms/p90", 18.505)],
+        ),
+    ];
+    for (file, point, numbers) in files {
+        let run = import(&home, &[file], &["--out", "lm.ron", "--force"]);
+        assert_eq!(run.status, Some(0), "{run:#?}");
+        let shown = home.run(&["show", "--json", "lm.ron"]).json();
+        let case = &shown["cases"][0];
+        assert_eq!(case["point"].to_string(), point, "{file}");
+        for (place, expected) in numbers {
+            let found = case.pointer(place).and_then(Value::as_f64);
+            let is_near = found.is_some_and(|found| (found - expected).abs() <= expected * 1e-4);
+            assert!(is_near, "{file}{place}: {found:?}, not {expected}");
+        }
+        let text = home.run(&["show", "lm.ron"]).out;
+        assert!(text.contains("First token"), "{file}: {text}");
+    }
+}
+
 #[test]
 fn a_session_keeps_its_timeline_beside_it() {
     let home = Home::new();

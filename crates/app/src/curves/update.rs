@@ -219,7 +219,8 @@ fn told_of_runs(session: &Session, case: &Case) -> Vec<String> {
         .iter()
         .flat_map(|found| found.facts(energy.as_ref()));
     let facts = facts.map(|(name, text)| format!("{name}: {text}"));
-    let counted = requests.as_ref().map(|found| found.tokens_sentence());
+    let timed = requests.as_ref().filter(|found| found.count > 0);
+    let counted = timed.map(|found| found.tokens_sentence());
     let phases = [run_phases::in_short(case), run_phases::learned(case)];
     facts
         .chain(counted)

@@ -5,9 +5,10 @@
 //! nothing is padded, and no request ends before its last token.
 
 use super::energy::Energy;
+use super::reported_stats;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
-use powerband_core::domain::generation::Generation;
+use powerband_core::domain::generation::{Generation, StatedGeneration};
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::percentiles::ELIGIBLE;
@@ -16,7 +17,7 @@ use powerband_core::stats::summary::Summary;
 /// The requests of a case in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requests {
-    /// How many there were.
+    /// How many there were; 0 where another program states their statistics alone.
     pub count: u64,
     /// Sequences of each.
     pub sequences: u64,
@@ -24,8 +25,8 @@ pub struct Requests {
     pub prompt_tokens: u64,
     /// Tokens that each made, all sequences together.
     pub new_tokens: u64,
-    /// From the start of a request to its first token, in nanoseconds.
-    pub first_token_ns: Summary,
+    /// From the start of a request to its first token, in nanoseconds; nothing where it is not known.
+    pub first_token_ns: Option<Summary>,
     /// From each token to the next, in nanoseconds; nothing where requests make one token.
     pub later_token_ns: Option<Summary>,
     /// Tokens of prompts over the time to the first token, of the whole batch; nothing where requests waited for
@@ -35,9 +36,37 @@ pub struct Requests {
     pub decode_per_s: Option<f64>,
     /// Keys and values that are kept when the last token was made, in bytes, where the engine knows it.
     pub cache_bytes: Option<u64>,
+    /// What the program that measured them states; nothing where they were measured here.
+    pub stated: Option<StatedGeneration>,
 }
 
 impl Requests {
+    /// Requests of which another program states statistics alone.
+    fn of_stated(stated: &StatedGeneration, sequences: u64) -> Self {
+        let whole = |tokens: Option<f64>| {
+            (tokens.unwrap_or_default().round() as u64).saturating_mul(sequences)
+        };
+        let per_token = reported_stats::summary_of_times(&stated.per_token);
+        Self {
+            count: 0,
+            sequences,
+            prompt_tokens: whole(stated.prompt_tokens),
+            new_tokens: whole(stated.new_tokens),
+            first_token_ns: reported_stats::summary_of_times(&stated.first_token),
+            later_token_ns: per_token
+                .or_else(|| reported_stats::summary_of_times(&stated.between_tokens)),
+            prefill_per_s: stated.prefill_tokens_per_s,
+            decode_per_s: stated.decode_tokens_per_s,
+            cache_bytes: None,
+            stated: Some(*stated),
+        }
+    }
+
+    /// Tokens that all requests together made in a second of the run, where another program states it.
+    pub fn output_per_s(&self) -> Option<f64> {
+        self.stated?.output_tokens_per_s
+    }
+
     /// Tokens of prefill in a second, of one sequence.
     pub fn prefill_of_one_per_s(&self) -> Option<f64> {
         Some(self.prefill_per_s? / self.sequences as f64)
@@ -101,9 +130,13 @@ impl Requests {
             let tail = tail.map(|(name, ns)| format!(", {name} {}", humanize::duration_ns(ns)));
             humanize::duration_ns(summary.median) + &tail.unwrap_or_default()
         };
-        let joules = energy.and_then(|energy| self.joules_per_token(energy));
+        let measured = energy.and_then(|energy| self.joules_per_token(energy));
+        let joules = measured.or_else(|| self.stated?.joules_per_token);
         let facts = [
-            ("Time to first token", Some(time(&self.first_token_ns))),
+            (
+                "Time to first token",
+                self.first_token_ns.as_ref().map(time),
+            ),
             (
                 "Time per output token",
                 self.later_token_ns.as_ref().map(time),
@@ -116,6 +149,7 @@ impl Requests {
                 "Decode",
                 both(self.decode_per_s, self.decode_of_one_per_s()),
             ),
+            ("All requests", self.output_per_s().map(rate)),
             (
                 "Cache",
                 self.cache_bytes.map(|bytes| self.cache_text(bytes)),
@@ -148,7 +182,11 @@ pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
             .iter()
             .filter_map(|round| round.generation.as_ref())
     };
-    let first: &Generation = rounds().next()?;
+    let stated = reported_stats::generation(case);
+    let Some(first): Option<&Generation> = rounds().next() else {
+        let sequences = case.point.batch().max(1) as u64;
+        return stated.map(|stated| Requests::of_stated(&stated, sequences));
+    };
     let all = |pick: fn(&Generation) -> &Vec<u64>| {
         rounds()
             .flat_map(pick)
@@ -161,7 +199,8 @@ pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
         let spent_ns: f64 = times.iter().sum();
         (spent_ns > 0.0).then(|| tokens * 1e9 / spent_ns)
     };
-    let waits = session.plan.load != Load::Closed;
+    // Another program's requests may wait for each other as well.
+    let waits = session.plan.load != Load::Closed || session.imported.is_some();
     Some(Requests {
         count: first_ns.len() as u64,
         sequences: first.sequences,
@@ -171,11 +210,13 @@ pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
             (first.prompt_tokens * first_ns.len() as u64) as f64,
             &first_ns,
         )
-        .filter(|_| !waits),
+        .filter(|_| !waits)
+        .or_else(|| stated?.prefill_tokens_per_s),
         decode_per_s: per_s((first.sequences * later_ns.len() as u64) as f64, &later_ns),
         cache_bytes: rounds().filter_map(|tokens| tokens.cache_bytes).max(),
-        first_token_ns: Summary::of(first_ns)?,
+        first_token_ns: Some(Summary::of(first_ns)?),
         later_token_ns: Summary::of(later_ns),
+        stated,
     })
 }
 
@@ -195,6 +236,7 @@ pub fn why_no_percentile(percent: f64, values: u64, what: &str) -> String {
 mod tests {
     use super::*;
     use crate::analysis::testing::{add_round, session};
+    use powerband_core::domain::reported::Stated;
 
     fn generated(first_ns: &[u64], later_ns: &[u64], sequences: u64) -> Session {
         let mut session = session(&["ort:cpu,task=generate"], &[sequences as usize]);
@@ -229,7 +271,7 @@ mod tests {
         let found = requests(&of);
         assert_eq!((found.count, found.sequences), (4, 4));
         assert_eq!((found.prompt_tokens, found.new_tokens), (400, 12));
-        assert_eq!(found.first_token_ns.median, 200e6);
+        assert_eq!(found.first_token_ns.as_ref().unwrap().median, 200e6);
         assert_eq!(found.later_token_ns.as_ref().unwrap().median, 20e6);
         // 1,600 tokens in 0.8 s; 4 sequences make one each 20 ms.
         assert_eq!(found.prefill_per_s, Some(2_000.0));
@@ -277,11 +319,49 @@ mod tests {
             (later.p90, later.p95, later.p99),
             (Some(1_000.0), Some(1_000.0), None)
         );
-        assert_eq!(found.first_token_ns.p90, None, "two requests are few");
+        assert_eq!(
+            found.first_token_ns.unwrap().p90,
+            None,
+            "two requests are few"
+        );
         assert_eq!(
             why_no_percentile(99.0, later.n, "token"),
             "140 tokens; p99 needs 662"
         );
+    }
+
+    #[test]
+    fn what_another_program_states_stands_in_the_same_places() {
+        let mut stated = StatedGeneration {
+            prompt_tokens: Some(511.6),
+            decode_tokens_per_s: Some(120.0),
+            output_tokens_per_s: Some(900.0),
+            joules_per_token: Some(0.5),
+            ..StatedGeneration::default()
+        };
+        stated.per_token.mean_ns = Some(8e6);
+        let mut of = session(&["ort:cpu"], &[1]);
+        of.cases[0].stated.push(Stated {
+            generation: Some(stated),
+            ..Stated::default()
+        });
+        let found = requests(&of);
+        assert_eq!((found.count, found.prompt_tokens), (0, 512));
+        assert!(found.first_token_ns.is_none());
+        assert_eq!(found.later_token_ns.as_ref().unwrap().median, 8e6);
+        let facts = found.facts(None);
+        assert!(
+            facts.contains(&("All requests", "900 tokens/s".to_owned())),
+            "{facts:?}"
+        );
+        assert!(facts.contains(&("Energy per token", "0.500 J".to_owned())));
+    }
+
+    #[test]
+    fn waiting_in_the_requests_of_another_program_is_no_prefill() {
+        let mut of = generated(&[5_000], &[1_000], 1);
+        of.imported = Some(powerband_core::domain::profile::Tool::default());
+        assert_eq!(requests(&of).prefill_per_s, None);
     }
 
     #[test]

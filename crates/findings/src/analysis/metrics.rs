@@ -155,7 +155,7 @@ fn of_requests(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
         let of = |row: &CaseRow| row.requests.as_ref().and_then(pick);
         (of(&pair.before), of(&pair.after))
     };
-    let first = both(|requests| Some(requests.first_token_ns.median));
+    let first = both(|requests| Some(requests.first_token_ns.as_ref()?.median));
     let later = both(|requests| Some(requests.later_token_ns.as_ref()?.median));
     let p99 = both(|requests| requests.later_token_ns.as_ref()?.p99);
     let (lower, higher) = (Better::Lower, Better::Higher);

@@ -2,7 +2,7 @@
 
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
-use powerband_core::domain::generation::StatedGeneration;
+use powerband_core::domain::generation::{StatedGeneration, StatedTimes};
 use powerband_core::domain::reported::Stated;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::{Summary, median};
@@ -80,6 +80,20 @@ pub fn summary(stated: &Stated) -> Option<Summary> {
         p95: stated.p95_ns,
         p99: stated.p99_ns,
         p99_9: None,
+    })
+}
+
+/// The same of a time of requests to a language model.
+pub fn summary_of_times(times: &StatedTimes) -> Option<Summary> {
+    summary(&Stated {
+        typical_ns: times.typical_ns(),
+        min_ns: times.min_ns,
+        max_ns: times.max_ns,
+        mean_ns: times.mean_ns,
+        p90_ns: times.p90_ns,
+        p95_ns: times.p95_ns,
+        p99_ns: times.p99_ns,
+        ..Stated::default()
     })
 }
 

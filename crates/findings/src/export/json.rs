@@ -12,6 +12,7 @@ use crate::analysis::generation::Requests;
 use crate::analysis::memory::{Kept, Need};
 use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
+use crate::export::profile;
 use powerband_core::domain::case::{Case, Epoch};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::session::{Completion, Session};
@@ -274,17 +275,19 @@ fn case(row: &CaseRow) -> Value {
 
 /// Requests to a language model; times in milliseconds.
 fn requests(found: &Requests, row: &CaseRow) -> Value {
+    // Of what another program states, everything that it states is in a part of its own.
+    let counted = found.count > 0;
     let times = |times: &Summary| {
         let ms = |ns: f64| ns / 1e6;
         json!({
             "n": times.n,
-            "min": ms(times.min),
+            "min": counted.then(|| ms(times.min)),
             "median": ms(times.median),
-            "mean": ms(times.mean),
+            "mean": counted.then(|| ms(times.mean)),
             "p90": times.p90.map(ms),
             "p95": times.p95.map(ms),
             "p99": times.p99.map(ms),
-            "max": ms(times.max),
+            "max": counted.then(|| ms(times.max)),
         })
     };
     let energy = row.energy.as_ref().ok();
@@ -295,7 +298,7 @@ fn requests(found: &Requests, row: &CaseRow) -> Value {
         "new_tokens": found.new_tokens,
         "all_prompt_tokens": found.all_prompt_tokens(),
         "all_new_tokens": found.all_new_tokens(),
-        "first_token_ms": times(&found.first_token_ns),
+        "first_token_ms": found.first_token_ns.as_ref().map(times),
         "token_ms": found.later_token_ns.as_ref().map(times),
         "prefill_tokens_per_s": found.prefill_per_s,
         "prefill_of_one_tokens_per_s": found.prefill_of_one_per_s(),
@@ -303,6 +306,7 @@ fn requests(found: &Requests, row: &CaseRow) -> Value {
         "decode_of_one_tokens_per_s": found.decode_of_one_per_s(),
         "cache_bytes": found.cache_bytes,
         "cache_bytes_per_token": found.cache_bytes_per_token(),
+        "stated": found.stated.as_ref().map(profile::generation),
         "j_per_token": energy.and_then(|energy| found.joules_per_token(energy)),
     })
 }

@@ -18,7 +18,7 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
         .to_document(MOST_CASES, "case", &source.elsewhere())
         .without_empty_columns();
     let counted = source.rows.iter().filter_map(|row| {
-        let requests = row.requests.as_ref()?;
+        let requests = row.requests.as_ref().filter(|found| found.count > 0)?;
         let text = Text::default().code(&row.setup_label);
         Some(text.plain(format!(", {}: {}", row.point, requests.tokens_sentence())))
     });

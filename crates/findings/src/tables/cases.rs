@@ -332,7 +332,7 @@ pub const COLUMNS: &[Of] = &[
     .why(why_no_energy)
     .hidden(),
     Of::number("first_token_ms", "First token", "ms", |line| {
-        Some(Cell::time(line.row.requests.as_ref()?.first_token_ns.median))
+        Some(Cell::time(line.row.requests.as_ref()?.first_token_ns.as_ref()?.median))
     })
     .help("Median time to the first token of a request to a language model")
     .why(why_no_tokens)

@@ -35,7 +35,15 @@ pub fn of_session(rows: &[CaseRow]) -> Table {
             row: row.clone(),
         })
     });
-    Table::new(COLUMNS, lines.collect())
+    let lines: Vec<RequestLine> = lines.collect();
+    let states = |line: &RequestLine| line.requests.output_per_s().is_some();
+    let is_stated = lines.iter().any(states);
+    let table = Table::new(COLUMNS, lines);
+    if is_stated {
+        table
+    } else {
+        table.hiding(&["output_tokens_per_s"])
+    }
 }
 
 /// The columns of requests.
@@ -52,13 +60,14 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("New tokens of each sequence, the first included"),
     Of::number("first_token_ms", "First token", "ms", |line| {
-        Some(Cell::time(line.requests.first_token_ns.median))
+        Some(Cell::time(line.requests.first_token_ns.as_ref()?.median))
     })
-    .help("Time to first token: from the start of a request, in an open loop from its arrival; the median"),
+    .help("Time to first token: from the start of a request, in an open loop from its arrival; the median")
+    .why(|line| line.not_stated().unwrap_or_default()),
     Of::number("first_token_p90_ms", "First token p90", "ms", |line| {
-        line.requests.first_token_ns.p90.map(Cell::time)
+        line.requests.first_token_ns.as_ref()?.p90.map(Cell::time)
     })
-    .why(|line| why_no_percentile(90.0, line.requests.count, "request"))
+    .why(|line| line.not_stated().unwrap_or_else(|| why_no_percentile(90.0, line.requests.count, "request")))
     .hidden(),
     Of::number("token_ms", "Per token", "ms", |line| {
         Some(Cell::time(line.later()?.median))
@@ -89,6 +98,11 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("The same of one sequence")
     .why(why_no_later),
+    Of::number("output_tokens_per_s", "All requests", "tokens/s", |line| {
+        line.requests.output_per_s().map(Cell::rate)
+    })
+    .help("Tokens that all requests together made in a second of the run, as another program states it")
+    .why(|line| line.not_stated().unwrap_or_default()),
     Of::number("cache_bytes", "Cache", "bytes", |line| {
         Some(Cell::bytes(line.requests.cache_bytes? as f64))
     })
@@ -100,13 +114,16 @@ pub const COLUMNS: &[Of] = &[
     .why(why_no_cache)
     .hidden(),
     Of::number("j_per_token", "Energy per token", "J", |line| {
-        let energy = line.row.energy.as_ref().ok()?;
-        line.requests.joules_per_token(energy).map(Cell::joules)
+        let stated = line.requests.stated.and_then(|stated| stated.joules_per_token);
+        let energy = line.row.energy.as_ref().ok();
+        let measured = energy.and_then(|energy| line.requests.joules_per_token(energy));
+        measured.or(stated).map(Cell::joules)
     })
     .help("Energy of a request ÷ its new tokens; the prompt's share is in it")
     .why(|line| line.row.energy.as_ref().err().cloned().unwrap_or_default()),
-    Of::number("requests", "Requests", "", |line| Some(Cell::count(line.requests.count)))
-        .help("Requests that were timed, over all rounds"),
+    Of::number("requests", "Requests", "", |line| (line.requests.count > 0).then(|| Cell::count(line.requests.count)))
+        .help("Requests that were timed, over all rounds")
+    .why(|line| line.not_stated().unwrap_or_default()),
     Of::number("all_new_tokens", "New tokens in all", "", |line| {
         Some(Cell::count(line.requests.all_new_tokens()))
     })
@@ -122,7 +139,16 @@ impl RequestLine {
         self.requests.later_token_ns.as_ref()
     }
 
+    /// Why a number is missing where another program states the others.
+    fn not_stated(&self) -> Option<String> {
+        (self.requests.count == 0)
+            .then(|| "the program that measured it does not state it".to_owned())
+    }
+
     fn why_no(&self, percent: f64) -> String {
+        if let Some(why) = self.not_stated() {
+            return why;
+        }
         match self.later() {
             Some(later) => why_no_percentile(percent, later.n, "token"),
             None => why_no_later(self),
@@ -130,14 +156,26 @@ impl RequestLine {
     }
 }
 
-fn why_no_later(_line: &RequestLine) -> String {
+fn why_no_later(line: &RequestLine) -> String {
+    if let Some(why) = line.not_stated() {
+        return why;
+    }
     "a request with one new token has none after the first".to_owned()
 }
 
-fn why_no_prefill(_line: &RequestLine) -> String {
+fn why_no_prefill(line: &RequestLine) -> String {
+    if let Some(why) = line.not_stated() {
+        return why;
+    }
+    if line.requests.stated.is_some() {
+        return "in requests that another program timed there may be waiting before the first token".to_owned();
+    }
     "in an open loop the time to the first token has waiting in it".to_owned()
 }
 
-fn why_no_cache(_line: &RequestLine) -> String {
+fn why_no_cache(line: &RequestLine) -> String {
+    if let Some(why) = line.not_stated() {
+        return why;
+    }
     "the engine does not report it".to_owned()
 }
