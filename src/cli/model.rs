@@ -33,10 +33,10 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
     let Converted { file: model, notes } = converted.map_err(|reason| {
         anyhow::anyhow!("{} cannot be rewritten to {recipe}: {reason}", model.name)
     })?;
-    for note in notes {
-        output::note(&note);
-    }
     let summary = inspect::summarize(&model.proto, &model.name);
+    for note in notes.iter().filter(|note| !summary.notes.contains(note)) {
+        output::note(note);
+    }
     if let Some(target) = &args.write {
         let written = model
             .copy_to(target)

@@ -234,7 +234,10 @@ fn inputs_that_cannot_be_used_are_a_sentence() {
     home.write("wrong.npy", array(&[4, 3, 31, 31]));
     home.write("one.npy", array(&[1, 3, 32, 32]));
     let faults: [(&str, &[&str]); 4] = [
-        ("empty", &["empty holds neither pictures nor .npy files"]),
+        (
+            "empty",
+            &["empty holds neither pictures nor .npy or .npz files"],
+        ),
         ("letter.txt", &["letter.txt holds no inputs"]),
         (
             "wrong.npy",

@@ -31,6 +31,7 @@ mod pytorch;
 mod real_window;
 mod reports;
 mod session_compat;
+mod several_inputs;
 mod shapes;
 mod support;
 mod telemetry;

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::batch_axis::BatchAxes;
 use super::input_values::InputValues;
+use super::rewrite::left::kept_notes;
 use super::shapes::{self, InputSizes};
 use super::{cost, infer, proto};
 use powerband_core::domain::model::{ModelSummary, Port};
@@ -62,7 +63,7 @@ pub fn output_ports(model: &ModelProto) -> Vec<Port> {
 
 /// Everything that can be said about a model without running it; `name` is what to call it.
 pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
-    let mut notes = Vec::new();
+    let mut notes = kept_notes(model);
     let ports = inputs(model);
     let outputs = model
         .graph

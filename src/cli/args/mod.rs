@@ -163,8 +163,8 @@ pub(crate) struct BenchArgs {
     /// Compare the outputs of each setup with the network in floats, on so many inputs [default: 64].
     #[arg(long, value_name = "INPUTS", num_args = 0..=1, require_equals = true, default_missing_value = "64")]
     pub accuracy: Option<u64>,
-    /// The same on inputs of your own: pictures in a folder for each class, a CSV of file,label, or .npy
-    /// files. With labels the top-1 and top-5 accuracies are measured as well.
+    /// The same on inputs of your own: pictures in a folder for each class, a CSV of file,label, .npy files,
+    /// or a folder of .npz files with an array for each input. With labels the top-1 and top-5 accuracies are measured as well.
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,
     /// Profile each case in a separate run after everything was measured: its time by node or by kernel.
@@ -420,7 +420,7 @@ pub(crate) struct ModelArgs {
     /// The dimension that is the batch, as for bench.
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
     pub batch_axis: Vec<InputAxis>,
-    /// Inputs of your own to calibrate on: pictures, a CSV, or .npy files.
+    /// Inputs of your own to calibrate on: pictures, a CSV, .npy files, or a folder of .npz files.
     #[arg(long, value_name = "PATH")]
     pub calibration: Option<PathBuf>,
     /// How ranges follow from the calibration: minmax, percentile, or percentile:99.9.

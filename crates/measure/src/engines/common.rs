@@ -34,7 +34,7 @@ pub const COMMON_KEYS: &[Key] = &[
     ),
     Key::new(
         "calibration",
-        Takes::Folder("a folder of pictures, a CSV, or .npy files"),
+        Takes::Folder("a folder of pictures or .npz files, a CSV, or .npy files"),
         "inputs that the ranges of 8-bit values are found with",
     )
     .usually("16 seeded ones"),

@@ -4,7 +4,7 @@
 //! For 8 bits the ranges of the values have to be known, so a worker runs the network on inputs, seeded
 //! ones or the user's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,10 +19,12 @@ use crate::worker::protocol::{Reply, Request, WorkerCase};
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::input_sizes::BATCH;
+use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
-use powerband_onnx::batch_axis::fixed_batch;
+use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::file;
 use powerband_onnx::input_values;
 use powerband_onnx::pb::ModelProto;
@@ -31,7 +33,7 @@ use powerband_onnx::rewrite::fp16::{self, Fp16Options};
 use powerband_onnx::rewrite::int8::{self, Int8Options};
 use powerband_onnx::rewrite::ranges::{Method, Ranges};
 use powerband_onnx::rewrite::recipe::Recipe;
-use powerband_onnx::rewrite::{Precision, Rewritten, observe};
+use powerband_onnx::rewrite::{Precision, Rewritten, left, observe};
 use powerband_onnx::samples::{self, SampleSet, npy};
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::{self, ModelFile};
@@ -41,6 +43,8 @@ use powerband_onnx::{inspect, shapes};
 const CALIBRATIONS: u64 = 16;
 /// Inputs of the user's own that are taken at most, spread over all there are.
 const MOST_SAMPLES: usize = 256;
+/// The size of a dimension that the model leaves open and that is not given.
+const USUAL_SIZE: usize = 32;
 /// Loading a network and running it a few times takes no longer.
 const LIMIT: Duration = Duration::from_mins(10);
 /// Raised whenever a rewrite changes what it makes, so that nothing old is taken for it.
@@ -53,7 +57,7 @@ const DIGITS: usize = 12;
 pub struct Converted {
     /// Its file.
     pub file: ModelFile,
-    /// What matters when the two are compared; empty where it was made earlier.
+    /// What matters when the two are compared: what stays in floats among it.
     pub notes: Vec<String>,
 }
 
@@ -73,8 +77,8 @@ pub fn convert(
     }
     let calibration = calibration(model, recipe, sizes)?;
     let path = path(place, model, recipe, sizes, calibration.as_ref());
-    if let Some(file) = kept(&path, model, recipe) {
-        return Ok(as_it_is(file));
+    if let Some(converted) = kept(&path, model, recipe) {
+        return Ok(converted);
     }
     let mut notes = Vec::new();
     let told = |error: &dyn std::fmt::Display| error.to_string();
@@ -100,36 +104,43 @@ pub fn convert(
         proto = rewritten.model;
         notes.extend(rewritten.notes);
     }
+    left::keep_notes(&mut proto, &notes);
     write(&path, |path| file::save(path, &proto).map(drop))?;
-    let file = kept(&path, model, recipe)
-        .ok_or_else(|| format!("{} cannot be read back", path.display()))?;
-    Ok(Converted { file, notes })
+    kept(&path, model, recipe).ok_or_else(|| format!("{} cannot be read back", path.display()))
 }
 
-/// The user's own inputs for finding ranges, some of them where there are many.
+/// The user's own inputs for finding ranges, and how the network takes them.
+struct Own {
+    set: SampleSet,
+    inputs: Vec<TensorSpec>,
+}
+
+/// The user's own inputs for finding ranges, some of them where there are many. They say themselves how large
+/// the network's inputs are where nothing else does.
 fn calibration(
     model: &ModelFile,
     recipe: &Recipe,
     sizes: &InputSizes,
-) -> Result<Option<SampleSet>, String> {
+) -> Result<Option<Own>, String> {
     let Some(path) = &recipe.calibration else {
         return Ok(None);
     };
     let told = |error: samples::SampleError| error.to_string();
     let ports = inspect::inputs(&model.proto).map_err(|error| error.to_string())?;
     let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
-    let inputs = shapes::resolve(&ports, Point::of_batch(batch), sizes)
-        .map_err(|error| error.to_string())?;
-    let [spec] = &inputs[..] else {
-        return Err(format!(
-            "calibration is for a network with one input, and this one has {}",
-            inputs.len()
-        ));
-    };
     let set = samples::open(path).map_err(told)?;
-    let set = set.for_input(spec).map_err(told)?;
+    let inputs = shapes::resolve(&ports, Point::of_batch(batch), sizes).or_else(|error| {
+        let mut sizes = sizes.clone();
+        for (name, dims) in set.shapes(&ports, &sizes.batch_axis) {
+            sizes.shapes.entry(name).or_insert(dims);
+        }
+        shapes::resolve(&ports, Point::of_batch(batch), &sizes).or(Err(error))
+    });
+    let inputs = inputs.map_err(|error| error.to_string())?;
+    let set = set.for_inputs(&inputs).map_err(told)?;
     let cancel = CancelToken::default();
-    set.sound(MOST_SAMPLES, &cancel).map(Some).map_err(told)
+    let set = set.sound(MOST_SAMPLES, &cancel).map_err(told)?;
+    Ok(Some(Own { set, inputs }))
 }
 
 /// Where a model is kept rewritten: a recipe, sizes and inputs of the user's own have their checksum in
@@ -139,7 +150,7 @@ fn path(
     model: &ModelFile,
     recipe: &Recipe,
     sizes: &InputSizes,
-    set: Option<&SampleSet>,
+    own: Option<&Own>,
 ) -> PathBuf {
     let digits = model.sha256.get(..DIGITS).unwrap_or(&model.sha256);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_@.".contains(c);
@@ -151,7 +162,7 @@ fn path(
     let particulars = if is_usual {
         String::new()
     } else {
-        format!("-{}", checksum(recipe, sizes, set))
+        format!("-{}", checksum(recipe, sizes, own.map(|own| &own.set)))
     };
     let (stem, what) = (tidy(&model.name), tidy(&recipe.to_string()));
     let file = format!("{stem}-{digits}-{what}{particulars}-r{REVISION}.onnx");
@@ -178,13 +189,14 @@ fn checksum(recipe: &Recipe, sizes: &InputSizes, set: Option<&SampleSet>) -> Str
 }
 
 /// What was written before. Files are written beside their place and moved, so that none is half there.
-fn kept(path: &Path, model: &ModelFile, recipe: &Recipe) -> Option<ModelFile> {
+fn kept(path: &Path, model: &ModelFile, recipe: &Recipe) -> Option<Converted> {
     if !path.is_file() {
         return None;
     }
     let mut file = source::open(&path.display().to_string(), Path::new("")).ok()?;
     file.name = format!("{} {recipe}", model.name);
-    Some(file)
+    let notes = left::kept_notes(&file.proto);
+    Some(Converted { file, notes })
 }
 
 /// Writes a file, with the folder that it belongs in.
@@ -209,7 +221,7 @@ fn to_int8(
     place: &Installation,
     model: &ModelProto,
     recipe: &Recipe,
-    own: Option<&SampleSet>,
+    own: Option<&Own>,
     sizes: &InputSizes,
 ) -> Result<Rewritten, String> {
     let options = Int8Options {
@@ -220,7 +232,10 @@ fn to_int8(
     let observed = observe::outputs(model, &options).map_err(|e| told(&e))?;
     let ports = inspect::inputs(model).map_err(|e| told(&e))?;
     let batch = fixed_batch(&ports, &sizes.batch_axis).unwrap_or(1);
-    let inputs = input_specs::of_model(model, &ports, Point::of_batch(batch), sizes)?;
+    let (inputs, note) = match own {
+        Some(own) => (own.inputs.clone(), None),
+        None => with_usual_sizes(model, &ports, batch, sizes)?,
+    };
     let folder = tempfile::tempdir().map_err(|e| told(&e))?;
     let file = folder.path().join("observed.onnx");
     file::save(&file, &observed).map_err(|e| told(&e))?;
@@ -238,7 +253,53 @@ fn to_int8(
     observer.run(place, &file, &inputs, own).map_err(|error| {
         format!("the network could not be run for the ranges of its values: {error}")
     })?;
-    int8::rewrite(model, &observer.ranges.finish(), &options).map_err(|e| told(&e))
+    let rewritten = int8::rewrite(model, &observer.ranges.finish(), &options);
+    let mut rewritten = rewritten.map_err(|e| told(&e))?;
+    rewritten.notes.extend(note);
+    Ok(rewritten)
+}
+
+/// The inputs that ranges are found with. Sizes that nothing is known of are usual ones, which a note says.
+fn with_usual_sizes(
+    model: &ModelProto,
+    ports: &[Port],
+    batch: usize,
+    sizes: &InputSizes,
+) -> Result<(Vec<TensorSpec>, Option<String>), String> {
+    let point = Point::of_batch(batch);
+    let asked = match input_specs::of_model(model, ports, point, sizes) {
+        Ok(inputs) => return Ok((inputs, None)),
+        Err(error) => error,
+    };
+    let Ok(axes) = BatchAxes::find(ports, &sizes.batch_axis) else {
+        return Err(asked);
+    };
+    let mut usual = sizes.clone();
+    let mut names = BTreeSet::new();
+    for port in ports {
+        let shape = port.dims.iter().enumerate().map(|(index, dim)| match dim {
+            _ if axes.takes(&port.name, index) => Some(BATCH),
+            Dim::Fixed(size) => Some(*size),
+            // A sum of others follows from them.
+            Dim::Named(name) if name.contains(['+', '-', '*', '/']) || name.contains("total") => {
+                None
+            }
+            Dim::Named(name) => {
+                names.insert(name.clone());
+                Some(USUAL_SIZE)
+            }
+        });
+        if let Some(shape) = shape.collect::<Option<Vec<usize>>>() {
+            usual.shapes.entry(port.name.clone()).or_insert(shape);
+        }
+    }
+    let inputs = input_specs::of_model(model, ports, point, &usual).map_err(|_usual| asked)?;
+    let names: Vec<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    let note = format!(
+        "The ranges of the values were found with {} = {USUAL_SIZE}, which the model leaves open",
+        names.join(" = ")
+    );
+    Ok((inputs, (!names.is_empty()).then_some(note)))
 }
 
 /// Gathers the ranges of all outputs of the observed network, and of its inputs.
@@ -257,7 +318,7 @@ impl Observer<'_> {
         place: &Installation,
         file: &Path,
         inputs: &[TensorSpec],
-        own: Option<&SampleSet>,
+        own: Option<&Own>,
     ) -> Result<(), String> {
         let cancel = CancelToken::default();
         let (setup, runtime) = trusted(place);
@@ -274,18 +335,17 @@ impl Observer<'_> {
             runtime,
         })?;
         let batch = self.case.point.batch();
-        let visits = own.map_or(CALIBRATIONS, |set| (set.items.len() / batch) as u64);
+        let visits = own.map_or(CALIBRATIONS, |own| (own.set.items.len() / batch) as u64);
         if visits == 0 {
             return Err(format!("the samples are fewer than one batch of {batch}"));
         }
+        let mut reader = own.map(|own| own.set.reader());
         for visit in 0..visits {
-            let tensors: Vec<Tensor> = if let (Some(set), [spec]) = (own, inputs) {
+            let tensors: Vec<Tensor> = if let Some(reader) = &mut reader {
                 let first = visit as usize * batch;
                 let places: Vec<usize> = (first..first + batch).collect();
-                vec![
-                    set.tensor(&places, spec)
-                        .map_err(|error| error.to_string())?,
-                ]
+                let tensors = reader.tensors(&places, inputs);
+                tensors.map_err(|error| error.to_string())?
             } else {
                 let numbered = (visit + 1..).zip(inputs);
                 let tensors = numbered.map(|(seed, spec)| input_values::tensor(spec, seed));

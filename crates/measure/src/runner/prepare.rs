@@ -49,14 +49,8 @@ fn check_samples(request: &RunRequest, inputs: &Inputs) -> Result<(), PrepareErr
         return Ok(());
     };
     let refused = |error: samples::SampleError| PrepareError::Samples(error.to_string());
-    let [spec] = &specs[..] else {
-        return Err(PrepareError::Samples(format!(
-            "samples are for a network with one input, and this one has {}",
-            specs.len()
-        )));
-    };
     let set = samples::open(Path::new(samples)).map_err(refused)?;
-    let set = set.for_input(spec).map_err(refused)?;
+    let set = set.for_inputs(specs).map_err(refused)?;
     if set.items.len() < case.point.batch() {
         let found = humanize::of_many(set.items.len() as u64, "input");
         return Err(PrepareError::Samples(format!(
@@ -123,6 +117,10 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
             setup,
             runtime,
             model: model.path.clone(),
+            elements: ports
+                .iter()
+                .map(|port| (port.name.clone(), port.element))
+                .collect(),
         }
     });
     Ok(PreparedRun {

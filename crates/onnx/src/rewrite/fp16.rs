@@ -1,52 +1,24 @@
 //! Halves the floats of a network: 32-bit ones become 16-bit ones.
 //!
 //! A model comes in and a model goes out, through `parts` and `types`. Inputs and outputs of the
-//! network stay as they are unless the caller says otherwise. Operators whose inputs the standard
-//! wants as 32-bit floats, and those that lose their point in 16 bits, stay as they are as well,
-//! with `Cast` nodes around them.
+//! network stay as they are unless the caller says otherwise, except what `caches` finds. Operators
+//! whose inputs the standard wants as 32-bit floats, and those that lose their point in 16 bits, which
+//! `islands` finds, stay as they are as well, with `Cast` nodes around them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::pb::attribute_proto::AttributeType;
-use crate::pb::{AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, type_proto};
+use crate::pb::{GraphProto, ModelProto, NodeProto};
 
-use super::halving::{HALF, halved};
-use super::parts::{self, FLOAT, LeaveOut, Names, is_op, is_own};
+use super::halving::{HALF, halved, retype, set_element};
+use super::left::{Left, Reason};
+use super::parts::{self, FLOAT, LeaveOut, Names, is_op};
 use super::types::{self, Types};
-use super::{Counts, RewriteError, Rewritten};
+use super::{Counts, RewriteError, Rewritten, caches, islands};
 use crate::proto;
+use powerband_core::base::humanize;
 
 /// The operator set in which operators stopped differing in ways that matter here.
 const OLDEST: i64 = 7;
-
-/// Operators that stay in 32-bit floats.
-///
-/// The standard allows them nothing else (`NonMaxSuppression`, `Upsample`'s scales), their type is an attribute (`RandomNormal`,
-/// `HannWindow`), or few engines have them in 16 bits and little is won (`TopK`, `OneHot`). `Range`
-/// and `CumSum` count, and 16 bits count to 2,048 only.
-const STAY: &[&str] = &[
-    "Bernoulli",
-    "BlackmanWindow",
-    "CumSum",
-    "EyeLike",
-    "HammingWindow",
-    "HannWindow",
-    "IsInf",
-    "MelWeightMatrix",
-    "Multinomial",
-    "NonMaxSuppression",
-    "OneHot",
-    "RandomNormal",
-    "RandomNormalLike",
-    "RandomUniform",
-    "RandomUniformLike",
-    "Range",
-    "RoiAlign",
-    "STFT",
-    "TfIdfVectorizer",
-    "TopK",
-    "Upsample",
-];
 
 /// What the caller may choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,10 +58,18 @@ pub fn rewrite(model: &ModelProto, options: &Fp16Options) -> Result<Rewritten, R
     let mut notes = leave_out.strangers(&graph.node);
     let plan = Plan::new(graph, options.keep_io, &leave_out);
     let mut counts = Counts::default();
+    notes.extend(plan.left.notes());
     plan.store(graph, &mut counts)?;
     plan.state(graph);
     plan.connect(graph, &mut counts);
     parts::sweep(graph);
+    let caches = plan.ends.caches.len() as u64 / 2;
+    if caches > 0 {
+        notes.push(format!(
+            "{} for past keys and values and the outputs in which they come back are 16-bit floats too",
+            humanize::of_many(caches, "input")
+        ));
+    }
     if counts.rewritten == 0 {
         notes.push("The network holds no 32-bit floats that could be halved".to_owned());
     }
@@ -110,22 +90,6 @@ pub fn rewrite(model: &ModelProto, options: &Fp16Options) -> Result<Rewritten, R
         notes,
         counts,
     })
-}
-
-/// Whether a node stays in 32-bit floats whatever the user says.
-fn must_stay(node: &NodeProto) -> bool {
-    !is_own(&node.domain)
-        || STAY.contains(&node.op_type.as_str())
-        // The mean and the deviation that it can give are 32-bit floats always.
-        || node.op_type == "LayerNormalization" && node.output.len() > 1
-        // A constant that is no plain tensor.
-        || node.op_type == "Constant"
-}
-
-/// Whether an input is a 32-bit float although the node computes in 16 bits.
-fn is_float_slot(node: &NodeProto, index: usize) -> bool {
-    // The region and the scales; sizes are integers.
-    is_op(node, "Resize") && index > 0
 }
 
 /// One of the two kinds of float.
@@ -171,25 +135,56 @@ impl Value {
     }
 }
 
+/// What the inputs and outputs of the network are.
+struct Ends {
+    kind: Kind,
+    /// Those that are halved in any case.
+    caches: BTreeSet<String>,
+}
+
+impl Ends {
+    fn of(&self, name: &str) -> Kind {
+        if self.caches.contains(name) {
+            Kind::Half
+        } else {
+            self.kind
+        }
+    }
+}
+
 /// What each node and value is rewritten to.
 struct Plan {
     stays: Vec<bool>,
     values: BTreeMap<String, Value>,
-    ends: Kind,
+    ends: Ends,
+    left: Left,
 }
 
 impl Plan {
     fn new(graph: &GraphProto, keep_io: bool, leave_out: &LeaveOut<'_>) -> Self {
         let types = types::follow(graph);
-        let ends = if keep_io { Kind::Float } else { Kind::Half };
-        let mut stays: Vec<bool> = graph
-            .node
-            .iter()
-            .map(|node| must_stay(node) || leave_out.has(node))
-            .collect();
+        let ends = Ends {
+            kind: if keep_io { Kind::Float } else { Kind::Half },
+            caches: caches::find(graph),
+        };
+        let islands = islands::find(graph, &types);
+        let mut left = Left::default();
+        let mut stays = Vec::with_capacity(graph.node.len());
+        for (index, node) in graph.node.iter().enumerate() {
+            let asked = leave_out.has(node).then_some(Reason::Asked);
+            let island = islands.get(&index).copied();
+            let reason = asked.or_else(|| islands::must_stay(node)).or(island);
+            stays.push(reason.is_some());
+            let names = || node.input.iter().chain(&node.output);
+            let has_floats = names().any(|name| types.get(name) == Some(&FLOAT));
+            if let Some(reason) = reason.filter(|_| has_floats) {
+                left.add(node, reason);
+            }
+        }
         let mut wanted: BTreeMap<&str, BTreeSet<Kind>> = BTreeMap::new();
         for value in &graph.output {
-            wanted.entry(&value.name).or_default().insert(ends);
+            let kind = ends.of(&value.name);
+            wanted.entry(&value.name).or_default().insert(kind);
         }
         // Readers come before what they read, so that a cast knows which nodes read its result.
         for (node, stays) in graph.node.iter().zip(&mut stays).rev() {
@@ -199,7 +194,7 @@ impl Plan {
                     .get(node.output.first().map_or("", String::as_str))
                     .is_some_and(|kinds| !kinds.contains(&Kind::Half));
             for (index, name) in node.input.iter().enumerate() {
-                let kind = if *stays || is_float_slot(node, index) {
+                let kind = if *stays || islands::is_float_slot(node, index) {
                     Kind::Float
                 } else {
                     Kind::Half
@@ -207,11 +202,12 @@ impl Plan {
                 wanted.entry(name).or_default().insert(kind);
             }
         }
-        let values = named_values(graph, &types, &stays, &wanted, ends);
+        let values = named_values(graph, &types, &stays, &wanted, &ends);
         Self {
             stays,
             values,
             ends,
+            left,
         }
     }
 
@@ -235,17 +231,21 @@ impl Plan {
 
     /// Turns what the graph says of its values.
     fn state(&self, graph: &mut GraphProto) {
-        let ends = self.ends;
         for value in graph.input.iter_mut().chain(&mut graph.output) {
             if self.values.contains_key(&value.name) {
-                set_element(value, ends);
+                set_element(value, self.ends.of(&value.name).element());
             }
         }
         let outputs = parts::outputs(graph);
         for value in &mut graph.value_info {
             if let Some(known) = self.values.get(&value.name) {
                 let end = outputs.contains(&value.name);
-                set_element(value, if end { ends } else { known.home });
+                let kind = if end {
+                    self.ends.of(&value.name)
+                } else {
+                    known.home
+                };
+                set_element(value, kind.element());
             }
         }
     }
@@ -288,7 +288,7 @@ impl Plan {
             .iter()
             .any(|name| self.values.contains_key(name));
         for index in 0..node.input.len() {
-            let kind = if stays || is_float_slot(node, index) {
+            let kind = if stays || islands::is_float_slot(node, index) {
                 Kind::Float
             } else {
                 Kind::Half
@@ -321,7 +321,7 @@ fn named_values(
     types: &Types,
     stays: &[bool],
     wanted: &BTreeMap<&str, BTreeSet<Kind>>,
-    ends: Kind,
+    ends: &Ends,
 ) -> BTreeMap<String, Value> {
     let mut names = Names::new(graph);
     let outputs = parts::outputs(graph);
@@ -342,7 +342,8 @@ fn named_values(
         .sparse_initializer
         .iter()
         .filter_map(|sparse| Some((&sparse.values.as_ref()?.name, Kind::Float)));
-    let inputs = graph.input.iter().map(|value| (&value.name, ends));
+    let inputs = graph.input.iter();
+    let inputs = inputs.map(|value| (&value.name, ends.of(&value.name)));
     let made = graph.node.iter().zip(stays).flat_map(|(node, &stays)| {
         let home = if stays { Kind::Float } else { Kind::Half };
         node.output.iter().map(move |name| (name, home))
@@ -363,7 +364,7 @@ fn named_values(
                 Kind::Half => ["fp16", "float"],
             };
             // The outside knows an output by its name, whichever kind it is made as.
-            if outputs.contains(name) && home != ends {
+            if outputs.contains(name) && home != ends.of(name) {
                 own = names.fresh(name, suffix[0]);
                 other = Some(name.clone());
             } else {
@@ -382,48 +383,12 @@ fn named_values(
     values
 }
 
-/// Changes the attributes that say which type a node gives.
-fn retype(node: &mut NodeProto) {
-    if is_op(node, "Cast") && proto::int(node, "to") == Some(i64::from(FLOAT)) {
-        parts::set(node, parts::int("to", i64::from(HALF)));
-    }
-    if !is_op(node, "ConstantOfShape") {
-        return;
-    }
-    let given = proto::attribute(node, "value").and_then(|found| found.t.as_ref());
-    // Without a value it gives 32-bit zeros.
-    let zero = parts::floats("", &[1], &[0.0]);
-    let tensor = given.unwrap_or(&zero);
-    let mut uncounted = Counts::default();
-    if tensor.data_type != FLOAT {
-        return;
-    }
-    if let Ok(tensor) = halved(tensor, &tensor.name, &mut uncounted) {
-        let attribute = AttributeProto {
-            name: "value".to_owned(),
-            r#type: AttributeType::Tensor as i32,
-            t: Some(tensor),
-            ..Default::default()
-        };
-        parts::set(node, attribute);
-    }
-}
-
-fn set_element(value: &mut ValueInfoProto, kind: Kind) {
-    let inner = value.r#type.as_mut().and_then(|known| known.value.as_mut());
-    if let Some(type_proto::Value::TensorType(tensor)) = inner
-        && matches!(tensor.elem_type, FLOAT | HALF)
-    {
-        tensor.elem_type = kind.element();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::infer::testing::{Graph, attr, port};
-    use crate::pb::OperatorSetIdProto;
     use crate::pb::tensor_proto::DataType;
+    use crate::pb::{OperatorSetIdProto, ValueInfoProto};
 
     fn model(graph: &Graph) -> ModelProto {
         let mut model = graph.model();
@@ -562,6 +527,37 @@ mod tests {
         assert_eq!(
             refusal(&ModelProto::default()),
             refusal(&old).replace('6', "1")
+        );
+    }
+
+    #[test]
+    fn caches_are_halved_with_what_comes_back() {
+        let graph = Graph::new(&[("x", &[1, 2, 1, 4]), ("past.0.key", &[1, 2, 3, 4])]);
+        let mut made = graph.node(
+            "Concat",
+            "past.0.key x",
+            "present.0.key",
+            &[attr("axis", &[2])],
+        );
+        made = made.node("Relu", "present.0.key", "y", &[]);
+        let mut model = model(&made);
+        let present = port("present.0.key", DataType::Float, &["b", "2", "n", "4"]);
+        model.graph.as_mut().unwrap().output.push(present);
+        let done = rewrite(&model, &Fp16Options::default()).unwrap();
+        let new = done.model.graph.as_ref().unwrap();
+        assert_eq!(elements(&new.input), [FLOAT, HALF]);
+        assert_eq!(elements(&new.output), [FLOAT, HALF]);
+        assert_eq!(
+            lines(&done.model)[..2],
+            [
+                "Cast x > x/fp16",
+                "Concat past.0.key x/fp16 > present.0.key"
+            ]
+        );
+        assert!(
+            done.notes[0].contains("1 input for past keys and values"),
+            "{:?}",
+            done.notes
         );
     }
 }

@@ -1,12 +1,15 @@
-//! Stored floats in 16 bits, which reach from 6e-8 to 65504 only.
+//! Stored floats in 16 bits, which reach from 6e-8 to 65504 only, and what a graph says of types.
 //!
 //! `fp16` calls it for every tensor that it turns and reports what did not fit.
 
-use crate::pb::TensorProto;
+use crate::pb::attribute_proto::AttributeType;
 use crate::pb::tensor_proto::DataType;
+use crate::pb::{AttributeProto, NodeProto, TensorProto, ValueInfoProto, type_proto};
 use half::f16;
 
-use super::{Counts, RewriteError, parts};
+use super::parts::{self, FLOAT, is_op};
+use super::{Counts, RewriteError};
+use crate::proto;
 
 /// 16-bit floats, as a file writes the type.
 pub(crate) const HALF: i32 = DataType::Float16 as i32;
@@ -47,6 +50,43 @@ fn halve(value: f32, counts: &mut Counts) -> f16 {
         return if value > 0.0 { tiny } else { -tiny };
     }
     nearest
+}
+
+/// Changes the attributes that say which type a node gives.
+pub(super) fn retype(node: &mut NodeProto) {
+    if is_op(node, "Cast") && proto::int(node, "to") == Some(i64::from(FLOAT)) {
+        parts::set(node, parts::int("to", i64::from(HALF)));
+    }
+    if !is_op(node, "ConstantOfShape") {
+        return;
+    }
+    let given = proto::attribute(node, "value").and_then(|found| found.t.as_ref());
+    // Without a value it gives 32-bit zeros.
+    let zero = parts::floats("", &[1], &[0.0]);
+    let tensor = given.unwrap_or(&zero);
+    let mut uncounted = Counts::default();
+    if tensor.data_type != FLOAT {
+        return;
+    }
+    if let Ok(tensor) = halved(tensor, &tensor.name, &mut uncounted) {
+        let attribute = AttributeProto {
+            name: "value".to_owned(),
+            r#type: AttributeType::Tensor as i32,
+            t: Some(tensor),
+            ..Default::default()
+        };
+        parts::set(node, attribute);
+    }
+}
+
+/// Changes what a value is said to hold, where that is a float.
+pub(super) fn set_element(value: &mut ValueInfoProto, element: i32) {
+    let inner = value.r#type.as_mut().and_then(|known| known.value.as_mut());
+    if let Some(type_proto::Value::TensorType(tensor)) = inner
+        && matches!(tensor.elem_type, FLOAT | HALF)
+    {
+        tensor.elem_type = element;
+    }
 }
 
 #[cfg(test)]

@@ -62,17 +62,15 @@ pub fn rewrite(
         },
         placing: &placing,
     };
-    let mut floats: BTreeMap<&str, u64> = BTreeMap::new();
     for value in &graph.input {
         writer.pair(&value.name, &value.name, false);
     }
+    let float = |name: &String| placing.types.get(name) == Some(&FLOAT);
     for (node, &job) in graph.node.iter().zip(&placing.jobs) {
         writer.node(node, job)?;
-        let float = |name: &String| placing.types.get(name) == Some(&FLOAT);
-        if job.is_none() && node.input.iter().any(float) && node.output.iter().any(float) {
-            writer.counts.left += 1;
-            *floats.entry(&node.op_type).or_insert(0) += 1;
-        }
+        let is_left =
+            job.is_none() && node.input.iter().any(float) && node.output.iter().any(float);
+        writer.counts.left += u64::from(is_left);
     }
     let Writer {
         nodes,
@@ -80,13 +78,7 @@ pub fn rewrite(
         counts,
         ..
     } = writer;
-    if !floats.is_empty() {
-        let each: Vec<String> = floats
-            .iter()
-            .map(|(name, count)| format!("{name} ({count})"))
-            .collect();
-        notes.push(format!("These compute in floats: {}", each.join(", ")));
-    }
+    notes.extend(placing.left.notes());
     let mut model = placing.model.clone();
     if let Some(graph) = &mut model.graph {
         graph.node = nodes;
@@ -165,19 +157,22 @@ impl Writer<'_> {
                 name.clone_from(read);
             }
         }
+        let product = placing::is_product(&node);
         let mut written = Vec::new();
         for name in &mut node.output {
             let value = name.clone();
+            // What a product gives is floats for all but layers, unless storing has to cut it to a range.
+            let everywhere = job.is_some() && (!product || self.placing.bounds.contains_key(name));
             // The outside knows an output by its name, which the stored form must have then.
-            let end = job.is_some() && self.placing.values.contains(name);
+            let end = everywhere && self.placing.values.contains(name);
             if end && self.outputs.contains(name) {
                 *name = self.names.fresh(name, "float");
             }
-            written.push((value, name.clone()));
+            written.push((value, name.clone(), everywhere));
         }
         self.nodes.push(node);
-        for (value, name) in written {
-            self.pair(&value, &name, job.is_some());
+        for (value, name, everywhere) in written {
+            self.pair(&value, &name, everywhere);
         }
         Ok(())
     }
@@ -465,8 +460,9 @@ mod tests {
         );
         assert_eq!(tensor(&done.model, "v/scale").dims, [3]);
         assert_eq!(parts::opset(&done.model), 13);
-        let note = "These compute in floats: Conv (1), Flatten (1), Sub (1)";
-        assert_eq!(done.notes, [note]);
+        let note = "In 32-bit floats because keep_float names them: Conv (1: c)";
+        assert_eq!(done.notes[0], note);
+        assert!(done.notes[1].contains("Sub (1: s)"), "{:?}", done.notes);
     }
 
     #[test]

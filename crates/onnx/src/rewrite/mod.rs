@@ -4,13 +4,17 @@
 //! floats, `int8` turns the layers into whole numbers with the help of ranges that the caller
 //! measures on the network of `observe`, `raise` writes older operators as newer ones, and `fold` merges
 //! normalisations into convolutions.
-//! `batch` leaves the numbers alone and fixes the size of the batch. Nothing here runs a network.
+//! `islands` finds what 16 bits do not hold, `caches` what goes round in a decoder, `left` says what stays in floats. `batch` leaves the numbers
+//! alone and fixes the size of the batch. Nothing here runs a network.
 
 pub mod batch;
+mod caches;
 mod fold;
 pub mod fp16;
 mod halving;
 pub mod int8;
+mod islands;
+pub mod left;
 pub mod observe;
 mod parts;
 mod placing;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pb::{GraphProto, ModelProto, NodeProto, TensorProto};
 
+use super::left::{Left, Reason};
 use super::parts::{self, FLOAT, LeaveOut, is_op, is_own};
 use super::types::{self, Types};
 use super::{RewriteError, fold, raise};
@@ -33,6 +34,11 @@ const PASS: &[&str] = &[
     "Unsqueeze",
 ];
 
+/// Operators that move values and compute nothing.
+const MOVE: &[&str] = &[
+    "Cast", "Expand", "Gather", "Identity", "Pad", "Slice", "Split", "Tile", "Where",
+];
+
 /// How a node computes in 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Job {
@@ -41,7 +47,7 @@ pub(crate) enum Job {
         /// The axis of the output channels.
         axis: usize,
     },
-    /// All float inputs alike.
+    /// All float inputs alike: computed ones, and stored ones beside them.
     Plain,
     /// Input 0 as it is.
     Pass,
@@ -62,6 +68,8 @@ pub(super) struct Placing {
     pub bounds: BTreeMap<String, (f32, f32)>,
     /// Element types.
     pub types: Types,
+    /// The nodes that stay in floats, and why.
+    pub left: Left,
     /// How many normalisations were folded.
     pub folded: u64,
 }
@@ -124,6 +132,7 @@ pub(super) fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Plac
         !gone.contains_key(&(index - 1))
     });
     let (values, like) = values(graph, &jobs, &bounds, &types);
+    let left = left(graph, &jobs, &types, leave_out);
     Ok(Placing {
         model,
         jobs,
@@ -131,8 +140,54 @@ pub(super) fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Plac
         like,
         bounds,
         types,
+        left,
         folded,
     })
+}
+
+/// A matrix product gives floats as easily as 8 bits, so its result keeps its digits wherever it is not cut to
+/// a range.
+pub(super) fn is_product(node: &NodeProto) -> bool {
+    is_op(node, "Gemm") || is_op(node, "MatMul")
+}
+
+/// The nodes that take floats, give floats and have no job.
+fn left(graph: &GraphProto, jobs: &[Option<Job>], types: &Types, leave_out: &LeaveOut<'_>) -> Left {
+    let stored: BTreeSet<&str> = graph
+        .initializer
+        .iter()
+        .map(|tensor| tensor.name.as_str())
+        .collect();
+    let float = |name: &String| types.get(name) == Some(&FLOAT);
+    let computed = |name: &&String| float(name) && !stored.contains(name.as_str());
+    let mut left = Left::default();
+    for (node, job) in graph.node.iter().zip(jobs) {
+        if job.is_some() || !node.input.iter().any(float) || !node.output.iter().any(float) {
+            continue;
+        }
+        let reason = match node.op_type.as_str() {
+            _ if leave_out.has(node) => Reason::Asked,
+            _ if !is_own(&node.domain) => Reason::Foreign,
+            "MatMul" | "Gemm" | "Einsum" if node.input.iter().filter(computed).count() > 1 => {
+                Reason::Activations
+            }
+            "Conv" | "MatMul" | "Gemm" | "Einsum" => Reason::Weights,
+            "Gather"
+                if node
+                    .input
+                    .first()
+                    .is_some_and(|name| stored.contains(name.as_str())) =>
+            {
+                Reason::Table
+            }
+            "Relu" | "Clip" => Reason::Surrounded,
+            name if MOVE.contains(&name) => Reason::Surrounded,
+            name if FOLLOW.contains(&name) || PASS.contains(&name) => Reason::Surrounded,
+            _ => Reason::Coarse,
+        };
+        left.add(node, reason);
+    }
+    left
 }
 
 /// The search for nodes, from the inputs to the outputs.
@@ -143,6 +198,12 @@ struct Search<'a> {
     jobs: Vec<Option<Job>>,
     /// The node that computes a value in 8 bits.
     made: BTreeMap<&'a str, usize>,
+    /// The matrix product that gives a value, which is in floats where nothing wants it otherwise.
+    products: BTreeMap<&'a str, usize>,
+    /// Cut values in floats that stand for others in 8 bits.
+    near: BTreeSet<&'a str>,
+    /// The nodes that read a value.
+    readers: BTreeMap<&'a str, Vec<&'a NodeProto>>,
     bounds: BTreeMap<String, (f32, f32)>,
     /// Nodes that disappear, with the node that does their work.
     gone: BTreeMap<usize, usize>,
@@ -160,6 +221,9 @@ impl<'a> Search<'a> {
             uses: parts::uses(graph),
             jobs: vec![None; graph.node.len()],
             made: BTreeMap::new(),
+            products: BTreeMap::new(),
+            near: BTreeSet::new(),
+            readers: readers(graph),
             bounds: BTreeMap::new(),
             gone: BTreeMap::new(),
         }
@@ -180,27 +244,42 @@ impl<'a> Search<'a> {
         }
         if let Some(job) = self.job(node) {
             self.jobs[index] = Some(job);
-            self.made.insert(output, index);
+            let results = if is_product(node) {
+                &mut self.products
+            } else {
+                &mut self.made
+            };
+            results.insert(output, index);
         }
     }
 
     fn job(&self, node: &NodeProto) -> Option<Job> {
         let made = |name: &String| self.made.contains_key(name.as_str());
         match node.op_type.as_str() {
-            "Conv" | "Gemm" => self.layer(node),
-            "MatMul" => self.layer(node).or_else(|| {
-                let floats = node.input.iter().all(|name| self.is_float(Some(name)));
-                floats.then_some(Job::Plain)
-            }),
+            "Conv" | "Gemm" | "MatMul" => self.layer(node),
             name if FOLLOW.contains(&name) => {
                 let floats = node.input.iter().all(|name| self.is_float(Some(name)));
-                (floats && node.input.iter().any(made)).then_some(Job::Plain)
+                let joins = matches!(name, "Add" | "Concat");
+                let enough = !joins || node.input.iter().all(|name| self.is_ready(name));
+                (floats && enough && node.input.iter().any(made)).then_some(Job::Plain)
             }
             name if PASS.contains(&name) => {
                 node.input.first().is_some_and(made).then_some(Job::Pass)
             }
             _ => None,
         }
+    }
+
+    /// Whether a value can be put together with one in 8 bits: it is in 8 bits anyway, or it is a bias. The sums
+    /// that run through a transformer, tables of positions and single tokens lose more by the common steps than
+    /// is won.
+    fn is_ready(&self, name: &str) -> bool {
+        let stored = self.stored.get(name);
+        let is_bias = stored.is_some_and(|tensor| {
+            let wide = tensor.dims.iter().filter(|dim| **dim > 1);
+            wide.count() <= 1
+        });
+        self.made.contains_key(name) || self.near.contains(name) || is_bias
     }
 
     /// A layer whose weights and bias are stored in a form that we know.
@@ -254,11 +333,18 @@ impl<'a> Search<'a> {
 
     /// Lets the node before do the cutting, by the range that its result is stored in.
     fn cut(&mut self, index: usize, node: &'a NodeProto, bounds: (f32, f32)) {
-        let Some(&producer) = self.made.get(node.input[0].as_str()) else {
+        let name = node.input[0].as_str();
+        let product = self.products.get(name).copied();
+        let Some(producer) = self.made.get(name).copied().or(product) else {
             return;
         };
+        self.near.insert(&node.output[0]);
         let alone = self.uses.get(&node.input[0]) == Some(&1);
         if !alone || self.jobs[producer] == Some(Job::Pass) {
+            return;
+        }
+        // A product is stored in 8 bits where layers alone read it.
+        if product.is_some() && !self.is_for_layers(&node.output[0]) {
             return;
         }
         let before = self.bounds.remove(&node.input[0]);
@@ -268,12 +354,40 @@ impl<'a> Search<'a> {
             (low.max(bounds.0), high.min(bounds.1)),
         );
         self.gone.insert(index, producer);
-        self.made.insert(&node.output[0], producer);
+        let results = if product.is_some() {
+            &mut self.products
+        } else {
+            &mut self.made
+        };
+        results.insert(&node.output[0], producer);
+    }
+
+    /// Whether all that read a value are layers that take it as their activation.
+    fn is_for_layers(&self, name: &str) -> bool {
+        let readers = self.readers.get(name).map_or(&[][..], Vec::as_slice);
+        let is_layer = |node: &&NodeProto| {
+            let kind = matches!(node.op_type.as_str(), "Conv" | "Gemm" | "MatMul");
+            kind && proto::input(node, 0) == Some(name) && self.layer(node).is_some()
+        };
+        !readers.is_empty()
+            && readers.iter().all(is_layer)
+            && self.uses.get(name) == Some(&readers.len())
     }
 
     fn is_float(&self, name: Option<&String>) -> bool {
         name.is_some_and(|name| self.types.get(name) == Some(&FLOAT))
     }
+}
+
+/// The nodes that read each value.
+fn readers(graph: &GraphProto) -> BTreeMap<&str, Vec<&NodeProto>> {
+    let mut readers: BTreeMap<&str, Vec<&NodeProto>> = BTreeMap::new();
+    for node in &graph.node {
+        for name in &node.input {
+            readers.entry(name).or_default().push(node);
+        }
+    }
+    readers
 }
 
 /// The values that go through 8 bits, and those of them that take another's steps.
@@ -288,8 +402,6 @@ fn values(
         .iter()
         .map(|tensor| tensor.name.as_str())
         .collect();
-    let uses = parts::uses(graph);
-    let outputs = parts::outputs(graph);
     let mut values = BTreeSet::new();
     let mut like = BTreeMap::new();
     for (node, job) in graph.node.iter().zip(jobs) {
@@ -305,12 +417,7 @@ fn values(
             .filter(|name| !stored.contains(name.as_str()) && types.get(*name) == Some(&FLOAT));
         values.extend(read.cloned());
         let output = &node.output[0];
-        // A product gives floats as easily, and the network's answer keeps its digits.
-        let answer = matches!(node.op_type.as_str(), "Gemm" | "MatMul")
-            && outputs.contains(output)
-            && uses.get(output) == Some(&1)
-            && !bounds.contains_key(output);
-        if !answer {
+        if !is_product(node) || bounds.contains_key(output) {
             values.insert(output.clone());
         }
         if *job == Job::Pass {
@@ -329,6 +436,11 @@ mod tests {
 
     /// A convolution of two channels with weights, and whatever comes after.
     fn placed(graph: Graph, output: &str) -> Placing {
+        placed_with(graph, Vec::new(), output)
+    }
+
+    /// The same with more stored tensors; those of four values are squares.
+    fn placed_with(graph: Graph, stored: Vec<TensorProto>, output: &str) -> Placing {
         let conv = Graph::new(&[("x", &[1, 2, 4, 4])])
             .floats("w", &[1.0; 4])
             .floats("low", &[0.0])
@@ -338,6 +450,12 @@ mod tests {
         let all = model.graph.as_mut().unwrap();
         all.initializer[0].dims = vec![2, 2, 1, 1];
         all.initializer[1].dims = vec![];
+        all.initializer.extend(stored);
+        for square in all.initializer.iter_mut().skip(3) {
+            if square.dims == [4] {
+                square.dims = vec![2, 2];
+            }
+        }
         all.node.extend(graph.graph.node);
         all.output.push(port(output, DataType::Float, &["n"]));
         model.opset_import.push(OperatorSetIdProto {
@@ -376,5 +494,65 @@ mod tests {
         assert_eq!(names(&placing), ["c", "f", "p", "x"]);
         assert_eq!(placing.root("f"), "c");
         assert_eq!(placing.roots().into_iter().collect::<Vec<_>>(), ["c", "x"]);
+    }
+
+    #[test]
+    fn products_keep_their_digits_and_activations_floats() {
+        let graph = Graph::default()
+            .node("Reshape", "c", "p", &[])
+            .node("MatMul", "p v", "q", &[])
+            .node("Add", "q b", "s", &[])
+            .node("MatMul", "s q", "t", &[])
+            .node("Add", "p t", "y", &[]);
+        let stored = Graph::default()
+            .floats("v", &[1.0; 4])
+            .floats("b", &[1.0; 2]);
+        let placing = placed_with(graph, stored.graph.initializer, "y");
+        // The bias, the product of two activations and the sum of both are in floats.
+        let layer = Some(Job::Layer { axis: 1 });
+        assert_eq!(
+            placing.jobs[1..],
+            [Some(Job::Pass), layer, None, None, None]
+        );
+        assert_eq!(names(&placing), ["c", "p", "x"]);
+        let notes = placing.left.notes();
+        assert!(notes[0].contains("activations: MatMul (1: t)"), "{notes:?}");
+        assert!(notes[1].contains("Add (2: s, y)"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_rectified_product_is_stored_for_layers_alone() {
+        let chain = |last: &str, inputs: &str| {
+            let graph = Graph::default()
+                .node("Gemm", "c v", "q", &[])
+                .node("Relu", "q", "r", &[])
+                .node(last, inputs, "y", &[]);
+            let stored = Graph::default().floats("v", &[1.0; 4]).graph.initializer;
+            placed_with(graph, stored, "y")
+        };
+        let layers = chain("Gemm", "r v");
+        assert_eq!(layers.bounds["r"].0, 0.0);
+        assert_eq!(names(&layers), ["c", "r", "x"]);
+        let others = chain("Softmax", "r");
+        assert!(others.bounds.is_empty());
+        assert_eq!(names(&others), ["c", "x"]);
+    }
+
+    #[test]
+    fn a_token_beside_patches_keeps_its_digits() {
+        let graph = Graph::default()
+            .node("Reshape", "c", "p", &[])
+            .node("Expand", "token", "t", &[])
+            .node("Concat", "t p", "a", &[])
+            .node("Concat", "p p", "b", &[])
+            .node("Add", "p bias", "d", &[])
+            .node("Add", "p places", "y", &[]);
+        let stored = Graph::default()
+            .floats("token", &[1.0; 2])
+            .floats("bias", &[1.0; 2])
+            .floats("places", &[1.0; 4]);
+        let placing = placed_with(graph, stored.graph.initializer, "y");
+        let plain = Some(Job::Plain);
+        assert_eq!(placing.jobs[2..], [None, None, plain, plain, None]);
     }
 }

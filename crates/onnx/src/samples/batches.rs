@@ -32,6 +32,7 @@ impl SampleSet {
                     square_side(spec)?;
                     items.push(item.clone());
                 }
+                Part::Archive | Part::ArchiveRow(_) => return Err(SampleError::Reader),
                 // All rows together are one item: it stands for the first, and the others go.
                 Part::Row(row) if row > 0 && is_item_before(&items, item) => {}
                 Part::Array | Part::Row(_) => {
@@ -98,6 +99,7 @@ impl SampleSet {
                     })?)
                 }
                 Part::Array | Part::Row(_) => array(item, spec)?,
+                Part::Archive | Part::ArchiveRow(_) => return Err(SampleError::Reader),
             };
             let found = element_of(&values);
             if !append(&mut data, values) {
@@ -155,7 +157,7 @@ fn array(item: &Item, spec: &TensorSpec) -> Result<TensorData, SampleError> {
     let wanted = item_dims(spec);
     let tensor = match item.part {
         Part::Row(row) => npy::read_rows(&item.path, &spec.name, row, 1)?,
-        Part::Array | Part::Picture => npy::read(&item.path, &spec.name)?,
+        _ => npy::read(&item.path, &spec.name)?,
     };
     let dims = tensor.spec.dims.as_slice();
     let is_one = dims
@@ -178,7 +180,7 @@ fn wrong_shape(path: &Path, found: &[usize], spec: &TensorSpec) -> SampleError {
     }
 }
 
-fn shown(dims: &[usize]) -> String {
+pub(super) fn shown(dims: &[usize]) -> String {
     let sizes: Vec<String> = dims.iter().map(ToString::to_string).collect();
     if sizes.is_empty() {
         "a single number".to_owned()
@@ -187,7 +189,7 @@ fn shown(dims: &[usize]) -> String {
     }
 }
 
-fn empty(element: ElementType) -> TensorData {
+pub(super) fn empty(element: ElementType) -> TensorData {
     match element {
         ElementType::F32 => TensorData::F32(Vec::new()),
         ElementType::F64 => TensorData::F64(Vec::new()),
@@ -201,7 +203,7 @@ fn empty(element: ElementType) -> TensorData {
     }
 }
 
-fn element_of(data: &TensorData) -> ElementType {
+pub(super) fn element_of(data: &TensorData) -> ElementType {
     match data {
         TensorData::F32(_) => ElementType::F32,
         TensorData::F64(_) => ElementType::F64,
@@ -218,7 +220,7 @@ fn element_of(data: &TensorData) -> ElementType {
 /// Appends values, as the type of what is there already. Floats go into floats of any width, whole
 /// numbers into whole numbers that can hold them. Whole numbers for floats are refused: they are bytes
 /// of a picture as a rule, and the network wants them scaled. Says whether it was possible.
-fn append(data: &mut TensorData, more: TensorData) -> bool {
+pub(super) fn append(data: &mut TensorData, more: TensorData) -> bool {
     match (data, more) {
         (TensorData::F32(data), TensorData::F32(more)) => data.extend(more),
         (TensorData::Bool(data), TensorData::Bool(more)) => data.extend(more),

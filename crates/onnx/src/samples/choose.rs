@@ -1,8 +1,9 @@
 //! Chooses some of many items: evenly across the classes, and the same ones every time.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use super::{Broken, Item, Part, SampleError, SampleSet, picture};
+use super::{Broken, Item, Part, SampleError, SampleSet, npz, picture};
 use powerband_core::base::cancel::CancelToken;
 
 impl SampleSet {
@@ -17,11 +18,12 @@ impl SampleSet {
         self.only(&chosen)
     }
 
-    /// As `take`, but reads each picture to the end and takes another of its class in place of one that
-    /// is broken. Takes as long as reading them; afterwards no picture fails unless its file changes.
+    /// As `take`, but reads each picture and each archive to the end and takes another of its class in place of one that
+    /// is broken. Takes as long as reading them; afterwards none of them fails unless its file changes.
     pub fn sound(&self, n: usize, cancel: &CancelToken) -> Result<Self, SampleError> {
         let mut broken = Broken::default();
         let mut sound = Vec::new();
+        let mut archives = Archives::default();
         for group in groups(&self.items, n) {
             let wanted = group.chosen.len();
             let mut left = wanted;
@@ -36,16 +38,17 @@ impl SampleSet {
                     continue;
                 };
                 let verdict = match item.part {
-                    Part::Picture => picture::check(&item.path),
+                    Part::Picture => picture::check(&item.path).map_err(|why| why.to_string()),
                     // All of it was promised and found when the header was read.
                     Part::Array | Part::Row(_) => Ok(()),
+                    Part::Archive | Part::ArchiveRow(_) => archives.check(&item.path),
                 };
                 match verdict {
                     Ok(()) => {
                         sound.push(index);
                         left -= 1;
                     }
-                    Err(why) => broken.add(&item.path, why.to_string()),
+                    Err(why) => broken.add(&item.path, why),
                 }
             }
         }
@@ -66,6 +69,18 @@ impl SampleSet {
             classes: self.classes.clone(),
             notes: self.notes.clone(),
         }
+    }
+}
+
+/// Archives that were read to their end, so that each is read once however many rows it has.
+#[derive(Default)]
+struct Archives(BTreeMap<PathBuf, Result<(), String>>);
+
+impl Archives {
+    fn check(&mut self, path: &Path) -> Result<(), String> {
+        let read = || npz::check(path).map_err(|why| why.to_string());
+        let known = self.0.entry(path.to_owned()).or_insert_with(read);
+        known.clone()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Found, SampleError, has_extension, picture};
+use super::{Found, SampleError, is_archive, is_array, picture};
 use powerband_core::base::humanize;
 
 /// A folder that archives made on a Mac bring along.
@@ -65,7 +65,7 @@ pub(super) fn find(folder: &Path) -> Result<Found, SampleError> {
 /// What is in a folder, each in the order of the names.
 struct Entries {
     folders: Vec<PathBuf>,
-    /// Pictures and arrays only.
+    /// Pictures, arrays and archives of arrays only.
     files: Vec<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ impl Entries {
             }
             if path.is_dir() {
                 new.folders.push(path);
-            } else if picture::is_picture(&path) || has_extension(&path, "npy") {
+            } else if picture::is_picture(&path) || is_array(&path) || is_archive(&path) {
                 new.files.push(path);
             }
         }

@@ -1,15 +1,18 @@
 //! The user's own inputs: pictures and arrays, with or without classes.
 //!
 //! A path goes in through `open`; what comes out is a list of items, from which `take` and `sound`
-//! choose and `tensor` makes what a network is fed. `folder` and `list` find the files, `classes`
-//! numbers their classes, `picture` and `npy` read them. Nothing here knows a network.
+//! choose. `inputs` makes what a network is fed, with `batches` for a single input and `npz` for
+//! several. `folder` and `list` find the files, `classes` numbers their classes, `picture`, `npy` and
+//! `npz` read them. Nothing here knows a network.
 
 mod batches;
 mod choose;
 mod classes;
 mod folder;
+pub mod inputs;
 mod list;
 pub mod npy;
+pub mod npz;
 pub mod picture;
 mod resize;
 
@@ -18,6 +21,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use self::npy::NpyError;
+use self::npz::NpzError;
 use self::picture::PictureError;
 
 /// Inputs, in an order that depends on their names only.
@@ -51,6 +55,10 @@ pub enum Part {
     Array,
     /// One row of an array, counted from 0 along the first axis.
     Row(usize),
+    /// The file has an array for each input, which `SampleSet::for_inputs` parts.
+    Archive,
+    /// One row of each array of an archive, counted from 0 along the batch of its input.
+    ArchiveRow(usize),
 }
 
 /// Why there are no inputs.
@@ -78,15 +86,16 @@ pub enum SampleError {
     },
     /// A file of another kind.
     #[error(
-        "{} holds no inputs that can be read. Give a folder of pictures or .npy files, a folder with a \
-         sub-folder for each class, a .csv with file and label, or a .npy file", path.display()
+        "{} holds no inputs that can be read. Give a folder of pictures, .npy or .npz files, a folder \
+         with a sub-folder for each class, a .csv with file and label, a .npy or a .npz file",
+        path.display()
     )]
     Kind {
         /// The file.
         path: PathBuf,
     },
     /// Nothing in it.
-    #[error("{} holds neither pictures nor .npy files. Give the folder in which they lie", path.display())]
+    #[error("{} holds neither pictures nor .npy or .npz files. Give the folder in which they lie", path.display())]
     Empty {
         /// The file or folder.
         path: PathBuf,
@@ -103,7 +112,8 @@ pub enum SampleError {
     },
     /// Two kinds of input.
     #[error(
-        "{} holds {pictures} pictures and {arrays} .npy files. Put one kind into a folder of its own",
+        "{} holds {pictures} pictures, {arrays} .npy files and {archives} .npz files. Put one kind into a \
+         folder of its own",
         path.display()
     )]
     Mixed {
@@ -113,6 +123,8 @@ pub enum SampleError {
         pictures: usize,
         /// How many arrays.
         arrays: usize,
+        /// How many archives of arrays.
+        archives: usize,
     },
     /// All of them broken.
     #[error("none of {count} files can be used. The first is {}: {why}", first.display())]
@@ -172,6 +184,27 @@ pub enum SampleError {
     /// An array that cannot be used.
     #[error(transparent)]
     Array(#[from] NpyError),
+    /// An archive of arrays that cannot be used.
+    #[error(transparent)]
+    Archive(#[from] NpzError),
+    /// Files for one input where the network has several.
+    #[error(
+        "the network has {} inputs ({}), and {} holds files for one. Give a folder of .npz files, each with \
+         an array for every input under its name: numpy.savez(file, {}=…)",
+        inputs.len(),
+        inputs.join(", "),
+        path.display(),
+        inputs.join("=…, ")
+    )]
+    SeveralInputs {
+        /// A file of the samples.
+        path: PathBuf,
+        /// The network's inputs.
+        inputs: Vec<String>,
+    },
+    /// Archives that were not parted for the network's inputs.
+    #[error("an archive of arrays has to be parted for the inputs of a network first")]
+    Reader,
     /// An array of another shape than the network's input.
     #[error(
         "{} has the wrong shape: it is {found}, and an item for input {input:?} is {wanted}, with or \
@@ -264,10 +297,10 @@ pub fn open(path: &Path) -> Result<SampleSet, SampleError> {
     if has_extension(path, "csv") {
         return assemble(path, beside, list::find(path)?);
     }
-    if has_extension(path, "npy") {
+    if is_array(path) {
         return rows(path);
     }
-    if !picture::is_picture(path) {
+    if !picture::is_picture(path) && !is_archive(path) {
         let path = path.to_owned();
         return Err(SampleError::Kind { path });
     }
@@ -281,6 +314,15 @@ pub fn open(path: &Path) -> Result<SampleSet, SampleError> {
 fn has_extension(path: &Path, wanted: &str) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+}
+
+fn is_array(path: &Path) -> bool {
+    has_extension(path, "npy")
+}
+
+/// Several arrays in one file.
+fn is_archive(path: &Path) -> bool {
+    has_extension(path, "npz")
 }
 
 /// The rows of an array.
@@ -310,39 +352,32 @@ fn rows(path: &Path) -> Result<SampleSet, SampleError> {
 fn assemble(path: &Path, beside: &Path, found: Found) -> Result<SampleSet, SampleError> {
     let mut notes = found.notes;
     let count = found.files.len();
-    let arrays = found
-        .files
-        .iter()
-        .filter(|(file, _)| has_extension(file, "npy"));
-    let arrays = arrays.count();
+    let of_kind =
+        |is_it: fn(&Path) -> bool| found.files.iter().filter(|(file, _)| is_it(file)).count();
+    let (arrays, archives) = (of_kind(is_array), of_kind(is_archive));
     if count == 0 {
         let path = path.to_owned();
         return Err(SampleError::Empty { path });
     }
-    if arrays > 0 && arrays < count {
+    let pictures = count - arrays - archives;
+    if [pictures, arrays, archives]
+        .iter()
+        .filter(|kind| **kind > 0)
+        .count()
+        > 1
+    {
         return Err(SampleError::Mixed {
             path: path.to_owned(),
-            pictures: count - arrays,
+            pictures,
             arrays,
+            archives,
         });
     }
     let numbered = classes::number(beside, &found.files, &found.classes, &mut notes)?;
     let mut broken = Broken::default();
     let mut items = Vec::with_capacity(count);
     for ((file, _), label) in found.files.into_iter().zip(numbered.labels) {
-        let (part, verdict) = if arrays > 0 {
-            (
-                Part::Array,
-                npy::header(&file)
-                    .map(|_| ())
-                    .map_err(|why| why.to_string()),
-            )
-        } else {
-            (
-                Part::Picture,
-                picture::glance(&file).map_err(|why| why.to_string()),
-            )
-        };
+        let (part, verdict) = glance(&file);
         match verdict {
             Ok(()) => items.push(Item {
                 path: file,
@@ -361,6 +396,20 @@ fn assemble(path: &Path, beside: &Path, found: Found) -> Result<SampleSet, Sampl
         classes: numbered.names,
         notes,
     })
+}
+
+/// What a file is, and whether it begins as that.
+fn glance(file: &Path) -> (Part, Result<(), String>) {
+    if is_archive(file) {
+        let arrays = npz::headers(file).map(drop);
+        return (Part::Archive, arrays.map_err(|why| why.to_string()));
+    }
+    if is_array(file) {
+        let header = npy::header(file).map(drop);
+        return (Part::Array, header.map_err(|why| why.to_string()));
+    }
+    let picture = picture::glance(file);
+    (Part::Picture, picture.map_err(|why| why.to_string()))
 }
 
 /// Files that cannot be used.
@@ -400,5 +449,7 @@ impl Broken {
     }
 }
 
+#[cfg(test)]
+mod archive_tests;
 #[cfg(test)]
 mod tests;

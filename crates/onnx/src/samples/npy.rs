@@ -17,9 +17,9 @@ use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Where the array begins is a multiple of this, so that it can be mapped into memory.
-const ALIGNMENT: usize = 64;
+pub(super) const ALIGNMENT: usize = 64;
 /// A header says a type and a shape; one that is longer than this is none.
-const MOST_HEADER_BYTES: usize = 1 << 16;
+pub(super) const MOST_HEADER_BYTES: usize = 1 << 16;
 
 /// Why an array cannot be read.
 #[derive(Debug, Error)]
@@ -193,6 +193,16 @@ pub fn write(tensor: &Tensor) -> Vec<u8> {
     bytes
 }
 
+/// Reads an array whose file is in memory; `path` is what messages call it.
+pub(super) fn read_bytes(path: &Path, name: &str, bytes: &[u8]) -> Result<Tensor, NpyError> {
+    let header = parse(path, bytes, bytes.len() as u64)?;
+    let raw = bytes.get(header.start as usize..).unwrap_or_default();
+    Ok(Tensor {
+        data: values(header.element, raw),
+        spec: TensorSpec::new(name, header.element, header.dims),
+    })
+}
+
 fn open(path: &Path) -> Result<(File, Header), NpyError> {
     let failed = |why| NpyError::Read {
         path: path.to_owned(),
@@ -211,7 +221,7 @@ fn open(path: &Path) -> Result<(File, Header), NpyError> {
 }
 
 /// Reads a header from the first bytes of a file that is so long.
-fn parse(path: &Path, head: &[u8], length: u64) -> Result<Header, NpyError> {
+pub(super) fn parse(path: &Path, head: &[u8], length: u64) -> Result<Header, NpyError> {
     let wrong = |why: &str| NpyError::Header {
         path: path.to_owned(),
         why: why.to_owned(),

@@ -112,7 +112,7 @@ fn folders_without_classes() {
 fn what_holds_no_inputs_is_refused() {
     let dir = folder();
     assert!(refusal(&dir.path().join("gone")).contains("cannot read"));
-    assert!(refusal(dir.path()).contains("neither pictures nor .npy"));
+    assert!(refusal(dir.path()).contains("neither pictures nor .npy or .npz"));
     put(dir.path(), "x.txt", b"x");
     assert!(refusal(&dir.path().join("x.txt")).contains("holds no inputs"));
     let png = picture_bytes(4, 4, ImageFormat::Png);
@@ -125,7 +125,7 @@ fn what_holds_no_inputs_is_refused() {
     let mixed = folder();
     put(mixed.path(), "a.png", &png);
     put(mixed.path(), "b.npy", &array(ElementType::F32, &[2]));
-    assert!(refusal(mixed.path()).contains("1 pictures and 1 .npy"));
+    assert!(refusal(mixed.path()).contains("1 pictures, 1 .npy files and 0 .npz"));
     put(mixed.path(), "list.csv", b"file,label\n");
     assert!(refusal(&mixed.path().join("list.csv")).contains("neither"));
     put(mixed.path(), "0.npy", &array(ElementType::F32, &[0, 2]));

@@ -3,6 +3,7 @@
 //!
 //! Inputs and outputs travel as `NumPy` files, which every worker reads and writes.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,10 +24,11 @@ use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::plan::Judging;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
-use powerband_core::domain::tensor::{Tensor, TensorSpec};
+use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 use powerband_core::stats::closeness::Closeness;
 use powerband_core::stats::ranking::{self, Ranking};
 use powerband_onnx::input_values;
+use powerband_onnx::samples::inputs::converted;
 use powerband_onnx::samples::{self, npy};
 
 /// The network in floats, on the engine that is trusted with it.
@@ -38,9 +40,12 @@ pub struct Reference {
     pub runtime: Option<PathBuf>,
     /// The plan's model.
     pub model: PathBuf,
+    /// What its inputs hold, by their names.
+    pub elements: BTreeMap<String, ElementType>,
 }
 
 /// Inputs as files, in batches of one size.
+#[derive(Clone)]
 struct Feed {
     about: String,
     batches: Vec<Batch>,
@@ -53,6 +58,7 @@ struct Feed {
 }
 
 /// One batch: a file for each input, and the labels where all are known.
+#[derive(Clone)]
 struct Batch {
     files: Vec<PathBuf>,
     labels: Option<Vec<usize>>,
@@ -131,9 +137,14 @@ impl Run<'_, '_> {
             let case = CaseKey { setup, point };
             self.request.inputs.get(&case)?.as_ref().ok()
         });
-        let specs = specs
+        let mut specs = specs
             .cloned()
             .ok_or("no point of the sweep fits the model")?;
+        // A setup may take other floats than the network that it is compared with.
+        for spec in &mut specs {
+            let element = reference.elements.get(&spec.name).copied();
+            spec.element = element.unwrap_or(spec.element);
+        }
         let seed = self.request.beginning.plan.seed;
         let feed = Feed::make(judging, specs, point, seed, &folder, &self.stop)?;
         let activity = Activity::ComputingReference;
@@ -260,6 +271,12 @@ impl Run<'_, '_> {
         self.close(case);
         let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
         let folder = folder.join(setup.to_string());
+        let specs = self
+            .request
+            .inputs
+            .get(&case)
+            .and_then(|specs| specs.clone().ok());
+        let feed = feed.taken_as(&specs.unwrap_or_default(), &folder)?;
         feed.run(case, &folder, |request| {
             self.ask(setup, request, limit).map_err(|error| {
                 if !error.leaves_worker_usable() {
@@ -328,16 +345,9 @@ impl Feed {
         folder: &Path,
         cancel: &CancelToken,
     ) -> Result<(), String> {
-        let [spec] = &self.inputs[..] else {
-            return Err(format!(
-                "samples are for a network with one input, and this one has {}",
-                self.inputs.len()
-            ));
-        };
         let told = |error: samples::SampleError| error.to_string();
-        let spec = spec.clone();
         let set = samples::open(path).map_err(told)?;
-        let set = set.for_input(&spec).map_err(told)?;
+        let set = set.for_inputs(&self.inputs).map_err(told)?;
         let set = set.sound(judging.inputs as usize, cancel).map_err(told)?;
         let places: Vec<usize> = (0..set.items.len()).collect();
         let whole = places.chunks_exact(self.size);
@@ -350,15 +360,17 @@ impl Feed {
             ));
         }
         let items = (whole.len() * self.size) as u64;
+        let specs = self.inputs.clone();
+        let mut reader = set.reader();
         for batch in whole {
-            let tensor = set.tensor(batch, &spec).map_err(told)?;
+            let tensors = reader.tensors(batch, &specs).map_err(told)?;
             let labels = batch.iter().map(|&place| set.items.get(place)?.label);
             let labels = labels.collect();
-            self.push(folder, &[tensor], labels)?;
+            self.push(folder, &tensors, labels)?;
         }
         let words = humanize::of_many(items, "sample");
         let mut about = vec![format!("{words} of {}", path.display())];
-        about.extend(set.notes);
+        about.extend(set.notes.clone());
         self.about = about.join("; ");
         Ok(())
     }
@@ -379,6 +391,35 @@ impl Feed {
         let files = files.collect::<Result<Vec<_>, String>>()?;
         self.batches.push(Batch { files, labels });
         Ok(())
+    }
+
+    /// The same inputs for a setup whose model takes other floats, written down once more where it does.
+    fn taken_as(&self, specs: &[TensorSpec], folder: &Path) -> Result<Self, String> {
+        let mut feed = self.clone();
+        for (place, (known, spec)) in self.inputs.iter().zip(specs).enumerate() {
+            if known.element == spec.element || known.dims != spec.dims {
+                continue;
+            }
+            fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+            for (number, batch) in feed.batches.iter_mut().enumerate() {
+                let Some(file) = batch.files.get_mut(place) else {
+                    continue;
+                };
+                let tensor = npy::read(file, &spec.name).map_err(|error| error.to_string())?;
+                let tensor = converted(tensor, spec).ok_or_else(|| {
+                    format!(
+                        "input {} takes {}, and the network in floats {}",
+                        spec.name, spec.element, known.element
+                    )
+                })?;
+                *file = folder.join(format!("{number}-{place}.npy"));
+                fs::write(&*file, npy::write(&tensor)).map_err(|error| error.to_string())?;
+            }
+            if let Some(input) = feed.inputs.get_mut(place) {
+                input.element = spec.element;
+            }
+        }
+        Ok(feed)
     }
 
     /// Has a worker compute every batch; the files of the first output.
