@@ -80,7 +80,8 @@ fn step(step: &StepResult) -> Value {
     json!({
         "title": step.title,
         "setup": row.map(|row| row.setup_spec.clone()),
-        "batch": step.case.point,
+        "batch": step.case.point.batch(),
+        "point": step.case.point,
         "median_ms": row.and_then(|row| Some(row.latency_ns.as_ref()?.median / 1e6)),
         "throughput_per_s": row.and_then(|row| row.throughput_per_s),
         "trouble": step.trouble,

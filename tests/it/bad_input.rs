@@ -306,7 +306,7 @@ fn sessions_from_the_future() {
     home.write(
         "more.ron",
         whole
-            .replace("version: 1", "version: 2")
+            .replace("version: 2", "version: 3")
             .replace("notes: \"\",", "notes: \"\", colour: Some(\"red\"),"),
     );
     let shown = home.run(&["show", "more.ron"]);

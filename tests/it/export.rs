@@ -123,7 +123,7 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
     );
     fails(
         &["--chart", "samples", "--batch", "64", "--to", &svg],
-        &["no case at batch 64"],
+        &["there is no batch 64"],
     );
     fails(&["--chart", "breakdown", "--to", &svg], &["has no profile"]);
     fails(

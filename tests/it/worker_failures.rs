@@ -142,7 +142,7 @@ fn a_panic_for_want_of_memory_is_out_of_memory() {
 
 /// Scripts in a worker's place: name, body, the outcome they must get, and words of its sentence.
 fn odd_workers() -> Vec<(&'static str, String, &'static str, &'static str)> {
-    let hello = r#"echo '{"protocol":1,"program":"script"}'"#;
+    let hello = r#"echo '{"protocol":2,"program":"script"}'"#;
     vec![
         ("exits", "exit 5".to_owned(), "crashed", "exit status 5"),
         ("silent", "sleep 600".to_owned(), "timed-out", "starting"),
