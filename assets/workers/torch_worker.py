@@ -477,20 +477,39 @@ def read_onnx(path: str) -> tuple[dict[str, Any], list[str]]:
 
 def take_weights(module: Any, weights: dict[str, Any]) -> Optional[str]:
     """Gives the module the file's weights, if they fit one and all; else the reason why not."""
-    state = module.state_dict()
-    wanted = {name: value for name, value in state.items() if not name.endswith("num_batches_tracked")}
     if not weights:
         return "there is no ONNX file with weights"
-    for name, value in wanted.items():
+    pairs = []
+    for name, value in learned(getattr(module, "inner", module)).items():
         found = weights.get(name)
+        if found is None and weights.get(f"{name}.T") is not None:
+            # The matrix of a product, which ONNX has the other way round.
+            found = weights[f"{name}.T"].T
         if found is None:
             return f"the ONNX file has no weights called {name}"
         if tuple(found.shape) != tuple(value.shape):
             return f"{name} is {list(value.shape)} here and {list(found.shape)} in the ONNX file"
+        pairs.append((value, found))
     with torch.no_grad():
-        for name, value in wanted.items():
-            value.copy_(torch.from_numpy(numpy.array(weights[name])))
+        for value, found in pairs:
+            value.copy_(torch.from_numpy(numpy.array(found)))
     return None
+
+
+# Numbers in a state that are counted or worked out and not learned.
+NOT_LEARNED = ("num_batches_tracked", "inv_freq", "position_ids", ".masked_bias", ".attn.bias")
+
+
+def learned(module: Any) -> dict[str, Any]:
+    """The tensors that a file has to give, each once: a head may share its matrix with a table of words."""
+    seen: set[int] = set()
+    found = {}
+    for name, value in module.state_dict().items():
+        place_ = value.data_ptr()
+        if not name.endswith(NOT_LEARNED) and (place_ not in seen or not place_):
+            found[name] = value
+        seen.add(place_)
+    return found
 
 
 # ---------------------------------------------------------------------------------------------
@@ -519,7 +538,7 @@ def build_network(recipe: Recipe, name: str, model: str) -> Network:
     reference = recipe.options.get("module")
     weights, output_names = read_onnx(model)
     if reference is None:
-        network = Network(torchvision_network(name), name, "network", output_names, [])
+        network = Network(named_network(name), name, "network", output_names, [])
     elif reference.endswith((".pt", ".ts", ".pt2")):
         network = Network(*saved_module(reference, recipe), output_names, [])
     else:
@@ -539,6 +558,96 @@ def build_network(recipe: Recipe, name: str, model: str) -> Network:
     return network
 
 
+def named_network(name: str) -> Any:
+    """The network that a library has by this name; text is transformers', pictures are torchvision's."""
+    plain = re.sub("[-_]", "", name.strip().lower())
+    if plain in TEXT_NETWORKS or plain.removesuffix("past") in TEXT_NETWORKS:
+        return text_network(name, plain.removesuffix("past"), plain.endswith("past"))
+    return torchvision_network(name)
+
+
+# Classes of transformers and sizes that differ from their defaults, by Powerband's names without hyphens.
+TEXT_NETWORKS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "bertbase": ("BertConfig", "BertModel", {}),
+    "minilm": (
+        "BertConfig",
+        "BertModel",
+        {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536},
+    ),
+    "gpt2": ("GPT2Config", "GPT2LMHeadModel", {}),
+    "llamatiny": (
+        "LlamaConfig",
+        "LlamaForCausalLM",
+        {
+            "vocab_size": 49152,
+            "hidden_size": 576,
+            "intermediate_size": 1536,
+            "num_hidden_layers": 30,
+            "num_attention_heads": 9,
+            "num_key_value_heads": 3,
+            "max_position_embeddings": 2048,
+            "rms_norm_eps": 1e-5,
+            "tie_word_embeddings": True,
+        },
+    ),
+}
+
+
+def text_network(name: str, plain: str, has_past: bool) -> Any:
+    """A network of transformers, made from its sizes without a download, that takes its inputs in the order
+    of the ONNX file."""
+    install = f"`{sys.executable} -m pip install transformers`"
+    try:
+        transformers = importlib.import_module("transformers")
+    except ModuleNotFoundError as error:
+        raise unsupported(
+            f"{name} in PyTorch is a network of transformers, which is not installed; {install}"
+        ) from error
+    except Exception as error:
+        raise unsupported(
+            f"{name} in PyTorch is a network of transformers, which does not load ({first_line(error)}); "
+            f"`{sys.executable} -m pip install --upgrade torch transformers`"
+        ) from error
+    config_class, model_class, sizes = TEXT_NETWORKS[plain]
+    config = getattr(transformers, config_class)(**sizes)
+    inner = getattr(transformers, model_class)(config)
+    is_encoder = model_class == "BertModel"
+    third = "token_type_ids" if is_encoder else "position_ids"
+    # The word for what a decoder has seen differs between releases.
+    takes = inspect.signature(inner.forward).parameters
+    cache_name = "cache" if "cache" in takes else "past_key_values"
+
+    class InOrder(torch.nn.Module):
+        """Inputs by place rather than by name, and outputs as one list of tensors."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, ids: Any, mask: Any, third_input: Any, *past: Any) -> Any:
+            inputs = {"input_ids": ids, "attention_mask": mask, third: third_input}
+            if is_encoder:
+                made = self.inner(**inputs)
+                return made.last_hidden_state, made.pooler_output
+            if not has_past:
+                return (self.inner(**inputs, use_cache=False).logits,)
+            cache = transformers.DynamicCache()
+            for layer in range(len(past) // 2):
+                cache.update(past[2 * layer], past[2 * layer + 1], layer)
+            made = self.inner(**inputs, **{cache_name: cache}, use_cache=True)
+            # It has grown in its place.
+            return (made.logits, *cached_tensors(cache))
+
+    return InOrder()
+
+
+def cached_tensors(cache: Any) -> list[Any]:
+    """Keys and values of a cache of transformers, layer by layer; releases keep them in two ways."""
+    if hasattr(cache, "layers"):
+        return [tensor for layer in cache.layers for tensor in (layer.keys, layer.values)]
+    return [tensor for pair in zip(cache.key_cache, cache.value_cache) for tensor in pair]
+
+
 def torchvision_network(name: str) -> Any:
     reason = lacks_networks()
     if reason:
@@ -555,7 +664,8 @@ def torchvision_network(name: str) -> Any:
     if builder is None or data.replace("-", "") not in ("", "cifar", "cifar10"):
         raise unsupported(
             f"PyTorch has no network called \"{name}\": name one as torchvision does (resnet50, "
-            "vit_b_16, resnet18@cifar), or give module=MODULE:FUNCTION or a .pt, .ts or .pt2 file"
+            "vit_b_16, resnet18@cifar), a built-in network for text (bert-base, gpt2), or give "
+            "module=MODULE:FUNCTION or a .pt, .ts or .pt2 file"
         )
     return for_small_pictures(builder(num_classes=10), name) if data else builder()
 

@@ -22,6 +22,7 @@ mod journeys;
 mod kernels;
 mod layers;
 mod models;
+mod networks;
 mod nvml;
 mod onnx_messages;
 mod precision;

@@ -13,7 +13,8 @@ use super::batch_axis::BatchAxes;
 use super::input_values::InputValues;
 use super::rewrite::left::kept_notes;
 use super::shapes::{self, InputSizes};
-use super::{cost, infer, proto};
+use super::{cost, infer, proto, shape_examples};
+use powerband_core::base::humanize;
 use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
@@ -189,6 +190,7 @@ fn costs(
         Ok(specs) => specs,
         Err(error) => {
             notes.push(format!("Multiply-accumulates are not counted: {error}"));
+            notes.extend(cost_at_examples(model, ports));
             return (None, Vec::new());
         }
     };
@@ -209,6 +211,27 @@ fn costs(
         return (None, specs);
     }
     (Some(cost::macs(model, &shapes).0), specs)
+}
+
+/// What a run costs at sizes such as are suggested for the dimensions that the model leaves open.
+fn cost_at_examples(model: &ModelProto, ports: &[Port]) -> Option<String> {
+    let examples = shape_examples::examples(ports, &InputSizes::default());
+    let asked = InputSizes {
+        shapes: examples.into_iter().next()?,
+        ..InputSizes::default()
+    };
+    let specs = shapes::resolve(ports, Point::of_batch(1), &asked).ok()?;
+    let known = infer::infer(model, &specs);
+    if !cost::uncounted(model, &known).is_empty() {
+        return None;
+    }
+    let macs = cost::macs(model, &known).0;
+    let options = shape_examples::options(&asked.shapes).join(" ");
+    Some(format!(
+        "{} ({}) at batch 1 with {options}",
+        humanize::macs(macs),
+        humanize::count(macs)
+    ))
 }
 
 /// `Loop (2), Mystery (1)`.

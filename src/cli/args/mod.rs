@@ -120,7 +120,9 @@ Two versions of a network are interleaved as well: --setup ort --setup ort,model
 With --rate the loop is open: requests arrive independently of the runs, and times count from the
 arrival. This response time is not comparable with the service time of a closed loop.")]
 pub(crate) struct BenchArgs {
-    /// A built-in network (resnet18, resnet34, resnet50, densenet121, each also @cifar) or an ONNX file.
+    /// A built-in network or an ONNX file; built in are resnet18, resnet34, resnet50, densenet121 (each also
+    /// @cifar), mobilenetv2, efficientnet-b0, vit-b16, unet, bert-base, minilm, gpt2 and llama-tiny (both
+    /// also -past).
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
     /// --rounds says, and save it in the same file.
