@@ -160,7 +160,7 @@ fn a_session_without_a_ladder_has_its_setups_as_steps() {
     assert_eq!(batches(&[]), [1, 1, 1]);
     assert_eq!(batches(&["--batch", "4"]), [4, 4, 4]);
     home.run(&["journey", "plain.ron", "--batch", "3"])
-        .fails_saying(&["no batch size 3", "1, 4"]);
+        .fails_saying(&["no batch 3", "1, 4"]);
     home.run(&["journey", "nowhere.ron"])
         .fails_saying(&["nowhere.ron"]);
 }

@@ -5,9 +5,11 @@
 
 use super::generating;
 use super::request::{RunRequest, preset_rules};
+use crate::engines::generate::generates;
 use crate::engines::{self, Engine};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
 use powerband_core::domain::point::Point;
@@ -15,6 +17,11 @@ use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::{shapes, zoo};
 
+/// The dimensions of built-in networks for text.
+const SEQUENCE: &str = "sequence";
+const PAST: &str = "past";
+/// Tokens where nothing says how many.
+const USUAL_LENGTH: usize = 128;
 /// Batch sizes of a run that names none.
 pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
 
@@ -46,6 +53,7 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
 /// read. Without a seed in the request the seed is 0.
 pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f64) -> Plan {
     let points = generating::with_lengths(points(&request, inputs), &setups);
+    let points = with_usual_lengths(points, &request, inputs);
     let mut rules = request
         .rules
         .unwrap_or_else(|| preset_rules(request.preset, &setups));
@@ -136,6 +144,31 @@ fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
     points
 }
 
+/// The points with lengths that built-in networks are run at where nothing says them: a text of 128 tokens, or a
+/// step beside a cache of 128. Of other networks it is not known what lengths they take.
+fn with_usual_lengths(points: Vec<Point>, request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
+    let has_file = request
+        .inputs
+        .values()
+        .any(|fill| matches!(fill, Fill::File(_)));
+    let is_said = !request.shapes.is_empty() || !request.dims.is_empty() || has_file;
+    if zoo::find(&request.model).is_none() || is_said || request.setups.iter().any(generates) {
+        return points;
+    }
+    let open = shapes::free_dimensions(inputs);
+    let has = |name: &str| open.iter().any(|dim| dim == name);
+    let usual = |point: Point| {
+        let is_open = |name: &str| has(name) && point.get(name).is_none();
+        match (is_open(PAST), is_open(SEQUENCE)) {
+            (true, true) => point.with(PAST, USUAL_LENGTH),
+            (true, false) => point.with(PAST, 0),
+            (false, true) if !has(PAST) => point.with(SEQUENCE, USUAL_LENGTH),
+            _ => point,
+        }
+    };
+    points.into_iter().map(usual).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +194,38 @@ mod tests {
             ..request
         };
         assert_eq!(sizes(&named, &[input(Dim::Fixed(8))]), [1, 4]);
+    }
+
+    #[test]
+    fn built_in_networks_for_text_have_usual_lengths() {
+        let points = |request: &RunRequest, dims: &[&str]| {
+            let input = Port {
+                name: "input_ids".to_owned(),
+                element: ElementType::I64,
+                dims: dims.iter().map(|&dim| Dim::Named(dim.to_owned())).collect(),
+            };
+            let points = plan(request.clone(), Vec::new(), &[input], 10.0).points;
+            points.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let at = |model: &str, point: Point| RunRequest {
+            points: Some(vec![point]),
+            ..RunRequest::new(model)
+        };
+        let one = Point::of_batch(1);
+        let (text, step) = (
+            ["batch", "sequence"],
+            ["batch", "sequence", "past + sequence"],
+        );
+        assert_eq!(
+            points(&at("bert-base", one), &text),
+            ["batch 1, sequence 128"]
+        );
+        assert_eq!(points(&at("gpt2-past", one), &step), ["batch 1, past 128"]);
+        assert_eq!(
+            points(&at("gpt2-past", one.with("sequence", 64)), &step),
+            ["batch 1, past 0, sequence 64"]
+        );
+        assert_eq!(points(&at("mine.onnx", one), &text), ["batch 1"]);
     }
 
     #[test]

@@ -278,8 +278,9 @@ fn value(
     found.filter(|value| value.is_finite())
 }
 
-fn tokens_per_s(_row: &CaseRow) -> Option<f64> {
-    None
+/// Tokens a second while each follows from the one before, of the whole batch.
+fn tokens_per_s(row: &CaseRow) -> Option<f64> {
+    row.requests.as_ref()?.decode_per_s
 }
 
 /// Throughput as a share of batch × throughput at the smallest batch, where all other dimensions are the same.
