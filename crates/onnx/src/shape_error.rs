@@ -185,7 +185,7 @@ fn dimensions(known: &[String]) -> String {
         [] => "all its dimensions are fixed".to_owned(),
         [one] => format!("its open dimension is {one}; --dim {one}=NAME gives it another name"),
         [one, ..] => format!(
-            "its open dimensions are {}; --dim {one}=NAME gives one another name",
+            "its open dimensions are {}; --dim DIMENSION=NAME gives one another name",
             known.join(", ")
         ),
     }
