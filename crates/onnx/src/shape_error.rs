@@ -184,7 +184,7 @@ fn dimensions(known: &[String]) -> String {
     match known {
         [] => "all its dimensions are fixed".to_owned(),
         [one] => format!("its open dimension is {one}; --dim {one}=NAME gives it another name"),
-        [one, ..] => format!(
+        _ => format!(
             "its open dimensions are {}; --dim DIMENSION=NAME gives one another name",
             known.join(", ")
         ),

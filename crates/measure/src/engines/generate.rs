@@ -1,7 +1,7 @@
 //! Requests to a language model: a prompt, then tokens one by one, each the most likely after those before it.
 //!
 //! What is the same for every engine stands here: which tokens a prompt has, how a request is timed, which token
-//! is the most likely. An engine brings [`Steps`]. Nothing is padded and no token ends a request early, so that
+//! is the most likely. An engine brings `Steps`. Nothing is padded and no token ends a request early, so that
 //! each request is as long as its point says.
 
 use std::mem;
