@@ -57,7 +57,7 @@ fn a_setup_of_any_session_is_either_side() {
 fn one_batch_size_is_compared_with_another() {
     let mut desk = two();
     for (side, batch) in [("Before", 4), ("After", 16)] {
-        desk.click(&format!("{side}: batch"));
+        desk.click(&format!("{side}: point"));
         desk.click(&format!("Batch {batch}"));
     }
     compared(&mut desk);
@@ -66,7 +66,7 @@ fn one_batch_size_is_compared_with_another() {
         [4, 16].map(|batch| Some(Point::of_batch(batch)))
     );
     assert_eq!(pairs(&desk), 1);
-    desk.click("Before: batch");
+    desk.click("Before: point");
     desk.click("All batches");
     assert_eq!(sides(&desk)[0].point, None);
 }

@@ -303,9 +303,9 @@ fn long_names_push_nothing_off_a_comparison() {
         resize(&mut desk, size);
         for name in [
             "Before: setup",
-            "Before: batch",
+            "Before: point",
             "After: setup",
-            "After: batch",
+            "After: point",
             "Speed-up over all pairs",
             "Differences",
             "Sort by Verdict",

@@ -18,6 +18,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::verdict::Call;
@@ -438,8 +439,13 @@ fn point_choice(
     wrap: fn(Pick) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
+    let all = if sweep::is_of_batches(points) {
+        "All batches"
+    } else {
+        "All points"
+    };
     let shown = pick.point.map_or_else(
-        || "All points".to_owned(),
+        || all.to_owned(),
         |point| humanize::capital(&point.to_string()),
     );
     let combo = ComboBox::from_id_salt((title, "point"))
@@ -447,10 +453,7 @@ fn point_choice(
         .truncate()
         .selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
-        if ui
-            .selectable_label(pick.point.is_none(), "All points")
-            .clicked()
-        {
+        if ui.selectable_label(pick.point.is_none(), all).clicked() {
             changes.push(wrap(Pick {
                 point: None,
                 ..pick
