@@ -118,7 +118,7 @@ fn setups_of_a_session_are_compared_and_the_status_tells() {
     home.run(&["compare", "a.ron", "--fail-if-slower=abc"])
         .fails_saying(&["abc is no percentage", "2.5"]);
     home.run(&["compare", "a.ron", "--batch", "99"])
-        .fails_saying(&["no batch size 99; it has 1, 8"]);
+        .fails_saying(&["no batch 99; it has batch 1, 8"]);
     home.run(&["compare", "a.ron", "--before", "tract"])
         .fails_saying(&["no setup \"tract\"", "fake:cpu,item=300"]);
 }
@@ -171,7 +171,7 @@ fn what_cannot_be_compared_gets_a_sentence() {
         make(file, "1", "3");
     }
     let against = |file: &str| home.run(&["compare", "a.ron", file]);
-    against("other.ron").fails_saying(&["No case in common", "1 before and 2 after"]);
+    against("other.ron").fails_saying(&["No case in common", "batch 1 before and batch 2 after"]);
     home.run(&["compare", "a.ron"])
         .fails_saying(&["one setup only"]);
     home.run(&["compare", "a.ron", "none.ron"])
