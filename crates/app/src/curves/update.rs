@@ -211,7 +211,7 @@ impl App {
     }
 }
 
-/// What is told of a case's runs beside their times, a line each.
+/// Facts about a case's runs beside their times, a line each.
 fn told_of_runs(session: &Session, case: &Case) -> Vec<String> {
     let energy = energy::case_energy(session, case).ok();
     let requests = generation::case_requests(session, case);

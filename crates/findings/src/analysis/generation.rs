@@ -111,7 +111,7 @@ impl Requests {
         )
     }
 
-    /// What is told of a pinned case: names, and values as text.
+    /// Rows of the card of a pinned case: names, and values as text.
     pub fn facts(&self, energy: Option<&Energy>) -> Vec<(&'static str, String)> {
         let rate = |per_s: f64| format!("{} tokens/s", humanize::significant(per_s, 3));
         let both = |whole: Option<f64>, one: Option<f64>| {

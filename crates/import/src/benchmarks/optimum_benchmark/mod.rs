@@ -19,7 +19,7 @@ use powerband_core::domain::reported::Reported;
 
 mod phases;
 
-/// What a run takes in and makes, as far as it is told.
+/// What a run takes in and makes, where the file has it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sizes {
     batch: Option<usize>,

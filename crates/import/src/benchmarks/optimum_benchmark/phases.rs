@@ -177,7 +177,7 @@ fn latency(result: &Reported, parts: f64) -> StatedTimes {
     })
 }
 
-/// The most memory of a phase: on the device where that is told, else of the process.
+/// Peak memory of a phase: of the device where the file has it, else of the process.
 fn memory(result: &Reported) -> Option<f64> {
     let names = ["max_process_vram", "max_allocated", "max_vram", "max_ram"];
     let found = names
