@@ -28,8 +28,7 @@ pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     let points = &session.plan.points;
     let named = args.point.one_of(points.iter().copied());
     let named = named.map_err(|reason| anyhow!("{}: {reason}", args.session.display()))?;
-    let point = named.or_else(|| points.first().copied());
-    let point = point.unwrap_or_else(|| Point::of_batch(1));
+    let point = named.unwrap_or_else(|| session.plan.first_point());
     let journey = of(&session, point);
     if args.json {
         output::document(&document(&journey))?;

@@ -83,13 +83,7 @@ impl Looking {
     pub fn at(open: &OpenSession) -> Self {
         Self {
             session: open.id,
-            point: open
-                .session
-                .plan
-                .points
-                .first()
-                .copied()
-                .unwrap_or_else(|| Point::of_batch(1)),
+            point: open.session.plan.first_point(),
         }
     }
 

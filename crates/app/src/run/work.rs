@@ -9,7 +9,6 @@ use crate::sessions::Findings;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::event::{RunEvent, Stamped};
-use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::journey;
@@ -106,8 +105,7 @@ fn findings_after(
         return None;
     };
     case_rows::renew(session, rows, *case);
-    let first = session.plan.points.first().copied();
-    let point = first.unwrap_or_else(|| Point::of_batch(1));
+    let point = session.plan.first_point();
     let journey = journey::compare_steps(session, rows, point);
     Some(Findings {
         journey: Some(Arc::new(journey)),

@@ -9,7 +9,6 @@ use crate::kernels;
 use crate::palette_entries::entry::{Groups, Offered, anywhere, seen_on};
 use crate::reports::Subject;
 use crate::screen::Screen;
-use powerband_core::domain::point::Point;
 
 /// What can be done with an open session.
 pub(crate) fn of_session(app: &App, id: SessionId) -> Groups {
@@ -27,16 +26,7 @@ fn sessions(title: &str, request: Sessions) -> Offered {
 fn screens(app: &App, open: &OpenSession) -> Vec<Offered> {
     let mut offered = vec![anywhere("Show its curves", Action::Go(Screen::Curves))];
     if open.session.plan.setups.len() > 1 && open.id != LIVE {
-        let look = Action::Journey(Journey::Look(Looking {
-            session: open.id,
-            point: open
-                .session
-                .plan
-                .points
-                .first()
-                .copied()
-                .unwrap_or_else(|| Point::of_batch(1)),
-        }));
+        let look = Action::Journey(Journey::Look(Looking::at(open)));
         offered.push(seen_on(Screen::Journey, "Show its steps", look));
     }
     if !open.session.profiles.is_empty() {

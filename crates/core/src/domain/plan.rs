@@ -342,6 +342,12 @@ impl Plan {
             .any(|setup| setup.device != Self::ELSEWHERE)
     }
 
+    /// The smallest point; batch 1 where there is none.
+    pub fn first_point(&self) -> Point {
+        let first = self.points.first();
+        first.copied().unwrap_or_else(|| Point::of_batch(1))
+    }
+
     /// How a setup is called: the user's name for it, else its spelling.
     pub fn label(&self, setup: usize) -> Option<String> {
         let named = self.looks.get(setup).and_then(|look| look.label.clone());

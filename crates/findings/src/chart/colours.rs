@@ -213,6 +213,22 @@ pub(crate) const PRINT: Colours = Colours {
     ],
 };
 
+/// What eyes without red and without green see of red, green and blue light: Machado, Oliveira and Fernandes 2009,
+/// at their full strength.
+#[cfg(test)]
+pub(super) const FEW_COLOURS: [[[f64; 3]; 3]; 2] = [
+    [
+        [0.152_286, 1.052_583, -0.204_868],
+        [0.114_503, 0.786_281, 0.099_216],
+        [-0.003_882, -0.048_116, 1.051_998],
+    ],
+    [
+        [0.367_322, 0.860_646, -0.227_968],
+        [0.280_085, 0.672_501, 0.047_413],
+        [-0.011_820, 0.042_940, 0.968_881],
+    ],
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,18 +270,7 @@ mod tests {
 
     #[test]
     fn series_look_different_to_who_sees_few_colours() {
-        // Machado, Oliveira and Fernandes 2009, at their full strength.
-        let without_red = [
-            [0.152_286, 1.052_583, -0.204_868],
-            [0.114_503, 0.786_281, 0.099_216],
-            [-0.003_882, -0.048_116, 1.051_998],
-        ];
-        let without_green = [
-            [0.367_322, 0.860_646, -0.227_968],
-            [0.280_085, 0.672_501, 0.047_413],
-            [-0.011_820, 0.042_940, 0.968_881],
-        ];
-        for eyes in [without_red, without_green] {
+        for eyes in FEW_COLOURS {
             for colours in [&LIGHT, &DARK, &PRINT] {
                 let places = colours.series.map(|one| seen(times(&eyes, linear(one))));
                 for (index, a) in places.iter().enumerate() {

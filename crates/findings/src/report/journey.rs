@@ -23,7 +23,7 @@ pub fn journey_of_report(source: &Source<'_>) -> Journey {
         .iter()
         .find(|point| Some(measured_at(**point)) == most)
         .copied();
-    let point = point.unwrap_or_else(|| Point::of_batch(1));
+    let point = point.unwrap_or_else(|| source.session.plan.first_point());
     let setups = source.session.plan.setups.len();
     if source.session.plan.ladder.is_empty() && setups > MOST_STEPS {
         let mut few = source.session.clone().into_owned();

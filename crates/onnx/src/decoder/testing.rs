@@ -2,11 +2,10 @@
 
 use crate::pb::attribute_proto::AttributeType;
 use crate::pb::tensor_proto::DataType;
-use crate::pb::tensor_shape_proto::{Dimension, dimension};
 use crate::pb::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto,
-    TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
 };
+use crate::zoo::draft::port;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 
 /// Its tokens.
@@ -237,30 +236,5 @@ impl Graph {
             graph: Some(graph),
             ..Default::default()
         }
-    }
-}
-
-fn port(name: &str, element: DataType, dims: &[&str]) -> ValueInfoProto {
-    let dim = dims.iter().map(|dim| {
-        let value = dim.parse().map_or_else(
-            |_name| dimension::Value::DimParam((*dim).to_owned()),
-            dimension::Value::DimValue,
-        );
-        Dimension {
-            value: Some(value),
-            ..Default::default()
-        }
-    });
-    let tensor = type_proto::Tensor {
-        elem_type: element as i32,
-        shape: Some(TensorShapeProto { dim: dim.collect() }),
-    };
-    ValueInfoProto {
-        name: name.to_owned(),
-        r#type: Some(TypeProto {
-            value: Some(type_proto::Value::TensorType(tensor)),
-            ..Default::default()
-        }),
-        ..Default::default()
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn tensor(name: &str, value: TensorProto) -> AttributeProto {
 }
 
 /// An input or output; each dimension is a number, or the name or expression that it goes by.
-pub(super) fn port(name: &str, element: DataType, dims: &[&str]) -> ValueInfoProto {
+pub(crate) fn port(name: &str, element: DataType, dims: &[&str]) -> ValueInfoProto {
     let dim = dims.iter().map(|dim| {
         let value = match dim.parse() {
             Ok(size) => dimension::Value::DimValue(size),

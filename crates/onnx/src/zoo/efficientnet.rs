@@ -82,8 +82,7 @@ fn widen(
         kernel,
         stride,
     };
-    let x = graph.conv(&format!("{name}.0"), x, conv);
-    let x = graph.batch_norm(&format!("{name}.1"), &x, 1.0);
+    let x = graph.conv_norm(name, x, conv);
     graph.silu(&format!("{name}.2"), &x)
 }
 

@@ -10,6 +10,12 @@ use super::draft::integers;
 use super::weights::Fill;
 
 impl GraphBuilder {
+    /// A convolution and its norm, as torchvision numbers them within `name`.
+    pub(super) fn conv_norm(&mut self, name: &str, x: &Value, conv: Conv) -> Value {
+        let x = self.conv(&format!("{name}.0"), x, conv);
+        self.batch_norm(&format!("{name}.1"), &x, 1.0)
+    }
+
     /// A convolution in which each channel has its own kernel and sees no other.
     pub(super) fn depthwise(
         &mut self,

@@ -54,8 +54,7 @@ fn widen(
         kernel,
         stride,
     };
-    let x = graph.conv(&format!("{name}.0"), x, conv);
-    let x = graph.batch_norm(&format!("{name}.1"), &x, 1.0);
+    let x = graph.conv_norm(name, x, conv);
     graph.relu6(&format!("{name}.2"), &x)
 }
 

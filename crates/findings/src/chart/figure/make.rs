@@ -380,11 +380,7 @@ fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
         let name = &session.name;
         return Err(format!("{name} has one setup only; steps need two"));
     }
-    let first = session.plan.points.first().copied();
-    let point = material
-        .point
-        .or(first)
-        .unwrap_or_else(|| Point::of_batch(1));
+    let point = material.point.unwrap_or_else(|| session.plan.first_point());
     let rows = material.after.rows();
     Ok(journeys::compare_steps(session, rows, point))
 }

@@ -171,7 +171,7 @@ pub fn ink(ground: Rgb) -> Rgb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::colours::{DARK, LIGHT, PRINT};
+    use crate::chart::colours::{DARK, FEW_COLOURS, LIGHT, PRINT};
 
     fn apart(a: Oklab, b: Oklab) -> f64 {
         let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
@@ -228,17 +228,6 @@ mod tests {
 
     #[test]
     fn faster_and_slower_look_different_to_who_sees_few_colours() {
-        // Machado, Oliveira and Fernandes 2009, at their full strength.
-        let without_red = [
-            [0.152_286, 1.052_583, -0.204_868],
-            [0.114_503, 0.786_281, 0.099_216],
-            [-0.003_882, -0.048_116, 1.051_998],
-        ];
-        let without_green = [
-            [0.367_322, 0.860_646, -0.227_968],
-            [0.280_085, 0.672_501, 0.047_413],
-            [-0.011_820, 0.042_940, 0.968_881],
-        ];
         let encoded = |part: f64| {
             let part = part.clamp(0.0, 1.0);
             let part = if part <= 0.003_130_8 {
@@ -248,7 +237,7 @@ mod tests {
             };
             (part * 255.0).round() as u8
         };
-        for eyes in [without_red, without_green] {
+        for eyes in FEW_COLOURS {
             let seen = |colour: Rgb| {
                 let light = linear(colour);
                 let [r, g, b] = eyes
