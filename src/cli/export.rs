@@ -129,6 +129,7 @@ fn chart(
         .point
         .one_of(points)
         .map_err(|reason| anyhow!("{}: {reason}", session.name))?;
+    material.options.limit_ns = args.limit;
     material.setup = setup(args, session)?;
     material.profile = profile_place(args)?;
     let trace = match figure.name {

@@ -52,6 +52,13 @@ fn a_figure_is_written_as_every_kind_of_file() {
         let bytes = fs::read(&path).expect("a file");
         assert!(bytes.starts_with(begins), "{name}");
     }
+    let (path, to) = file(&home, "limit.svg");
+    let run = home.run(&[
+        "export", &session, "--chart", "latency", "--limit", "2ms", "--to", &to,
+    ]);
+    assert_eq!(run.status, Some(0), "{}", run.err);
+    let drawn = fs::read_to_string(path).expect("a figure");
+    assert!(drawn.contains("2.00 ms"), "{drawn}");
     let table = fs::read_to_string(home.path("a.csv")).expect("a table");
     assert_eq!(table.lines().count(), 1 + 2 * 3, "{table}");
     let (path, to) = file(&home, "column.svg");
@@ -120,6 +127,10 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
     fails(
         &["--chart", "samples", "--setup", "tract", "--to", &svg],
         &["no setup", "fake"],
+    );
+    fails(
+        &["--chart", "latency", "--limit", "8", "--to", &svg],
+        &["as in 20ms"],
     );
     fails(
         &["--chart", "samples", "--batch", "64", "--to", &svg],

@@ -35,6 +35,7 @@ mod session_compat;
 mod several_inputs;
 mod shapes;
 mod support;
+mod sweeps;
 mod telemetry;
 mod trash;
 mod ui;

@@ -51,6 +51,9 @@ pub(crate) struct ExportArgs {
     /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all].
     #[arg(long, value_name = "FROM..TO", requires = "chart", value_parser = between)]
     pub between: Option<(f64, f64)>,
+    /// The latency that is the limit, as in 20ms: a line on charts of latency and on heat maps.
+    #[arg(long, value_name = "TIME", requires = "chart", value_parser = limit)]
+    pub limit: Option<f64>,
     /// A line in the table for each sample, and not for each case.
     #[arg(long, conflicts_with = "chart")]
     pub samples: bool,
@@ -89,6 +92,12 @@ fn between(text: &str) -> Result<(f64, f64), String> {
     }
 }
 
+/// A latency above zero, as in `20ms`.
+fn limit(text: &str) -> Result<f64, String> {
+    let time = humanize::parse_duration_ns(text).filter(|ns| *ns > 0.0);
+    time.ok_or_else(|| "write a time above zero with its unit, as in 20ms".to_owned())
+}
+
 /// Every figure by its name, and examples.
 fn export_help() -> String {
     let mut text = "Figures:\n".to_owned();
@@ -102,6 +111,7 @@ Examples:
   powerband export r50.ron --chart throughput --preset column --to throughput.pdf
   powerband export r50.ron --chart samples --setup ort:cpu --batch 8 --to samples.png --scale 3
   powerband export r50.ron --chart timeline --between 0ms..12ms --to first-runs.svg
+  powerband export bert.ron --chart heat-map --limit 20ms --to heat-map.svg
   powerband export r50.ron --to r50.csv",
     );
     text

@@ -3,7 +3,9 @@
 use super::{Draft, ModelFacts, Planner};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::BATCH;
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sizes;
+use powerband_measure::engines::generate::generates;
 use powerband_onnx::batch_axis::BatchAxes;
 
 /// Sizes that a click adds or takes out: of most dimensions, and of those that count what is there already.
@@ -27,10 +29,15 @@ impl Planner {
         !self.draft.sweeps.is_empty() || !self.swept_dimensions().is_empty()
     }
 
-    /// The dimensions beside the batch: those that the model leaves open, and those that the plan has.
+    /// The dimensions beside the batch: those that the model leaves open, or the lengths of requests where a setup
+    /// generates, and those that the plan has.
     pub fn swept_dimensions(&self) -> Vec<SweptDim> {
         let mut names: Vec<String> = Vec::new();
-        if let ModelFacts::Known(summary) = &self.facts {
+        let setups = self.draft.setups.iter();
+        let specs = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
+        if specs.into_iter().any(|setup| generates(&setup)) {
+            names.extend(["prompt", "new"].map(str::to_owned));
+        } else if let ModelFacts::Known(summary) = &self.facts {
             names.extend(open_dimensions(&summary.inputs));
         }
         let lines = self.draft.sweeps.lines().filter_map(line);
@@ -114,6 +121,7 @@ pub(super) fn toggle(draft: &mut Draft, dimension: &str, size: usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::DraftSetup;
     use super::*;
     use powerband_core::domain::tensor::ElementType;
 
@@ -134,6 +142,21 @@ mod tests {
             draft.sweeps, "heads=2,4+width=8,16\nsequence=16,32,64,128",
             "pairs stay as they are"
         );
+    }
+
+    #[test]
+    fn a_setup_that_generates_has_the_lengths_of_its_requests() {
+        let mut planner = Planner::default();
+        planner.draft.setups = vec![DraftSetup {
+            spec: "ort,task=generate".to_owned(),
+            ..DraftSetup::default()
+        }];
+        let names: Vec<String> = planner
+            .swept_dimensions()
+            .into_iter()
+            .map(|dim| dim.name)
+            .collect();
+        assert_eq!(names, ["prompt", "new"]);
     }
 
     #[test]

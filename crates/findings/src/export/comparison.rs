@@ -1,5 +1,8 @@
 //! A comparison as the JSON document that `compare --json` prints.
 
+use std::collections::BTreeSet;
+
+use powerband_core::domain::point::Point;
 use serde_json::{Value, json};
 
 use crate::analysis::case_rows::CaseRow;
@@ -20,14 +23,21 @@ pub fn document(comparison: &Comparison) -> Value {
         });
     json!({
         "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
-        "only_before": comparison.only_before,
-        "only_after": comparison.only_after,
+        "only_before": batches(&comparison.only_before),
+        "only_after": batches(&comparison.only_after),
+        "only_before_points": comparison.only_before,
+        "only_after_points": comparison.only_after,
         "overall_speed_up": comparison.overall.map(|overall| overall.speed_up),
         "more_rounds": comparison.more_rounds(),
         "differences": differences.collect::<Vec<_>>(),
         "remarks": comparison.remarks,
         "nothing": comparison.nothing,
     })
+}
+
+/// The batch sizes of points, each once.
+fn batches(points: &[Point]) -> BTreeSet<usize> {
+    points.iter().copied().map(Point::batch).collect()
 }
 
 /// One pair of cases.
