@@ -4,6 +4,7 @@ use super::axis;
 use super::spec::Axis;
 use crate::analysis::device_readings;
 use powerband_core::domain::case::Case;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, Quantity, Span, Telemetry, Track};
@@ -148,6 +149,12 @@ impl Lane {
     }
 }
 
+/// The sizes of a point, the batch first: `8`, `8×128`.
+fn sizes(point: Point) -> String {
+    let sizes: Vec<String> = point.bindings().map(|(_, size)| size.to_string()).collect();
+    sizes.join("×")
+}
+
 /// The lanes of a run, or of the last part of it, with the cases marked in the colours of their setups.
 pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) -> Lanes {
     let seconds = |at_ns: u64| at_ns as f64 / 1e9;
@@ -160,7 +167,7 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
                 from: seconds(span.from_ns.max(window.from_ns)),
                 to: seconds(span.to_ns.min(window.to_ns)),
                 colour,
-                text: case.point.file_words(),
+                text: sizes(case.point),
             })
         })
     });
