@@ -389,7 +389,12 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     } else {
         sweep::words(&entry.points)
     };
-    label::pair(ui, "Sweep", &sweep);
+    let title = if sweep::is_of_batches(&entry.points) {
+        "Batches"
+    } else {
+        "Sweep"
+    };
+    label::pair(ui, title, &sweep);
     let state = match (entry.completion, entry.made_up) {
         (_, true) => "made up",
         (Completion::Complete, _) => "complete",

@@ -14,6 +14,8 @@ use powerband_core::base::humanize;
 
 /// With more sizes they are chosen from a list, and stepped through.
 const MOST_CHIPS: usize = 8;
+/// Height of the row: that of a segmented control with its frame.
+const ROW: f32 = 36.0;
 
 /// Shows them, where more than one dimension varies.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
@@ -24,7 +26,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::SMALL;
         // As high as the choices, so that the words before them stand in their middle.
-        ui.spacing_mut().interact_size.y = 32.0;
+        ui.set_row_height(ROW);
         label::quiet_line(ui, "Over");
         let help = "The dimension of the sweep along x";
         let names = axes.varying.iter().map(|one| one.name);
