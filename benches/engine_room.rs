@@ -464,6 +464,7 @@ fn million_samples() -> Result<Session> {
         keeping: Keeping::Together,
         judging: None,
         profiling: None,
+        experiments: None,
     };
     let mut session = Session::begin(Beginning {
         name: "a million samples".to_owned(),
@@ -481,6 +482,7 @@ fn million_samples() -> Result<Session> {
         made_up: true,
         warnings: Vec::new(),
         variants: BTreeMap::new(),
+        roofs: Vec::new(),
     });
     let mut noise: u64 = 1;
     let mut sample = || {

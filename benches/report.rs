@@ -103,6 +103,7 @@ fn visit(setup: usize, batch: usize, round: u32) -> Round {
 
 fn kernel(number: u64) -> Total {
     Total {
+        work: None,
         kind: SliceKind::Kernel,
         name: format!(
             "void cudnn::winograd_kernel_{number}<float, {}>(float*)",

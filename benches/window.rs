@@ -422,6 +422,7 @@ fn session(
         keeping: Keeping::Together,
         judging: None,
         profiling: None,
+        experiments: None,
     };
     let mut session = Session::begin(Beginning {
         name: name.to_owned(),
@@ -439,6 +440,7 @@ fn session(
         made_up: true,
         warnings: Vec::new(),
         variants: BTreeMap::new(),
+        roofs: Vec::new(),
     });
     session.completion = Completion::Complete;
     let mut noise: u64 = 1;

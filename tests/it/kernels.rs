@@ -16,6 +16,7 @@ pub(crate) fn totals(fixture: &str) -> Vec<Total> {
         let cells: Vec<&str> = line.split('\t').collect();
         let mut kinds = SliceKind::ALL.into_iter();
         Total {
+            work: None,
             kind: kinds.find(|kind| kind.title() == cells[0]).expect("a kind"),
             calls: cells[1].parse().expect("calls"),
             total_ns: cells[2].parse().expect("a time"),

@@ -332,6 +332,7 @@ mod tests {
             made_up: true,
             warnings: Vec::new(),
             variants: Default::default(),
+            roofs: Vec::new(),
         }));
         let first = serde_json::to_string(&Stamped { at_ns: 0, event }).unwrap();
         let path = folder.path().join("run.jsonl");

@@ -39,6 +39,7 @@ pub(crate) fn session() -> Session {
             keeping: Keeping::Together,
             judging: None,
             profiling: None,
+            experiments: None,
         },
         model: ModelRef {
             name: "resnet18@cifar".to_owned(),
@@ -52,6 +53,7 @@ pub(crate) fn session() -> Session {
         made_up: true,
         warnings: Vec::new(),
         variants: BTreeMap::new(),
+        roofs: Vec::new(),
     });
     session.completion = Completion::Complete;
     session.tags = vec!["first".to_owned()];

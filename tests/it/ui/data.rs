@@ -179,6 +179,7 @@ impl Made<'_> {
             made_up: false,
             warnings: Vec::new(),
             variants: BTreeMap::new(),
+            roofs: Vec::new(),
         }
     }
 
@@ -213,6 +214,7 @@ impl Made<'_> {
             keeping: Keeping::Together,
             judging: None,
             profiling: None,
+            experiments: None,
         }
     }
 

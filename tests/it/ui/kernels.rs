@@ -85,6 +85,7 @@ fn training() -> Profile {
 
 fn host(kind: SliceKind, ms: u64) -> Total {
     Total {
+        work: None,
         kind,
         name: format!("{} of the host", kind.title()),
         op: String::new(),
@@ -118,6 +119,7 @@ fn another() -> Profile {
 /// Nodes of a graph before and after it was fused.
 fn fused(is_after: bool) -> Profile {
     let node = |name: &str, op: &str, ms: u64| Total {
+        work: None,
         name: name.to_owned(),
         op: op.to_owned(),
         ..host(SliceKind::Kernel, ms)

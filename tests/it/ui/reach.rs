@@ -384,6 +384,7 @@ fn profile(desk: &mut Desk) {
     let path = desk.path("profiles.ron");
     let mut session = super::kernels::session();
     session.profiles[0].totals.push(Total {
+        work: None,
         kind: SliceKind::Kernel,
         name: ON_TIMELINE.to_owned(),
         op: String::new(),

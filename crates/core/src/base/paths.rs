@@ -33,6 +33,8 @@ pub struct Paths {
     pub runtimes: PathBuf,
     /// Generated networks: can be made again at any time.
     pub cache: PathBuf,
+    /// What this machine's devices were measured to reach, a file for each.
+    pub roofs: PathBuf,
     /// The settings file.
     pub settings: PathBuf,
 }
@@ -49,6 +51,7 @@ impl Paths {
                 library: dirs.data_dir().join("sessions"),
                 runtimes: dirs.data_dir().join("runtimes"),
                 cache: dirs.cache_dir().to_path_buf(),
+                roofs: dirs.data_dir().join("roofs"),
                 settings: dirs.config_dir().join("settings.ron"),
             },
         )
@@ -60,6 +63,7 @@ impl Paths {
             library: home.join("sessions"),
             runtimes: home.join("runtimes"),
             cache: home.join("cache"),
+            roofs: home.join("roofs"),
             settings: home.join("settings.ron"),
         }
     }

@@ -15,6 +15,7 @@ use super::model::{ModelRef, Network};
 use super::outcome::{Outcome, Phase};
 use super::plan::Plan;
 use super::profile::Profile;
+use super::roofs::Roofs;
 use super::session::Session;
 use super::setup_report::SetupReport;
 use super::telemetry::{Lost, MissingSource, Reading, Span, WatchedDevice};
@@ -40,6 +41,9 @@ pub struct Beginning {
     /// For each setup that has a model of its own, that model, by its place in the plan.
     #[serde(default)]
     pub variants: BTreeMap<usize, ModelRef>,
+    /// What this machine's devices were measured to reach, as far as that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roofs: Vec<Roofs>,
 }
 
 impl Beginning {

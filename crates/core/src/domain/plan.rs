@@ -17,6 +17,7 @@ macro_rules! p99_samples {
 pub use crate::p99_samples;
 
 use super::case::CaseKey;
+use super::experiment::Experiments;
 use super::fill::Fill;
 use super::input_sizes::{InputAxis, NamedDim};
 use super::point::Point;
@@ -329,6 +330,9 @@ pub struct Plan {
     /// Whether each case is run once more, watched, after everything was measured.
     #[serde(default)]
     pub profiling: Option<Profiler>,
+    /// The experiments that the setups are, where the plan asks why a case takes its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiments: Option<Experiments>,
 }
 
 impl Plan {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::CaseKey;
 use super::trace::SliceKind;
+use super::work::Work;
 
 /// The program that wrote a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,9 @@ pub struct Total {
     /// The longest.
     #[serde(default)]
     pub max_ns: Option<u64>,
+    /// What all calls together had to do, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
 }
 
 /// A hardware counter, added up over the launches of a kernel.

@@ -14,6 +14,7 @@ use super::outcome::Outcome;
 use super::plan::Plan;
 use super::profile::{Profile, Tool};
 use super::reported::Reported;
+use super::roofs::Roofs;
 use super::setup_report::SetupReport;
 use super::telemetry::Telemetry;
 
@@ -88,6 +89,9 @@ pub struct Session {
     /// What the machine's devices said meanwhile.
     #[serde(default)]
     pub telemetry: Telemetry,
+    /// What the machine's devices were measured to reach, as known when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roofs: Vec<Roofs>,
 }
 
 /// A later run that added rounds to a session.
@@ -131,6 +135,7 @@ impl Session {
             profiler: self.profiler.clone(),
             sittings: self.sittings.clone(),
             telemetry: Telemetry::default(),
+            roofs: self.roofs.clone(),
             ..*self
         }
     }

@@ -42,6 +42,7 @@ impl Session {
             profiler: None,
             sittings: Vec::new(),
             telemetry: Telemetry::default(),
+            roofs: beginning.roofs,
         }
     }
 

@@ -16,6 +16,7 @@ pub const FSDP: &str = include_str!("../../../../tests/fixtures/kernels/fsdp-mi3
 /// A name with its times.
 pub fn total(kind: SliceKind, name: &str, op: &str, calls: u64, total_ns: u64) -> Total {
     Total {
+        work: None,
         kind,
         name: name.to_owned(),
         op: op.to_owned(),
@@ -43,6 +44,7 @@ fn line(line: &str) -> Total {
     let kinds = SliceKind::ALL.into_iter();
     let kind = kinds.clone().find(|known| known.title() == kind).unwrap();
     Total {
+        work: None,
         min_ns: min_ns.parse().ok(),
         max_ns: max_ns.parse().ok(),
         ..total(

@@ -127,6 +127,7 @@ mod tests {
 
     fn marked(names: &[&str]) -> Profile {
         let total = |name: &&str| Total {
+            work: None,
             kind: SliceKind::Range,
             name: (*name).to_owned(),
             op: String::new(),

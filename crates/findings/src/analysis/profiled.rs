@@ -41,6 +41,7 @@ mod tests {
     #[test]
     fn the_longest_is_named() {
         let total = |name: &str, total_ns| Total {
+            work: None,
             kind: SliceKind::Kernel,
             name: name.to_owned(),
             op: String::new(),

@@ -39,6 +39,7 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         keeping: Keeping::Together,
         judging: None,
         profiling: None,
+        experiments: None,
     }
 }
 
@@ -60,6 +61,7 @@ pub fn session(setups: &[&str], batches: &[usize]) -> Session {
         made_up: false,
         warnings: Vec::new(),
         variants: BTreeMap::new(),
+        roofs: Vec::new(),
     })
 }
 

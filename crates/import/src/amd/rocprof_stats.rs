@@ -87,6 +87,7 @@ impl Places {
         let (name, numbers) = lines::name_then(row, ',', columns.checked_sub(1)?)?;
         let whole = |place: Option<usize>| numbers.get(place?).and_then(|cell| lines::whole(cell));
         Some(Total {
+            work: None,
             kind: SliceKind::Kernel,
             calls: whole(self.calls)?,
             total_ns: whole(self.total)?,

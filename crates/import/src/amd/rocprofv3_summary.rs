@@ -105,6 +105,7 @@ impl Columns {
         };
         let domain = (*cells.get(self.domain)?).to_owned();
         let total = Total {
+            work: None,
             kind: kind(&domain, &name),
             name: lines::kernel_name(&name).to_owned(),
             op: String::new(),

@@ -183,6 +183,7 @@ impl Layers {
         self.real_ms += layer.real_ms;
         self.cpu_ms += layer.cpu_ms;
         self.sums.add(Total {
+            work: None,
             kind: SliceKind::Kernel,
             name: layer.name.to_owned(),
             op: layer.kind.to_owned(),

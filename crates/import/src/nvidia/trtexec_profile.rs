@@ -85,6 +85,7 @@ fn layer(row: &Object, count: u64) -> Option<(Total, bool)> {
     let average = || Some(json::number_of(row, "averageMs")? * count as f64);
     let time = json::number_of(row, "timeMs").or_else(average)?;
     let total = Total {
+        work: None,
         kind: SliceKind::Kernel,
         name: json::text_of(row, "name")?.to_owned(),
         op: String::new(),

@@ -121,6 +121,7 @@ fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
     let mut sums = sums(trace, &place_of);
     let (left_out, rest) = fold(&mut sums, most);
     let total = |sum: &Sum| Total {
+        work: None,
         kind: sum.kind,
         name: match sum.names {
             1 => trace.names.get(sum.name).to_owned(),

@@ -188,6 +188,7 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
         },
         warnings: Vec::new(),
         variants: BTreeMap::new(),
+        roofs: Vec::new(),
     });
     session.completion = Completion::Complete;
     session.imported = tool;
@@ -272,6 +273,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
         keeping: Default::default(),
         judging: None,
         profiling: None,
+        experiments: None,
     }
 }
 

@@ -103,6 +103,7 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         keeping: request.keeping,
         judging: request.judging,
         profiling: request.profiling,
+        experiments: request.experiments.clone(),
     }
 }
 

@@ -242,6 +242,7 @@ fn beginning(
         environment: machine::environment(),
         warnings,
         variants: BTreeMap::new(),
+        roofs: Vec::new(),
     }
 }
 

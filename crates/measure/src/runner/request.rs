@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{
@@ -66,6 +67,8 @@ pub struct RunRequest {
     pub judging: Option<Judging>,
     /// Whether each case is run once more, watched.
     pub profiling: Option<Profiler>,
+    /// The experiments that the setups are.
+    pub experiments: Option<Experiments>,
     /// What the session is called; without one, as the model.
     pub name: Option<String>,
 }
@@ -93,6 +96,7 @@ impl RunRequest {
             energy: false,
             judging: None,
             profiling: None,
+            experiments: None,
             name: None,
         }
     }
@@ -132,6 +136,7 @@ impl RunRequest {
             keeping: plan.keeping,
             judging: plan.judging.clone(),
             profiling: plan.profiling,
+            experiments: plan.experiments.clone(),
             ..Self::new(&plan.model)
         }
     }

@@ -10,6 +10,7 @@ use powerband_core::domain::trace::SliceKind;
 
 fn profile(name: &str, times: &[(&str, u64)]) -> Profile {
     let totals = times.iter().map(|(name, total_ns)| Total {
+        work: None,
         kind: SliceKind::Kernel,
         name: (*name).to_owned(),
         op: "Conv".to_owned(),

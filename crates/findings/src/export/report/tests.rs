@@ -65,6 +65,7 @@ fn measured() -> Session {
 fn profiled() -> Session {
     let mut session = measured();
     let total = |name: &str, op: &str, total_ns| Total {
+        work: None,
         kind: SliceKind::Kernel,
         name: name.to_owned(),
         op: op.to_owned(),

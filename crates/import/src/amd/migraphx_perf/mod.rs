@@ -169,6 +169,7 @@ impl Report {
             return;
         };
         let total = |name: &str, op: &str, calls: u64, total_ns: u64| Total {
+            work: None,
             kind: kind(op),
             name: name.to_owned(),
             op: op.to_owned(),

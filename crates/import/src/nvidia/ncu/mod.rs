@@ -339,6 +339,7 @@ impl Sums {
     fn time(&mut self, kernel: &str, time_ns: u64) {
         let place = *self.places.entry(kernel.to_owned()).or_insert_with(|| {
             self.totals.push(Total {
+                work: None,
                 kind: SliceKind::Kernel,
                 name: kernel.to_owned(),
                 op: String::new(),

@@ -383,6 +383,7 @@ impl Report<'_> {
             .map(|column| at(&[column]).map(String::as_str))
             .collect();
         let total = Total {
+            work: None,
             kind,
             name: match sizes {
                 Some(sizes) => format!("{} <<<{}>>>", lines::kernel_name(name), sizes.join(", ")),

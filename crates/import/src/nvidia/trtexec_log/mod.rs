@@ -212,6 +212,7 @@ impl Log {
             Some((name, ms)) if ms.is_finite() => {
                 self.has_layers = true;
                 self.layers.add(Total {
+                    work: None,
                     kind: SliceKind::Kernel,
                     name: name.to_owned(),
                     op: String::new(),

@@ -156,6 +156,7 @@ impl Table {
         }
         self.is_named_short |= short.ends_with("...");
         self.sums.add(Total {
+            work: None,
             kind,
             op: if name == short {
                 String::new()

@@ -1,0 +1,120 @@
+//! Experiments on a case: what was changed about it, to see what limits it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::point::Point;
+
+/// What an experiment changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Change {
+    /// Half the threads.
+    HalfThreads,
+    /// A neighbour on otherwise idle cores that streams memory.
+    StreamingNeighbour,
+    /// A neighbour on otherwise idle cores that computes from registers.
+    ComputingNeighbour,
+    /// Half precision.
+    HalfPrecision,
+    /// Optimisation of the graph is off.
+    OptimisationOff,
+    /// The run is captured once as a graph and replayed.
+    GraphCapture,
+    /// Inputs stay where the device reads them.
+    BoundInput,
+    /// Each thread stays on a core of its own.
+    PinnedThreads,
+    /// Threads sleep while they wait.
+    UnspunThreads,
+    /// The clock is capped.
+    ClockCap,
+}
+
+impl Change {
+    /// Every one, in the order in which they are shown.
+    pub const ALL: [Self; 10] = [
+        Self::HalfThreads,
+        Self::StreamingNeighbour,
+        Self::ComputingNeighbour,
+        Self::HalfPrecision,
+        Self::OptimisationOff,
+        Self::GraphCapture,
+        Self::BoundInput,
+        Self::PinnedThreads,
+        Self::UnspunThreads,
+        Self::ClockCap,
+    ];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::HalfThreads => "half the threads",
+            Self::StreamingNeighbour => "a neighbour streams memory",
+            Self::ComputingNeighbour => "a neighbour computes",
+            Self::HalfPrecision => "half precision",
+            Self::OptimisationOff => "optimisation off",
+            Self::GraphCapture => "graph capture",
+            Self::BoundInput => "bound input",
+            Self::PinnedThreads => "pinned threads",
+            Self::UnspunThreads => "threads sleep while they wait",
+            Self::ClockCap => "a capped clock",
+        }
+    }
+
+    /// What documents and the command line call it.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::HalfThreads => "half-threads",
+            Self::StreamingNeighbour => "streaming-neighbour",
+            Self::ComputingNeighbour => "computing-neighbour",
+            Self::HalfPrecision => "half-precision",
+            Self::OptimisationOff => "optimisation-off",
+            Self::GraphCapture => "graph-capture",
+            Self::BoundInput => "bound-input",
+            Self::PinnedThreads => "pinned-threads",
+            Self::UnspunThreads => "unspun-threads",
+            Self::ClockCap => "clock-cap",
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.title())
+    }
+}
+
+/// One change, and the setups that show what it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// What is changed.
+    pub change: Change,
+    /// The setup with the change, by its place in the plan.
+    pub setup: usize,
+    /// The setup without it, by its place in the plan: the case itself, or the case on fewer threads where
+    /// the change needs idle cores.
+    pub control: usize,
+}
+
+/// A change that cannot be tried here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untried {
+    /// What would be changed.
+    pub change: Change,
+    /// Why it cannot be, and what the user can do instead.
+    pub reason: String,
+}
+
+/// The experiments of a plan, all on one case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Experiments {
+    /// The setup that is asked about, by its place in the plan.
+    pub setup: usize,
+    /// The point that is asked about.
+    pub point: Point,
+    /// What is tried.
+    pub tried: Vec<Experiment>,
+    /// What cannot be tried.
+    pub untried: Vec<Untried>,
+}
