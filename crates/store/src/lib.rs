@@ -7,6 +7,7 @@ pub mod journal;
 pub mod library;
 pub mod migrate;
 pub mod ron_keys;
+pub mod roofs_file;
 pub mod session_file;
 pub mod settings;
 #[cfg(test)]

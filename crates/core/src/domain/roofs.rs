@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::setup::Setup;
 use super::work::Numbers;
 
 /// The version of how roofs are measured; those of another version are measured again.
@@ -33,6 +34,62 @@ impl Measured {
             f64::INFINITY
         }
     }
+}
+
+/// Options of a setup that decide what its engine reaches; all of `ep.` do as well.
+const DECIDING: [&str; 8] = [
+    "library",
+    "mode",
+    "precision",
+    "provider",
+    "python",
+    "runtime",
+    "tf32",
+    "threads",
+];
+/// Words of `mode=` that say what is computed with.
+const ARITHMETIC: [&str; 4] = ["amp-bf16", "amp-fp16", "bf16", "fp16"];
+
+/// The setup that measures what a setup's engine reaches: without options that do not change it, such as
+/// copies, tasks and compilers.
+pub fn roof_setup(setup: &Setup) -> Setup {
+    let device = match setup.device.as_str() {
+        device if device == PROCESSOR || device.contains(':') => device.to_owned(),
+        device => format!("{device}:0"),
+    };
+    let decides = |key: &str| DECIDING.contains(&key) || key.starts_with("ep.");
+    let options = setup.options.iter().filter(|(key, _)| decides(key));
+    let options = options.filter_map(|(key, value)| {
+        if key != "mode" {
+            return Some((key.clone(), value.clone()));
+        }
+        let words = value.split('+').map(str::trim);
+        let words: Vec<&str> = words.filter(|word| ARITHMETIC.contains(word)).collect();
+        (!words.is_empty()).then(|| (key.clone(), words.join("+")))
+    });
+    Setup {
+        engine: setup.engine.clone(),
+        device,
+        options: options.collect(),
+    }
+}
+
+/// What a setup computes its products with.
+pub fn numbers_of(setup: &Setup) -> Numbers {
+    let option = |key: &str| setup.options.get(key).map_or("", String::as_str);
+    match option("precision") {
+        "fp16" => return Numbers::F16,
+        "int8" => return Numbers::Int8,
+        _ => {}
+    }
+    let mut words = option("mode").split('+').map(str::trim);
+    words
+        .find_map(|word| match word {
+            "amp-bf16" | "bf16" => Some(Numbers::Bf16),
+            "amp-fp16" | "fp16" => Some(Numbers::F16),
+            _ => None,
+        })
+        .unwrap_or(Numbers::F32)
 }
 
 /// Where bytes come from and go to.
@@ -128,6 +185,42 @@ pub struct RoofConditions {
     pub threads: usize,
 }
 
+impl RoofConditions {
+    /// Why what was measured under these conditions no longer holds under others; nothing where it does.
+    pub fn changed(&self, now: &Self) -> Option<String> {
+        if self.method != now.method {
+            let (then, now) = (self.method, now.method);
+            return Some(format!(
+                "they were measured by method {then}, and this program has method {now}"
+            ));
+        }
+        if self.threads != now.threads {
+            return Some(format!(
+                "Powerband could use {} threads then and can use {} now",
+                self.threads, now.threads
+            ));
+        }
+        let texts = [
+            ("driver", &self.driver, &now.driver),
+            ("library", &self.library, &now.library),
+        ];
+        for (what, then, now) in texts {
+            // What cannot be read now is no change.
+            if let Some(now) = now.as_ref().filter(|now| then.as_ref() != Some(now)) {
+                let then = then.as_deref().unwrap_or("unknown");
+                return Some(format!("the {what} was {then} and is {now}"));
+            }
+        }
+        let limits = (self.power_limit_w, now.power_limit_w);
+        match limits {
+            (Some(then), Some(now)) if (then - now).abs() >= 1.0 => {
+                Some(format!("the power limit was {then:.0} W and is {now:.0} W"))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What was measured of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roofs {
@@ -177,6 +270,35 @@ impl Roofs {
         found.max_by(|a, b| a.per_s.value.total_cmp(&b.per_s.value))
     }
 
+    /// What the engine of a setup reaches, measured with the setup itself, or with as many threads and the
+    /// same numbers.
+    pub fn engine_for(&self, setup: &Setup, threads: Option<usize>) -> Option<&EngineRoof> {
+        let wanted = roof_setup(setup);
+        let spelled = wanted.to_string();
+        let itself = self.engines.iter().find(|roof| roof.setup == spelled);
+        itself.or_else(|| {
+            let option = |key: &str| wanted.options.get(key);
+            let plain = ["provider", "library", "runtime", "python", "tf32"];
+            // Another provider or library reaches something else.
+            if plain.into_iter().any(|key| option(key).is_some()) {
+                return None;
+            }
+            self.engine_at(&wanted.engine, numbers_of(&wanted), threads?)
+        })
+    }
+
+    /// The largest spread of what was measured, as a share.
+    pub fn spread(&self) -> Option<f64> {
+        let compute = self.compute.iter().map(|roof| roof.per_s);
+        let memory = self.memory.iter().map(|roof| roof.per_s);
+        let engines = self.engines.iter().flat_map(|roof| {
+            let figures = [roof.product_per_s, roof.copy_per_s];
+            figures.into_iter().flatten()
+        });
+        let all = compute.chain(memory).chain(engines);
+        all.map(Measured::spread).reduce(f64::max)
+    }
+
     /// What an engine reaches with so many threads and these numbers.
     pub fn engine_at(&self, engine: &str, numbers: Numbers, threads: usize) -> Option<&EngineRoof> {
         self.engines.iter().find(|roof| {
@@ -208,6 +330,72 @@ impl fmt::Display for Access {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn setup(spec: &str) -> Setup {
+        spec.parse().unwrap()
+    }
+
+    #[test]
+    fn a_roof_is_measured_without_what_does_not_change_it() {
+        let of = |spec: &str| roof_setup(&setup(spec)).to_string();
+        assert_eq!(of("ort,copies=2,opt=none,threads=2"), "ort:cpu,threads=2");
+        assert_eq!(
+            of("torch:cuda,mode=channels-last+amp-fp16+compile,task=train"),
+            "torch:cuda:0,mode=amp-fp16"
+        );
+        assert_eq!(of("torch,mode=compile"), "torch:cpu");
+        assert_eq!(of("ort,ep.x=1,model=a.onnx"), "ort:cpu,ep.x=1");
+        let numbers = |spec: &str| numbers_of(&setup(spec));
+        assert_eq!(numbers("ort,precision=int8"), Numbers::Int8);
+        assert_eq!(numbers("torch,mode=eager+bf16"), Numbers::Bf16);
+        assert_eq!(numbers("rten"), Numbers::F32);
+    }
+
+    #[test]
+    fn conditions_that_changed_are_named() {
+        let then = RoofConditions {
+            method: METHOD,
+            driver: Some("550.1".to_owned()),
+            power_limit_w: Some(300.0),
+            library: None,
+            threads: 8,
+        };
+        assert_eq!(then.changed(&then), None);
+        let reason = |now: RoofConditions| then.changed(&now).unwrap();
+        let now = || then.clone();
+        assert!(
+            reason(RoofConditions {
+                method: METHOD + 1,
+                ..now()
+            })
+            .contains("method")
+        );
+        assert!(
+            reason(RoofConditions {
+                threads: 4,
+                ..now()
+            })
+            .contains("4 now")
+        );
+        let driver = Some("560.2".to_owned());
+        assert!(reason(RoofConditions { driver, ..now() }).contains("is 560.2"));
+        let power_limit_w = Some(250.0);
+        assert!(
+            reason(RoofConditions {
+                power_limit_w,
+                ..now()
+            })
+            .contains("250 W")
+        );
+        let library = Some("cuBLAS 13".to_owned());
+        assert!(reason(RoofConditions { library, ..now() }).contains("unknown"));
+        let unread = RoofConditions {
+            driver: None,
+            power_limit_w: None,
+            ..now()
+        };
+        assert_eq!(then.changed(&unread), None);
+    }
 
     fn compute(threads: usize, value: f64) -> ComputeRoof {
         ComputeRoof {

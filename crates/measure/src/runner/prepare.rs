@@ -16,6 +16,7 @@ use super::watching::WatchRequest;
 use super::{generating, input_specs, planning, precision, shape_trial};
 use crate::engines::generate::{Generate, generates};
 use crate::engines::{self, Needs};
+use crate::roofs::kept;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
 use crate::worker::{probe, profilers};
@@ -136,6 +137,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
                     )
                 })
                 .collect(),
+            roofs: kept::for_setups(place, &plan.setups),
             ..beginning(request, plan, &model, &ports, warnings)
         },
         program: place.program.clone(),
