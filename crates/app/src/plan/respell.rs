@@ -107,7 +107,7 @@ mod tests {
         for (id, after) in [
             (
                 "rten",
-                "rten:cpu,precision=int8,ranges=percentile,threads=2",
+                "rten:cpu,opt=none,precision=int8,ranges=percentile,threads=2",
             ),
             ("torch", "torch:cpu,threads=2"),
             ("ort", text),

@@ -16,6 +16,8 @@ pub struct ProcessSpec {
     pub env: Vec<(String, OsString)>,
     /// A script of ours, which is put into a file whose path comes after the arguments.
     pub script: Option<Script>,
+    /// The processors that it and all its threads may use, by number; empty for those that we may use.
+    pub cores: Vec<usize>,
 }
 
 /// A script that an interpreter is to run.
@@ -54,6 +56,13 @@ impl ProcessSpec {
     #[must_use]
     pub fn script(mut self, name: &'static str, text: &'static str) -> Self {
         self.script = Some(Script { name, text });
+        self
+    }
+
+    /// Has it and all its threads stay on these processors.
+    #[must_use]
+    pub fn on_cores(mut self, cores: Vec<usize>) -> Self {
+        self.cores = cores;
         self
     }
 

@@ -11,6 +11,8 @@ use super::point::Point;
 pub enum Change {
     /// Half the threads.
     HalfThreads,
+    /// Twice the threads.
+    TwiceThreads,
     /// A neighbour on otherwise idle cores that streams memory.
     StreamingNeighbour,
     /// A neighbour on otherwise idle cores that computes from registers.
@@ -33,8 +35,9 @@ pub enum Change {
 
 impl Change {
     /// Every one, in the order in which they are shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::HalfThreads,
+        Self::TwiceThreads,
         Self::StreamingNeighbour,
         Self::ComputingNeighbour,
         Self::HalfPrecision,
@@ -50,6 +53,7 @@ impl Change {
     pub fn title(self) -> &'static str {
         match self {
             Self::HalfThreads => "half the threads",
+            Self::TwiceThreads => "twice the threads",
             Self::StreamingNeighbour => "a neighbour streams memory",
             Self::ComputingNeighbour => "a neighbour computes",
             Self::HalfPrecision => "half precision",
@@ -66,6 +70,7 @@ impl Change {
     pub fn id(self) -> &'static str {
         match self {
             Self::HalfThreads => "half-threads",
+            Self::TwiceThreads => "twice-threads",
             Self::StreamingNeighbour => "streaming-neighbour",
             Self::ComputingNeighbour => "computing-neighbour",
             Self::HalfPrecision => "half-precision",

@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 /// The option by which a setup runs a model of its own in place of the plan's.
 pub const MODEL_KEY: &str = "model";
 
+/// The option by which a setup says on which processors it runs.
+pub const CORES_KEY: &str = "cores";
+
+/// The option by which a setup has a neighbour on the other processors.
+pub const NEIGHBOUR_KEY: &str = "neighbour";
+
 /// One way to run a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setup {
@@ -52,6 +58,18 @@ pub enum SetupError {
 }
 
 impl Setup {
+    /// The same with another value of an option.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<String>) -> Self {
+        self.options.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Whether something is meant to disturb its runs.
+    pub fn has_neighbour(&self) -> bool {
+        self.options.contains_key(NEIGHBOUR_KEY)
+    }
+
     /// The model that it runs in place of the plan's, as the user names it.
     pub fn own_model(&self) -> Option<&str> {
         self.options.get(MODEL_KEY).map(String::as_str)

@@ -8,6 +8,7 @@ use super::{device_flags, examined};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CpuContention};
 use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
 use powerband_core::stats::percentiles::ELIGIBLE;
 use powerband_core::stats::summary::{Summary, median};
 
@@ -159,6 +160,11 @@ fn drift(session: &Session, case: &Case) -> Option<Flag> {
 
 /// Other programs used the processors while this was measured.
 fn contended(session: &Session, case: &Case) -> Option<Flag> {
+    // A neighbour that the setup asks for is the experiment, and no flaw of it.
+    let spec = session.plan.setups.get(case.setup);
+    if spec.is_some_and(Setup::has_neighbour) {
+        return None;
+    }
     let company: Vec<CpuContention> = case.rounds.iter().filter_map(|r| r.company).collect();
     let sum = |pick: fn(&CpuContention) -> u64| company.iter().map(pick).sum::<u64>() as f64;
     let counted = sum(|c| c.counted_ns);

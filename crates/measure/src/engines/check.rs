@@ -1,7 +1,9 @@
 //! Looks a setup over before anything is started: its engine, keys and values, and what a slip may mean.
 
 use super::key::{Key, Takes};
-use super::{ALL, COMMON_KEYS, Engine, copies, find, memory_limit, recipe, streams};
+use super::{
+    ALL, COMMON_KEYS, Engine, copies, cores, find, memory_limit, neighbour, recipe, streams,
+};
 use powerband_core::base::humanize;
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::setup::Setup;
@@ -77,6 +79,8 @@ fn check_values(setup: &Setup, engine: &dyn Engine) -> Result<(), String> {
     recipe(setup)?;
     copies(setup)?;
     streams(setup)?;
+    cores(setup)?;
+    neighbour(setup)?;
     engine.check(setup)
 }
 

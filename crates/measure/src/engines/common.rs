@@ -8,10 +8,13 @@ use super::{
     COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
 };
 use powerband_core::base::humanize;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{CORES_KEY, NEIGHBOUR_KEY, Setup};
 use powerband_onnx::rewrite::Precision;
 use powerband_onnx::rewrite::ranges::Method;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
+
+/// More processors than this a mask does not hold.
+const MOST_CORES: usize = 1024;
 
 /// Keys that every engine's setup may have, because the worker itself heeds them.
 pub const COMMON_KEYS: &[Key] = &[
@@ -73,7 +76,78 @@ pub const COMMON_KEYS: &[Key] = &[
         Takes::Path("a network or a file"),
         "run this model instead of the plan's, in turns with it: two versions of a network compared",
     ),
+    Key::new(
+        CORES_KEY,
+        Takes::Text("numbers of processors, e.g. 0-3 or 0+2", "0"),
+        "the worker and all its threads stay on these processors",
+    )
+    .usually("all that this process may use"),
+    Key::new(
+        NEIGHBOUR_KEY,
+        Takes::One(&NEIGHBOURS),
+        "a process beside each run, on the processors that cores= leaves: it streams memory, or computes from registers",
+    ),
 ];
+
+/// Words of `neighbour=`.
+const NEIGHBOURS: [&str; 2] = ["stream", "compute"];
+
+/// What a neighbour does beside a setup's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// It streams memory.
+    Streams,
+    /// It computes from registers.
+    Computes,
+}
+
+/// The processors that the setup's worker stays on, ascending; none where it does not say.
+pub fn cores(setup: &Setup) -> Result<Vec<usize>, String> {
+    let Some(text) = setup.options.get(CORES_KEY) else {
+        return Ok(Vec::new());
+    };
+    let refused =
+        || format!("{CORES_KEY}={text} is no list of processors; write for example 0-3 or 0+2");
+    let number = |text: &str| {
+        let number: Option<usize> = text.trim().parse().ok();
+        number.filter(|core| *core < MOST_CORES).ok_or_else(refused)
+    };
+    let mut cores = Vec::new();
+    for part in text.split([',', '+']) {
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(part)?, number(part)?),
+        };
+        if first > last {
+            return Err(refused());
+        }
+        cores.extend(first..=last);
+    }
+    cores.sort_unstable();
+    cores.dedup();
+    Ok(cores)
+}
+
+/// What a neighbour does beside the setup's runs; nothing where it has none.
+pub fn neighbour(setup: &Setup) -> Result<Option<Beside>, String> {
+    let beside = match setup.options.get(NEIGHBOUR_KEY).map(String::as_str) {
+        None => return Ok(None),
+        Some("stream") => Beside::Streams,
+        Some("compute") => Beside::Computes,
+        Some(other) => {
+            return Err(format!(
+                "{NEIGHBOUR_KEY}={other} is not known, only {}",
+                NEIGHBOURS.join(" and ")
+            ));
+        }
+    };
+    if cores(setup)?.is_empty() {
+        return Err(format!(
+            "{NEIGHBOUR_KEY}= needs {CORES_KEY}=, which leaves processors for the neighbour; for example {CORES_KEY}=0"
+        ));
+    }
+    Ok(Some(beside))
+}
 
 /// The key for what a run is, of engines that run files.
 pub(super) const TASK: Key = Key::new(
@@ -222,4 +296,48 @@ pub(super) fn check_cpu_alone(setup: &Setup) -> Result<(), String> {
         ));
     }
     positive(setup, "threads").map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_read_as_the_system_writes_them() {
+        let read = |spec: &str| cores(&spec.parse().unwrap());
+        assert_eq!(read("rten"), Ok(Vec::new()));
+        assert_eq!(read("rten,cores=0-2+5"), Ok(vec![0, 1, 2, 5]));
+        assert_eq!(read("rten,cores=\"3,1-2,1\""), Ok(vec![1, 2, 3]));
+        for wrong in [
+            "rten,cores=",
+            "rten,cores=2-1",
+            "rten,cores=a",
+            "rten,cores=0-99999",
+        ] {
+            assert!(
+                read(wrong).unwrap_err().contains("for example 0-3"),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_neighbour_needs_processors_of_its_own() {
+        let read = |spec: &str| neighbour(&spec.parse().unwrap());
+        assert_eq!(read("rten"), Ok(None));
+        assert_eq!(
+            read("rten,cores=0,neighbour=stream"),
+            Ok(Some(Beside::Streams))
+        );
+        assert!(
+            read("rten,neighbour=stream")
+                .unwrap_err()
+                .contains("cores=")
+        );
+        assert!(
+            read("rten,cores=0,neighbour=loud")
+                .unwrap_err()
+                .contains("compute")
+        );
+    }
 }

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::{CheckError, check, keys_of, why_not, why_not_value};
 pub(crate) use common::memory_limit;
-pub use common::{COMMON_KEYS, copies, devices, recipe, streams};
+pub use common::{Beside, COMMON_KEYS, copies, cores, devices, neighbour, recipe, streams};
 use common::{TASK, THREADS, check_cpu_alone, check_task, positive};
 use generate::Generate;
 pub use key::{Key, Takes};
@@ -494,7 +494,7 @@ mod tests {
         assert!(fault("rtem").ends_with("did you mean rten?"));
         assert!(
             fault("rten,speed=11")
-                .contains("it knows threads, task, memory, precision, keep_float"),
+                .contains("it knows threads, opt, task, memory, precision, keep_float"),
             "{}",
             fault("rten,speed=11")
         );

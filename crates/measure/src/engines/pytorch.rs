@@ -84,9 +84,26 @@ impl Engine for PyTorch {
         false
     }
 
-    fn worker(&self, _setup: &Setup, runtime: Option<&Path>) -> Option<ProcessSpec> {
+    fn worker(&self, setup: &Setup, runtime: Option<&Path>) -> Option<ProcessSpec> {
         // Unbuffered, so that the end of what it says is there when it dies.
-        let python = ProcessSpec::new(runtime?).args(["-u"]);
+        let mut python = ProcessSpec::new(runtime?).args(["-u"]);
+        let is = |key: &str, value: &str| setup.options.get(key).is_some_and(|own| own == value);
+        // OpenMP reads these once, when its library is loaded.
+        if is("pinning", "on") {
+            python = python
+                .env("OMP_PROC_BIND", "true")
+                .env("OMP_PLACES", "cores");
+        }
+        if is("spinning", "off") {
+            let settings = [
+                ("OMP_WAIT_POLICY", "passive"),
+                ("GOMP_SPINCOUNT", "0"),
+                ("KMP_BLOCKTIME", "0"),
+            ];
+            for (name, value) in settings {
+                python = python.env(name, value);
+            }
+        }
         Some(python.script(WORKER.0, WORKER.1))
     }
 
@@ -99,6 +116,15 @@ impl Engine for PyTorch {
             ));
         }
         positive(setup, "threads")?;
+        for key in ["pinning", "spinning"] {
+            if let Some(value) = setup
+                .options
+                .get(key)
+                .filter(|v| !["on", "off"].contains(&v.as_str()))
+            {
+                return Err(format!("{key}={value} is neither on nor off"));
+            }
+        }
         let rewrites = OF_FILES
             .iter()
             .find(|key| setup.options.contains_key(**key));
@@ -234,6 +260,8 @@ const KEYS: &[Key] = &[
     Key::new("threads", Takes::Count(MOST), "threads within an operator")
         .usually("PyTorch's choice")
         .in_front(2, "Threads"),
+    Key::new("pinning", ON_OFF, "each thread stays on a core of its own (OpenMP)").usually("off"),
+    Key::new("spinning", ON_OFF, "threads that wait for work stay awake (OpenMP)").usually("on"),
     Key::new(
         "module",
         Takes::Path("module:function, or a file .pt, .ts, .pt2"),
@@ -332,5 +360,11 @@ mod tests {
                 .is_some_and(|script| script.text.contains("protocol"))
         );
         assert!(PyTorch.worker(&setup, None).is_none());
+        assert!(spec.env.is_empty());
+        let calm = "torch,pinning=on,spinning=off".parse().unwrap();
+        let spec = PyTorch.worker(&calm, Some(Path::new("python3"))).unwrap();
+        let set = |name: &str| spec.env.iter().any(|(own, _)| own == name);
+        assert!(set("OMP_PROC_BIND") && set("OMP_WAIT_POLICY"));
+        assert!(fault("torch,spinning=perhaps").contains("neither on nor off"));
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod control;
 pub mod default_benchmark;
+pub mod experiments;
 pub mod exporting;
 pub mod generating;
 pub mod importing;

@@ -3,6 +3,7 @@
 //! To add a source: a file here and a line in [`ALL`].
 
 pub mod amdgpu;
+pub mod cores;
 mod files;
 pub mod host;
 pub mod machine;

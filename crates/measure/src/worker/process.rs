@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use super::ending::Ending;
 use super::ending::{how_it_ended, oom_kills};
@@ -76,7 +77,7 @@ impl Process {
                     .join(spec.script.as_ref().map_or("", |s| s.name)),
             );
         }
-        let mut child = command.spawn()?;
+        let mut child = spawn_on(&mut command, &spec.cores)?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let (sender, lines) = sync_channel(LINES_WAITING);
         if let Some(stdout) = child.stdout.take() {
@@ -362,6 +363,32 @@ fn bare(spec: &ProcessSpec) -> Command {
     command
 }
 
+/// Starts a child on these processors, or on ours where there are none given.
+///
+/// A child begins where the thread that starts it may run, so this thread goes there for that moment:
+/// no thread of the child is ever anywhere else.
+fn spawn_on(command: &mut Command, cores: &[usize]) -> io::Result<Child> {
+    if cores.is_empty() {
+        return command.spawn();
+    }
+    let refused = |error: rustix::io::Errno| {
+        let names: Vec<String> = cores.iter().map(ToString::to_string).collect();
+        io::Error::other(format!(
+            "it cannot run on the processors {}: {error}",
+            names.join(", ")
+        ))
+    };
+    let before = sched_getaffinity(None).map_err(refused)?;
+    let mut wanted = CpuSet::new();
+    for &core in cores.iter().filter(|&&core| core < CpuSet::MAX_CPU) {
+        wanted.set(core);
+    }
+    sched_setaffinity(None, &wanted).map_err(refused)?;
+    let spawned = command.spawn();
+    sched_setaffinity(None, &before).map_err(refused)?;
+    spawned
+}
+
 /// A script in a folder of its own, which goes with the process.
 fn written(script: &Script) -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("powerband-").tempdir()?;
@@ -501,6 +528,24 @@ mod tests {
             assert!(Instant::now() < deadline, "the grandchild lives on");
             thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    #[test]
+    fn a_child_stays_on_its_processors_and_we_go_back_to_ours() {
+        let before = sched_getaffinity(None).unwrap();
+        let first = (0..CpuSet::MAX_CPU).find(|core| before.is_set(*core));
+        let first = first.unwrap();
+        let spec = shell("grep Cpus_allowed_list /proc/self/status").on_cores(vec![first]);
+        let said = run_to_end(&spec, Duration::from_secs(20), &CancelToken::default()).unwrap();
+        let (_, allowed) = said.stdout.split_once(':').unwrap();
+        assert_eq!(allowed.trim(), first.to_string());
+        assert!(sched_getaffinity(None).unwrap() == before);
+        let nowhere = shell(":").on_cores(vec![CpuSet::MAX_CPU - 1]);
+        let refused = Process::start(&nowhere, 1 << 20).unwrap_err().to_string();
+        assert!(
+            refused.contains("cannot run on the processors"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -281,7 +281,8 @@ fn is_document(line: &str) -> bool {
 pub(crate) fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> ProcessSpec {
     let engine = engines::find(&setup.engine);
     let described = engine.and_then(|engine| engine.worker(setup, runtime));
-    described.unwrap_or_else(|| own_worker(program))
+    let spec = described.unwrap_or_else(|| own_worker(program));
+    spec.on_cores(engines::cores(setup).unwrap_or_default())
 }
 
 /// Our own executable as a worker.

@@ -22,6 +22,8 @@ use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::builder::SessionBuilder;
 use ort::session::{IoBinding, Session};
 
+use rustix::thread::{CpuSet, sched_setaffinity};
+
 use self::generate::BoundSteps;
 use self::options::{Computes, KEYS, Options};
 use self::values::{from_ort, to_ort};
@@ -29,7 +31,7 @@ use super::generate::{Generate, Requests};
 use super::runtimes;
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Needs, Runnable,
-    Watched, check_task,
+    Watched, check_task, copies, streams,
 };
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::setup::Setup;
@@ -58,6 +60,12 @@ impl Engine for OnnxRuntime {
     fn check(&self, setup: &Setup) -> Result<(), String> {
         check_task(setup)?;
         let options = Options::of(setup)?;
+        if options.pinning && (copies(setup)? > 1 || streams(setup)? > 1) {
+            return Err(
+                "pinning=on would put every copy on the same processors; leave copies= and streams= out"
+                    .to_owned(),
+            );
+        }
         match Computes::of(setup)? {
             Computes::BuiltIn(provider, wanted) if provider.word == "cpu" => {
                 if let Some((name, _)) = wanted.options.first() {
@@ -118,6 +126,7 @@ impl Engine for OnnxRuntime {
         let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
         let (builder, notes) = builder(&environment, request, &options)?;
         let session = commit(builder, request.model)?;
+        pin_this_thread(&options).map_err(EngineError::Unsupported)?;
         Ok(Box::new(Model {
             session: Rc::new(RefCell::new(session)),
             device: request.setup.device.clone(),
@@ -239,6 +248,19 @@ fn builder(
             .map_err(|error| explain(&error))?;
     }
     Ok((builder, notes))
+}
+
+/// Keeps the thread that calls ONNX Runtime on its processor, where threads are pinned. Its pool was started
+/// before, and has processors of its own.
+fn pin_this_thread(options: &Options) -> Result<(), String> {
+    let Some(&first) = options.pinned_cores()?.first() else {
+        return Ok(());
+    };
+    let mut set = CpuSet::new();
+    set.set(first);
+    sched_setaffinity(None, &set).map_err(|error| {
+        format!("pinning=on: this thread cannot stay on processor {first}: {error}")
+    })
 }
 
 fn commit(mut builder: SessionBuilder, model: &Path) -> Result<Session, EngineError> {

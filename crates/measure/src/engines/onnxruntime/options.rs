@@ -5,8 +5,11 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use super::providers::{self, Provider, Wanted};
 use crate::engines::key::{MOST, ON_OFF, TRUE_FALSE};
 use crate::engines::{Key, TASK, Takes, positive};
+use crate::telemetry::cores::Cores;
 use powerband_core::domain::setup::Setup;
 
+/// ONNX Runtime's name for the processors of its pool.
+const AFFINITIES: &str = "session.intra_op_thread_affinities";
 const OPTIMISATION_LEVELS: [&str; 4] = ["none", "basic", "extended", "all"];
 
 /// The keys of a setup.
@@ -34,6 +37,12 @@ pub(crate) const KEYS: &[Key] = &[
         "operators that may run at the same time, with parallel=on",
     ),
     Key::new("spinning", ON_OFF, "threads that wait for work stay awake").usually("on"),
+    Key::new(
+        "pinning",
+        ON_OFF,
+        "each thread stays on a processor of its own; needs threads=",
+    )
+    .usually("off"),
     Key::new(
         "memory_pattern",
         ON_OFF,
@@ -78,6 +87,8 @@ pub(super) struct Options {
     inter_threads: Option<usize>,
     parallel: Option<bool>,
     spinning: Option<bool>,
+    /// Whether each thread stays on a processor of its own.
+    pub pinning: bool,
     memory_pattern: Option<bool>,
     /// Whether a node on the CPU is an error.
     pub strict: bool,
@@ -92,11 +103,15 @@ impl Options {
             inter_threads: positive(setup, "inter_threads")?,
             parallel: switch(setup, "parallel")?,
             spinning: switch(setup, "spinning")?,
+            pinning: switch(setup, "pinning")?.unwrap_or(false),
             memory_pattern: switch(setup, "memory_pattern")?,
             strict: switch(setup, "strict")?.unwrap_or(false),
         };
         if options.inter_threads.is_some() && options.parallel != Some(true) {
             return Err("inter_threads has an effect with parallel=on only".to_owned());
+        }
+        if options.pinning && options.threads.is_none() {
+            return Err("pinning=on needs threads=, which says how many there are".to_owned());
         }
         Ok(options)
     }
@@ -117,10 +132,39 @@ impl Options {
             builder = builder.with_intra_op_spinning(spinning)?;
             builder = builder.with_inter_op_spinning(spinning)?;
         }
+        if let Some(pinned) = self.pinned_pool() {
+            builder = builder.with_config_entry(AFFINITIES, pinned)?;
+        }
         if let Some(pattern) = self.memory_pattern {
             builder = builder.with_memory_pattern(pattern)?;
         }
         Ok(builder)
+    }
+
+    /// The processors of the threads of its pool as ONNX Runtime wants them, counted from 1; the thread that
+    /// calls it is none of the pool. Nothing where threads are not pinned, or there is none beside that one.
+    fn pinned_pool(&self) -> Option<String> {
+        let cores = self.pinned_cores().ok()?;
+        let pool: Vec<String> = cores
+            .iter()
+            .skip(1)
+            .map(|core| (core + 1).to_string())
+            .collect();
+        (!pool.is_empty()).then(|| pool.join(";"))
+    }
+
+    /// A processor for each thread, that of the calling one first; none where threads are not pinned.
+    pub(super) fn pinned_cores(&self) -> Result<Vec<usize>, String> {
+        let threads = self.threads.filter(|_| self.pinning).unwrap_or(0);
+        let mut cores = Cores::here().one_by_one();
+        if cores.len() < threads {
+            return Err(format!(
+                "pinning=on gives each of {threads} threads a processor of its own, and there are {} that this process may use",
+                cores.len()
+            ));
+        }
+        cores.truncate(threads);
+        Ok(cores)
     }
 }
 

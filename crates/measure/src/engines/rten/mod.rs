@@ -40,6 +40,10 @@ const KEY: Key = Key::new(
 .usually("the cores this process may use")
 .in_front(2, "Threads");
 
+/// Whether the graph is optimised first.
+const OPTIMISATION: Key =
+    Key::new("opt", Takes::One(&["none", "all"]), "graph optimisation").usually("all");
+
 /// The engine.
 pub(crate) struct Rten;
 
@@ -53,11 +57,12 @@ impl Engine for Rten {
     }
 
     fn keys(&self) -> &'static [Key] {
-        &[KEY, TASK]
+        &[KEY, OPTIMISATION, TASK]
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
         check_task(setup)?;
+        optimises(setup)?;
         check_cpu_alone(setup)
     }
 
@@ -126,6 +131,15 @@ fn threads(setup: &Setup) -> Result<usize, EngineError> {
     Ok(wanted.unwrap_or_else(|| usable().min(num_cpus::get_physical()).max(1)))
 }
 
+/// Whether the graph is optimised first.
+fn optimises(setup: &Setup) -> Result<bool, String> {
+    match setup.options.get("opt").map(String::as_str) {
+        None | Some("all") => Ok(true),
+        Some("none") => Ok(false),
+        Some(other) => Err(format!("opt={other} is not known, only none and all")),
+    }
+}
+
 /// A network that was read, and what its file says of its outputs.
 struct Network {
     model: rten::Model,
@@ -139,8 +153,10 @@ impl Network {
         let began = Instant::now();
         let outputs = look_over(request.model)?;
         let check_ns = began.elapsed().as_nanos() as u64;
+        let optimises = optimises(request.setup).map_err(EngineError::Unsupported)?;
         let model = guarded(|| {
-            let options = ModelOptions::with_all_ops();
+            let mut options = ModelOptions::with_all_ops();
+            options.enable_optimization(optimises);
             let loaded = options.load_file(request.model);
             loaded.map_err(|error| explain_load(&error, request.model))
         })?;

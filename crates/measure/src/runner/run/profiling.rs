@@ -47,11 +47,17 @@ pub(super) struct Stretch {
 const CLOCKS_APART_NS: i64 = 2_000_000_000;
 
 impl Run<'_, '_> {
-    /// Profiles every case that was measured and is not profiled yet.
+    /// Profiles every case that was measured and is not profiled yet; of experiments, the case that is asked
+    /// about.
     pub(super) fn profile(&mut self) {
         if self.request.beginning.plan.profiling.is_none() {
             return;
         }
+        let experiments = self.request.beginning.plan.experiments.as_ref();
+        let asked = experiments.map(|asked| CaseKey {
+            setup: asked.setup,
+            point: asked.point,
+        });
         let is_profiled = |case: &CaseKey| {
             self.session
                 .profiles
@@ -66,6 +72,7 @@ impl Run<'_, '_> {
         let wanted: Vec<CaseKey> = measured
             .map(|case| case.key())
             .filter(|case| !is_profiled(case))
+            .filter(|case| asked.is_none_or(|asked| asked == *case))
             .collect();
         if wanted.is_empty() {
             return;

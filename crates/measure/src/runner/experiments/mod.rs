@@ -1,0 +1,363 @@
+//! Experiments on a case: setups that differ from it by one change each, to be measured in turns with it.
+//!
+//! What they cost together says what limits the case; `analysis/limits/experiments.rs` of the findings draws
+//! the conclusion. To add one: a variant of `Change`, a file here, and a line in [`ALL`].
+
+mod bound_input;
+mod clock_cap;
+mod derivation;
+mod graph_capture;
+mod half_precision;
+mod half_threads;
+mod neighbours;
+mod optimisation_off;
+mod pinned_threads;
+mod subject;
+mod twice_threads;
+mod unspun_threads;
+
+use self::derivation::Derivation;
+pub use self::subject::Here;
+use self::subject::Subject;
+use super::prepare_error::PrepareError;
+use super::request::RunRequest;
+use super::run::PreparedRun;
+use crate::engines;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::experiment::{Experiment, Experiments, Untried};
+use powerband_core::domain::plan::{Keeping, Load, Look, Plan, PresetName, Profiler};
+use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+
+/// Every experiment, in the order in which they are shown.
+const ALL: &[Derivation] = &[
+    half_threads::HALF_THREADS,
+    twice_threads::TWICE_THREADS,
+    neighbours::STREAMING,
+    neighbours::COMPUTING,
+    half_precision::HALF_PRECISION,
+    optimisation_off::OPTIMISATION_OFF,
+    graph_capture::GRAPH_CAPTURE,
+    bound_input::BOUND_INPUT,
+    pinned_threads::PINNED_THREADS,
+    unspun_threads::UNSPUN_THREADS,
+    clock_cap::CLOCK_CAP,
+];
+
+/// Rounds of the quick preset: three leave intervals too wide to conclude from.
+const QUICK_ROUNDS: u32 = 5;
+
+/// The experiments on a case of a session that was measured on this machine, or why there can be none.
+pub fn request_for(session: &Session, case: CaseKey, here: &Here) -> Result<RunRequest, String> {
+    let plan = &session.plan;
+    let Some(setup) = plan.setups.get(case.setup) else {
+        return Err("the session has no such setup".to_owned());
+    };
+    if setup.device == Plan::ELSEWHERE || session.is_published_only() {
+        return Err(
+            "another program measured this case, and its setup cannot be run here; run its model with powerband why MODEL".to_owned(),
+        );
+    }
+    let report = session.reports.get(case.setup).and_then(Option::as_ref);
+    let seen = report.and_then(|report| report.threads);
+    let again = RunRequest {
+        seed: None,
+        rules: None,
+        rounds: None,
+        ..RunRequest::of(plan)
+    };
+    request(again, setup, case.point, seen, here)
+}
+
+/// The experiments on one setup of a model at one point, for a request that says everything else.
+pub fn request_of_model(
+    begun: RunRequest,
+    setup: &Setup,
+    point: Point,
+    here: &Here,
+) -> Result<RunRequest, String> {
+    request(begun, setup, point, None, here)
+}
+
+/// Refuses experiments on a model or a machine that are not those of the session.
+pub fn check_same(session: &Session, prepared: &PreparedRun) -> Result<(), PrepareError> {
+    let now = &prepared.beginning;
+    let setup = now.plan.experiments.as_ref().map_or(0, |asked| asked.setup);
+    let model = now.variants.get(&setup).unwrap_or(&now.model);
+    let then = session
+        .plan
+        .setups
+        .iter()
+        .position(|own| now.plan.setups.get(setup) == Some(own));
+    let then = then.map_or(&session.model, |own| session.model_of(own));
+    if then.sha256 != model.sha256 {
+        return Err(PrepareError::OtherModel(then.name.clone()));
+    }
+    let (cpu, kernel) = (&session.environment.cpu.model, &session.environment.kernel);
+    if (cpu, kernel) != (&now.environment.cpu.model, &now.environment.kernel) {
+        return Err(PrepareError::OtherMachine);
+    }
+    Ok(())
+}
+
+fn request(
+    begun: RunRequest,
+    setup: &Setup,
+    point: Point,
+    seen: Option<usize>,
+    here: &Here,
+) -> Result<RunRequest, String> {
+    let engine = engines::check(setup).map_err(|error| error.to_string())?;
+    if setup.has_neighbour() {
+        return Err(format!(
+            "{setup} has a neighbour already; ask about the setup without neighbour="
+        ));
+    }
+    let derived = derive(&Subject::new(setup, seen, here));
+    let quick = begun.preset == PresetName::Quick && begun.rules.is_none();
+    let experiments = Experiments {
+        setup: 0,
+        point,
+        tried: derived.tried,
+        untried: derived.untried,
+    };
+    Ok(RunRequest {
+        name: begun
+            .name
+            .clone()
+            .or_else(|| Some(name(&begun.model, setup, point))),
+        rounds: begun.rounds.or_else(|| quick.then_some(QUICK_ROUNDS)),
+        setups: derived.setups,
+        looks: derived.looks,
+        points: Some(vec![point]),
+        journey: false,
+        load: Load::Closed,
+        keeping: Keeping::Together,
+        energy: false,
+        judging: None,
+        profiling: engine.profiles().then_some(Profiler::Engine),
+        experiments: Some(experiments),
+        ..begun
+    })
+}
+
+/// What the session is called.
+fn name(model: &str, setup: &Setup, point: Point) -> String {
+    let model = model.rsplit('/').next().unwrap_or(model);
+    format!("why {model}, {setup}, {point}")
+}
+
+/// The setups of a plan, the case itself first.
+struct Setups {
+    setups: Vec<Setup>,
+    looks: Vec<Look>,
+    tried: Vec<Experiment>,
+    untried: Vec<Untried>,
+}
+
+impl Setups {
+    /// The place of a setup; a new one is called so.
+    fn place(&mut self, setup: Setup, label: &str) -> usize {
+        if let Some(known) = self.setups.iter().position(|own| *own == setup) {
+            return known;
+        }
+        self.setups.push(setup);
+        self.looks.push(Look {
+            label: Some(label.to_owned()),
+            colour: None,
+        });
+        self.setups.len() - 1
+    }
+}
+
+fn derive(subject: &Subject<'_>) -> Setups {
+    let mut all = Setups {
+        setups: vec![subject.setup.clone()],
+        looks: vec![Look::default()],
+        tried: Vec::new(),
+        untried: Vec::new(),
+    };
+    for experiment in ALL {
+        let change = experiment.change;
+        match (experiment.derive)(subject) {
+            Ok(derived) => {
+                let control = derived
+                    .control
+                    .map_or(0, |control| all.place(control, "with idle cores"));
+                let setup = all.place(derived.setup, change.title());
+                all.tried.push(Experiment {
+                    change,
+                    setup,
+                    control,
+                });
+            }
+            Err(reason) => all.untried.push(Untried { change, reason }),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::telemetry::cores::Cores;
+    use powerband_core::domain::experiment::Change;
+
+    fn machine(n_cores: usize) -> Here {
+        Here {
+            cores: Cores::under(Path::new("/nowhere"), (0..n_cores).collect(), n_cores),
+            max_mhz: Some(4_000.0),
+        }
+    }
+
+    fn of(spec: &str, n_cores: usize) -> RunRequest {
+        let begun = RunRequest {
+            preset: PresetName::Quick,
+            ..RunRequest::new("resnet18@cifar")
+        };
+        let setup = spec.parse().unwrap();
+        request_of_model(begun, &setup, Point::of_batch(1), &machine(n_cores)).unwrap()
+    }
+
+    /// The setup of a change and that of its control; or the reason why there is none.
+    fn pair(request: &RunRequest, change: Change) -> Result<(String, String), String> {
+        let all = request.experiments.as_ref().unwrap();
+        if let Some(tried) = all.tried.iter().find(|tried| tried.change == change) {
+            let spec = |place: usize| request.setups[place].to_string();
+            return Ok((spec(tried.setup), spec(tried.control)));
+        }
+        let untried = all.untried.iter().find(|untried| untried.change == change);
+        Err(untried.unwrap().reason.clone())
+    }
+
+    fn both(setup: &str, control: &str) -> (String, String) {
+        (setup.to_owned(), control.to_owned())
+    }
+
+    #[test]
+    fn every_change_is_tried_or_has_a_reason() {
+        for spec in [
+            "ort",
+            "rten",
+            "tract",
+            "torch",
+            "ort:cuda",
+            "torch:cuda:0",
+            "fake",
+        ] {
+            for n_cores in [1, 2, 3, 8] {
+                let request = of(spec, n_cores);
+                let all = request.experiments.as_ref().unwrap();
+                let mut changes: Vec<Change> = all.tried.iter().map(|tried| tried.change).collect();
+                changes.extend(all.untried.iter().map(|untried| untried.change));
+                changes.sort_unstable();
+                assert_eq!(changes, Change::ALL, "{spec} on {n_cores}");
+                assert!(all.untried.iter().all(|untried| untried.reason.len() > 10));
+                for setup in &request.setups {
+                    engines::check(setup).unwrap();
+                }
+                assert_eq!(request.setups.len(), request.looks.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_case_on_all_cores_is_halved_to_make_room() {
+        let request = of("ort", 2);
+        let half = "ort:cpu,cores=0,threads=1";
+        assert_eq!(
+            pair(&request, Change::HalfThreads).unwrap(),
+            both(half, "ort:cpu")
+        );
+        let streams = "ort:cpu,cores=0,neighbour=stream,threads=1";
+        assert_eq!(
+            pair(&request, Change::StreamingNeighbour).unwrap(),
+            both(streams, half)
+        );
+        let computes = "ort:cpu,cores=0,neighbour=compute,threads=1";
+        assert_eq!(
+            pair(&request, Change::ComputingNeighbour).unwrap(),
+            both(computes, half)
+        );
+        let pinned = "ort:cpu,pinning=on,threads=2";
+        assert_eq!(
+            pair(&request, Change::PinnedThreads).unwrap(),
+            both(pinned, "ort:cpu")
+        );
+        assert_eq!(request.rounds, Some(QUICK_ROUNDS));
+        assert_eq!(request.profiling, Some(Profiler::Engine));
+    }
+
+    #[test]
+    fn a_case_that_leaves_cores_idle_keeps_its_threads() {
+        let request = of("rten,threads=4", 8);
+        let control = "rten:cpu,cores=0-3,threads=4";
+        let streams = "rten:cpu,cores=0-3,neighbour=stream,threads=4";
+        assert_eq!(
+            pair(&request, Change::StreamingNeighbour).unwrap(),
+            both(streams, control)
+        );
+        let half = "rten:cpu,threads=2";
+        assert_eq!(
+            pair(&request, Change::HalfThreads).unwrap(),
+            both(half, "rten:cpu,threads=4")
+        );
+        assert!(
+            pair(&request, Change::HalfPrecision)
+                .unwrap_err()
+                .contains("32-bit")
+        );
+    }
+
+    #[test]
+    fn one_thread_and_one_core_say_so() {
+        let request = of("ort,threads=1", 2);
+        let said = pair(&request, Change::HalfThreads).unwrap_err();
+        assert!(said.contains("one thread"), "{said}");
+        let alone = "ort:cpu,cores=0,threads=1";
+        let streams = "ort:cpu,cores=0,neighbour=stream,threads=1";
+        assert_eq!(
+            pair(&request, Change::StreamingNeighbour).unwrap(),
+            both(streams, alone)
+        );
+        let twice = "ort:cpu,threads=2";
+        assert_eq!(
+            pair(&request, Change::TwiceThreads).unwrap(),
+            both(twice, "ort:cpu,threads=1")
+        );
+        let single = of("ort", 1);
+        let said = pair(&single, Change::StreamingNeighbour).unwrap_err();
+        assert!(said.contains("one core"), "{said}");
+    }
+
+    #[test]
+    fn cards_have_experiments_of_their_own() {
+        let card = of("torch:cuda:0", 2);
+        assert_eq!(
+            pair(&card, Change::GraphCapture).unwrap(),
+            both(
+                "torch:cuda:0,compile_mode=reduce-overhead,mode=compile",
+                "torch:cuda:0"
+            )
+        );
+        assert_eq!(
+            pair(&card, Change::HalfPrecision).unwrap(),
+            both("torch:cuda:0,mode=fp16", "torch:cuda:0")
+        );
+        let cap = pair(&card, Change::ClockCap).unwrap_err();
+        assert!(cap.contains("nvidia-smi -i 0 -lgc"), "{cap}");
+        assert!(
+            pair(&card, Change::HalfThreads)
+                .unwrap_err()
+                .contains("cuda:0")
+        );
+        let compiled = of("torch:cuda:0,mode=compile", 2);
+        assert_eq!(
+            pair(&compiled, Change::OptimisationOff).unwrap(),
+            both("torch:cuda:0,mode=eager", "torch:cuda:0,mode=compile")
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! A neighbour beside the case, on cores that the case leaves idle.
+
+use super::derivation::Derivation;
+use super::subject::{Derived, Subject};
+use powerband_core::domain::experiment::Change;
+use powerband_core::domain::setup::NEIGHBOUR_KEY;
+
+/// What waits for memory waits longer where another streams it.
+pub(super) const STREAMING: Derivation = Derivation {
+    change: Change::StreamingNeighbour,
+    derive: |subject| beside(subject, "stream"),
+};
+
+/// What the same neighbour costs without memory: heat, clocks, and what cores share beside memory.
+pub(super) const COMPUTING: Derivation = Derivation {
+    change: Change::ComputingNeighbour,
+    derive: |subject| beside(subject, "compute"),
+};
+
+fn beside(subject: &Subject<'_>, does: &str) -> Result<Derived, String> {
+    if !subject.is_on_processor() {
+        return Err(format!(
+            "{} has memory of its own, which a neighbour on the processor does not touch",
+            subject.setup.device
+        ));
+    }
+    let control = subject.with_idle_cores()?;
+    Ok(Derived {
+        setup: control.clone().with(NEIGHBOUR_KEY, does),
+        control: Some(control),
+    })
+}

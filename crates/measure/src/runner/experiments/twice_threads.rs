@@ -1,0 +1,27 @@
+//! Twice the threads, for a case with one, which cannot be halved.
+
+use super::derivation::Derivation;
+use super::subject::{Derived, Subject};
+use powerband_core::domain::experiment::Change;
+
+/// Work that can be shared takes half the time.
+pub(super) const TWICE_THREADS: Derivation = Derivation {
+    change: Change::TwiceThreads,
+    derive,
+};
+
+fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+    let threads = subject.shared_among()?;
+    if threads > 1 {
+        return Err("half the threads tells the same".to_owned());
+    }
+    if subject.here.cores.physical() < 2 {
+        return Err("there is one core".to_owned());
+    }
+    if subject.option("cores").is_some() {
+        return Err(
+            "cores= holds the case to its cores; ask about the setup without it".to_owned(),
+        );
+    }
+    subject.with("threads", "2").map(Derived::of)
+}
