@@ -42,10 +42,12 @@ use anyhow::Context as _;
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use args::{Args, Command};
+use args::{Args, Command, WorkerArgs, WorkerTask};
 use powerband_core::base::ending::Ending;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
+use powerband_measure::roofs;
+use powerband_measure::roofs::neighbour::{self, NeighbourKind};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::worker::child;
 use powerband_store::settings::{self, Settings};
@@ -193,10 +195,22 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
     Ok(Wanted::Window(Box::new(context.place()), files, ending))
 }
 
+fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
+    match &args.task {
+        None => child::run()?,
+        Some(WorkerTask::Processor { without }) => roofs::child::run(without)?,
+        Some(WorkerTask::Neighbour { kind, cores }) => {
+            let kind = NeighbourKind::named(kind).context("there is no such neighbour")?;
+            neighbour::run(kind, cores)?;
+        }
+    }
+    Ok(())
+}
+
 fn dispatch(args: Args) -> anyhow::Result<Wanted> {
     match &args.command {
-        Some(Command::Worker) => {
-            child::run()?;
+        Some(Command::Worker(args)) => {
+            worker(args)?;
             return Ok(Wanted::Done(ExitCode::SUCCESS));
         }
         // Packages are made where there are no settings.
@@ -212,7 +226,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         offer_journals(&context);
     }
     let status = match args.command {
-        None | Some(Command::Worker | Command::Completions(_) | Command::Manual(_)) => {
+        None | Some(Command::Worker(_) | Command::Completions(_) | Command::Manual(_)) => {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Bench(args)) => bench::run(&context, &args),

@@ -81,7 +81,33 @@ pub(super) enum Command {
     Manual(ManualArgs),
     /// Measure on behalf of another process.
     #[command(hide = true)]
-    Worker,
+    Worker(WorkerArgs),
+}
+
+/// Arguments of `worker`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WorkerArgs {
+    /// What is done; measuring models where nothing is said.
+    #[command(subcommand)]
+    pub task: Option<WorkerTask>,
+}
+
+/// What a worker does other than measuring models.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum WorkerTask {
+    /// Measure what the processor reaches.
+    Processor {
+        /// Leave instructions of this name out.
+        #[arg(long)]
+        without: Vec<String>,
+    },
+    /// Keep cores or the memory busy until standard input closes.
+    Neighbour {
+        /// Which of them: streaming or computing.
+        kind: String,
+        /// A thread on each of these logical processors.
+        cores: Vec<usize>,
+    },
 }
 
 /// Arguments of `completions`.

@@ -141,6 +141,9 @@ pub struct MemoryRoof {
     pub threads: usize,
     /// Bytes that were gone through again and again, of all threads together.
     pub working_set_bytes: u64,
+    /// What moved them: `AVX-512, non-temporal`; empty for a card.
+    #[serde(default)]
+    pub code: String,
     /// Bytes a second.
     pub per_s: Measured,
 }

@@ -158,14 +158,8 @@ impl Machine {
     }
 
     fn read_slowly(&mut self, worker: Option<u32>, now: Instant, values: &mut Values) {
-        let mhz: Vec<f64> = self
-            .clocks
-            .iter()
-            .filter_map(|path| files::number(path))
-            .collect();
-        if !mhz.is_empty() {
-            let mean = mhz.iter().sum::<f64>() / mhz.len() as f64 / 1e3;
-            values.push((Quantity::Clock, mean.round()));
+        if let Some(mhz) = mean_mhz(&self.clocks) {
+            values.push((Quantity::Clock, mhz.round()));
         }
         if let Some(milli) = self.heat.as_deref().and_then(files::number) {
             values.push((Quantity::Temperature, milli / 1e3));
@@ -274,6 +268,24 @@ fn memory_used(root: &Path) -> Option<u64> {
     let total = files::kibibytes(&meminfo, "MemTotal")?;
     let available = files::kibibytes(&meminfo, "MemAvailable")?;
     Some(total.saturating_sub(available))
+}
+
+/// The mean clock of the cores now, in MHz, where the kernel reports it.
+pub(crate) fn clock_mhz(root: &Path) -> Option<f64> {
+    mean_mhz(&clock_files(root))
+}
+
+/// The temperature of the processor now, in °C, where a sensor reports it.
+pub(crate) fn temperature_c(root: &Path) -> Option<f64> {
+    Some(files::number(&heat_file(root)?)? / 1e3)
+}
+
+fn mean_mhz(clocks: &[PathBuf]) -> Option<f64> {
+    let khz: Vec<f64> = clocks
+        .iter()
+        .filter_map(|path| files::number(path))
+        .collect();
+    (!khz.is_empty()).then(|| khz.iter().sum::<f64>() / khz.len() as f64 / 1e3)
 }
 
 /// The clocks of the cores, as the kernel sees them; virtual machines mostly have none.

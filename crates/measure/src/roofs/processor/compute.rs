@@ -1,0 +1,91 @@
+//! Roofs of arithmetic: for each kind of numbers, the best loop with so many threads.
+
+use std::io;
+
+use super::together::{self, BRIEF, FULL};
+use crate::roofs::code::{self, ComputeCode};
+use powerband_core::base::humanize;
+use powerband_core::domain::roofs::ComputeRoof;
+use powerband_core::domain::work::Numbers;
+
+/// Kinds of numbers that this processor has loops for, in their order.
+pub(super) fn kinds(codes: &[&ComputeCode]) -> Vec<Numbers> {
+    let has = |numbers: &Numbers| codes.iter().any(|code| code.numbers == *numbers);
+    Numbers::ALL.into_iter().filter(has).collect()
+}
+
+/// The loops that can be run, without some names.
+pub(super) fn codes(without: &[String]) -> Vec<&'static ComputeCode> {
+    let mut codes = code::compute_codes();
+    codes.retain(|code| !without.iter().any(|name| name == code.name));
+    codes
+}
+
+/// What a step is called: `f32, 2 threads`.
+pub(super) fn title(numbers: Numbers, threads: usize) -> String {
+    format!(
+        "{numbers} peak, {}",
+        humanize::of_many(threads as u64, "thread")
+    )
+}
+
+/// The best loop for these numbers with a thread on each of these cores.
+pub(super) fn roof(
+    codes: &[&'static ComputeCode],
+    numbers: Numbers,
+    cores: &[usize],
+) -> io::Result<Option<ComputeRoof>> {
+    let mut best: Option<(&ComputeCode, f64)> = None;
+    for &code in codes.iter().filter(|code| code.numbers == numbers) {
+        let timed = together::timed(cores, BRIEF, |_| |passes| code.run(passes))?;
+        let rate = timed.best(of_a_pass(code, cores));
+        if best.is_none_or(|(_, highest)| rate > highest) {
+            best = Some((code, rate));
+        }
+    }
+    let Some((code, _)) = best else {
+        return Ok(None);
+    };
+    let timed = together::timed(cores, FULL, |_| |passes| code.run(passes))?;
+    Ok(Some(ComputeRoof {
+        numbers,
+        threads: cores.len(),
+        vector_bits: code.vector_bits,
+        code: code.name.to_owned(),
+        per_s: timed.rate(of_a_pass(code, cores)),
+    }))
+}
+
+/// Operations of all threads together.
+fn of_a_pass(code: &ComputeCode, cores: &[usize]) -> f64 {
+    code.operations as f64 * cores.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_roof_is_of_the_best_loop_for_these_numbers() {
+        let codes = codes(&[]);
+        let core = crate::roofs::processor::cores::in_order(std::path::Path::new("/"))[0];
+        for numbers in kinds(&codes) {
+            let roof = roof(&codes, numbers, &[core]).unwrap().unwrap();
+            assert_eq!((roof.numbers, roof.threads), (numbers, 1));
+            assert!(codes.iter().any(|code| code.name == roof.code));
+            // Less than one operation in ten nanoseconds is no processor of our time.
+            assert!(roof.per_s.value > 1e8, "{roof:?}");
+            assert!(roof.per_s.low <= roof.per_s.value && roof.per_s.value <= roof.per_s.high);
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_run() {
+        let all = codes(&[]);
+        if let Some(first) = all.first() {
+            let rest = codes(&[first.name.to_owned()]);
+            assert!(rest.len() < all.len() && rest.iter().all(|code| code.name != first.name));
+        }
+        assert!(roof(&[], Numbers::F32, &[0]).unwrap().is_none());
+    }
+}
