@@ -48,6 +48,11 @@ const ALL: &[Derivation] = &[
 /// Rounds of the quick preset: three leave intervals too wide to conclude from.
 const QUICK_ROUNDS: u32 = 5;
 
+/// Rounds of a preset for experiments, where they are not its usual ones.
+pub fn rounds_of(preset: PresetName) -> Option<u32> {
+    (preset == PresetName::Quick).then_some(QUICK_ROUNDS)
+}
+
 /// The experiments on a case of a session that was measured on this machine, or why there can be none.
 pub fn request_for(session: &Session, case: CaseKey, here: &Here) -> Result<RunRequest, String> {
     let plan = &session.plan;
@@ -65,6 +70,7 @@ pub fn request_for(session: &Session, case: CaseKey, here: &Here) -> Result<RunR
         seed: None,
         rules: None,
         rounds: None,
+        preset: PresetName::Quick,
         ..RunRequest::of(plan)
     };
     request(again, setup, case.point, seen, here)
@@ -115,7 +121,7 @@ fn request(
         ));
     }
     let derived = derive(&Subject::new(setup, seen, here));
-    let quick = begun.preset == PresetName::Quick && begun.rules.is_none();
+    let usual = rounds_of(begun.preset).filter(|_| begun.rules.is_none());
     let experiments = Experiments {
         setup: 0,
         point,
@@ -127,7 +133,7 @@ fn request(
             .name
             .clone()
             .or_else(|| Some(name(&begun.model, setup, point))),
-        rounds: begun.rounds.or_else(|| quick.then_some(QUICK_ROUNDS)),
+        rounds: begun.rounds.or(usual),
         setups: derived.setups,
         looks: derived.looks,
         points: Some(vec![point]),

@@ -3,6 +3,7 @@
 //! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
+mod beside;
 mod device_sampling;
 mod examining;
 pub mod judging;
@@ -390,6 +391,8 @@ impl Run<'_, '_> {
         self.open_smaller(case, phase)?;
         *phase = Phase::Open;
         self.ensure_open(case)?;
+        // Through the warm-up too, which is then that of what is measured.
+        let neighbour = self.start_neighbour(case.setup)?;
         *phase = Phase::WarmUp;
         self.ensure_warm(case)?;
         *phase = Phase::Measure;
@@ -404,6 +407,7 @@ impl Run<'_, '_> {
         };
         match self.ask(case.setup, &request, limit)? {
             Reply::Measured(measured) => {
+                beside::worked_on(neighbour)?;
                 let round = Round {
                     round,
                     started_ns: measured.started_monotonic_ns.saturating_sub(self.began_ns),
