@@ -30,6 +30,7 @@ pub mod kernel_comparison;
 #[cfg(test)]
 pub mod kernel_fixtures;
 pub mod kernel_name;
+pub mod limits;
 pub mod lint;
 pub mod memory;
 pub mod metrics;

@@ -374,7 +374,7 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
 }
 
 /// What runtimes call a whole run, with its nodes in it.
-const RUN: &str = "model_run";
+pub(crate) const RUN: &str = "model_run";
 
 /// What is left of whole runs beside their nodes. Nodes side by side may take longer than their run, and
 /// then nothing is left.

@@ -1,0 +1,103 @@
+//! What limits something, and how that is known.
+
+/// What limits a node, a kernel or a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bound {
+    /// Arithmetic.
+    Compute,
+    /// Moving bytes.
+    Memory,
+    /// Starting nodes or kernels.
+    Launch,
+    /// None of these: latency, or too little that runs at once.
+    Neither,
+    /// More than one explains the time.
+    CannotTell,
+    /// It was faster than its floor, so that the floor is not one.
+    ModelWrong,
+}
+
+impl Bound {
+    /// Every one.
+    pub const ALL: [Self; 6] = [
+        Self::Compute,
+        Self::Memory,
+        Self::Launch,
+        Self::Neither,
+        Self::CannotTell,
+        Self::ModelWrong,
+    ];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Memory => "memory",
+            Self::Launch => "launch",
+            Self::Neither => "neither",
+            Self::CannotTell => "cannot tell",
+            Self::ModelWrong => "the model is wrong",
+        }
+    }
+
+    /// What documents call it.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Memory => "memory",
+            Self::Launch => "launch",
+            Self::Neither => "neither",
+            Self::CannotTell => "cannot-tell",
+            Self::ModelWrong => "model-wrong",
+        }
+    }
+
+    /// What it means.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Compute => "The arithmetic alone takes most of the time",
+            Self::Memory => "Moving the bytes alone takes most of the time",
+            Self::Launch => "Starting it takes most of the time",
+            Self::Neither => {
+                "Arithmetic, bytes and launches together explain a small part of the time: latency, or too little that runs at once"
+            }
+            Self::CannotTell => {
+                "Arithmetic and bytes explain the time equally well, or the bytes are not known closely enough"
+            }
+            Self::ModelWrong => {
+                "It took less than its floor, so the work is counted too high or the roof is too low"
+            }
+        }
+    }
+}
+
+/// How something is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Basis {
+    /// From the work of each node and measured roofs.
+    Model,
+    /// From latency against batch size.
+    Curve,
+    /// From what changes cost.
+    Experiment,
+}
+
+impl Basis {
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Model => "by the model",
+            Self::Curve => "by the curve",
+            Self::Experiment => "by experiment",
+        }
+    }
+
+    /// What documents call it.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Curve => "curve",
+            Self::Experiment => "experiment",
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A node or kernel against its floor: the least time in which its work can be done.
+
+use powerband_core::base::humanize;
+use powerband_core::domain::work::Work;
+
+use super::bound::Bound;
+use super::lines::{RoofLine, bytes_per_s, operations_per_s};
+
+/// A node whose floors lie below this share of its time is limited by none of them.
+pub const NEITHER_BELOW: f64 = 0.35;
+/// A node that takes less than its floor by more than this shows that the model is wrong.
+pub const WRONG_ABOVE: f64 = 1.05;
+/// Two floors whose ratio lies within these explain a time equally well.
+pub const ALIKE: (f64, f64) = (0.75, 1.25);
+
+/// The least time of a node by each roof, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Floor {
+    /// Its operations at the line for arithmetic.
+    pub compute_ns: f64,
+    /// The fewest bytes that it can move, at the line for bytes.
+    pub memory_ns: f64,
+    /// Starting it, as often as it was started.
+    pub launch_ns: f64,
+}
+
+impl Floor {
+    /// The greatest of them.
+    pub fn ns(self) -> f64 {
+        self.compute_ns.max(self.memory_ns).max(self.launch_ns)
+    }
+}
+
+/// A node or kernel with what limits it. Times and work are those of one run where the profile's runs are
+/// known, else of the whole profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeLimit {
+    /// Its whole name.
+    pub name: String,
+    /// What people read of it.
+    pub short: String,
+    /// The operator that it carries out; empty where that is not known.
+    pub op: String,
+    /// Where it ran.
+    pub place: String,
+    /// How often it was started.
+    pub calls: u64,
+    /// Its time, in nanoseconds.
+    pub time_ns: f64,
+    /// Its share of all times, from 0 to 1.
+    pub share: f64,
+    /// What it has to do.
+    pub work: Option<Work>,
+    /// The least that its time can be.
+    pub floor: Option<Floor>,
+    /// What limits it, or why that is not said.
+    pub bound: Result<Bound, String>,
+    /// The floor as a share of the time; never clipped.
+    pub share_of_floor: Option<f64>,
+    /// Operations per byte, where most and where fewest bytes are moved.
+    pub intensity: Option<(f64, f64)>,
+    /// Operations a second that it reached.
+    pub achieved_per_s: Option<f64>,
+    /// How many times faster it can become at most.
+    pub at_most_here: Option<f64>,
+    /// How many times faster the run then becomes.
+    pub at_most_overall: Option<f64>,
+    /// The line that its greatest floor is measured against.
+    pub line: String,
+    /// How the floor is computed.
+    pub formula: String,
+}
+
+/// The lines that one node's work is measured against.
+#[derive(Clone, Debug, Default)]
+pub struct NodeLines {
+    /// For arithmetic with its numbers.
+    pub compute: Option<RoofLine>,
+    /// For bytes at its footprint.
+    pub memory: Option<RoofLine>,
+    /// What starting it costs, in nanoseconds.
+    pub launch_ns: f64,
+}
+
+/// The floor of some work, or why there is none.
+pub fn floor_of(work: Work, calls: f64, lines: &NodeLines) -> Result<Floor, String> {
+    let seconds = |amount: u64, line: &Option<RoofLine>, what: &str| match (amount, line) {
+        (0, _) => Ok(0.0),
+        (_, None) => Err(format!("no roof for {what} was measured")),
+        (_, Some(line)) if line.is_noisy() => Err(format!(
+            "the {} varies by {}; measure it again on a quiet machine",
+            line.title,
+            humanize::percent(line.spread.unwrap_or_default())
+        )),
+        (amount, Some(line)) => Ok(1e9 * amount as f64 / line.per_s),
+    };
+    Ok(Floor {
+        compute_ns: seconds(
+            work.operations,
+            &lines.compute,
+            &format!("{} arithmetic", work.numbers),
+        )?,
+        memory_ns: seconds(work.low_bytes, &lines.memory, "memory")?,
+        launch_ns: lines.launch_ns * calls,
+    })
+}
+
+/// What limits a node that took so long, by its floor and by the most bytes that it may have moved.
+pub fn classify(floor: Floor, most_memory_ns: f64, time_ns: f64) -> Bound {
+    let is_alike = |a: f64, b: f64| b > 0.0 && (ALIKE.0..=ALIKE.1).contains(&(a / b));
+    if floor.ns() > WRONG_ABOVE * time_ns {
+        return Bound::ModelWrong;
+    }
+    if floor.ns().max(most_memory_ns) < NEITHER_BELOW * time_ns {
+        return Bound::Neither;
+    }
+    let work_ns = floor.compute_ns.max(most_memory_ns);
+    if floor.launch_ns > ALIKE.1 * work_ns {
+        return Bound::Launch;
+    }
+    let leading_ns = floor.compute_ns.max(floor.memory_ns);
+    if is_alike(floor.launch_ns, leading_ns) || floor.launch_ns > leading_ns {
+        return Bound::CannotTell;
+    }
+    // More bytes than can be moved in the time were not moved.
+    let most_ns = most_memory_ns
+        .min(WRONG_ABOVE * time_ns)
+        .max(floor.memory_ns);
+    let spans_ridge = floor.memory_ns < floor.compute_ns && floor.compute_ns < most_ns;
+    if spans_ridge
+        || is_alike(floor.compute_ns, floor.memory_ns)
+        || is_alike(floor.compute_ns, most_ns)
+    {
+        return Bound::CannotTell;
+    }
+    let bound = if floor.compute_ns > most_ns {
+        (Bound::Compute, floor.compute_ns)
+    } else {
+        (Bound::Memory, most_ns)
+    };
+    if bound.1 < NEITHER_BELOW * time_ns {
+        return Bound::Neither;
+    }
+    bound.0
+}
+
+/// How the floor of some work is computed, in symbols and numbers.
+pub fn formula(work: Work, calls: f64, floor: Floor, lines: &NodeLines) -> String {
+    let mut parts = Vec::new();
+    if let Some(line) = lines.compute.as_ref().filter(|_| work.operations > 0) {
+        parts.push(format!(
+            "{} ÷ {} = {}",
+            operations(work.operations),
+            operations_per_s(line.per_s),
+            humanize::duration_ns(floor.compute_ns)
+        ));
+    }
+    if let Some(line) = lines.memory.as_ref().filter(|_| work.low_bytes > 0) {
+        parts.push(format!(
+            "{} ÷ {} = {}",
+            bytes(work.low_bytes),
+            bytes_per_s(line.per_s),
+            humanize::duration_ns(floor.memory_ns)
+        ));
+    }
+    if lines.launch_ns > 0.0 {
+        parts.push(format!(
+            "{} × {} = {}",
+            humanize::value(calls),
+            humanize::duration_ns(lines.launch_ns),
+            humanize::duration_ns(floor.launch_ns)
+        ));
+    }
+    format!(
+        "floor = max({}) = {}",
+        parts.join(", "),
+        humanize::duration_ns(floor.ns())
+    )
+}
+
+/// An amount of operations.
+pub fn operations(amount: u64) -> String {
+    let text = operations_per_s(amount as f64);
+    text.trim_end_matches("/s").to_owned()
+}
+
+/// An amount of bytes, in powers of ten as bandwidths have them.
+pub fn bytes(amount: u64) -> String {
+    let text = bytes_per_s(amount as f64);
+    text.trim_end_matches("/s").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floor(compute_ns: f64, memory_ns: f64, launch_ns: f64) -> Floor {
+        Floor {
+            compute_ns,
+            memory_ns,
+            launch_ns,
+        }
+    }
+
+    #[test]
+    fn what_leads_by_far_is_the_cause() {
+        let cases = [
+            (floor(80.0, 10.0, 0.1), 20.0, Bound::Compute),
+            (floor(5.0, 70.0, 0.1), 80.0, Bound::Memory),
+            (floor(0.1, 0.2, 60.0), 0.2, Bound::Launch),
+            (floor(5.0, 3.0, 0.1), 6.0, Bound::Neither),
+            (floor(60.0, 55.0, 0.1), 55.0, Bound::CannotTell),
+            (floor(50.0, 10.0, 0.1), 90.0, Bound::CannotTell),
+            (floor(110.0, 10.0, 0.1), 20.0, Bound::ModelWrong),
+            (floor(1.0, 40.0, 45.0), 41.0, Bound::CannotTell),
+        ];
+        for (floor, most, expect) in cases {
+            assert_eq!(classify(floor, most, 100.0), expect, "{floor:?} {most}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_cannot_have_moved_in_the_time_do_not_count() {
+        // High bytes would take ten times as long as it took, so at most the whole time was spent on them.
+        assert_eq!(
+            classify(floor(2.0, 60.0, 0.0), 1000.0, 100.0),
+            Bound::Memory
+        );
+    }
+}
