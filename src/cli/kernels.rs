@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::args::{KernelsArgs, RowsBy};
-use super::{Context, kernels_text, output};
+use super::{Context, kernels_text, limits_text, output};
 use powerband_core::base::humanize;
-use powerband_core::domain::profile::Profile;
+use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, Filter, Level};
 use powerband_findings::analysis::category::Rules;
-use powerband_findings::analysis::kernel_comparison as comparison;
+use powerband_findings::analysis::{kernel_comparison as comparison, limits};
 use powerband_findings::export::kernels as documents;
+use powerband_measure::roofs::kept;
 use powerband_store::session_file;
 
 /// Letters of the list of other profiles.
@@ -20,7 +21,8 @@ const OTHERS: usize = 300;
 
 /// Prints the time of a profile.
 pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
-    let (profile, others) = profile_of(&args.session, &args.profile)?;
+    let (session, place, others) = profile_of(&args.session, &args.profile)?;
+    let profile = &session.profiles[place];
     let rules = Rules::with(&context.settings.categories);
     for objection in &rules.objections {
         output::note(&format!("In the settings, {objection}"));
@@ -32,13 +34,14 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         top: args.top,
     };
     if let Some(other) = &args.against {
-        let (before, _) = profile_of(other, &args.against_profile)?;
-        let found = comparison::compare_profiles(&before, &profile, &rules);
+        let (other, before, _) = profile_of(other, &args.against_profile)?;
+        let before = &other.profiles[before];
+        let found = comparison::compare_profiles(before, profile, &rules);
         let rows = found.shown(&filter);
         if args.json {
             output::document(&documents::comparison(&found, &rows))?;
         } else {
-            output::answer(&kernels_text::comparison(&before, &profile, &found, &rows))?;
+            output::answer(&kernels_text::comparison(before, profile, &found, &rows))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -47,16 +50,19 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         RowsBy::Operator => Level::Operator,
         RowsBy::Kernel => Level::Kernel,
     };
-    let found = breakdown::add_up(&profile, &rules, level);
+    let mut found = breakdown::add_up(profile, &rules, level);
+    let roofs = kept::for_session(&session, &context.paths);
+    let limits = limits::of_profile(&session, place, &roofs);
+    limits::rows::add_to(&mut found, profile, &rules, &limits);
     let shown = found.shown(&filter);
     if args.json {
-        output::document(&documents::document(&profile, &found, &shown))?;
+        output::document(&documents::document(profile, &found, &shown, &limits))?;
     } else {
         let most = args.top.unwrap_or(usize::MAX);
-        let counters = kernels_text::counters(&profile, &args.filter, most);
-        output::answer(&kernels_text::breakdown(
-            &profile, &found, &shown, &counters,
-        ))?;
+        let counters = kernels_text::counters(profile, &args.filter, most);
+        let mut text = kernels_text::breakdown(profile, &found, &shown, &counters);
+        text.push_str(&limits_text::of_profile(&limits));
+        output::answer(&text)?;
         tell_of(&others);
     }
     Ok(ExitCode::SUCCESS)
@@ -70,9 +76,11 @@ fn tell_of(others: &[String]) {
     }
 }
 
-/// The chosen profile, by its number from 1 or its name, and all others with their numbers.
-fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Profile, Vec<String>)> {
-    let mut profiles = session_file::read(path)?.session.profiles;
+/// The session with the place of the chosen profile, by its number from 1 or its name, and all other
+/// profiles with their numbers.
+fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Session, usize, Vec<String>)> {
+    let session = session_file::read(path)?.session;
+    let profiles = &session.profiles;
     if profiles.is_empty() {
         bail!(
             "{} has no profile. Make one with powerband bench --profile, or import another profiler's file with powerband import FILE",
@@ -96,5 +104,5 @@ fn profile_of(path: &Path, wanted: &str) -> anyhow::Result<(Profile, Vec<String>
         );
     };
     known.remove(place);
-    Ok((profiles.swap_remove(place), known))
+    Ok((session, place, known))
 }

@@ -22,6 +22,7 @@ mod import;
 mod journey;
 mod kernels;
 mod kernels_text;
+mod limits_text;
 mod manual;
 mod model;
 mod output;

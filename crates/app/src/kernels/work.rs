@@ -10,7 +10,9 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, Breakdown, Level};
 use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::kernel_comparison;
+use powerband_findings::analysis::limits;
 use powerband_findings::analysis::profile_runs::Runs;
+use powerband_measure::roofs::kept;
 use powerband_store::settings;
 
 /// A change of the user's rules for categories.
@@ -37,9 +39,15 @@ pub(crate) fn add_up(
     };
     let [typed_before, typed] = wanted.typed_runs;
     let runs = Runs::of_either(profile, typed);
-    let breakdowns = Level::ALL.map(|level| Breakdown {
-        runs,
-        ..breakdown::add_up(profile, &rules, level)
+    let roofs = kept::for_session(&session, paths);
+    let limits = limits::of_profile(&session, wanted.after.profile, &roofs);
+    let breakdowns = Level::ALL.map(|level| {
+        let mut found = Breakdown {
+            runs,
+            ..breakdown::add_up(profile, &rules, level)
+        };
+        limits::rows::add_to(&mut found, profile, &rules, &limits);
+        found
     });
     let other = wanted.before.zip(before.as_ref());
     let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::analysis::breakdown::{Breakdown, Busy, NOT_TOLD, Row, Shown};
+use super::limits;
+use crate::analysis::breakdown::{Breakdown, Busy, NOT_TOLD, Row, RowLimit, Shown};
 use crate::analysis::kernel_comparison::{self as comparison, Comparison, Member};
+use crate::analysis::limits::Limits;
 use powerband_core::domain::profile::Profile;
 
-/// One profile.
-pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown) -> Value {
+/// One profile, with what limits it.
+pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown, limits: &Limits) -> Value {
     let rows = shown.rows.iter().filter_map(|place| found.rows.get(*place));
     json!({
         "profile": profile.name,
@@ -35,6 +37,7 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown) -> Value {
         "counters": profile.counters,
         "memory": profile.memory,
         "notes": profile.notes,
+        "limits": limits::document(limits),
     })
 }
 
@@ -53,6 +56,16 @@ fn breakdown_row(found: &Breakdown, row: &Row) -> Value {
         "mean_ns": row.mean_ns(),
         "min_ns": row.min_ns,
         "max_ns": row.max_ns,
+        "limit": row.limit.as_ref().map(row_limit),
+    })
+}
+
+fn row_limit(limit: &RowLimit) -> Value {
+    json!({
+        "bound": limit.bound.as_ref().ok().map(|bound| bound.id()),
+        "why_not": limit.bound.as_ref().err(),
+        "at_most_here": limit.left,
+        "formula": limit.formula,
     })
 }
 

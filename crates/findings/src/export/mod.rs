@@ -9,6 +9,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod kernels;
+pub mod limits;
 pub mod markdown;
 mod plain_text;
 pub mod profile;

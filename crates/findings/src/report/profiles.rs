@@ -6,6 +6,7 @@ use super::numbers;
 use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
 use crate::analysis::category::Rules;
 use crate::analysis::kernel_comparison;
+use crate::analysis::limits::{self, Limits};
 use crate::tables::{self, view::View};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::case::CaseKey;
@@ -48,10 +49,16 @@ pub fn whose(source: &Source<'_>, profile: &Profile) -> String {
 
 /// The breakdown of one profile.
 pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
-    let Some((_, profile)) = chosen(source) else {
+    let Some((place, profile)) = chosen(source) else {
         return Vec::new();
     };
-    let by_category = breakdown::add_up(profile, rules, Level::Category);
+    let limits = limits::of_profile(&source.session, place, &source.session.roofs);
+    let add_up = |level| {
+        let mut found = breakdown::add_up(profile, rules, level);
+        limits::rows::add_to(&mut found, profile, rules, &limits);
+        found
+    };
+    let by_category = add_up(Level::Category);
     let mut blocks = vec![Block::Paragraph(head(source, profile, &by_category))];
     if by_category.summed_ns.unwrap_or(0) == 0 {
         blocks.extend(counters_table(source, profile));
@@ -63,8 +70,8 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     } else {
         Level::Kernel
     };
-    let found = breakdown::add_up(profile, rules, level);
-    blocks.push(table(source, &found));
+    blocks.push(table(source, &add_up(level)));
+    blocks.extend(findings(&limits));
     blocks.extend(counters_table(source, profile));
     let notes: Vec<Text> = profile
         .notes
@@ -155,12 +162,23 @@ fn table(source: &Source<'_>, found: &Breakdown) -> Block {
             "share",
             "total_ms",
             "per_run_ms",
+            "bound",
+            "left",
             "calls",
             "mean_ms",
         ])
         .without_empty_columns()
         .shortened(LONGEST_NAME);
     Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere))
+}
+
+/// What limits the case, where the work of its kernels is known.
+fn findings(limits: &Limits) -> Option<Block> {
+    let has_work = limits.nodes.iter().any(|node| node.work.is_some());
+    let said = limits.findings.iter().map(|finding| finding.in_full());
+    let said = said.chain(limits.abstained.iter().cloned());
+    let said: Vec<Text> = said.take(MOST_ROWS).map(Text::from).collect();
+    (has_work && !said.is_empty()).then_some(Block::List(said))
 }
 
 /// The hardware counters, where there are any.

@@ -33,6 +33,12 @@ pub fn of_breakdown(breakdown: &Breakdown, places: &[usize]) -> Table {
         Level::Kernel => (Table::new(COLUMNS, lines), "Kernel"),
     };
     let table = table.titled("name", title);
+    let is_limited = |row: &Row| row.limit.as_ref().is_some_and(|limit| limit.bound.is_ok());
+    let table = if breakdown.rows.iter().any(is_limited) {
+        table
+    } else {
+        table.hiding(&["bound", "left"])
+    };
     match breakdown.runs.map(|runs| runs.from) {
         Some(RunsFrom::Marks) => table.titled("per_run_ms", "Per step"),
         _ => table,
@@ -70,6 +76,18 @@ const LONGEST: Of = Of::number("max_ms", "Longest", "ms", |line| {
     Some(Cell::time(line.row.max_ns? as f64))
 })
 .why(|_| "the file does not state it".to_owned());
+const BOUND: Of = Of::words("bound", "Bound", |line| {
+    let limit = line.row.limit.as_ref()?;
+    let bound = limit.bound.as_ref().ok()?;
+    Some(Cell::words(bound.title()).noted(format!("{}\n{}", bound.help(), limit.formula)))
+})
+.help("What limits it, by the model: its work against roofs that were measured on this machine")
+.why(why_no_limit);
+const LEFT: Of = Of::number("left", "Left", "×", |line| {
+    Some(Cell::ratio(line.row.limit.as_ref()?.left?))
+})
+.help("How many times faster it can become at most: its time ÷ its floor, which is the least time for its operations at the engine's best product, its bytes at the measured bandwidth, and its launches")
+.why(why_no_limit);
 const PLACES: Of = Of::words("devices", "Where", |line| {
     Some(Cell::words(line.row.places.join(", ")))
 })
@@ -87,6 +105,8 @@ pub const CATEGORY_COLUMNS: &[Of] = &[
     SHARE,
     TOTAL,
     PER_RUN,
+    BOUND,
+    LEFT,
     CALLS,
     MEAN,
     SHORTEST,
@@ -107,9 +127,18 @@ pub const COLUMNS: &[Of] = &[
     SHARE,
     TOTAL,
     PER_RUN,
+    BOUND,
+    LEFT,
     CALLS,
     MEAN,
     SHORTEST,
     LONGEST,
     PLACES,
 ];
+
+fn why_no_limit(line: &KernelLine) -> String {
+    let limit = line.row.limit.as_ref();
+    let reason = limit.and_then(|limit| limit.bound.as_ref().err());
+    let usual = || "no roofs of its device are known; powerband roofs measures them".to_owned();
+    reason.cloned().unwrap_or_else(usual)
+}

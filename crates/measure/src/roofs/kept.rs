@@ -5,6 +5,7 @@ use crate::runner::installation::Installation;
 use crate::telemetry::source::Places;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::roofs::{PROCESSOR, Roofs, roof_setup};
+use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_store::roofs_file;
 
@@ -37,6 +38,16 @@ pub fn read(paths: &Paths, devices: &[RoofDevice]) -> Kept {
         }
     }
     kept
+}
+
+/// The roofs that a session's limits are found with: its own, else those that are kept of this machine. That
+/// they are of the session's device is looked at where they are used.
+pub fn for_session(session: &Session, paths: &Paths) -> Vec<Roofs> {
+    if session.roofs.is_empty() {
+        roofs_file::read(&paths.roofs).roofs
+    } else {
+        session.roofs.clone()
+    }
 }
 
 /// Why roofs of a device have to be measured again; nothing where they hold.

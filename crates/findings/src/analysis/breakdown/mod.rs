@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::category::{Category, Rules, has_all};
 use super::kernel_name;
+use super::limits::bound::Bound;
 use super::profile_runs::{Runs, Times};
 use powerband_core::domain::profile::{Launches, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -107,6 +108,19 @@ pub struct Row {
     pub min_ns: Option<u64>,
     /// The longest call, where it is known of all.
     pub max_ns: Option<u64>,
+    /// What limits it, where that was asked.
+    pub limit: Option<RowLimit>,
+}
+
+/// What limits a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowLimit {
+    /// What limits most of its time, or why that is not said.
+    pub bound: Result<Bound, String>,
+    /// How many times faster it can become at most.
+    pub left: Option<f64>,
+    /// How that is computed: the formula of its one node, or the sum of several floors.
+    pub formula: String,
 }
 
 impl Row {
@@ -388,7 +402,11 @@ fn between_nodes(profile: &Profile) -> Option<u64> {
 }
 
 /// What is one row. A kernel of two categories, because two operators use it, is two rows.
-fn key(total: &Total, category: Category, level: Level) -> (String, Category, SliceKind) {
+pub(crate) fn key(
+    total: &Total,
+    category: Category,
+    level: Level,
+) -> (String, Category, SliceKind) {
     match level {
         Level::Category => (category.title().to_owned(), category, SliceKind::Other),
         Level::Kernel => (total.name.clone(), category, total.kind),
@@ -468,6 +486,7 @@ impl<'a> Group<'a> {
             total_ns,
             min_ns: ends(&|total| total.min_ns).and_then(|all| all.into_iter().min()),
             max_ns: ends(&|total| total.max_ns).and_then(|all| all.into_iter().max()),
+            limit: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A finding: what limits a part of the time, and what could be gained there at most.
 
 use super::bound::{Basis, Bound};
+use powerband_core::base::humanize;
 
 /// A finding. Each number in its sentence comes with the line that it is measured against.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,4 +22,30 @@ pub struct Finding {
     pub formula: String,
     /// The nodes that it is about, by their places.
     pub nodes: Vec<usize>,
+}
+
+impl Finding {
+    /// What could be gained at most: `at most 1.29 × here, 1.07 × over all`; empty where that is not known.
+    pub fn at_most(&self) -> String {
+        let ratio = humanize::ratio;
+        match (self.at_most_here, self.at_most_overall) {
+            (Some(here), Some(overall)) => {
+                format!("at most {} here, {} over all", ratio(here), ratio(overall))
+            }
+            (Some(here), None) => format!("at most {} here", ratio(here)),
+            (None, Some(overall)) => format!("at most {} over all", ratio(overall)),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The sentence with what could be gained, how it is known, and the line that it is measured against.
+    pub fn in_full(&self) -> String {
+        let known = [
+            self.at_most(),
+            self.basis.title().to_owned(),
+            self.line.clone(),
+        ];
+        let known: Vec<String> = known.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("{} ({})", self.sentence, known.join("; "))
+    }
 }

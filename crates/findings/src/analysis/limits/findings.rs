@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use powerband_core::base::humanize;
 
-use super::Limits;
 use super::bound::{Basis, Bound};
+use super::case_limits::Limits;
 use super::finding::Finding;
 use super::node::NodeLimit;
 use super::wall::WallKind;

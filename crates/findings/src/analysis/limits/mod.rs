@@ -5,14 +5,15 @@
 //! with the reason where it does not.
 
 pub mod bound;
+mod case_limits;
 pub mod finding;
 pub mod findings;
 pub mod lines;
 pub mod node;
+pub mod rows;
 pub mod wall;
 
 use powerband_core::base::humanize;
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::quantity::Quantity;
 use powerband_core::domain::roofs::{PROCESSOR, Roofs};
@@ -23,33 +24,15 @@ use super::breakdown::Scope;
 use super::device_readings;
 use super::kernel_name;
 use super::profile_runs::Runs;
+pub use case_limits::Limits;
+
 use bound::Bound;
-use finding::Finding;
-use lines::{References, RoofLine};
+use lines::References;
 use node::{Floor, NodeLimit, NodeLines};
 use wall::WallTime;
 
 /// The clocks of a roof and of a run that differ by more than this share are not compared.
 const CLOCKS_WITHIN: f64 = 0.03;
-
-/// What limits a profiled case.
-#[derive(Clone, Debug)]
-pub struct Limits {
-    /// The case, where the profile is of one of the session's.
-    pub case: Option<CaseKey>,
-    /// What the profile is called.
-    pub title: String,
-    /// The lines that work is measured against.
-    pub lines: Vec<RoofLine>,
-    /// Nodes or kernels, most time first.
-    pub nodes: Vec<NodeLimit>,
-    /// The wall time in parts that add up, or why it cannot be taken apart.
-    pub wall: Result<WallTime, String>,
-    /// What was found, worst first.
-    pub findings: Vec<Finding>,
-    /// What is not said, and why.
-    pub abstained: Vec<String>,
-}
 
 /// What limits the case of a profile, by its place in the session; against these roofs.
 pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits {
@@ -83,40 +66,6 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
     limits.abstained = abstained(&limits, &against);
     limits.findings = findings::of_limits(&limits);
     limits
-}
-
-impl Limits {
-    fn nothing(reason: &str) -> Self {
-        Self {
-            case: None,
-            title: String::new(),
-            lines: Vec::new(),
-            nodes: Vec::new(),
-            wall: Err(reason.to_owned()),
-            findings: Vec::new(),
-            abstained: vec![reason.to_owned()],
-        }
-    }
-
-    /// The share of all times whose cause is said, from 0 to 1.
-    pub fn classified_share(&self) -> f64 {
-        let said = self.nodes.iter().filter(|node| node.bound.is_ok());
-        said.map(|node| node.share).sum()
-    }
-
-    /// The floors of all nodes together, in nanoseconds, and the time of these nodes. Nodes that took less
-    /// than their floor have none that counts.
-    pub fn floors_ns(&self) -> (f64, f64) {
-        let known = self.nodes.iter().filter(|node| {
-            node.bound
-                .as_ref()
-                .is_ok_and(|bound| *bound != Bound::ModelWrong)
-        });
-        known.fold((0.0, 0.0), |(floors, times), node| {
-            let floor = node.floor.map_or(0.0, |floor| floor.ns().min(node.time_ns));
-            (floors + floor, times + node.time_ns)
-        })
-    }
 }
 
 /// What a profile's nodes are measured against, or why they are against nothing.
@@ -193,17 +142,25 @@ fn node_limits(
     wall: &Result<WallTime, String>,
 ) -> Vec<NodeLimit> {
     let scope = Scope::of(profile);
-    let totals = profile.totals.iter();
-    let mut totals: Vec<&Total> = totals.filter(|total| scope.holds(total.kind)).collect();
-    totals.sort_by_key(|total| std::cmp::Reverse(total.total_ns));
-    let summed: u64 = totals.iter().map(|total| total.total_ns).sum();
+    let totals = profile.totals.iter().enumerate();
+    let mut totals: Vec<(usize, &Total)> = totals
+        .filter(|(_, total)| scope.holds(total.kind))
+        .collect();
+    totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.total_ns));
+    let summed: u64 = totals.iter().map(|(_, total)| total.total_ns).sum();
     let wall_ns = wall.as_ref().ok().map(|wall| wall.wall_ns);
-    let names: Vec<&str> = totals.iter().map(|total| total.name.as_str()).collect();
+    let names: Vec<&str> = totals
+        .iter()
+        .map(|(_, total)| total.name.as_str())
+        .collect();
     let shorts = kernel_name::short_names(&names);
     let rows = totals.into_iter().zip(shorts);
-    rows.map(|(total, short)| {
+    rows.map(|((place, total), short)| {
         let share = total.total_ns as f64 / (summed as f64).max(1.0);
-        node_limit(total, short, share, runs, against, wall_ns)
+        NodeLimit {
+            total: place,
+            ..node_limit(total, short, share, runs, against, wall_ns)
+        }
     })
     .collect()
 }
@@ -219,6 +176,7 @@ fn node_limit(
     let time_ns = total.total_ns as f64 / runs;
     let work = total.work.map(|work| per_run(work, runs));
     let mut node = NodeLimit {
+        total: 0,
         name: total.name.clone(),
         short,
         op: total.op.clone(),

@@ -35,6 +35,8 @@ impl Floor {
 /// known, else of the whole profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeLimit {
+    /// Its place among the profile's totals.
+    pub total: usize,
     /// Its whole name.
     pub name: String,
     /// What people read of it.

@@ -1,0 +1,63 @@
+//! What limits a profiled case: its lines, its nodes, its wall time, and what was found.
+
+use powerband_core::domain::case::CaseKey;
+
+use super::bound::Bound;
+use super::finding::Finding;
+use super::lines::RoofLine;
+use super::node::NodeLimit;
+use super::wall::WallTime;
+
+/// What limits a profiled case.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The case, where the profile is of one of the session's.
+    pub case: Option<CaseKey>,
+    /// What the profile is called.
+    pub title: String,
+    /// The lines that work is measured against.
+    pub lines: Vec<RoofLine>,
+    /// Nodes or kernels, most time first.
+    pub nodes: Vec<NodeLimit>,
+    /// The wall time in parts that add up, or why it cannot be taken apart.
+    pub wall: Result<WallTime, String>,
+    /// What was found, worst first.
+    pub findings: Vec<Finding>,
+    /// What is not said, and why.
+    pub abstained: Vec<String>,
+}
+
+impl Limits {
+    /// Nothing but a reason.
+    pub(super) fn nothing(reason: &str) -> Self {
+        Self {
+            case: None,
+            title: String::new(),
+            lines: Vec::new(),
+            nodes: Vec::new(),
+            wall: Err(reason.to_owned()),
+            findings: Vec::new(),
+            abstained: vec![reason.to_owned()],
+        }
+    }
+
+    /// The share of all times whose cause is said, from 0 to 1.
+    pub fn classified_share(&self) -> f64 {
+        let said = self.nodes.iter().filter(|node| node.bound.is_ok());
+        said.map(|node| node.share).sum()
+    }
+
+    /// The floors of all nodes together, in nanoseconds, and the time of these nodes. Nodes that took less
+    /// than their floor have none that counts.
+    pub fn floors_ns(&self) -> (f64, f64) {
+        let known = self.nodes.iter().filter(|node| {
+            node.bound
+                .as_ref()
+                .is_ok_and(|bound| *bound != Bound::ModelWrong)
+        });
+        known.fold((0.0, 0.0), |(floors, times), node| {
+            let floor = node.floor.map_or(0.0, |floor| floor.ns().min(node.time_ns));
+            (floors + floor, times + node.time_ns)
+        })
+    }
+}
