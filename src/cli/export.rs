@@ -115,6 +115,7 @@ fn chart(
         );
     }
     let rules = Rules::with(&context.settings.categories);
+    let roofs = powerband_store::roofs_file::read(&context.paths.roofs).roofs;
     let mut material = Material::of(session);
     let mut parts = others.iter().map(Part::of);
     if is_history {
@@ -123,6 +124,7 @@ fn chart(
         material.before = parts.next();
     }
     material.rules = Some(&rules);
+    material.roofs = &roofs;
     let points = session.cases.iter().map(|case| case.point);
     let points: BTreeSet<Point> = points.collect();
     material.point = args

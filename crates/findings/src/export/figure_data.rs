@@ -3,14 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use super::csv::{Cell, Table};
+use crate::analysis::limits::lines::{LineUnit, RoofLine};
 use crate::chart::axis::TimeUnit;
 use crate::chart::breakdown::{Bar, Step};
 use crate::chart::figure::Drawing;
 use crate::chart::heat_map::{Content, HeatMap};
 use crate::chart::lanes::Lanes;
+use crate::chart::roofline::Roofline;
 use crate::chart::spec::{Axis, ChartSpec, Mark, Point as Spot, Scale};
 use crate::chart::timeline_figure::Traced;
 use crate::chart::treemap::{Region, Tile};
+use crate::chart::wall_time::{Part, WallBar};
 use powerband_core::domain::point::Point;
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
@@ -26,6 +29,8 @@ pub fn table(drawing: &Drawing) -> Table {
         Drawing::Treemap(map) => of_regions(&map.regions),
         Drawing::HeatMap(map) => of_cells(map),
         Drawing::Timeline(traced) => of_timeline(traced),
+        Drawing::Roofline(chart) => of_roofline(chart),
+        Drawing::WallTime(bar) => of_wall_time(bar),
     }
 }
 
@@ -46,9 +51,28 @@ pub fn document(drawing: &Drawing, about: &str) -> Value {
             fields["limit"] = map.limit.as_deref().into();
             fields
         }
-        Drawing::Bars(_) | Drawing::Changes(_) | Drawing::Treemap(_) | Drawing::Timeline(_) => {
-            rows(drawing)
+        Drawing::Roofline(chart) => {
+            let mut fields = rows(drawing);
+            let line = |roof: &RoofLine| {
+                let unit = match roof.unit {
+                    LineUnit::OperationsPerS => "operations_per_s",
+                    LineUnit::BytesPerS => "bytes_per_s",
+                };
+                json!({
+                    "kind": roof.kind.title(),
+                    "title": roof.title,
+                    "unit": unit,
+                    "per_s": round(roof.per_s),
+                })
+            };
+            fields["lines"] = chart.roofs.iter().map(line).collect();
+            fields
         }
+        Drawing::Bars(_)
+        | Drawing::Changes(_)
+        | Drawing::Treemap(_)
+        | Drawing::Timeline(_)
+        | Drawing::WallTime(_) => rows(drawing),
     };
     if let (Some(whole), Value::Object(fields)) = (document.as_object_mut(), fields) {
         whole.extend(fields);
@@ -258,6 +282,42 @@ fn of_bars(bars: &[Bar]) -> Table {
         ]
     };
     table.rows.extend(bars.iter().map(row));
+    table
+}
+
+fn of_roofline(chart: &Roofline) -> Table {
+    let mut table = Table::new(&[
+        "name",
+        "bound",
+        "share",
+        "operations_per_byte_low",
+        "operations_per_byte_high",
+        "operations_per_s",
+    ]);
+    for dot in &chart.dots {
+        let class = chart.classes.get(dot.class);
+        table.rows.push(vec![
+            Cell::text(dot.name.as_str()),
+            Cell::text(class.map_or("", |class| class.title.as_str())),
+            Cell::Number(dot.share),
+            Cell::Number(dot.intensity.0),
+            Cell::Number(dot.intensity.1),
+            Cell::Number(dot.per_s),
+        ]);
+    }
+    table
+}
+
+fn of_wall_time(bar: &WallBar) -> Table {
+    let mut table = Table::new(&["part", "share", "time_ns"]);
+    let row = |part: &Part| {
+        vec![
+            Cell::text(part.name.as_str()),
+            Cell::Number(part.share),
+            Cell::Number(part.ns),
+        ]
+    };
+    table.rows.extend(bar.parts.iter().map(row));
     table
 }
 

@@ -9,9 +9,11 @@ use super::breakdown::{Bar, Step};
 use super::curves::CurveOptions;
 use super::heat_map::HeatMap;
 use super::lanes::Lanes;
+use super::roofline::Roofline;
 use super::spec::ChartSpec;
 use super::timeline_figure::Traced;
 use super::treemap::Region;
+use super::wall_time::WallBar;
 use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
@@ -19,13 +21,16 @@ use crate::analysis::dimensions;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::Stretch;
 use powerband_core::domain::point::{BATCH, Point};
+use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
 
 mod heat_maps;
+mod limits;
 mod make;
 mod overlays;
 
+pub use limits::{roofline_of, wall_of};
 pub use make::profile;
 
 /// A figure as a value.
@@ -45,6 +50,10 @@ pub enum Drawing {
     HeatMap(Box<HeatMap>),
     /// What ran where and when.
     Timeline(Box<Traced>),
+    /// Nodes below the lines that limit them.
+    Roofline(Box<Roofline>),
+    /// The wall time of a run as one bar.
+    WallTime(Box<WallBar>),
 }
 
 /// Bars with names and shares.
@@ -85,6 +94,8 @@ impl Drawing {
             Self::Treemap(map) => &map.title,
             Self::HeatMap(map) => &map.title,
             Self::Timeline(traced) => &traced.title,
+            Self::Roofline(chart) => &chart.title,
+            Self::WallTime(bar) => &bar.title,
         }
     }
 
@@ -98,6 +109,8 @@ impl Drawing {
             Self::Treemap(map) => map.regions.is_empty(),
             Self::HeatMap(map) => map.is_empty(),
             Self::Timeline(traced) => traced.is_empty(),
+            Self::Roofline(chart) => chart.is_empty(),
+            Self::WallTime(bar) => bar.is_empty(),
         }
     }
 }
@@ -167,6 +180,8 @@ pub struct Material<'a> {
     pub stretch: Option<Stretch>,
     /// How kernels are sorted into categories.
     pub rules: Option<&'a Rules>,
+    /// Roofs of this machine, for a session that has none.
+    pub roofs: &'a [Roofs],
     /// What of the curves is drawn.
     pub options: CurveOptions,
 }
@@ -185,6 +200,7 @@ impl<'a> Material<'a> {
             trace: None,
             stretch: None,
             rules: None,
+            roofs: &[],
             options: CurveOptions::default(),
         }
     }
@@ -243,6 +259,8 @@ pub const ALL: &[Figure] = figures! {
     "changes", "What changed", make::changes, "the kernels that make the difference between two profiles";
     "memory-use", "Memory in use", make::memory_in_use, "memory in use while a profile was taken, device by device";
     "timeline", "Timeline", make::timeline, "what ran on each stream and thread over time, with device telemetry below";
+    "roofline", "Roofline", limits::roofline, "nodes or kernels of a profile below the lines that limit them";
+    "wall-time", "Wall time", limits::wall_time, "the wall time of a profiled run in parts that add up";
     "journey", "vs. previous", make::journey, "the gain of each optimisation step over the previous one";
     "journey-start", "vs. baseline", make::journey_start, "the gain of each optimisation step over the baseline";
     "trade-off", "Speed and accuracy", make::trade_off, "speed and accuracy of the setups";

@@ -138,3 +138,91 @@ fn profiles_are_bars_areas_and_changes() {
     assert_eq!(changes.title, "first → second");
     assert_eq!(changes.steps[0].ns, -300.0);
 }
+
+/// A profiled run on a processor whose roofs are known: a product that computes, a copy that does not.
+fn profiled_with_roofs() -> Session {
+    use powerband_core::domain::roofs::{
+        Access, ComputeRoof, Level, Measured, MemoryRoof, RoofConditions, Roofs,
+    };
+    use powerband_core::domain::work::{Numbers, Work};
+
+    let mut session = measured();
+    session.environment.cpu.threads = 1;
+    let mut profile = profile("one run", &[("conv", 8_000_000), ("add", 2_000_000)]);
+    for total in &mut profile.totals {
+        total.kind = SliceKind::Operator;
+        total.calls = 1;
+    }
+    profile.totals[0].work = Some(Work {
+        operations: 700_000_000,
+        numbers: Numbers::F32,
+        low_bytes: 1_000_000,
+        high_bytes: 2_000_000,
+    });
+    profile.totals[1].work = Some(Work {
+        operations: 2_000_000,
+        numbers: Numbers::F32,
+        low_bytes: 18_000_000,
+        high_bytes: 18_000_000,
+    });
+    profile.span_ns = Some(10_500_000);
+    profile.case = session.cases.first().map(|case| case.key());
+    session.profiles = vec![profile];
+    let exactly = |value| Measured {
+        value,
+        low: value,
+        high: value,
+        repetitions: 3,
+    };
+    session.roofs = vec![Roofs {
+        device: "cpu".to_owned(),
+        name: session.environment.cpu.model.clone(),
+        card: None,
+        measured: "2026-01-01T00:00:00Z".to_owned(),
+        conditions: RoofConditions::default(),
+        clock_mhz: None,
+        temperature_c: None,
+        compute: vec![ComputeRoof {
+            numbers: Numbers::F32,
+            threads: 1,
+            vector_bits: 256,
+            code: "AVX2".to_owned(),
+            per_s: exactly(1e11),
+        }],
+        memory: vec![MemoryRoof {
+            level: Level::Memory,
+            access: Access::Copy,
+            threads: 1,
+            working_set_bytes: 1 << 28,
+            code: String::new(),
+            per_s: exactly(1e10),
+        }],
+        engines: Vec::new(),
+        notes: Vec::new(),
+    }];
+    session
+}
+
+#[test]
+fn nodes_stand_on_a_roofline_and_the_wall_time_adds_up() {
+    let session = profiled_with_roofs();
+    let material = Material::of(&session);
+    let Drawing::Roofline(chart) = find("roofline").unwrap().make(&material).unwrap() else {
+        panic!("no roofline");
+    };
+    let names: Vec<&str> = chart.dots.iter().map(|dot| dot.name.as_str()).collect();
+    assert_eq!(names, ["conv", "add"], "most time first");
+    let classes: Vec<&str> = chart.classes.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(classes, ["compute", "memory"], "{chart:?}");
+    assert!((chart.dots[0].intensity.0 - 350.0).abs() < 1e-6);
+    assert!(chart.roofs.len() >= 2 && chart.note.is_empty(), "{chart:?}");
+    let Drawing::WallTime(bar) = find("wall-time").unwrap().make(&material).unwrap() else {
+        panic!("no bar");
+    };
+    assert!((bar.covered() - 1.0).abs() < 1e-9, "{bar:?}");
+    assert_eq!(bar.parts.len(), 2, "{bar:?}");
+    let mut bare = session.clone();
+    bare.roofs.clear();
+    let error = find("roofline").unwrap().make(&Material::of(&bare));
+    assert!(error.is_ok() || error.unwrap_err().contains("roofs"));
+}

@@ -14,12 +14,14 @@ pub mod marks;
 mod names;
 mod notes;
 pub mod outline;
+pub mod roofline;
 mod room;
 pub mod series;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod ticks;
 pub mod tiles;
+pub mod wall_time;
 pub mod words;
 
 pub use self::anchor::{Anchor, Height, Side, Size};

@@ -312,6 +312,11 @@ impl Canvas {
 
     /// The marker of a palette index.
     pub(super) fn marker(&mut self, at: At, index: usize, r: f64) {
+        self.strong_marker(at, index, r, 1.0);
+    }
+
+    /// The same, of which what is behind shines through.
+    pub(super) fn strong_marker(&mut self, at: At, index: usize, r: f64, opacity: f64) {
         let colour = self.colours.series(index).hex();
         if !is_finite(&[at]) {
             return;
@@ -327,9 +332,10 @@ impl Canvas {
             }
         };
         self.put(format_args!(
-            "{shape} transform=\"translate({} {})\" fill=\"{colour}\"/>",
+            "{shape} transform=\"translate({} {})\" fill=\"{colour}\"{}/>",
             number(at.0),
-            number(at.1)
+            number(at.1),
+            opacity_of(opacity)
         ));
     }
 
@@ -341,6 +347,21 @@ impl Canvas {
         if !title.is_empty() {
             self.put(format_args!("<title>{}</title>", title_text(title)));
         }
+        draw(self);
+        self.put(format_args!("</g>"));
+    }
+
+    /// What is drawn turned around a place, clockwise by an angle in radians.
+    pub(super) fn turned(&mut self, (x, y): At, angle: f64, draw: impl FnOnce(&mut Self)) {
+        if angle == 0.0 {
+            return draw(self);
+        }
+        self.put(format_args!(
+            "<g transform=\"rotate({} {} {})\">",
+            number(angle.to_degrees()),
+            number(x),
+            number(y)
+        ));
         draw(self);
         self.put(format_args!("</g>"));
     }

@@ -11,6 +11,7 @@ mod heat_map;
 mod lanes;
 mod legend;
 mod marks;
+mod sketch;
 mod timeline_figure;
 mod treemap;
 
@@ -66,6 +67,8 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
             Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.regions, area),
             Drawing::HeatMap(shown) => heat_map::draw(&mut canvas, shown, area),
             Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
+            Drawing::Roofline(shown) => sketch::roofs(&mut canvas, shown, area),
+            Drawing::WallTime(shown) => sketch::wall(&mut canvas, shown, area),
         }
     }
     canvas.finish(drawing.title(), style.width, height)
@@ -91,6 +94,10 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
         Drawing::Treemap(_) => room * share.max(0.45),
         Drawing::HeatMap(shown) => heat_map::height(canvas, shown, room),
         Drawing::Timeline(shown) => timeline_figure::height(canvas, shown, room),
+        Drawing::Roofline(shown) => {
+            room * share.max(0.5) + sketch::legend_height(canvas, shown, room)
+        }
+        Drawing::WallTime(shown) => sketch::wall_height(canvas, shown),
     }
 }
 

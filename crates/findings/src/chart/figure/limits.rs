@@ -1,0 +1,199 @@
+//! The roofline and the bar of wall time of a profile, made of its limits.
+
+use super::make::profile;
+use super::{Drawing, Material};
+use crate::analysis::limits::bound::Bound;
+use crate::analysis::limits::lines::operations_per_s;
+use crate::analysis::limits::node::NodeLimit;
+use crate::analysis::limits::wall::{WallKind, WallTime};
+use crate::analysis::limits::{self, Limits};
+use crate::chart::colours::Fill;
+use crate::chart::roofline::{Class, Dot, Roofline};
+use crate::chart::wall_time::{Part, WallBar};
+use powerband_core::base::humanize;
+
+/// What the bar of wall time is called.
+const WALL: &str = "Wall time";
+/// The class of nodes of which nothing is said.
+const UNSAID: &str = "not said";
+
+type Made = Result<Drawing, String>;
+
+/// Nodes below the lines that limit them.
+pub(super) fn roofline(material: &Material<'_>) -> Made {
+    let found = found(material)?;
+    let chart = roofline_of(&found);
+    if chart.dots.is_empty() {
+        let reason = found.abstained.first().map_or("", String::as_str);
+        let name = &found.title;
+        return Err(format!(
+            "no node of {name} has a place on a roofline: {reason}"
+        ));
+    }
+    Ok(Drawing::Roofline(Box::new(chart)))
+}
+
+/// The wall time in parts that add up.
+pub(super) fn wall_time(material: &Material<'_>) -> Made {
+    let found = found(material)?;
+    let wall = found.wall.as_ref().map_err(Clone::clone)?;
+    Ok(Drawing::WallTime(Box::new(wall_of(wall, &found.title))))
+}
+
+fn found(material: &Material<'_>) -> Result<Limits, String> {
+    profile(&material.after, material.profile)?;
+    let session = material.after.session;
+    let roofs = if session.roofs.is_empty() {
+        material.roofs
+    } else {
+        &session.roofs
+    };
+    Ok(limits::of_profile(session, material.profile, roofs))
+}
+
+/// The roofline of a profile's limits.
+pub fn roofline_of(found: &Limits) -> Roofline {
+    let bounds = || Bound::ALL.into_iter().map(Some).chain([None]);
+    let is_of = |node: &NodeLimit, bound: Option<Bound>| node.bound.as_ref().ok().copied() == bound;
+    let share = |bound| {
+        let nodes = found.nodes.iter().filter(|node| is_of(node, bound));
+        nodes.map(|node| node.share).sum::<f64>()
+    };
+    let present: Vec<Option<Bound>> = bounds()
+        .filter(|bound| found.nodes.iter().any(|node| is_of(node, *bound)))
+        .collect();
+    let classes = present.iter().map(|bound| Class {
+        title: bound.map_or(UNSAID, Bound::title).to_owned(),
+        look: bound.and_then(look),
+        share: share(*bound),
+    });
+    let dots = found.nodes.iter().enumerate().filter_map(|(place, node)| {
+        let class = present.iter().position(|bound| is_of(node, *bound))?;
+        Some(Dot {
+            node: place,
+            name: node.short.clone(),
+            class,
+            intensity: node.intensity?,
+            per_s: node.achieved_per_s?,
+            share: node.share,
+            words: words(node),
+        })
+    });
+    let title = format!("Roofline, {}", found.title);
+    let mut chart = Roofline::new(
+        title,
+        found.lines.clone(),
+        classes.collect(),
+        dots.collect(),
+    );
+    chart.note = note(found, &chart);
+    chart
+}
+
+/// The palette index of a class, whose marker tells it apart without colour; nothing for a grey ring.
+pub(crate) fn look(bound: Bound) -> Option<usize> {
+    match bound {
+        Bound::Compute => Some(0),
+        Bound::Memory => Some(1),
+        Bound::Launch => Some(2),
+        Bound::Neither => Some(3),
+        Bound::ModelWrong => Some(4),
+        Bound::CannotTell => None,
+    }
+}
+
+/// A node in lines: its time, its class, where it stands, what is left, and how that is computed.
+fn words(node: &NodeLimit) -> String {
+    let mut lines = vec![
+        humanize::shorten_middle(&node.name, 90),
+        format!(
+            "{}, {} of the time",
+            humanize::duration_ns(node.time_ns),
+            humanize::percent(node.share)
+        ),
+    ];
+    lines.push(match &node.bound {
+        Ok(bound) => humanize::capital(bound.title()),
+        Err(reason) => format!("Not said: {reason}"),
+    });
+    if let (Some(per_s), Some((low, high))) = (node.achieved_per_s, node.intensity) {
+        lines.push(format!(
+            "{}, {} to {} operations per byte",
+            operations_per_s(per_s),
+            humanize::value(low),
+            humanize::value(high)
+        ));
+    }
+    if let Some(share) = node.share_of_floor {
+        lines.push(format!("Floor: {} of the time", humanize::percent(share)));
+    }
+    if let (Some(here), Some(all)) = (node.at_most_here, node.at_most_overall) {
+        lines.push(format!(
+            "At most {} here, {} over all",
+            humanize::ratio(here),
+            humanize::ratio(all)
+        ));
+    }
+    lines.extend([&node.line, &node.formula].map(Clone::clone));
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// How many nodes have no place, and how much of the time they are.
+fn note(found: &Limits, chart: &Roofline) -> String {
+    let is_drawn = |place: usize| chart.dots.iter().any(|dot| dot.node == place);
+    let left = found.nodes.iter().enumerate();
+    let left: Vec<&NodeLimit> = left
+        .filter(|(place, _)| !is_drawn(*place))
+        .map(|(_, node)| node)
+        .collect();
+    if left.is_empty() {
+        return String::new();
+    }
+    let share: f64 = left.iter().map(|node| node.share).sum();
+    format!(
+        "Not drawn, without arithmetic or without known work: {}, {} of the time",
+        humanize::of_many(left.len() as u64, "node"),
+        humanize::percent(share)
+    )
+}
+
+/// The bar of a wall time.
+pub fn wall_of(wall: &WallTime, whose: &str) -> WallBar {
+    let parts = wall.parts.iter().map(|part| Part {
+        name: part.kind.title().to_owned(),
+        help: help(part.kind).to_owned(),
+        ns: part.ns,
+        share: part.share,
+        fill: fill(part.kind),
+    });
+    WallBar {
+        title: format!("{WALL}, {whose}"),
+        wall_ns: wall.wall_ns,
+        parts: parts.collect(),
+    }
+}
+
+fn fill(kind: WallKind) -> Fill {
+    match kind {
+        WallKind::Computing => Fill::plain(0),
+        WallKind::Copies => Fill::plain(1),
+        WallKind::Communication => Fill::plain(2),
+        WallKind::LaunchedLate => Fill::plain(3),
+        WallKind::WaitedForKernel => Fill::plain(4),
+        WallKind::OtherGap => Fill::GREY,
+    }
+}
+
+fn help(kind: WallKind) -> &'static str {
+    match kind {
+        WallKind::Computing => "Nodes or kernels ran",
+        WallKind::Copies => "Memory was copied or set while nothing computed",
+        WallKind::Communication => "Devices exchanged data while nothing computed",
+        WallKind::LaunchedLate => "Nothing ran: the host launched the next kernel too late",
+        WallKind::WaitedForKernel => {
+            "Nothing ran although the next kernel was launched: it waited for the one before"
+        }
+        WallKind::OtherGap => "Nothing ran, for a reason that the profile does not show",
+    }
+}

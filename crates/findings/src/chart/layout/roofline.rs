@@ -1,0 +1,507 @@
+//! Where everything on a roofline stands: its legend, axes, lines with their words along them, and points.
+
+use super::cells::Letters;
+use super::ticks::with_room;
+use super::{Anchor, Font, Height, Side};
+use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
+use crate::chart::area::{Area, At};
+use crate::chart::roofline::{Class, Dot, GIGA, Roofline, title_of, words_along};
+use crate::chart::sketch::{Ink, Item, Thickness, words};
+use powerband_core::base::humanize;
+
+/// Sizes in those of type: a line of words, a sample in the legend, room between its entries.
+const LINE: f64 = 1.7;
+const SAMPLE: f64 = 1.9;
+const BETWEEN: f64 = 1.5;
+/// Half the width of a point that has all of the time, and of the smallest.
+const LARGEST: f64 = 2.3;
+const SMALLEST: f64 = 0.3;
+/// Points that get their names, at least with this share of the time.
+const NAMED: usize = 6;
+const LEAST_NAMED: f64 = 0.02;
+/// Letters of a name.
+const NAME: usize = 26;
+/// Between a line and the words along it, in sizes of type.
+const ASIDE: f64 = 0.35;
+
+/// A point that can be met by a hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// Which node.
+    pub node: usize,
+    /// Its middle.
+    pub at: At,
+    /// Half its width.
+    pub radius: f64,
+}
+
+/// A roofline with everything at its place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Placed {
+    /// The shapes, first at the back.
+    pub items: Vec<Item>,
+    /// The points, the largest first.
+    pub spots: Vec<Spot>,
+    /// The area within the axes.
+    pub inner: Area,
+}
+
+impl Placed {
+    /// The node at a place: the smallest of the points that it is in, or the nearest within reach.
+    pub fn node_at(&self, (x, y): At, reach: f64) -> Option<usize> {
+        let distance = |spot: &Spot| (spot.at.0 - x).hypot(spot.at.1 - y);
+        let inside = self.spots.iter().filter(|one| distance(one) <= one.radius);
+        let smallest = inside.min_by(|a, b| a.radius.total_cmp(&b.radius));
+        let near = || {
+            let within = self.spots.iter();
+            let within = within.filter(|one| distance(one) <= one.radius + reach);
+            within.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        };
+        smallest.or_else(near).map(|spot| spot.node)
+    }
+}
+
+/// The height of the legend over a width.
+pub fn legend_height(chart: &Roofline, width: f64, letters: &Letters<'_>) -> f64 {
+    let mut sheet = Sheet::new(chart, Area::new(0.0, 0.0, width, 0.0), letters);
+    sheet.legend()
+}
+
+/// Finds the place of everything.
+pub fn lay_out(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Placed {
+    let mut sheet = Sheet::new(chart, area, letters);
+    let legend = sheet.legend();
+    sheet.axes(area.top + legend);
+    for roof in &chart.roofs {
+        sheet.roof(roof);
+    }
+    for dot in &chart.dots {
+        sheet.interval(dot);
+    }
+    for dot in &chart.dots {
+        sheet.dot(dot);
+    }
+    let mut by_weight: Vec<&RoofLine> = chart.roofs.iter().collect();
+    by_weight.sort_by_key(|roof| std::cmp::Reverse(roof.kind));
+    for roof in by_weight {
+        sheet.words_along(roof);
+    }
+    for dot in &chart.dots {
+        sheet.name(dot);
+    }
+    Placed {
+        items: sheet.items,
+        spots: sheet.spots,
+        inner: sheet.inner,
+    }
+}
+
+struct Sheet<'a> {
+    chart: &'a Roofline,
+    area: Area,
+    inner: Area,
+    letters: &'a Letters<'a>,
+    items: Vec<Item>,
+    spots: Vec<Spot>,
+    taken: Vec<Area>,
+    named: usize,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(chart: &'a Roofline, area: Area, letters: &'a Letters<'a>) -> Self {
+        Self {
+            chart,
+            area,
+            inner: area,
+            letters,
+            items: Vec::new(),
+            spots: Vec::new(),
+            taken: Vec::new(),
+            named: 0,
+        }
+    }
+
+    fn width(&self, text: &str, font: Font) -> f64 {
+        (self.letters.width)(text, font)
+    }
+
+    fn place(&self, x: f64, y: f64) -> At {
+        let inner = self.inner;
+        (
+            inner.left + self.chart.x.share(x) * inner.width(),
+            inner.bottom - self.chart.y.share(y) * inner.height(),
+        )
+    }
+
+    /// The kinds of lines and the classes that there are; the answer is its height.
+    fn legend(&mut self) -> f64 {
+        let size = self.letters.size;
+        let (mut x, mut row) = (self.area.left, 0.0);
+        let kinds = [LineKind::Published, LineKind::Measured, LineKind::Engine];
+        let has = |kind: &LineKind| self.chart.roofs.iter().any(|roof| roof.kind == *kind);
+        let kinds: Vec<LineKind> = kinds.into_iter().filter(has).collect();
+        let mut room = |sheet: &Self, text: &str| {
+            let width = size * (SAMPLE + 0.5) + sheet.width(text, Font::Words);
+            if x > sheet.area.left && x + width > sheet.area.right {
+                (x, row) = (sheet.area.left, row + 1.0);
+            }
+            let at = (x, sheet.area.top + (row + 0.5) * size * LINE);
+            x += width + size * BETWEEN;
+            at
+        };
+        for kind in kinds {
+            let at = room(self, title_of(kind));
+            let to = (at.0 + size * SAMPLE, at.1);
+            self.items.push(line(at, to, kind));
+            self.beside(at, title_of(kind));
+        }
+        for class in &self.chart.classes {
+            let text = entry(class);
+            let at = room(self, &text);
+            self.items.push(Item::Marker {
+                at: (at.0 + size * SAMPLE / 2.0, at.1),
+                shape: class.look,
+                radius: size * 0.42,
+                ink: ink(class),
+                words: String::new(),
+            });
+            self.beside(at, &text);
+        }
+        if self.items.is_empty() {
+            return 0.0;
+        }
+        (row + 1.0) * size * LINE + size * 0.6
+    }
+
+    fn beside(&mut self, (x, y): At, text: &str) {
+        let at = (x + self.letters.size * (SAMPLE + 0.5), y);
+        let anchor = Anchor::new(at, Side::Start, Height::Middle);
+        let entry = words(anchor, text, Font::Words, Ink::Quiet);
+        self.items.push(entry);
+    }
+
+    /// The area within the axes, hairlines and the words at them.
+    fn axes(&mut self, top: f64) {
+        let size = self.letters.size;
+        let (x, y) = (&self.chart.x, &self.chart.y);
+        let ticks = y
+            .ticks
+            .iter()
+            .map(|tick| self.width(&tick.text, Font::Numbers));
+        let beside = ticks.fold(size, f64::max) + size * 0.9;
+        self.inner = Area::new(
+            self.area.left + beside,
+            top + size * LINE,
+            self.area.right - size,
+            self.area.bottom - size * 3.1,
+        );
+        let inner = self.inner;
+        let at = Anchor::new((self.area.left, top), Side::Start, Height::Top);
+        self.items
+            .push(words(at, &y.title, Font::Words, Ink::Faint));
+        for tick in &y.ticks {
+            let height = self.place(x.low, tick.at).1;
+            self.items.push(Item::Line {
+                from: (inner.left, height),
+                to: (inner.right, height),
+                thickness: Thickness::Hair,
+                is_dashed: false,
+                ink: Ink::Hairline,
+            });
+            let at = (inner.left - size * 0.7, height);
+            let at = Anchor::new(at, Side::End, Height::Middle);
+            self.items
+                .push(words(at, &tick.text, Font::Numbers, Ink::Quiet));
+        }
+        let middles: Vec<(f64, f64)> = x
+            .ticks
+            .iter()
+            .map(|tick| {
+                let middle = self.place(tick.at, y.low).0;
+                (middle, self.width(&tick.text, Font::Numbers))
+            })
+            .collect();
+        for place in with_room(&middles, (inner.left, inner.right)) {
+            let at = (middles[place].0, inner.bottom + size * 0.6);
+            let at = Anchor::new(at, Side::Middle, Height::Top);
+            let text = &x.ticks[place].text;
+            self.items.push(words(at, text, Font::Numbers, Ink::Quiet));
+        }
+        let at = (inner.right, self.area.bottom);
+        let at = Anchor::new(at, Side::End, Height::Bottom);
+        self.items
+            .push(words(at, &x.title, Font::Words, Ink::Faint));
+    }
+
+    /// Where a line begins and ends, in coordinates; nothing where none of it is on the chart.
+    fn ends(&self, roof: &RoofLine) -> Option<(At, At)> {
+        let (x, y) = (&self.chart.x, &self.chart.y);
+        let height = (roof.per_s / GIGA).log10();
+        let (from, to) = match roof.unit {
+            LineUnit::OperationsPerS => {
+                let steepest = self.chart.steepest();
+                let ridge = steepest.map_or(x.low, |bytes| (roof.per_s / bytes).log10());
+                ((ridge.max(x.low), height), (x.high, height))
+            }
+            LineUnit::BytesPerS => {
+                let top = self.chart.top();
+                let top = top.map_or(y.high, |top| (top / GIGA).log10()).min(y.high);
+                let left = x.low.max(y.low - height);
+                let right = x.high.min(top - height);
+                ((left, left + height), (right, right + height))
+            }
+        };
+        let is_seen = to.0 > from.0 && (y.low..=y.high).contains(&to.1);
+        is_seen.then(|| (self.place(from.0, from.1), self.place(to.0, to.1)))
+    }
+
+    fn roof(&mut self, roof: &RoofLine) {
+        if let Some((from, to)) = self.ends(roof) {
+            self.items.push(line(from, to, roof.kind));
+        }
+    }
+
+    /// Words along a line, where they meet no others: level ones from its right end on, others from its foot on.
+    fn words_along(&mut self, roof: &RoofLine) {
+        let Some((from, to)) = self.ends(roof) else {
+            return;
+        };
+        let size = self.letters.size;
+        let text = words_along(roof);
+        let width = self.width(&text, Font::Words);
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let length = dx.hypot(dy);
+        let angle = dy.atan2(dx);
+        let (cos, sin) = (angle.cos(), angle.sin());
+        let room = length - width;
+        if room < 0.0 {
+            return;
+        }
+        let steps = (0..12).map(|step| room * f64::from(step) / 12.0);
+        let begins = steps.map(|step| match roof.unit {
+            LineUnit::OperationsPerS => room - step,
+            LineUnit::BytesPerS => step + size.min(room - step),
+        });
+        let ink = if roof.kind == LineKind::Engine {
+            Ink::Text
+        } else {
+            Ink::Quiet
+        };
+        for begin in begins {
+            for (height, side) in [(Height::Bottom, -1.0), (Height::Top, 1.0)] {
+                let at = |along: f64, aside: f64| {
+                    (
+                        from.0 + along * cos - side * aside * sin,
+                        from.1 + along * sin + side * aside * cos,
+                    )
+                };
+                let pieces = (width / size).ceil().max(1.0);
+                let middles = (0..=pieces as usize).map(|piece| {
+                    let along = begin + width * piece as f64 / pieces;
+                    Area::around(at(along, size * (ASIDE + 0.6)), size * 0.55)
+                });
+                let covered: Vec<Area> = middles.collect();
+                let frame = self.inner.grown(size * 0.4);
+                let fits = |area: &Area| {
+                    frame.holds(*area) && !self.taken.iter().any(|other| other.touches(*area))
+                };
+                if !covered.iter().all(fits) {
+                    continue;
+                }
+                self.taken.extend(covered);
+                self.items.push(Item::Words {
+                    anchor: Anchor::new(at(begin, size * ASIDE), Side::Start, height),
+                    text,
+                    font: Font::Words,
+                    ink,
+                    angle,
+                });
+                return;
+            }
+        }
+    }
+
+    fn spot(&self, dot: &Dot) -> Spot {
+        let size = self.letters.size;
+        let radius = (size * LARGEST * dot.share.max(0.0).sqrt()).max(size * SMALLEST);
+        Spot {
+            node: dot.node,
+            at: self.place(dot.middle().log10(), (dot.per_s / GIGA).log10()),
+            radius,
+        }
+    }
+
+    fn ink(&self, dot: &Dot) -> Ink {
+        self.chart.classes.get(dot.class).map_or(Ink::Quiet, ink)
+    }
+
+    /// From the fewest to the most operations per byte.
+    fn interval(&mut self, dot: &Dot) {
+        let at = self.spot(dot).at;
+        let end = |value: f64| {
+            let x = self.place(value.log10(), 0.0).0;
+            (x.clamp(self.inner.left, self.inner.right), at.1)
+        };
+        let line = Item::Line {
+            from: end(dot.intensity.0),
+            to: end(dot.intensity.1),
+            thickness: Thickness::Plain,
+            is_dashed: false,
+            ink: self.ink(dot),
+        };
+        self.items.push(line);
+    }
+
+    fn dot(&mut self, dot: &Dot) {
+        let spot = self.spot(dot);
+        let class = self.chart.classes.get(dot.class);
+        self.items.push(Item::Marker {
+            at: spot.at,
+            shape: class.and_then(|class| class.look),
+            radius: spot.radius,
+            ink: self.ink(dot),
+            words: dot.words.clone(),
+        });
+        if self.chart.selected == Some(dot.node) {
+            self.items.push(Item::Marker {
+                at: spot.at,
+                shape: None,
+                radius: spot.radius + 3.0,
+                ink: Ink::Accent,
+                words: String::new(),
+            });
+        }
+        self.taken.push(Area::around(spot.at, spot.radius * 0.8));
+        self.spots.push(spot);
+    }
+
+    /// The names of the largest points, where there is room beside them.
+    fn name(&mut self, dot: &Dot) {
+        if dot.share < LEAST_NAMED || self.named >= NAMED {
+            return;
+        }
+        let size = self.letters.size;
+        let spot = self.spot(dot);
+        let text = humanize::shorten_middle(&dot.name, NAME);
+        let extent = (self.width(&text, Font::Words), size * 1.2);
+        let away = spot.radius + size * 0.4;
+        let (x, y) = spot.at;
+        let anchors = [
+            Anchor::new((x + away, y), Side::Start, Height::Middle),
+            Anchor::new((x - away, y), Side::End, Height::Middle),
+            Anchor::new((x, y + away), Side::Middle, Height::Top),
+            Anchor::new((x, y - away), Side::Middle, Height::Bottom),
+            Anchor::new((x + away, y + size), Side::Start, Height::Top),
+            Anchor::new((x - away, y + size), Side::End, Height::Top),
+        ];
+        let fits = |anchor: &&Anchor| {
+            let area = anchor.area(extent);
+            self.inner.holds(area) && !self.taken.iter().any(|other| other.touches(area))
+        };
+        let Some(anchor) = anchors.iter().find(fits) else {
+            return;
+        };
+        self.named += 1;
+        self.taken.push(anchor.area(extent));
+        let name = words(*anchor, text, Font::Words, Ink::Text);
+        self.items.push(name);
+    }
+}
+
+/// A line as its kind is drawn.
+fn line(from: At, to: At, kind: LineKind) -> Item {
+    let (thickness, is_dashed, ink) = match kind {
+        LineKind::Published => (Thickness::Thin, true, Ink::Quiet),
+        LineKind::Measured => (Thickness::Plain, false, Ink::Quiet),
+        LineKind::Engine => (Thickness::Thick, false, Ink::Text),
+    };
+    Item::Line {
+        from,
+        to,
+        thickness,
+        is_dashed,
+        ink,
+    }
+}
+
+fn entry(class: &Class) -> String {
+    format!("{} {}", class.title, humanize::percent(class.share))
+}
+
+fn ink(class: &Class) -> Ink {
+    class.look.map_or(Ink::Quiet, Ink::Series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::roofline::testing::example;
+
+    fn placed() -> (Roofline, Placed) {
+        let chart = example();
+        let letters = Letters {
+            size: 11.0,
+            width: &|text, _| text.chars().count() as f64 * 6.0,
+        };
+        let area = Area::new(0.0, 0.0, 760.0, 420.0);
+        let placed = lay_out(&chart, area, &letters);
+        (chart, placed)
+    }
+
+    #[test]
+    fn points_stand_below_their_lines_and_are_found_again() {
+        let (chart, placed) = placed();
+        assert_eq!(placed.spots.len(), chart.dots.len());
+        for spot in &placed.spots {
+            assert!(placed.inner.has(spot.at), "{spot:?}");
+            assert_eq!(placed.node_at(spot.at, 4.0), Some(spot.node));
+        }
+        assert_eq!(
+            placed.node_at((placed.inner.left, placed.inner.top), 4.0),
+            None
+        );
+        let [conv, add, _] = placed.spots[..] else {
+            panic!("three points");
+        };
+        let areas = (conv.radius / add.radius).powi(2);
+        assert!(
+            (areas - 0.7 / 0.2).abs() < 1e-6,
+            "areas are shares: {areas}"
+        );
+    }
+
+    #[test]
+    fn every_line_has_its_words_and_slanted_ones_have_them_along() {
+        let (chart, placed) = placed();
+        for roof in &chart.roofs {
+            let along = words_along(roof);
+            let angle = placed.items.iter().find_map(|item| match item {
+                Item::Words { text, angle, .. } if *text == along => Some(*angle),
+                _ => None,
+            });
+            let angle = angle.unwrap_or_else(|| panic!("no words: {along}"));
+            assert_eq!(angle < 0.0, roof.unit == LineUnit::BytesPerS, "{along}");
+        }
+        let thick = placed.items.iter().any(|item| {
+            matches!(
+                item,
+                Item::Line {
+                    thickness: Thickness::Thick,
+                    ..
+                }
+            )
+        });
+        assert!(thick, "the engine's line");
+    }
+
+    #[test]
+    fn the_legend_takes_more_lines_where_there_is_less_room() {
+        let chart = example();
+        let letters = Letters {
+            size: 11.0,
+            width: &|text, _| text.chars().count() as f64 * 6.0,
+        };
+        let height = |width| legend_height(&chart, width, &letters);
+        assert!(height(300.0) > height(900.0));
+    }
+}
