@@ -199,7 +199,9 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
 fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
     match &args.task {
         None => child::run()?,
-        Some(WorkerTask::Processor { without }) => roofs::child::run(without)?,
+        Some(WorkerTask::Processor { without, only }) => {
+            roofs::child::run(without, only.as_deref())?;
+        }
         Some(WorkerTask::Neighbour { kind, cores }) => {
             let kind = NeighbourKind::named(kind).context("there is no such neighbour")?;
             neighbour::run(kind, cores)?;

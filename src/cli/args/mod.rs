@@ -100,6 +100,9 @@ pub(crate) enum WorkerTask {
         /// Leave instructions of this name out.
         #[arg(long)]
         without: Vec<String>,
+        /// Measure only what has a title that begins so: `memory copy`.
+        #[arg(long)]
+        only: Option<String>,
     },
     /// Keep cores or the memory busy until standard input closes.
     Neighbour {

@@ -6,15 +6,23 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
+use super::bandwidth::{self, Blocks, MemoryVisits};
 use super::message::{Message, RoofProgress};
-use super::{bandwidth, clock, compute, cores};
+use super::{clock, compute, cores};
 use crate::roofs::code::ComputeCode;
 use crate::telemetry::{host, machine};
-use powerband_core::domain::roofs::Level;
+use powerband_core::domain::roofs::{Access, Level};
 use powerband_core::domain::work::Numbers;
 
+/// The caches that have roofs.
+const CACHES: [Level; 2] = [Level::L3, Level::L2];
+/// How often memory is visited.
+const ROUNDS: usize = 3;
+
 /// Measures, without instructions of these names, and writes a line for each thing found.
-pub fn run(without: &[String]) -> io::Result<()> {
+///
+/// With `only`, steps whose titles begin otherwise are left out.
+pub fn run(without: &[String], only: Option<&str>) -> io::Result<()> {
     // Should the parent die by SIGKILL, the kernel takes this process along.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).unwrap_or_default();
     std::fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
@@ -22,8 +30,10 @@ pub fn run(without: &[String]) -> io::Result<()> {
     let mut measuring = Measuring {
         out: File::from(rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?),
         root,
+        only,
         codes: compute::codes(without),
-        cores: cores::in_order(root),
+        cores: cores::here(root),
+        visits: Vec::new(),
         done: 0,
         of: 0,
     };
@@ -34,8 +44,10 @@ pub fn run(without: &[String]) -> io::Result<()> {
 struct Measuring<'a> {
     out: File,
     root: &'a Path,
+    only: Option<&'a str>,
     codes: Vec<&'static ComputeCode>,
     cores: Vec<usize>,
+    visits: Vec<MemoryVisits>,
     /// Steps that are done, and in all.
     done: usize,
     of: usize,
@@ -52,14 +64,16 @@ impl Measuring<'_> {
         self.say(&Message::Note(note.into()))
     }
 
-    fn step(&mut self, what: String) -> io::Result<()> {
-        let progress = RoofProgress {
-            done: self.done,
-            of: self.of,
-            what,
-        };
+    /// Says what is measured next; false where it is left out.
+    fn step(&mut self, what: String) -> io::Result<bool> {
+        let done = self.done;
         self.done += 1;
-        self.say(&Message::Progress(progress))
+        if self.only.is_some_and(|only| !what.starts_with(only)) {
+            return Ok(false);
+        }
+        let of = self.of;
+        self.say(&Message::Progress(RoofProgress { done, of, what }))?;
+        Ok(true)
     }
 
     /// Runs every loop once, so that instructions that are refused end this process at its beginning.
@@ -74,20 +88,29 @@ impl Measuring<'_> {
     fn all(&mut self) -> io::Result<()> {
         let counts = cores::thread_counts(self.root, &self.cores);
         let kinds = compute::kinds(&self.codes);
-        self.of = counts.len() * (kinds.len() + bandwidth::KINDS.len()) + 1;
+        let visits = (ROUNDS + CACHES.len()) * bandwidth::ACCESSES.len();
+        self.of = counts.len() * (kinds.len() + visits) + 1;
         if kinds.is_empty() {
             self.note("Arithmetic was not measured: there is no loop for this kind of processor.")?;
         }
         if !self.cores.iter().all(|&core| pinned(core)) {
             self.note("Threads could not be kept on their cores.")?;
         }
+        // Rounds of memory lie apart: what others leave of it changes by the second.
+        self.memory(&counts, true)?;
         for &count in &counts {
             self.arithmetic(&kinds, count)?;
         }
         self.clock()?;
-        for &count in &counts {
-            self.bandwidth(count)?;
+        for round in 1..ROUNDS {
+            self.memory(&counts, false)?;
+            if round == 1 {
+                for &count in &counts {
+                    self.caches(count)?;
+                }
+            }
         }
+        self.memory_roofs()?;
         self.say(&Message::Done {
             threads: self.cores.len(),
         })
@@ -95,7 +118,9 @@ impl Measuring<'_> {
 
     fn arithmetic(&mut self, kinds: &[Numbers], count: usize) -> io::Result<()> {
         for &numbers in kinds {
-            self.step(compute::title(numbers, count))?;
+            if !self.step(compute::title(numbers, count))? {
+                continue;
+            }
             if let Some(roof) = compute::roof(&self.codes, numbers, &self.cores[..count])? {
                 self.say(&Message::Compute(roof))?;
             }
@@ -104,7 +129,9 @@ impl Measuring<'_> {
     }
 
     fn clock(&mut self) -> io::Result<()> {
-        self.step("clock while computing".to_owned())?;
+        if !self.step("clock while computing".to_owned())? {
+            return Ok(());
+        }
         let widest = self.codes.iter().copied();
         let widest = widest.filter(|code| code.numbers == Numbers::F32);
         if let Some(code) = widest.max_by_key(|code| code.vector_bits) {
@@ -121,28 +148,71 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    fn bandwidth(&mut self, count: usize) -> io::Result<()> {
-        let cores = self.cores[..count].to_vec();
-        let available = machine::memory().map(|memory| memory.available_bytes);
-        let (blocks, short) = match bandwidth::Blocks::new(self.root, &cores, available) {
-            Ok(made) => made,
-            Err(error) => {
-                self.done += bandwidth::KINDS.len();
+    /// A round of memory with each number of threads; the first chooses the loops.
+    fn memory(&mut self, counts: &[usize], is_first: bool) -> io::Result<()> {
+        for &count in counts {
+            if let Err(error) = self.memory_with(count, is_first) {
                 let threads = bandwidth::threads(count);
-                return self.note(format!(
-                    "Bandwidth was not measured with {threads}: {error}."
-                ));
+                self.note(format!("Memory was not measured with {threads}: {error}."))?;
             }
-        };
-        if let Some(note) = short {
-            self.note(note)?;
         }
-        for (level, access) in bandwidth::KINDS {
-            self.step(bandwidth::title(level, access, count))?;
-            match blocks.roof(self.root, &cores, level, access)? {
-                Some(roof) => self.say(&Message::Memory(roof))?,
-                None if access == bandwidth::KINDS[0].1 => self.note(absent(level, count))?,
-                None => {}
+        Ok(())
+    }
+
+    fn memory_with(&mut self, count: usize, is_first: bool) -> io::Result<()> {
+        let cores = self.cores[..count].to_vec();
+        let mut blocks = None;
+        for access in bandwidth::ACCESSES {
+            if !self.step(bandwidth::title(Level::Memory, access, count))? {
+                continue;
+            }
+            let blocks = match &blocks {
+                Some(blocks) => blocks,
+                None => blocks.insert(self.blocks(&cores, is_first)?),
+            };
+            if is_first {
+                self.visits.extend(MemoryVisits::begin(blocks, access)?);
+            }
+            let is_this = |visits: &&mut MemoryVisits| visits.is_of(access, count);
+            if let Some(visits) = self.visits.iter_mut().find(is_this) {
+                visits.visit(blocks)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn blocks<'a>(&mut self, cores: &'a [usize], is_first: bool) -> io::Result<Blocks<'a>> {
+        let available = machine::memory().map(|memory| memory.available_bytes);
+        let footprint = bandwidth::footprint(self.root, cores, available);
+        if is_first && footprint.is_short {
+            self.note(bandwidth::short(footprint, cores.len()))?;
+        }
+        Blocks::of_memory(cores, footprint)
+    }
+
+    fn memory_roofs(&mut self) -> io::Result<()> {
+        let roofs: Vec<_> = self.visits.iter().map(MemoryVisits::roof).collect();
+        for roof in roofs {
+            self.say(&Message::Memory(roof))?;
+        }
+        match bandwidth::unsteady(&self.visits) {
+            Some(note) => self.note(note),
+            None => Ok(()),
+        }
+    }
+
+    fn caches(&mut self, count: usize) -> io::Result<()> {
+        let cores = self.cores[..count].to_vec();
+        for level in CACHES {
+            for access in bandwidth::ACCESSES {
+                if !self.step(bandwidth::title(level, access, count))? {
+                    continue;
+                }
+                match bandwidth::of_cache(self.root, &cores, level, access)? {
+                    Some(roof) => self.say(&Message::Memory(roof))?,
+                    None if access == Access::Copy => self.note(absent(level, count))?,
+                    None => {}
+                }
             }
         }
         Ok(())

@@ -4,13 +4,23 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::thread;
 
-/// Logical processors in the order in which threads are put on them: at first one of each core, and of these at
-/// first one of each third cache, so that few threads have as much to themselves as they can.
-pub(crate) fn in_order(root: &Path) -> Vec<usize> {
-    let limit = thread::available_parallelism().map_or(1, usize::from);
-    let mut cores = allowed(root).unwrap_or_else(|| (0..limit).collect());
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::telemetry::cores::Cores;
+
+/// The logical processors of this process in the order in which threads are put on them.
+pub(crate) fn here(root: &Path) -> Vec<usize> {
+    let found = Cores::here();
+    let mut cores = in_order(root, found.one_by_one());
+    // What a container may use of the time of its processors can be less than these.
+    cores.truncate(found.usable().max(1));
+    cores
+}
+
+/// At first one of each core, and of these at first one of each third cache, so that few threads have as much to
+/// themselves as they can.
+fn in_order(root: &Path, mut cores: Vec<usize>) -> Vec<usize> {
     let mut of_core: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
     let mut of_cache: BTreeMap<(usize, Vec<usize>), usize> = BTreeMap::new();
     let mut places = BTreeMap::new();
@@ -22,8 +32,6 @@ pub(crate) fn in_order(root: &Path) -> Vec<usize> {
         places.insert(core, (sibling, place));
     }
     cores.sort_by_key(|core| (places.get(core).copied().unwrap_or_default(), *core));
-    // What a container may use of the time of its processors can be less than these.
-    cores.truncate(limit);
     cores
 }
 
@@ -52,14 +60,6 @@ pub(crate) fn thread_counts(root: &Path, cores: &[usize]) -> Vec<usize> {
     counts
 }
 
-fn allowed(root: &Path) -> Option<Vec<usize>> {
-    let status = fs::read_to_string(root.join("proc/self/status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    parse_list(line)
-}
-
 /// A list of logical processors in a file of one of them.
 pub(super) fn list(root: &Path, core: usize, file: &str) -> Option<Vec<usize>> {
     let folder = root.join(format!("sys/devices/system/cpu/cpu{core}"));
@@ -79,24 +79,13 @@ fn parse_list(text: &str) -> Option<Vec<usize>> {
 }
 
 /// Keeps this thread on one logical processor; false where the system does not let it.
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "the system's own function")]
 pub(crate) fn pin(core: usize) -> bool {
-    // SAFETY: a set of processors is plain numbers, of which all may be zero.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    if core >= 8 * size_of_val(&set) {
+    let mut set = CpuSet::new();
+    if core >= CpuSet::MAX_CPU {
         return false;
     }
-    // SAFETY: the number is below how many the set has room for.
-    unsafe { libc::CPU_SET(core, &mut set) };
-    // SAFETY: the set is of the size that is said, and 0 is this thread.
-    unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) == 0 }
-}
-
-/// Keeps this thread on one logical processor; false where the system does not let it.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn pin(_core: usize) -> bool {
-    false
+    set.set(core);
+    sched_setaffinity(None, &set).is_ok()
 }
 
 #[cfg(test)]
@@ -131,15 +120,14 @@ mod tests {
             let cache = if first < 2 { "0-1,4-5\n" } else { "2-3,6-7\n" };
             write(core, "cache/index3/shared_cpu_list", cache);
         }
-        fs::create_dir_all(root.join("proc/self")).unwrap();
-        fs::write(root.join("proc/self/status"), "Cpus_allowed_list:\t0-7\n").unwrap();
-        let order = in_order(root);
-        let here = thread::available_parallelism().unwrap().get();
-        assert_eq!(order, [0, 2, 1, 3, 4, 6, 5, 7][..here.min(8)]);
-        assert_eq!(thread_counts(root, &[0, 2, 1, 3, 4, 6, 5, 7]), [1, 2, 4, 8]);
+        let order = in_order(root, (0..8).collect());
+        assert_eq!(order, [0, 2, 1, 3, 4, 6, 5, 7]);
+        assert_eq!(thread_counts(root, &order), [1, 2, 4, 8]);
         assert_eq!(thread_counts(root, &[0, 2, 1, 4, 6, 5]), [1, 2, 3, 4, 6]);
         let nowhere = Path::new("/nowhere");
         assert_eq!(thread_counts(nowhere, &[0, 1, 2]), [1, 2, 3]);
-        assert_eq!(in_order(nowhere).len(), here);
+        assert_eq!(in_order(nowhere, vec![3, 1]), [3, 1]);
+        assert!(!here(nowhere).is_empty() && pin(here(nowhere)[0]));
+        assert!(!pin(usize::MAX));
     }
 }
