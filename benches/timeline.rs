@@ -209,6 +209,7 @@ impl Scene {
         let home = TempDir::new()?;
         let ctx = Context::default();
         let place = Installation {
+            machines: Vec::new(),
             paths: Paths::under(&home.path().join("home")),
             onnxruntime: None,
             python: None,

@@ -192,6 +192,7 @@ impl Scene {
     fn start(home: TempDir, files: Vec<PathBuf>) -> Result<Self> {
         let ctx = Context::default();
         let place = Installation {
+            machines: Vec::new(),
             paths: Paths::under(&home.path().join("home")),
             onnxruntime: None,
             python: None,

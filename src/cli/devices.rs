@@ -11,7 +11,7 @@ use anyhow::bail;
 use serde_json::{Map, Value, json};
 
 use super::args::DevicesArgs;
-use super::{devices_text, output};
+use super::{Context, devices_text, output};
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::telemetry::{Lost, Reading, Telemetry};
 use powerband_measure::telemetry::sampler::{RATES_HZ, Sampler};
@@ -27,7 +27,10 @@ const LOOK: Duration = Duration::from_millis(250);
 const PRINTED: Duration = Duration::from_millis(500);
 
 /// Prints it.
-pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &DevicesArgs) -> anyhow::Result<ExitCode> {
+    if let Some(host) = &args.on {
+        return on(context, args, host);
+    }
     let places = places(args.replay.as_deref())?;
     if args.watch {
         return watch(args, &places);
@@ -68,6 +71,19 @@ pub(super) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
         devices_text::missing(&telemetry.missing),
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The same of another machine, by its own Powerband.
+fn on(context: &Context, args: &DevicesArgs, host: &str) -> anyhow::Result<ExitCode> {
+    let mut words = vec!["devices".to_owned()];
+    if args.watch {
+        rate(args.rate, "--rate")?;
+        words.extend(["--watch".to_owned(), format!("--rate={}", args.rate)]);
+    }
+    words.extend(args.seconds.map(|seconds| format!("--seconds={seconds}")));
+    words.extend(args.json.then(|| "--json".to_owned()));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    super::machines::run_on(context, host, &words)
 }
 
 /// The sources of readings, or the session to play back.

@@ -6,7 +6,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
-use super::{Context, output};
+use super::{Context, machines, output};
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::repeat;
 use powerband_measure::engines::install::InstallRequest;
@@ -18,7 +18,17 @@ use powerband_measure::worker::probe::{self, Found};
 /// Lists, or installs.
 pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
     if let Some(EnginesCommand::Install(install)) = &args.command {
+        if let Some(host) = &args.on {
+            bail!(
+                "engines are installed on this machine alone; on {host} run powerband engines install there"
+            );
+        }
         return install_engine(context, install);
+    }
+    if let Some(host) = &args.on {
+        let json = args.json.then_some("--json");
+        let words: Vec<&str> = ["engines"].into_iter().chain(json).collect();
+        return machines::run_on(context, host, &words);
     }
     let found = survey(context);
     if args.json {

@@ -23,11 +23,13 @@ mod journey;
 mod kernels;
 mod kernels_text;
 mod limits_text;
+mod machines;
 mod manual;
 mod model;
 mod output;
 mod progress;
 mod recover;
+mod remote;
 mod report;
 mod resources;
 mod session_text;
@@ -225,13 +227,20 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
     if args.command.is_none() {
         return window(&context, args.files);
     }
+    if let Some(Command::Remote { command }) = args.command {
+        return remote::run(&context, command).map(Wanted::Done);
+    }
     if !matches!(args.command, Some(Command::Recover(_))) {
         offer_journals(&context);
     }
     let status = match args.command {
-        None | Some(Command::Worker(_) | Command::Completions(_) | Command::Manual(_)) => {
-            Ok(ExitCode::SUCCESS)
-        }
+        None
+        | Some(
+            Command::Worker(_)
+            | Command::Remote { .. }
+            | Command::Completions(_)
+            | Command::Manual(_),
+        ) => Ok(ExitCode::SUCCESS),
         Some(Command::Bench(args)) => bench::run(&context, &args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Journey(args)) => journey::run(&args),
@@ -244,7 +253,8 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Report(args)) => report::run(&context, &args),
         Some(Command::Model(args)) => model::run(&context, &args),
         Some(Command::Engines(args)) => engines::run(&context, &args),
-        Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::Devices(args)) => devices::run(&context, &args),
+        Some(Command::Machines(args)) => machines::run(&context, &args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
     };
     status.map(Wanted::Done)

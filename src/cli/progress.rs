@@ -67,6 +67,7 @@ impl Progress {
         self.follow_visits(&stamped.event, session);
         self.measure_progress(stamped, session);
         match &stamped.event {
+            RunEvent::Reached { machine } => self.line(&machine.in_short()),
             RunEvent::SetupReady { setup, report } => self.line(&format!(
                 "{}: {} loaded the model in {}",
                 session.setup_label(*setup),

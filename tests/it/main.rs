@@ -30,6 +30,7 @@ mod profilers;
 mod providers;
 mod pytorch;
 mod real_window;
+mod remote;
 mod reports;
 mod session_compat;
 mod several_inputs;

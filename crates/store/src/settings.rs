@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::ron_keys::{self, Entry, options};
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::base::{atomic_file, regular_file};
+use powerband_core::domain::machine::NamedMachine;
 
 /// The user's choices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +24,8 @@ pub struct Settings {
     pub python: Option<PathBuf>,
     /// Categories of kernels and patterns for them, which come before the built-in ones.
     pub categories: Vec<(String, String)>,
+    /// Machines that setups may run on, by name.
+    pub machines: Vec<NamedMachine>,
 }
 
 /// Reads the settings; a missing file means the defaults, a broken one is an error to be shown.

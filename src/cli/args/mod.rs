@@ -1,5 +1,6 @@
 //! The arguments of `powerband`, with their help.
 
+mod machines;
 mod out;
 mod point;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
 pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
@@ -73,6 +75,8 @@ pub(super) enum Command {
     Engines(EnginesArgs),
     /// Show what this machine has.
     Devices(DevicesArgs),
+    /// List the machines that setups may run on, check one, or remove what was sent there.
+    Machines(MachinesArgs),
     /// Save what an interrupted run had measured.
     Recover(RecoverArgs),
     /// Print what a shell needs to complete these commands.
@@ -82,6 +86,13 @@ pub(super) enum Command {
     /// Measure on behalf of another process.
     #[command(hide = true)]
     Worker(WorkerArgs),
+    /// Answer a Powerband on another machine.
+    #[command(hide = true)]
+    Remote {
+        /// What it asks.
+        #[command(subcommand)]
+        command: RemoteCommand,
+    },
 }
 
 /// Arguments of `worker`.
@@ -471,6 +482,9 @@ pub(crate) struct EnginesArgs {
     /// What to do about them; without one, list them.
     #[command(subcommand)]
     pub command: Option<EnginesCommand>,
+    /// The machine: a name of the settings, or a host of ssh [default: this one].
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -509,6 +523,9 @@ Examples:
 
 Clocks and limits come with the command that would change them; Powerband itself sets nothing.")]
 pub(crate) struct DevicesArgs {
+    /// The machine: a name of the settings, or a host of ssh [default: this one].
+    #[arg(long, value_name = "HOST", conflicts_with = "replay")]
+    pub on: Option<String>,
     /// Go on reading, until Ctrl-C.
     #[arg(long)]
     pub watch: bool,

@@ -98,6 +98,7 @@ struct Desk {
 /// The folders of a home, without engines from elsewhere.
 fn place(home: &Home) -> Installation {
     Installation {
+        machines: Vec::new(),
         paths: Paths::under(&home.path("home")),
         onnxruntime: None,
         python: None,

@@ -292,6 +292,7 @@ pub(super) mod tests {
     /// An application that knows nothing of its machine yet.
     pub(crate) fn app() -> App {
         let place = Installation {
+            machines: Vec::new(),
             paths: Paths::under(Path::new("/none")),
             onnxruntime: None,
             python: None,

@@ -396,6 +396,7 @@ impl LiveRun {
                 format!("{}: worker started, process {pid}", label(*setup)),
                 false,
             ),
+            RunEvent::Reached { machine } => (machine.in_short(), false),
             RunEvent::SetupReady { setup, report } => (
                 format!(
                     "{}: {} loaded the model in {}",

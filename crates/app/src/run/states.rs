@@ -61,6 +61,8 @@ fn doing_words(doing: Doing) -> &'static str {
             "comparing outputs"
         }
         Doing::Activity(Activity::Profiling { .. }) => "profiling",
+        Doing::Activity(Activity::Connecting { .. }) => "connecting",
+        Doing::Activity(Activity::Sending { .. }) => "sending files",
     }
 }
 

@@ -18,6 +18,17 @@ pub struct ProcessSpec {
     pub script: Option<Script>,
     /// The processors that it and all its threads may use, by number; empty for those that we may use.
     pub cores: Vec<usize>,
+    /// How its output is to be read, where what is started only leads to another machine.
+    pub remote: Option<Remote>,
+}
+
+/// How the output of a process is read that runs on another machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remote {
+    /// The line after which the program itself speaks: what came before is a greeting or an error.
+    pub begins_after: String,
+    /// Whether our own program guards the process over there and says how it ended.
+    pub is_guarded: bool,
 }
 
 /// A script that an interpreter is to run.

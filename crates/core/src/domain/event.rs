@@ -4,6 +4,7 @@
 //! are its readers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,7 @@ use super::accuracy::Accuracy;
 use super::case::{CaseKey, Opening, Round, WarmUp};
 use super::environment::Environment;
 use super::examination::Examination;
+use super::machine::RemoteMachine;
 use super::model::{ModelRef, Network};
 use super::outcome::{Outcome, Phase};
 use super::plan::Plan;
@@ -55,6 +57,27 @@ impl Beginning {
     }
 }
 
+/// What goes to another machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sent {
+    /// This program.
+    Program,
+    /// A model, or its weights.
+    Model,
+    /// Values of an input.
+    Input,
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Program => "the program",
+            Self::Model => "the model",
+            Self::Input => "an input",
+        })
+    }
+}
+
 /// Something other than a phase of a visit that a run turns to, and that may take long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Activity {
@@ -67,6 +90,22 @@ pub enum Activity {
     OpeningSmaller {
         /// The smaller one.
         case: CaseKey,
+    },
+    /// Connecting to the machine of a setup.
+    Connecting {
+        /// Which setup.
+        setup: usize,
+    },
+    /// Sending a file to the machine of a setup.
+    Sending {
+        /// Which setup.
+        setup: usize,
+        /// What it is.
+        what: Sent,
+        /// Bytes that have gone, before they are compressed.
+        done_bytes: u64,
+        /// Bytes that there are.
+        total_bytes: u64,
     },
     /// Computing the outputs that the setups' are compared with.
     ComputingReference,
@@ -93,6 +132,11 @@ pub enum RunEvent {
         session: Box<Session>,
         /// When, RFC 3339 in UTC.
         at: String,
+    },
+    /// Another machine answers, on which setups are to run.
+    Reached {
+        /// What it says of itself.
+        machine: Box<RemoteMachine>,
     },
     /// A worker was started for a setup.
     WorkerStarted {

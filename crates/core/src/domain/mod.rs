@@ -12,6 +12,7 @@ pub mod experiment;
 pub mod fill;
 pub mod generation;
 pub mod input_sizes;
+pub mod machine;
 pub mod model;
 pub mod names;
 pub mod outcome;

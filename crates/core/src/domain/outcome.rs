@@ -65,6 +65,13 @@ pub enum Outcome {
         /// The end of what it wrote to standard error.
         stderr: String,
     },
+    /// The connection to the machine of the setup broke off, or never came about.
+    Lost {
+        /// What the worker was doing.
+        phase: Phase,
+        /// What the connection's program said, and what helps.
+        reason: String,
+    },
     /// The worker does not speak the protocol.
     Garbled {
         /// What it said instead.
@@ -91,6 +98,7 @@ impl Outcome {
             Self::OutOfMemory { .. } => "out-of-memory",
             Self::TimedOut { .. } => "timed-out",
             Self::Crashed { .. } => "crashed",
+            Self::Lost { .. } => "lost",
             Self::Garbled { .. } => "garbled",
             Self::Failed { .. } => "failed",
             Self::Cancelled => "cancelled",
@@ -136,6 +144,13 @@ impl Outcome {
             Self::Crashed { phase, how, stderr } => format!(
                 "{}. Its last words: {stderr}",
                 death_sentence(how, &format!("while {phase}"))
+            ),
+            Self::Lost {
+                phase: Phase::Start,
+                reason,
+            } => format!("no connection: {reason}"),
+            Self::Lost { phase, reason } => format!(
+                "the connection was lost while {phase}: {reason}. Rounds that were measured before are kept; --more measures the others"
             ),
             Self::Garbled { reason } => format!("the worker does not speak the protocol: {reason}"),
             Self::Failed { phase, reason } => format!("{phase} failed: {reason}"),

@@ -9,6 +9,7 @@ use super::case::{Case, CaseKey};
 use super::claim::Published;
 use super::environment::Environment;
 use super::examination::Examination;
+use super::machine::RemoteMachine;
 use super::model::{ModelRef, Network};
 use super::outcome::Outcome;
 use super::plan::Plan;
@@ -92,6 +93,9 @@ pub struct Session {
     /// What the machine's devices were measured to reach, as known when the run began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roofs: Vec<Roofs>,
+    /// Other machines that setups ran on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<RemoteMachine>,
 }
 
 /// A later run that added rounds to a session.
@@ -136,6 +140,7 @@ impl Session {
             sittings: self.sittings.clone(),
             telemetry: Telemetry::default(),
             roofs: self.roofs.clone(),
+            machines: self.machines.clone(),
             ..*self
         }
     }
@@ -171,6 +176,18 @@ impl Session {
     /// The model that a setup runs.
     pub fn model_of(&self, setup: usize) -> &ModelRef {
         self.variants.get(&setup).unwrap_or(&self.model)
+    }
+
+    /// The machine that a setup ran on, where that was not this one.
+    pub fn machine_of(&self, setup: usize) -> Option<&RemoteMachine> {
+        let mut machines = self.machines.iter();
+        machines.find(|machine| machine.setups.contains(&setup))
+    }
+
+    /// The circumstances of a setup's machine.
+    pub fn environment_of(&self, setup: usize) -> &Environment {
+        self.machine_of(setup)
+            .map_or(&self.environment, |machine| &machine.environment)
     }
 
     /// The networks that its setups run.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::case::{Case, CaseKey};
 use super::device::Gpu;
 use super::event::{Beginning, RunEvent, Stamped};
+use super::machine::RemoteMachine;
 use super::outcome::Outcome;
 use super::session::{Completion, Session};
 use super::telemetry::{Telemetry, WatchedDevice};
@@ -43,6 +44,7 @@ impl Session {
             sittings: Vec::new(),
             telemetry: Telemetry::default(),
             roofs: beginning.roofs,
+            machines: Vec::new(),
         }
     }
 
@@ -72,6 +74,7 @@ impl Session {
             | RunEvent::RoundStarted { .. }
             | RunEvent::Paused
             | RunEvent::Resumed => {}
+            RunEvent::Reached { machine } => self.reach(*machine),
             RunEvent::SetupReady { setup, report } => {
                 if let Some(slot) = self.reports.get_mut(setup) {
                     *slot = Some(report);
@@ -130,6 +133,16 @@ impl Session {
                 };
             }
         }
+    }
+
+    /// Takes in what a machine says of itself. Where all setups run on it, its circumstances are the session's.
+    fn reach(&mut self, machine: RemoteMachine) {
+        if (0..self.plan.setups.len()).all(|setup| machine.setups.contains(&setup)) {
+            self.environment = machine.environment.clone();
+            self.roofs.clear();
+        }
+        self.machines.retain(|known| known.name != machine.name);
+        self.machines.push(machine);
     }
 
     fn with_case(&mut self, key: CaseKey, change: impl FnOnce(&mut Case)) {

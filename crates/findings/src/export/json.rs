@@ -22,7 +22,7 @@ use powerband_core::stats::summary::Summary;
 /// The whole document.
 pub fn session(session: &Session) -> Value {
     let rows = case_rows::case_rows(session);
-    json!({
+    let mut document = json!({
         "name": session.name,
         "created": session.created,
         "completion": match session.completion {
@@ -50,7 +50,14 @@ pub fn session(session: &Session) -> Value {
         "elapsed_s": session.elapsed_ns as f64 / 1e9,
         "telemetry": telemetry(&session.telemetry),
         "warnings": session.warnings,
-    })
+    });
+    if let Some(fields) = document
+        .as_object_mut()
+        .filter(|_| !session.machines.is_empty())
+    {
+        fields.insert("machines".to_owned(), json!(session.machines));
+    }
+    document
 }
 
 /// The gain of replicas over one worker.

@@ -4,6 +4,7 @@ use super::key::{Key, Takes};
 use super::{
     ALL, COMMON_KEYS, Engine, copies, cores, find, memory_limit, neighbour, recipe, streams,
 };
+use crate::worker::transport;
 use powerband_core::base::humanize;
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::setup::Setup;
@@ -79,6 +80,7 @@ fn check_values(setup: &Setup, engine: &dyn Engine) -> Result<(), String> {
     recipe(setup)?;
     copies(setup)?;
     streams(setup)?;
+    transport::check(setup)?;
     cores(setup)?;
     neighbour(setup)?;
     engine.check(setup)

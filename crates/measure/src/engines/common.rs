@@ -7,6 +7,7 @@ use super::key::{Key, MOST, Takes};
 use super::{
     COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
 };
+use crate::worker::transport::{PROGRAM_KEY, VIA_KEY, WHERE_KEY};
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::{CORES_KEY, NEIGHBOUR_KEY, Setup};
 use powerband_onnx::rewrite::Precision;
@@ -86,6 +87,22 @@ pub const COMMON_KEYS: &[Key] = &[
         NEIGHBOUR_KEY,
         Takes::One(&NEIGHBOURS),
         "a process beside each run, on the processors that cores= leaves: it streams memory, or computes from registers",
+    ),
+    Key::new(
+        WHERE_KEY,
+        Takes::Text("a machine of the settings, or ssh:HOST", "ssh:HOST"),
+        "the machine that the worker runs on",
+    )
+    .usually("here"),
+    Key::new(
+        VIA_KEY,
+        Takes::Text("words, e.g. \"kubectl exec -i pod --\"", "env"),
+        "words in front of the worker's command that run it on another machine and carry its input and output",
+    ),
+    Key::new(
+        PROGRAM_KEY,
+        Takes::Text("a path over there", "/opt/powerband"),
+        "this program on the machine of where= or via=, which is sent there otherwise",
     ),
 ];
 

@@ -7,6 +7,7 @@ use crate::engines::runtimes::EnvironmentRoots;
 use crate::telemetry::sampler::USUAL_HZ;
 use crate::telemetry::source::Places;
 use powerband_core::base::paths::Paths;
+use powerband_core::domain::machine::NamedMachine;
 use powerband_store::settings::Settings;
 
 /// This installation, and what its user chose.
@@ -20,6 +21,8 @@ pub struct Installation {
     pub python: Option<PathBuf>,
     /// Our own executable, which is the worker.
     pub program: PathBuf,
+    /// Machines that the user gave names.
+    pub machines: Vec<NamedMachine>,
     /// How devices are watched during a run; nothing for not at all.
     pub watch: Option<WatchRequest>,
     /// Where Python environments to offer are looked for.
@@ -34,6 +37,7 @@ impl Installation {
             onnxruntime: settings.onnxruntime.clone(),
             python: settings.python.clone(),
             program,
+            machines: settings.machines.clone(),
             watch: Some(WatchRequest {
                 rate_hz: USUAL_HZ,
                 places: Places::of_user(),

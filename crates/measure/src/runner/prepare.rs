@@ -19,7 +19,9 @@ use crate::engines::{self, Needs};
 use crate::roofs::kept;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
-use crate::worker::{probe, profilers};
+use crate::worker::remote::files::ModelFiles;
+use crate::worker::transport::Machine;
+use crate::worker::{probe, profilers, transport};
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -86,7 +88,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     let ports = inspect::inputs(&model.proto)?;
     let sizes = request.input_sizes();
     let axes = BatchAxes::find(&ports, &sizes.batch_axis)?;
-    let mut chosen = choose_setups(place, request);
+    let mut chosen = choose_setups(place, request)?;
     if chosen.setups.is_empty() {
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
@@ -105,10 +107,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     })?;
     check_samples(request, &inputs)?;
     let warnings = notices(&ports, &axes, &plan, &chosen);
-    let models = (0..plan.setups.len()).map(|setup| match variants.get(&setup) {
-        Some(variant) => variant.file.path.clone(),
-        None => model.path.clone(),
-    });
+    let models = (0..plan.setups.len()).map(|setup| model_files(&model, variants.get(&setup)));
     let reference = plan.judging.is_some().then(|| {
         let found = plan.setups.iter().zip(&chosen.runtimes);
         let mut places = found.map(|(setup, found)| with_runtime(place, setup, Some(found)));
@@ -127,6 +126,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     Ok(PreparedRun {
         reference,
         models: models.collect(),
+        machines: chosen.machines,
         beginning: Beginning {
             variants: variants
                 .iter()
@@ -153,6 +153,16 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     })
 }
 
+/// The files of a setup's model: its own, or the plan's.
+fn model_files(model: &ModelFile, own: Option<&Variant>) -> ModelFiles {
+    let file = own.map_or(model, |variant| &variant.file);
+    ModelFiles {
+        file: file.path.clone(),
+        data: file.data.clone(),
+        sha256: file.sha256.clone(),
+    }
+}
+
 /// A folder of its own for each run's timelines.
 fn traces_folder(place: &Installation) -> PathBuf {
     let name = format!("{:016x}", clock::entropy());
@@ -176,7 +186,13 @@ pub fn prepare_more(
         }
     }
     let then = &session.environment;
-    if (&then.cpu.model, &then.kernel) != (&now.environment.cpu.model, &now.environment.kernel) {
+    // Machines of setups are looked at when they are reached.
+    let is_here = session.machines.is_empty();
+    let (then, now) = (
+        (&then.cpu.model, &then.kernel),
+        (&now.environment.cpu.model, &now.environment.kernel),
+    );
+    if is_here && then != now {
         return Err(PrepareError::OtherMachine);
     }
     request.beginning.name.clone_from(&session.name);
@@ -190,12 +206,12 @@ pub fn prepare_more(
 }
 
 /// The setups that were asked for, with their libraries; or every engine that can run here.
-fn choose_setups(place: &Installation, request: &RunRequest) -> Chosen {
+fn choose_setups(place: &Installation, request: &RunRequest) -> Result<Chosen, PrepareError> {
     let by_itself = request.setups.is_empty();
     let candidates = planning::candidates(request);
     let places = candidates
         .iter()
-        .any(|(_, engine)| engine.needs() != Needs::Nothing)
+        .any(|(setup, engine)| engine.needs() != Needs::Nothing && !transport::is_elsewhere(setup))
         .then(|| {
             let python = place.python.as_deref();
             probe::places(&place.paths, place.onnxruntime.clone(), python)
@@ -205,9 +221,16 @@ fn choose_setups(place: &Installation, request: &RunRequest) -> Chosen {
         runtimes: Vec::new(),
         made_up: false,
         notes: Vec::new(),
+        machines: BTreeMap::new(),
     };
     for (setup, engine) in candidates {
+        let machine = Machine::of_setup(&setup, &place.machines).map_err(PrepareError::Machine)?;
+        let is_elsewhere = machine.is_some();
+        let own = machine.map(|machine| (chosen.setups.len(), machine));
+        chosen.machines.extend(own);
         let runtime = match &places {
+            // What is there is asked there, once the run begins.
+            _ if is_elsewhere => Ok(None),
             Some(places) => probe::runtime_for(engine, &setup, places)
                 .map(|found| found.map(|found| found.path)),
             None => Ok(None),
@@ -222,7 +245,7 @@ fn choose_setups(place: &Installation, request: &RunRequest) -> Chosen {
         chosen.setups.push(setup);
         chosen.runtimes.push(runtime);
     }
-    chosen
+    Ok(chosen)
 }
 
 fn beginning(

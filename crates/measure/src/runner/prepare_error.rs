@@ -43,6 +43,9 @@ pub enum PrepareError {
     /// The profiler that is wanted is not here.
     #[error("{0}")]
     Profiler(String),
+    /// A machine is not known.
+    #[error("{0}")]
+    Machine(String),
     /// No engine is named, and none is here.
     #[error("no engine can run here: {0}")]
     NoEngine(String),

@@ -8,6 +8,7 @@ use super::installation::Installation;
 use super::precision::{self, Converted};
 use super::prepare_error::PrepareError;
 use crate::engines::{self, Needs};
+use crate::worker::transport::Machine;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::setup::Setup;
@@ -25,6 +26,8 @@ pub(super) struct Chosen {
     pub made_up: bool,
     /// What is to be said of them.
     pub notes: Vec<String>,
+    /// The machines of those that do not run here, by their places.
+    pub machines: BTreeMap<usize, Machine>,
 }
 
 /// A model that one setup runs in place of the plan's.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::Phase;
@@ -31,9 +32,12 @@ impl Doing {
     /// The setup that it is about, where that is another one than its case's or there is no case.
     pub fn setup(self) -> Option<usize> {
         match self {
-            Self::Activity(Activity::Examining { setup } | Activity::Comparing { setup }) => {
-                Some(setup)
-            }
+            Self::Activity(
+                Activity::Examining { setup }
+                | Activity::Comparing { setup }
+                | Activity::Connecting { setup }
+                | Activity::Sending { setup, .. },
+            ) => Some(setup),
             Self::Activity(Activity::OpeningSmaller { case } | Activity::Profiling { case }) => {
                 Some(case.setup)
             }
@@ -55,6 +59,18 @@ impl fmt::Display for Doing {
                 }
                 Activity::ComputingReference => f.write_str("computing the reference's outputs"),
                 Activity::Comparing { .. } => f.write_str("comparing outputs"),
+                Activity::Connecting { .. } => f.write_str("connecting to its machine"),
+                Activity::Sending {
+                    what,
+                    done_bytes,
+                    total_bytes,
+                    ..
+                } => write!(
+                    f,
+                    "sending {what}, {} of {}",
+                    humanize::bytes(*done_bytes),
+                    humanize::bytes(*total_bytes)
+                ),
                 Activity::Profiling { case } => write!(f, "profiling {}", case.point),
             },
         }

@@ -25,9 +25,37 @@ pub struct Ending {
     pub memory: Option<String>,
     /// Whether it went by itself with an error, or by a signal that was not ours.
     pub is_failure: bool,
+    /// Whether the connection to the worker ended, and not, for all that is known, the worker.
+    pub is_lost: bool,
 }
 
+/// How the line begins with which the guard of a worker on another machine says how that ended.
+pub(super) const FAREWELL: &str = "powerband-worker-ended: ";
+/// What the guard adds where the system killed the worker for its memory.
+pub(super) const FOR_MEMORY: &str = "the system killed the worker to free memory (OOM killer)";
+
 impl Ending {
+    /// The end of a worker on another machine, as its guard says it. Where it says nothing, the connection is lost.
+    pub(super) fn guarded(self) -> Self {
+        let Some((before, said)) = self.stderr.rsplit_once(FAREWELL) else {
+            return Self {
+                is_lost: true,
+                is_failure: true,
+                ..self
+            };
+        };
+        let said = said.lines().next().unwrap_or_default().trim();
+        let (how, reason) = said.split_once("; ").unwrap_or((said, ""));
+        let for_memory = (reason == FOR_MEMORY).then(|| reason.to_owned());
+        Self {
+            is_failure: how != ENDED_WELL,
+            how: how.to_owned(),
+            memory: for_memory.or(self.memory),
+            stderr: before.trim().to_owned(),
+            is_lost: false,
+        }
+    }
+
     /// When and how a worker died, in a sentence without its full stop.
     pub(crate) fn sentence(&self, when: &str) -> String {
         if self.memory.is_some() {
@@ -63,10 +91,13 @@ impl fmt::Display for Ending {
     }
 }
 
+/// How a process ended that had no error.
+const ENDED_WELL: &str = "it ended by itself, without an error";
+
 /// An exit status in words.
 pub(super) fn how_it_ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(0), _) => "it ended by itself, without an error".to_owned(),
+        (Some(0), _) => ENDED_WELL.to_owned(),
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(number)) => {
             // rustix writes a name as `"Signal::KILL"`, and one that it does not know as a number.
@@ -93,6 +124,32 @@ pub(super) fn oom_kills() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_guard_says_how_its_worker_ended_and_its_silence_is_a_lost_connection() {
+        let ending = |stderr: &str| Ending {
+            how: "exit status 255".to_owned(),
+            stderr: stderr.to_owned(),
+            memory: None,
+            is_failure: true,
+            is_lost: false,
+        };
+        let killed = format!("last words\n{FAREWELL}signal 9 (SIGKILL); {FOR_MEMORY}");
+        let killed = ending(&killed).guarded();
+        assert_eq!(
+            (killed.how.as_str(), killed.is_lost),
+            ("signal 9 (SIGKILL)", false)
+        );
+        assert_eq!(killed.stderr, "last words");
+        assert!(killed.memory.is_some() && killed.is_failure);
+        let well = ending(&format!("{FAREWELL}{ENDED_WELL}")).guarded();
+        assert!(!well.is_failure);
+        assert!(
+            ending("Connection to a closed by remote host.")
+                .guarded()
+                .is_lost
+        );
+    }
 
     #[test]
     fn signals_are_said_with_their_names() {

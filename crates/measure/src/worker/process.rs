@@ -5,11 +5,11 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::io::{self, BufReader, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,32 +21,17 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use super::ending::Ending;
 use super::ending::{how_it_ended, oom_kills};
+pub use super::lines::Incoming;
+use super::lines::{keep_end, read_lines, skip_greeting};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, Script};
 
-/// How much of a child's standard error is kept.
-const STDERR_KEPT: usize = 16 << 10;
 /// How many lines may wait to be looked at; a child that writes faster has to wait.
 const LINES_WAITING: usize = 64;
 /// How long a child may take to end by itself once its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(700);
 /// How often a wait for a child that finishes looks at its cancel token.
 const FINISH_LOOK: Duration = Duration::from_millis(100);
-
-/// What came from a child's standard output.
-#[derive(Debug)]
-pub enum Incoming {
-    /// A line without its end.
-    Line(String),
-    /// The last line, without its end: the process stopped in the middle of it.
-    Torn(String),
-    /// A line longer than allowed, or not text.
-    Garbled(String),
-    /// Nothing more will come.
-    End,
-    /// Nothing came in time.
-    Silence,
-}
 
 /// A child process with its pipes.
 #[derive(Debug)]
@@ -57,6 +42,8 @@ pub struct Process {
     lines: Receiver<Incoming>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     oom_kills_before: u64,
+    /// Whether it leads to a worker on another machine, whose guard says how it ended.
+    is_guarded: bool,
     ended: Option<ExitStatus>,
     /// Whether it was ended by us, or its end was reported.
     is_over: bool,
@@ -80,12 +67,21 @@ impl Process {
         let mut child = spawn_on(&mut command, &spec.cores)?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let (sender, lines) = sync_channel(LINES_WAITING);
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let begins_after = spec
+            .remote
+            .as_ref()
+            .map(|remote| remote.begins_after.clone());
         if let Some(stdout) = child.stdout.take() {
+            let kept = Arc::clone(&stderr);
             named("worker-stdout", move || {
-                read_lines(stdout, longest, &sender);
+                let mut reader = BufReader::with_capacity(64 << 10, stdout);
+                if let Some(line) = begins_after {
+                    skip_greeting(&mut reader, &line, longest, &kept);
+                }
+                read_lines(reader, longest, &sender);
             })?;
         }
-        let stderr = Arc::new(Mutex::new(VecDeque::new()));
         if let Some(pipe) = child.stderr.take() {
             let kept = Arc::clone(&stderr);
             named("worker-stderr", move || keep_end(pipe, &kept))?;
@@ -98,6 +94,7 @@ impl Process {
             lines,
             stderr,
             oom_kills_before,
+            is_guarded: spec.remote.as_ref().is_some_and(|remote| remote.is_guarded),
             ended: None,
             is_over: false,
             _script: script,
@@ -184,11 +181,17 @@ impl Process {
         self.signal(Signal::KILL);
         let stderr = self.stderr_end();
         let how = by_itself.map_or_else(|| "ended by Powerband".to_owned(), how_it_ended);
-        Ending {
+        let ending = Ending {
             memory: by_itself.and_then(|status| self.blames_memory(status, &stderr)),
             is_failure: by_itself.is_some_and(|status| !status.success()),
+            is_lost: false,
             how,
             stderr,
+        };
+        if self.is_guarded && by_itself.is_some() {
+            ending.guarded()
+        } else {
+            ending
         }
     }
 
@@ -297,6 +300,33 @@ pub(crate) fn run_watched(
 ) -> io::Result<Finished> {
     let mut process = Process::start(spec, 1 << 20)?;
     process.stdin = None;
+    Ok(collect(process, limit, cancel, watcher, &mut || ()))
+}
+
+/// As [`run_to_end`], with its standard input written by `feed` on a thread of its own; `meanwhile` is called a few
+/// times a second.
+pub(crate) fn run_fed(
+    spec: &ProcessSpec,
+    limit: Duration,
+    cancel: &CancelToken,
+    feed: impl FnOnce(&mut dyn io::Write) -> io::Result<()> + Send + 'static,
+    meanwhile: &mut dyn FnMut(),
+) -> io::Result<Finished> {
+    let mut process = Process::start(spec, 1 << 20)?;
+    if let Some(mut stdin) = process.stdin.take() {
+        // What ends early says why itself; that the pipe is broken is only the consequence.
+        named("feed", move || feed(&mut stdin).unwrap_or_default())?;
+    }
+    Ok(collect(process, limit, cancel, &mut |_line| {}, meanwhile))
+}
+
+fn collect(
+    mut process: Process,
+    limit: Duration,
+    cancel: &CancelToken,
+    watcher: &mut dyn FnMut(&str),
+    meanwhile: &mut dyn FnMut(),
+) -> Finished {
     let deadline = Instant::now() + limit;
     let mut stdout = String::new();
     loop {
@@ -307,12 +337,12 @@ pub(crate) fn run_watched(
             } else {
                 format!("did not end within {} s", limit.as_secs())
             };
-            return Ok(Finished {
+            return Finished {
                 success: false,
                 how,
                 stdout,
                 stderr: process.stderr_end(),
-            });
+            };
         }
         match process.next(Duration::from_millis(100)) {
             Incoming::Line(line) | Incoming::Torn(line) => {
@@ -321,17 +351,18 @@ pub(crate) fn run_watched(
                 stdout.push('\n');
             }
             Incoming::End => break,
-            Incoming::Garbled(_) | Incoming::Silence => {}
+            Incoming::Garbled(_) => {}
+            Incoming::Silence => meanwhile(),
         }
     }
     let ending = process.end();
     let success = process.ended.is_some_and(|status| status.success());
-    Ok(Finished {
+    Finished {
         success,
         how: ending.how,
         stdout,
         stderr: ending.stderr,
-    })
+    }
 }
 
 /// A process that neither hears nor says anything and is not ended with us.
@@ -352,7 +383,7 @@ pub(crate) fn silent(program: &Path, argument: &Path) -> Command {
 const SILENCE: &str = "ORT_DISABLE_TELEMETRY";
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
-fn bare(spec: &ProcessSpec) -> Command {
+pub(super) fn bare(spec: &ProcessSpec) -> Command {
     let mut command = Command::new(&spec.program);
     if std::env::var_os(SILENCE).is_none() {
         command.env(SILENCE, "1");
@@ -367,7 +398,7 @@ fn bare(spec: &ProcessSpec) -> Command {
 ///
 /// A child begins where the thread that starts it may run, so this thread goes there for that moment:
 /// no thread of the child is ever anywhere else.
-fn spawn_on(command: &mut Command, cores: &[usize]) -> io::Result<Child> {
+pub(super) fn spawn_on(command: &mut Command, cores: &[usize]) -> io::Result<Child> {
     if cores.is_empty() {
         return command.spawn();
     }
@@ -390,7 +421,7 @@ fn spawn_on(command: &mut Command, cores: &[usize]) -> io::Result<Child> {
 }
 
 /// A script in a folder of its own, which goes with the process.
-fn written(script: &Script) -> io::Result<TempDir> {
+pub(super) fn written(script: &Script) -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("powerband-").tempdir()?;
     fs::write(folder.path().join(script.name), script.text)?;
     Ok(folder)
@@ -413,60 +444,6 @@ pub(crate) fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Res
         .name(name.to_owned())
         .spawn(work)
         .map(drop)
-}
-
-/// Reads lines until the pipe closes or the receiver is gone.
-fn read_lines(pipe: ChildStdout, longest: usize, sender: &SyncSender<Incoming>) {
-    let mut reader = BufReader::with_capacity(64 << 10, pipe);
-    loop {
-        let mut line = Vec::new();
-        let read = reader
-            .by_ref()
-            .take(longest as u64 + 1)
-            .read_until(b'\n', &mut line);
-        let incoming = match read {
-            Ok(0) | Err(_) => Incoming::End,
-            Ok(_) if line.len() > longest => {
-                Incoming::Garbled(format!("a line of more than {longest} bytes"))
-            }
-            Ok(_) if line.last() != Some(&b'\n') => torn(text_line(line)),
-            Ok(_) => text_line(line),
-        };
-        let last = matches!(incoming, Incoming::End | Incoming::Garbled(_));
-        if sender.send(incoming).is_err() || last {
-            return;
-        }
-    }
-}
-
-fn torn(line: Incoming) -> Incoming {
-    match line {
-        Incoming::Line(text) => Incoming::Torn(text),
-        other => other,
-    }
-}
-
-fn text_line(mut line: Vec<u8>) -> Incoming {
-    while line
-        .last()
-        .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
-    {
-        line.pop();
-    }
-    String::from_utf8(line).map_or_else(
-        |_| Incoming::Garbled("a line that is not text".to_owned()),
-        Incoming::Line,
-    )
-}
-
-fn keep_end(mut pipe: impl Read, kept: &Mutex<VecDeque<u8>>) {
-    let mut chunk = [0; 4096];
-    while let Ok(read @ 1..) = pipe.read(&mut chunk) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(&chunk[..read]);
-        let excess = kept.len().saturating_sub(STDERR_KEPT);
-        kept.drain(..excess);
-    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,9 @@ pub enum WorkerError {
         /// How long it was given.
         limit: Duration,
     },
+    /// There is no connection to its machine.
+    #[error("no connection: {0}")]
+    Lost(String),
     /// It is gone.
     #[error("the worker died: {0}")]
     Died(Ending),
@@ -66,6 +69,14 @@ impl WorkerError {
                 phase,
                 limit_ms: limit.as_millis() as u64,
             },
+            Self::Died(ending) if ending.is_lost => Outcome::Lost {
+                phase,
+                reason: match ending.last_words().as_str() {
+                    "" => "the program that carries it ended without a word".to_owned(),
+                    words => words.to_owned(),
+                },
+            },
+            Self::Lost(reason) => Outcome::Lost { phase, reason },
             Self::Died(Ending {
                 memory: Some(reason),
                 ..

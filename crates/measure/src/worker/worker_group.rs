@@ -3,7 +3,6 @@
 //! From the parent they are processes, the copies of a setup; within a worker they are threads, its streams.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +14,8 @@ use crate::engines::{self, EngineError};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::machine::ClockOffset;
 use powerband_core::domain::setup::Setup;
 
 /// From the word to the first run: long enough for every copy to hear it.
@@ -60,21 +61,36 @@ pub(crate) struct WorkerGroup<M = Worker> {
     /// Cases that the first worker has to itself, because their inputs are given.
     alone: BTreeSet<WorkerCase>,
     threads: usize,
+    /// How the clock of their machine compares with ours, where they run on another one.
+    clock: Option<ClockOffset>,
 }
 
 impl WorkerGroup {
-    /// Starts as many workers as the setup has copies.
+    /// Starts as many workers as the setup has copies, each as `process` says.
     pub(crate) fn start(
         setup: &Setup,
-        runtime: Option<&Path>,
-        program: &Path,
+        process: &ProcessSpec,
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Self, WorkerError> {
         let copies = engines::copies(setup).map_err(EngineError::Unsupported)?;
-        let start = |_| Worker::start(setup, runtime, program, limit, cancel);
+        let start = |_| Worker::start_process(process, limit, cancel);
         let workers = (0..copies).map(start).collect::<Result<_, _>>()?;
         Ok(Self::of(workers, Sharing::Copies))
+    }
+
+    /// The same on another machine, with its clock and its hardware threads.
+    pub(crate) fn elsewhere(self, clock: ClockOffset, threads: usize) -> Self {
+        Self {
+            clock: Some(clock),
+            threads,
+            ..self
+        }
+    }
+
+    /// Whether its processes run on another machine; those here only lead there.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.clock.is_some()
     }
 
     /// The processes.
@@ -119,11 +135,26 @@ impl<M: WorkerHandle> WorkerGroup<M> {
             sharing,
             alone: BTreeSet::new(),
             threads: thread::available_parallelism().map_or(1, usize::from),
+            clock: None,
         }
     }
 
-    /// Asks one question and waits for the answer of all.
+    /// Asks one question and waits for the answer of all. Moments in it are on our clock.
     pub(crate) fn ask_meanwhile(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Reply, WorkerError> {
+        let mut answer = self.ask(request, limit, cancel, meanwhile);
+        if let (Some(clock), Ok(Reply::Measured(measured))) = (self.clock, &mut answer) {
+            measured.started_monotonic_ns = clock.here(measured.started_monotonic_ns);
+        }
+        answer
+    }
+
+    fn ask(
         &mut self,
         request: &Request,
         limit: Duration,
@@ -150,7 +181,10 @@ impl<M: WorkerHandle> WorkerGroup<M> {
             Request::Measure { case, rule } => {
                 let ask = |rule: RoundRule| Request::Measure { case: *case, rule };
                 self.ask_all(&ask(share::waking(rule)), limit, cancel, meanwhile)?;
-                let at = clock::monotonic_ns() + NOTICE.as_nanos() as u64;
+                // Every copy has to hear it in time, over a connection too.
+                let offset = self.clock.unwrap_or_default();
+                let notice_ns = NOTICE.as_nanos() as u64 + 2 * offset.round_trip_ns;
+                let at = offset.there(clock::monotonic_ns() + notice_ns);
                 self.ask_all(&ask(share::together(rule, at)), limit, cancel, meanwhile)?
             }
             request => self.ask_all(request, limit, cancel, meanwhile)?,

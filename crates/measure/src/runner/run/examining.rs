@@ -9,6 +9,7 @@ use super::Run;
 use crate::engines;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::{Worker, WorkerError};
+use crate::worker::transport;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::examination::Examination;
@@ -23,6 +24,7 @@ impl Run<'_, '_> {
         let Some(request) = self.examination_of(setup) else {
             return Ok(());
         };
+        let request = self.sent_examination(setup, request)?;
         let activity = Activity::Examining { setup };
         self.tell(RunEvent::Turned { activity });
         match self.ask_examiner(setup, &request) {
@@ -32,6 +34,7 @@ impl Run<'_, '_> {
                 self.tell(RunEvent::Examined { setup, examination });
                 Ok(())
             }
+            Err(WorkerError::Lost(reason)) => Err(WorkerError::Lost(reason)),
             Err(WorkerError::Cancelled) => {
                 // Not tried again, because it may be what hangs.
                 if !self.control.is_cancelled() {
@@ -64,7 +67,7 @@ impl Run<'_, '_> {
         let case = cases.iter().filter(|case| case.setup == setup).min()?;
         let inputs = self.request.inputs.get(case)?.as_ref().ok()?.clone();
         Some(Request::Examine {
-            setup: spec.clone(),
+            setup: transport::over_there(spec),
             model: self.model(setup),
             runtime: self.runtime(setup),
             inputs,
@@ -80,14 +83,9 @@ impl Run<'_, '_> {
     ) -> Result<Examination, WorkerError> {
         let plan = &self.request.beginning.plan;
         let limits = plan.limits.clone();
-        let Some(spec) = plan.setups.get(setup).cloned() else {
-            return Err(WorkerError::Start("the plan has no such setup".to_owned()));
-        };
-        let runtime = self.runtime(setup);
-        let program = self.request.program.clone();
         let start_limit = Duration::from_millis(limits.start_ms);
-        let mut examiner =
-            Worker::start(&spec, runtime.as_deref(), &program, start_limit, &self.stop)?;
+        let process = self.worker_of(setup)?;
+        let mut examiner = Worker::start_process(&process, start_limit, &self.stop)?;
         let limit = Duration::from_millis(limits.load_ms);
         let stop = self.stop.clone();
         let answer = examiner.ask_meanwhile(request, limit, &stop, &mut || self.look_around());

@@ -251,6 +251,12 @@ impl Run<'_, '_> {
         feed: &Feed,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, String> {
+        if self.is_elsewhere(setup) {
+            return Err(
+                "it ran on another machine, and outputs are compared of setups on this one alone"
+                    .to_owned(),
+            );
+        }
         let activity = Activity::Comparing { setup };
         self.tell(RunEvent::Turned { activity });
         let mut phase = Phase::Start;

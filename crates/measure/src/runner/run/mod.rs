@@ -7,6 +7,7 @@ mod beside;
 mod device_sampling;
 mod examining;
 pub mod judging;
+mod machines;
 mod profiling;
 mod workers;
 mod wrapping;
@@ -20,9 +21,11 @@ use super::schedule;
 use super::watching::{WatchRequest, Watcher};
 use crate::engines::EngineError;
 use crate::engines::generate::Generate;
-use crate::telemetry::process;
 use crate::worker::protocol::{Reply, Request};
+use crate::worker::remote::files::ModelFiles;
+use crate::worker::remote::reached::Reached;
 use crate::worker::supervisor::WorkerError;
+use crate::worker::transport::Machine;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -42,7 +45,9 @@ pub struct PreparedRun {
     /// Our own executable, which is the worker.
     pub program: PathBuf,
     /// Each setup's ONNX file.
-    pub models: Vec<PathBuf>,
+    pub models: Vec<ModelFiles>,
+    /// The machines of the setups that do not run here, by their places in the plan.
+    pub machines: BTreeMap<usize, Machine>,
     /// Each setup's library, where its engine has one; or why the setup cannot run here.
     pub runtimes: Vec<Result<Option<PathBuf>, String>>,
     /// Each case's inputs, or why the batch size does not fit the model.
@@ -127,8 +132,10 @@ pub fn run(
         stop: control.token().clone(),
         observer,
         watcher: None,
+        reached: BTreeMap::new(),
     };
     run.tell(first);
+    run.reach_machines();
     run.refuse_what_does_not_fit();
     run.begin_watching();
     run.measure_rounds();
@@ -136,11 +143,6 @@ pub fn run(
     run.profile();
     run.finish();
     (run.session, run.journal)
-}
-
-/// The most memory that the processes of a setup had, together.
-fn peak_of_all(crew: &WorkerGroup) -> Option<u64> {
-    crew.pids().map(process::peak_bytes).sum()
 }
 
 /// Which rounds are measured.
@@ -178,6 +180,8 @@ struct Run<'a, 'o> {
     observer: &'a mut Observer<'o>,
     /// Watches the devices, where that is wanted.
     watcher: Option<Watcher>,
+    /// Other machines that are ready, by what setups call them.
+    reached: BTreeMap<String, Reached>,
 }
 
 impl Run<'_, '_> {
@@ -474,24 +478,12 @@ impl Run<'_, '_> {
         missing.next()
     }
 
-    /// The most memory that a case's worker had until now, where that is the need of the case: nothing
-    /// larger was opened in it before.
-    fn peak_of(&self, case: CaseKey) -> Option<u64> {
-        let is_larger = |other: &CaseKey| {
-            let is_smaller = other.point == case.point || other.point.is_within(case.point);
-            other.setup == case.setup && !is_smaller
-        };
-        if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
-            return None;
-        }
-        peak_of_all(self.workers.get(&case.setup)?)
-    }
-
     fn ensure_open(&mut self, case: CaseKey) -> Result<(), WorkerError> {
         if self.opened.contains(&case) {
             return Ok(());
         }
         let inputs = self.inputs_of(case).map_err(EngineError::Unsupported)?;
+        let inputs = self.inputs_of_worker(case.setup, inputs)?;
         let limit = Duration::from_millis(self.request.beginning.plan.limits.load_ms);
         let request = Request::Open {
             case: case.into(),

@@ -99,6 +99,12 @@ impl Run<'_, '_> {
     }
 
     fn profile_case(&mut self, case: CaseKey) -> Result<Profile, String> {
+        if self.is_elsewhere(case.setup) {
+            return Err(
+                "it ran on another machine, and profiles are made of setups on this one alone; run powerband bench --profile over there, and import the session"
+                    .to_owned(),
+            );
+        }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let seen = match self.wrapper()? {
             Some((wrapper, program)) => self.wrap_case(case, wrapper, &program, folder.path())?,

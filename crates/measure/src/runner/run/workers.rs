@@ -4,18 +4,27 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Run, peak_of_all};
+use super::Run;
 use crate::engines;
 use crate::runner::worker_memory_budget;
 use crate::telemetry::{machine, process};
 use crate::worker::process::Ending;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::WorkerError;
+use crate::worker::transport;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::setup_report::SetupReport;
+
+/// The most memory that the processes of a setup had, together.
+fn peak_of_all(crew: &WorkerGroup) -> Option<u64> {
+    if crew.is_elsewhere() {
+        return None;
+    }
+    crew.pids().map(process::peak_bytes).sum()
+}
 
 impl Run<'_, '_> {
     pub(super) fn ensure_worker(
@@ -37,9 +46,9 @@ impl Run<'_, '_> {
         self.make_room(setup);
         self.examine(setup)?;
         let start_limit = Duration::from_millis(limits.start_ms);
-        let runtime = self.runtime(setup);
-        let program = &self.request.program;
-        let crew = WorkerGroup::start(&spec, runtime.as_deref(), program, start_limit, &self.stop)?;
+        let process = self.worker_of(setup)?;
+        let crew = WorkerGroup::start(&spec, &process, start_limit, &self.stop)?;
+        let crew = self.placed(setup, crew);
         let start_ns = crew.start_ns();
         let pids: Vec<u32> = crew.pids().collect();
         self.workers.insert(setup, crew);
@@ -48,18 +57,20 @@ impl Run<'_, '_> {
         }
         *phase = Phase::Load;
         let request = Request::Load {
-            setup: spec,
-            model: self.model(setup),
+            setup: transport::over_there(&spec),
+            model: self.model_of_worker(setup)?,
             name: self.model_name(setup),
-            runtime,
+            runtime: self.runtime(setup),
         };
         match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
             Reply::Loaded(mut report) => {
                 self.control.end_start();
                 report.start_ns = start_ns;
                 self.remember_peak(setup);
-                for pid in pids {
-                    process::forget_peak(pid);
+                if !self.is_elsewhere(setup) {
+                    for pid in pids {
+                        process::forget_peak(pid);
+                    }
                 }
                 let notes = self.new_notes(setup, &report);
                 self.tell(RunEvent::SetupReady { setup, report });
@@ -102,12 +113,20 @@ impl Run<'_, '_> {
     }
 
     pub(super) fn model(&self, setup: usize) -> PathBuf {
-        self.request.models.get(setup).cloned().unwrap_or_default()
+        self.request
+            .models
+            .get(setup)
+            .map(|model| model.file.clone())
+            .unwrap_or_default()
     }
 
     /// Ends the other workers where this one's would not fit beside them, or where each is to be alone.
     pub(super) fn make_room(&mut self, setup: usize) {
         if self.workers.is_empty() {
+            return;
+        }
+        // What another machine has room for is not known here.
+        if !self.alone && self.is_elsewhere(setup) {
             return;
         }
         if !self.alone {
@@ -167,6 +186,19 @@ impl Run<'_, '_> {
             )
     }
 
+    /// The most memory that a case's worker had until now, where that is the need of the case: nothing
+    /// larger was opened in it before.
+    pub(super) fn peak_of(&self, case: CaseKey) -> Option<u64> {
+        let is_larger = |other: &CaseKey| {
+            let is_smaller = other.point == case.point || other.point.is_within(case.point);
+            other.setup == case.setup && !is_smaller
+        };
+        if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
+            return None;
+        }
+        peak_of_all(self.workers.get(&case.setup)?)
+    }
+
     pub(super) fn remember_peak(&mut self, setup: usize) {
         let peak = self.workers.get(&setup).and_then(peak_of_all);
         if let Some(peak) = peak {
@@ -185,7 +217,8 @@ impl Run<'_, '_> {
             return Err(WorkerError::Start("its worker is gone".to_owned()));
         };
         if let Some(watcher) = &self.watcher {
-            watcher.set_worker(worker.pids().next());
+            let own = (!worker.is_elsewhere()).then(|| worker.pids().next());
+            watcher.set_worker(own.flatten());
         }
         let stop = self.stop.clone();
         let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.look_around());

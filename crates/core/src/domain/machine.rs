@@ -1,0 +1,85 @@
+//! Machines other than this one: those that the user named in the settings, and those that setups of a session ran
+//! on, as they describe themselves.
+
+use serde::{Deserialize, Serialize};
+
+use super::environment::Environment;
+
+/// A machine that the user gave a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NamedMachine {
+    /// What `where=` calls it.
+    pub name: String,
+    /// How it is reached, as `where=` takes it: `ssh:HOST`. Empty where `via` says it.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// Words in front of a command that run it over there: `kubectl exec -i pod --`.
+    pub via: String,
+    /// A line for the shell over there before the program starts, such as `module load rocm`.
+    pub before: String,
+    /// This program over there, where it is not to be sent.
+    pub remote_program: String,
+}
+
+/// A machine that setups of a session ran on, as it describes itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RemoteMachine {
+    /// What the setups call it: a name of the settings, or `ssh:HOST`.
+    pub name: String,
+    /// What it calls itself.
+    pub host: String,
+    /// As whom the workers ran there.
+    pub user: String,
+    /// The setups that ran there, by their places in the plan.
+    pub setups: Vec<usize>,
+    /// Its circumstances.
+    pub environment: Environment,
+    /// How its clock compares with this machine's.
+    #[serde(default)]
+    pub clock: ClockOffset,
+}
+
+impl RemoteMachine {
+    /// What answers, in a line: `rack: gpu1 as me, AMD EPYC 9654`.
+    pub fn in_short(&self) -> String {
+        let cpu = &self.environment.cpu.model;
+        format!("{}: {} as {}, {cpu}", self.name, self.host, self.user)
+    }
+}
+
+/// How the monotonic clock of another machine compares with this machine's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockOffset {
+    /// How far it is ahead, in nanoseconds.
+    pub ahead_ns: i64,
+    /// The shortest round trip, in nanoseconds: half of it is how far `ahead_ns` may be off.
+    pub round_trip_ns: u64,
+}
+
+impl ClockOffset {
+    /// A moment on this machine's clock that is given on the other one's.
+    pub fn here(self, there_ns: u64) -> u64 {
+        there_ns.saturating_add_signed(self.ahead_ns.saturating_neg())
+    }
+
+    /// A moment on the other machine's clock that is given on this one's.
+    pub fn there(self, here_ns: u64) -> u64 {
+        here_ns.saturating_add_signed(self.ahead_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_go_there_and_back() {
+        let behind = ClockOffset {
+            ahead_ns: -5_000,
+            round_trip_ns: 10,
+        };
+        assert_eq!(behind.here(1_000), 6_000);
+        assert_eq!(behind.there(behind.here(1_000)), 1_000);
+    }
+}

@@ -1,0 +1,268 @@
+//! Setups of a run that are measured on other machines: these are reached before anything is measured, and what
+//! their workers need goes there.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::Run;
+use crate::engines::EngineError;
+use crate::worker::protocol::Request;
+use crate::worker::remote::reached::Reached;
+use crate::worker::remote::{Progress, RemoteError};
+use crate::worker::supervisor::{self, WorkerError};
+use crate::worker::transport::Machine;
+use crate::worker::worker_group::WorkerGroup;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::event::{Activity, RunEvent};
+use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::tensor::TensorSpec;
+
+/// Progress is told in so many steps, and not more often.
+const STEPS: u64 = 20;
+
+impl From<RemoteError> for WorkerError {
+    fn from(error: RemoteError) -> Self {
+        match error {
+            RemoteError::Lost(reason) => Self::Lost(reason),
+            RemoteError::Unfit(reason) => EngineError::Unsupported(reason).into(),
+            RemoteError::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl Run<'_, '_> {
+    /// Connects to every machine of the plan, brings the program there and finds the libraries of the setups. A
+    /// machine that cannot be used ends its setups, and no others.
+    pub(super) fn reach_machines(&mut self) {
+        let mut machines: BTreeMap<String, (Machine, Vec<usize>)> = BTreeMap::new();
+        for (&setup, machine) in &self.request.machines {
+            let key = key(machine);
+            let entry = machines.entry(key);
+            let (_, setups) = entry.or_insert_with(|| (machine.clone(), Vec::new()));
+            setups.push(setup);
+        }
+        if !machines.is_empty() && self.request.watch.take().is_some() {
+            let text = "No device is watched in this run: readings of this machine would say nothing of setups on another one.";
+            self.tell(RunEvent::Warned {
+                text: text.to_owned(),
+            });
+        }
+        for (key, (machine, setups)) in machines {
+            if self.control.is_cancelled() {
+                return;
+            }
+            if let Err(error) = self.reach(&key, &machine, &setups) {
+                self.end_setups(&setups, &machine, error);
+            }
+        }
+    }
+
+    fn reach(&mut self, key: &str, machine: &Machine, setups: &[usize]) -> Result<(), RemoteError> {
+        let Some(&setup) = setups.first() else {
+            return Ok(());
+        };
+        let activity = Activity::Connecting { setup };
+        self.tell(RunEvent::Turned { activity });
+        let program = self.request.program.clone();
+        let stop = self.stop.clone();
+        let mut shown = Shown::default();
+        let reached = Reached::reach(machine, &program, &stop, &mut |progress| {
+            self.tell_progress(setup, progress, &mut shown);
+        })?;
+        let known = self.session.machines.iter();
+        let known = known.filter(|known| known.name == machine.name);
+        let now = &reached.described().environment;
+        if let Some(other) = known
+            .map(|known| &known.environment)
+            .find(|then| (&then.cpu.model, &then.kernel) != (&now.cpu.model, &now.kernel))
+        {
+            return Err(RemoteError::Unfit(format!(
+                "rounds were measured on another machine or kernel ({}, kernel {}), so none are added; measure it anew",
+                other.cpu.model, other.kernel
+            )));
+        }
+        let specs = setups
+            .iter()
+            .filter_map(|&setup| self.request.beginning.plan.setups.get(setup).cloned());
+        let located = reached.locate(&specs.collect::<Vec<_>>(), &stop)?;
+        for (&setup, located) in setups.iter().zip(located) {
+            // A reason that is known already, such as a model that cannot be rewritten, stays.
+            if let Some(slot @ Ok(_)) = self.request.runtimes.get_mut(setup) {
+                *slot = located;
+            }
+        }
+        let record = Box::new(reached.record(setups.to_vec()));
+        self.tell(RunEvent::Reached { machine: record });
+        self.reached.insert(key.to_owned(), reached);
+        Ok(())
+    }
+
+    /// Ends every case of setups whose machine cannot be used.
+    fn end_setups(&mut self, setups: &[usize], machine: &Machine, error: RemoteError) {
+        let error = match error {
+            RemoteError::Cancelled => return,
+            RemoteError::Lost(reason) => RemoteError::Lost(format!("{}: {reason}", machine.name)),
+            RemoteError::Unfit(reason) => RemoteError::Unfit(format!("{}: {reason}", machine.name)),
+        };
+        let outcome = WorkerError::from(error).into_outcome(Phase::Start);
+        for case in self.request.beginning.plan.cases() {
+            if setups.contains(&case.setup) && !self.is_over(case) {
+                let outcome = outcome.clone();
+                self.tell(RunEvent::CaseEnded { case, outcome });
+            }
+        }
+    }
+
+    /// Whether a setup runs on another machine.
+    pub(super) fn is_elsewhere(&self, setup: usize) -> bool {
+        self.request.machines.contains_key(&setup)
+    }
+
+    /// What starts a worker of a setup. A connection that is gone is opened again first.
+    pub(super) fn worker_of(&mut self, setup: usize) -> Result<ProcessSpec, WorkerError> {
+        let Some(spec) = self.request.beginning.plan.setups.get(setup).cloned() else {
+            return Err(WorkerError::Start("the plan has no such setup".to_owned()));
+        };
+        let runtime = self.runtime(setup);
+        let stop = self.stop.clone();
+        match self.reached_of(setup)? {
+            None => Ok(supervisor::worker_of(
+                &spec,
+                runtime.as_deref(),
+                &self.request.program,
+            )),
+            Some(reached) => {
+                reached.again(&stop)?;
+                Ok(reached.worker(&spec, runtime.as_deref()))
+            }
+        }
+    }
+
+    /// A setup's workers, with what is known of the machine that they run on.
+    pub(super) fn placed(&mut self, setup: usize, crew: WorkerGroup) -> WorkerGroup {
+        match self.reached_of(setup) {
+            Ok(Some(reached)) => {
+                let threads = reached.described().environment.cpu.threads;
+                crew.elsewhere(reached.clock, threads)
+            }
+            _ => crew,
+        }
+    }
+
+    /// The model of a setup as its worker finds it.
+    pub(super) fn model_of_worker(&mut self, setup: usize) -> Result<PathBuf, WorkerError> {
+        if !self.is_elsewhere(setup) {
+            return Ok(self.model(setup));
+        }
+        let files = self.request.models.get(setup).cloned().unwrap_or_default();
+        self.sending(setup, |reached, stop, told| {
+            reached.model(&files, stop, told)
+        })
+    }
+
+    /// The inputs of a case as its worker finds them: values out of files lie on its machine.
+    pub(super) fn inputs_of_worker(
+        &mut self,
+        setup: usize,
+        inputs: Vec<TensorSpec>,
+    ) -> Result<Vec<TensorSpec>, WorkerError> {
+        if !self.is_elsewhere(setup) {
+            return Ok(inputs);
+        }
+        self.sending(setup, |reached, stop, told| {
+            reached.inputs(inputs, stop, told)
+        })
+    }
+
+    /// A request to examine a setup, with the files as its worker finds them.
+    pub(super) fn sent_examination(
+        &mut self,
+        setup: usize,
+        request: Request,
+    ) -> Result<Request, WorkerError> {
+        match request {
+            Request::Examine {
+                setup: spec,
+                runtime,
+                inputs,
+                seed,
+                generate,
+                ..
+            } => Ok(Request::Examine {
+                setup: spec,
+                model: self.model_of_worker(setup)?,
+                runtime,
+                inputs: self.inputs_of_worker(setup, inputs)?,
+                seed,
+                generate,
+            }),
+            other => Ok(other),
+        }
+    }
+
+    /// Has a machine be sent something, and tells how far it is.
+    fn sending<T>(
+        &mut self,
+        setup: usize,
+        send: impl FnOnce(
+            &mut Reached,
+            &powerband_core::base::cancel::CancelToken,
+            &mut dyn FnMut(Progress),
+        ) -> Result<T, RemoteError>,
+    ) -> Result<T, WorkerError> {
+        let Some(machine) = self.request.machines.get(&setup) else {
+            return Err(gone());
+        };
+        let key = key(machine);
+        // It is lent while it is told of.
+        let mut reached = self.reached.remove(&key).ok_or_else(gone)?;
+        let stop = self.stop.clone();
+        let mut shown = Shown::default();
+        let sent = send(&mut reached, &stop, &mut |progress| {
+            self.tell_progress(setup, progress, &mut shown);
+        });
+        self.reached.insert(key, reached);
+        Ok(sent?)
+    }
+
+    /// The machine of a setup; nothing for this one.
+    fn reached_of(&mut self, setup: usize) -> Result<Option<&mut Reached>, WorkerError> {
+        let Some(machine) = self.request.machines.get(&setup) else {
+            return Ok(None);
+        };
+        let reached = self.reached.get_mut(&key(machine));
+        reached.map(Some).ok_or_else(gone)
+    }
+
+    fn tell_progress(&mut self, setup: usize, progress: Progress, shown: &mut Shown) {
+        let step = (progress.done_bytes * STEPS)
+            .checked_div(progress.total_bytes)
+            .unwrap_or(STEPS);
+        let now = (progress.total_bytes, step);
+        if shown.0 == Some(now) {
+            return;
+        }
+        shown.0 = Some(now);
+        let activity = Activity::Sending {
+            setup,
+            what: progress.what,
+            done_bytes: progress.done_bytes,
+            total_bytes: progress.total_bytes,
+        };
+        self.tell(RunEvent::Turned { activity });
+    }
+}
+
+/// The progress that was told last.
+#[derive(Default)]
+struct Shown(Option<(u64, u64)>);
+
+fn gone() -> WorkerError {
+    WorkerError::Lost("its machine was not reached".to_owned())
+}
+
+/// Setups with equal ones share a connection.
+fn key(machine: &Machine) -> String {
+    let own = machine.remote_program.as_deref().unwrap_or_default();
+    format!("{} {own}", machine.name)
+}

@@ -1,0 +1,72 @@
+//! Workers on other machines: one connection a machine, this program and the models sent along, and what the machine
+//! says of itself.
+//!
+//! `link` is the connection, `folder` finds a place over there, `sending` brings files to it, `program` brings this
+//! program and hears what the machine is, `reached` is all of it for the run; `serve` and `guard` are the other side,
+//! behind the hidden subcommand `remote`.
+
+pub mod files;
+pub mod folder;
+pub mod guard;
+pub mod link;
+pub mod program;
+pub mod reached;
+pub mod sending;
+pub mod serve;
+
+use super::protocol::VERSION;
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::Sent;
+use serde::{Deserialize, Serialize};
+
+/// Why a machine cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteError {
+    /// There is no connection.
+    #[error("{0}")]
+    Lost(String),
+    /// There is one, and something over there does not work.
+    #[error("{0}")]
+    Unfit(String),
+    /// The user wants to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// How far a file is that is being sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What it is.
+    pub what: Sent,
+    /// Bytes that have gone, before they are compressed.
+    pub done_bytes: u64,
+    /// Bytes that there are.
+    pub total_bytes: u64,
+}
+
+/// What the program over there says of itself and of its machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Described {
+    /// Its version.
+    pub program: String,
+    /// The worker protocol that it speaks.
+    pub protocol: u32,
+    /// The name of the machine.
+    pub host: String,
+    /// As whom it runs.
+    pub user: String,
+    /// The machine's circumstances.
+    pub environment: Environment,
+}
+
+impl Described {
+    /// Why its workers cannot be used from here.
+    fn misfit(&self) -> Option<String> {
+        (self.protocol != VERSION).then(|| {
+            format!(
+                "the program over there, powerband {}, speaks version {} of the worker protocol, this program speaks version {VERSION}; install the same version there, or leave remote_program= out so that this one is sent",
+                self.program, self.protocol
+            )
+        })
+    }
+}

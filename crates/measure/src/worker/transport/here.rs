@@ -1,0 +1,35 @@
+//! This machine: nothing stands in front of a worker.
+
+use super::{Share, Transport};
+use powerband_core::base::process_spec::ProcessSpec;
+
+/// This machine.
+#[derive(Debug)]
+pub struct Here;
+
+impl Transport for Here {
+    fn id(&self) -> &'static str {
+        "here"
+    }
+
+    fn form(&self) -> &'static str {
+        "here"
+    }
+
+    fn check(&self, target: &str) -> Result<(), String> {
+        if target.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "where=here is this machine, and takes no :{target}"
+        ))
+    }
+
+    fn around(&self, _target: &str, _share: Share<'_>, line: &str) -> ProcessSpec {
+        ProcessSpec::new("sh").args(["-c", line])
+    }
+
+    fn trouble(&self, _target: &str, stderr: &str) -> String {
+        stderr.trim().to_owned()
+    }
+}

@@ -1,0 +1,271 @@
+//! Ways to a machine: what stands in front of a command so that it runs over there, with its two streams carried
+//! here.
+//!
+//! A file beside this one is one transport, and [`ALL`] lists them. `remote` opens connections with them and runs
+//! workers over these; the protocol of the workers is the same everywhere.
+
+pub mod here;
+pub mod script;
+pub mod ssh;
+pub mod via;
+
+use std::fmt;
+use std::path::Path;
+
+use powerband_core::base::humanize;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::machine::NamedMachine;
+use powerband_core::domain::setup::Setup;
+
+/// Every transport.
+pub const ALL: &[&dyn Transport] = &[&here::Here, &ssh::Ssh, &via::Via];
+
+/// The key with which a setup says on which machine it runs.
+pub const WHERE_KEY: &str = "where";
+/// The key with which a setup gives the words that lead to its machine.
+pub const VIA_KEY: &str = "via";
+/// The key with which a setup names this program on its machine.
+pub const PROGRAM_KEY: &str = "remote_program";
+/// All of them: what a worker over there need not know.
+const KEYS: [&str; 3] = [WHERE_KEY, VIA_KEY, PROGRAM_KEY];
+
+/// How a command takes part in a connection that several share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share<'a> {
+    /// Not by our doing.
+    None,
+    /// It opens the connection, with a socket at this path.
+    Begin(&'a Path),
+    /// It uses the one whose socket is at this path.
+    Join(&'a Path),
+}
+
+/// One way to a machine.
+pub trait Transport: Sync + fmt::Debug {
+    /// What `where=` begins with.
+    fn id(&self) -> &'static str;
+
+    /// How a setup writes it, for messages.
+    fn form(&self) -> &'static str;
+
+    /// Refuses a target that makes no sense, before anything is started.
+    fn check(&self, target: &str) -> Result<(), String>;
+
+    /// The command that runs a line of shell over there.
+    fn around(&self, target: &str, share: Share<'_>, line: &str) -> ProcessSpec;
+
+    /// What tells whether commands share a connection already; nothing where they cannot share one.
+    fn share_query(&self, _target: &str) -> Option<ProcessSpec> {
+        None
+    }
+
+    /// Whether a connection of our own is opened, by the answer to `share_query`.
+    fn wants_own_share(&self, _answer: &str) -> bool {
+        false
+    }
+
+    /// Why there is no connection, and what helps, from what its program wrote to standard error.
+    fn trouble(&self, target: &str, stderr: &str) -> String;
+}
+
+/// A machine that a setup runs on, and the way to it.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What the user calls it: a name of the settings, or `ssh:HOST`.
+    pub name: String,
+    /// The way to it.
+    pub transport: &'static dyn Transport,
+    /// What the way leads to: a host, or words in front of a command.
+    pub target: String,
+    /// A line for the shell over there before the program starts.
+    pub before: String,
+    /// This program over there, where it is not to be sent.
+    pub remote_program: Option<String>,
+}
+
+impl Machine {
+    /// The machine that a text means: a name of the settings, or `ssh:HOST`. Nothing for this machine.
+    pub fn find(text: &str, known: &[NamedMachine]) -> Result<Option<Self>, String> {
+        let named = known.iter().find(|machine| machine.name == text);
+        let Some(named) = named else {
+            return Self::spelled(text, known);
+        };
+        let found = match (named.place.as_str(), named.via.as_str()) {
+            ("", "") => {
+                Err("the settings do not say how it is reached: give it where or via".to_owned())
+            }
+            ("", via) => via_machine(via).map(Some),
+            (place, "") => Self::spelled(place, &[]),
+            _ => Err("the settings give it where and via; one of them is enough".to_owned()),
+        };
+        let found = found.map_err(|reason| format!("the machine {text}: {reason}"))?;
+        Ok(found.map(|machine| Self {
+            name: text.to_owned(),
+            before: named.before.clone(),
+            remote_program: Some(named.remote_program.clone()).filter(|path| !path.is_empty()),
+            ..machine
+        }))
+    }
+
+    fn spelled(text: &str, known: &[NamedMachine]) -> Result<Option<Self>, String> {
+        let (transport, target) = parse(text)?;
+        let Some(transport) = transport else {
+            let names: Vec<&str> = known.iter().map(|machine| machine.name.as_str()).collect();
+            let known = if names.is_empty() {
+                "the settings name no machines".to_owned()
+            } else {
+                format!("the settings name {}", humanize::list(&names))
+            };
+            return Err(format!(
+                "where={text} is no machine that is known: {known}; write where=ssh:HOST for a host of ssh"
+            ));
+        };
+        if transport.id() == here::Here.id() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            name: text.to_owned(),
+            transport,
+            target: target.to_owned(),
+            before: String::new(),
+            remote_program: None,
+        }))
+    }
+
+    /// The machine of a setup; nothing for this one.
+    pub fn of_setup(setup: &Setup, known: &[NamedMachine]) -> Result<Option<Self>, String> {
+        let option = |key: &str| setup.options.get(key).map(String::as_str);
+        let found = match (option(WHERE_KEY), option(VIA_KEY)) {
+            (None, None) => None,
+            (Some(place), None) => Self::find(place, known)?,
+            (None, Some(words)) => Some(via_machine(words)?),
+            (Some(_), Some(_)) => return Err(both()),
+        };
+        Ok(found.map(|machine| Self {
+            remote_program: option(PROGRAM_KEY)
+                .map(ToOwned::to_owned)
+                .or(machine.remote_program),
+            ..machine
+        }))
+    }
+}
+
+fn both() -> String {
+    "where= and via= exclude each other; give one of them".to_owned()
+}
+
+fn via_machine(words: &str) -> Result<Machine, String> {
+    let transport: &'static dyn Transport = &via::Via;
+    transport.check(words)?;
+    Ok(Machine {
+        name: format!("via {words}"),
+        transport,
+        target: words.to_owned(),
+        before: String::new(),
+        remote_program: None,
+    })
+}
+
+/// The transport and the target of a text; no transport for what may be a name of the settings.
+fn parse(text: &str) -> Result<(Option<&'static dyn Transport>, &str), String> {
+    let (id, target) = text.split_once(':').unwrap_or((text, ""));
+    let is_whole = text.contains(':');
+    let mut ways = ALL.iter().copied().filter(|way| way.id() != via::Via.id());
+    match ways.find(|way| way.id() == id) {
+        Some(way) => {
+            way.check(target)?;
+            Ok((Some(way), target))
+        }
+        None if is_whole => {
+            let forms: Vec<&str> = ALL.iter().map(|way| way.form()).collect();
+            Err(format!(
+                "where={text} names no way to a machine; there are {}",
+                humanize::list(&forms)
+            ))
+        }
+        None => Ok((None, target)),
+    }
+}
+
+/// Refuses what a setup says of its machine where that makes no sense. Names of the settings are looked up later.
+pub(crate) fn check(setup: &Setup) -> Result<(), String> {
+    let option = |key: &str| setup.options.get(key).map(String::as_str);
+    match (option(WHERE_KEY), option(VIA_KEY)) {
+        (Some(_), Some(_)) => Err(both()),
+        (Some(""), None) => Err("where= names no machine".to_owned()),
+        (Some(place), None) => parse(place).map(drop),
+        (None, Some(words)) => via::Via.check(words),
+        (None, None) if setup.options.contains_key(PROGRAM_KEY) => Err(format!(
+            "{PROGRAM_KEY}= is for setups on another machine; add where= or via="
+        )),
+        (None, None) => Ok(()),
+    }
+}
+
+/// The setup as its worker over there is to see it: without the way there.
+pub(crate) fn over_there(setup: &Setup) -> Setup {
+    let mut setup = setup.clone();
+    setup.options.retain(|key, _| !KEYS.contains(&key.as_str()));
+    setup
+}
+
+/// Whether a setup asks for another machine.
+pub fn is_elsewhere(setup: &Setup) -> bool {
+    let place = setup.options.get(WHERE_KEY);
+    setup.options.contains_key(VIA_KEY) || place.is_some_and(|place| place != here::Here.id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(spec: &str, known: &[NamedMachine]) -> Result<Option<Machine>, String> {
+        Machine::of_setup(&spec.parse().unwrap(), known)
+    }
+
+    #[test]
+    fn setups_find_their_machines() {
+        let known = [NamedMachine {
+            name: "rack".to_owned(),
+            place: "ssh:me@gpu1".to_owned(),
+            before: "module load rocm".to_owned(),
+            ..NamedMachine::default()
+        }];
+        assert!(of("ort", &known).unwrap().is_none());
+        assert!(of("ort,where=here", &known).unwrap().is_none());
+        let rack = of("ort,where=rack,remote_program=/opt/pb", &known);
+        let rack = rack.unwrap().unwrap();
+        assert_eq!(
+            (rack.name.as_str(), rack.target.as_str()),
+            ("rack", "me@gpu1")
+        );
+        assert_eq!(rack.before, "module load rocm");
+        assert_eq!(rack.remote_program.as_deref(), Some("/opt/pb"));
+        let pod = of("ort,via=\"kubectl exec -i pod --\"", &known)
+            .unwrap()
+            .unwrap();
+        assert_eq!(pod.transport.id(), "via");
+        assert!(of("ort,where=rock", &known).unwrap_err().contains("rack"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_before_anything_starts() {
+        let refused = |spec: &str| check(&spec.parse().unwrap()).unwrap_err();
+        assert!(refused("ort,where=ssh:").contains("ssh:HOST"));
+        assert!(refused("ort,where=ssh:-oProxyCommand=x").contains("host"));
+        assert!(refused("ort,where=telnet:x").contains("ssh:HOST"));
+        assert!(refused("ort,where=ssh:a,via=env").contains("exclude"));
+        assert!(refused("ort,via=").contains("via"));
+        assert!(refused("ort,remote_program=/pb").contains("where="));
+        assert_eq!(check(&"ort,where=rack".parse().unwrap()), Ok(()));
+    }
+
+    #[test]
+    fn a_worker_over_there_is_not_sent_further() {
+        let setup = "ort:cpu,threads=2,where=ssh:a,remote_program=/x"
+            .parse()
+            .unwrap();
+        assert_eq!(over_there(&setup).to_string(), "ort:cpu,threads=2");
+        assert!(is_elsewhere(&setup) && !is_elsewhere(&over_there(&setup)));
+    }
+}

@@ -1,0 +1,203 @@
+//! `powerband machines`: machines that setups may run on, checked, and cleaned of what was sent to them.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use super::args::{MachinesArgs, MachinesCommand};
+use super::{Context, output, signals};
+use powerband_core::base::humanize;
+use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
+use powerband_measure::worker::remote::reached::Reached;
+use powerband_measure::worker::remote::{Progress, RemoteError};
+use powerband_measure::worker::transport::Machine;
+
+/// A command over there may take so long: engines are loaded one after the other.
+const LIMIT: Duration = Duration::from_mins(10);
+/// Watching ends when the user ends it.
+const WATCH_LIMIT: Duration = Duration::from_hours(24 * 365);
+
+/// Does what is asked.
+pub(super) fn run(context: &Context, args: &MachinesArgs) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        None | Some(MachinesCommand::List) => list(context, args.json),
+        Some(MachinesCommand::Check { host }) => check(context, host, args.json),
+        Some(MachinesCommand::Clean { host }) => clean(context, host, args.json),
+    }
+}
+
+fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
+    let machines = &context.settings.machines;
+    if as_json {
+        output::document(&json!({ "machines": machines }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if machines.is_empty() {
+        output::answer(&format!(
+            "No machine has a name yet. A setup reaches any host of ssh with where=ssh:HOST; a name goes into {}:\n  machines: [(name: \"rack\", where: \"ssh:gpu1\", before: \"module load rocm\")]",
+            context.paths.settings.display()
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines: Vec<String> = machines.iter().map(line).collect();
+    output::answer(&lines.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(machine: &NamedMachine) -> String {
+    let way = if machine.via.is_empty() {
+        machine.place.clone()
+    } else {
+        format!("via {}", machine.via)
+    };
+    let mut line = format!("{:<12} {way}", machine.name);
+    if !machine.before.is_empty() {
+        line.push_str(&format!(", before: {}", machine.before));
+    }
+    if !machine.remote_program.is_empty() {
+        line.push_str(&format!(", program: {}", machine.remote_program));
+    }
+    line
+}
+
+/// The machine that an argument means: a name of the settings, `ssh:HOST`, or a host of ssh.
+fn find(context: &Context, host: &str) -> anyhow::Result<Machine> {
+    let known = &context.settings.machines;
+    let is_named = known.iter().any(|machine| machine.name == host);
+    let text = if is_named || host.contains(':') || host == "here" {
+        host.to_owned()
+    } else {
+        format!("ssh:{host}")
+    };
+    let machine = Machine::find(&text, known).map_err(anyhow::Error::msg)?;
+    machine.with_context(|| format!("{host} is this machine; leave --on out"))
+}
+
+/// Connects, with a word about what is sent.
+pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
+    let machine = find(context, host)?;
+    let cancel = signals::heard()?.token();
+    let mut is_said = false;
+    let mut told = |progress: Progress| {
+        if !is_said {
+            is_said = true;
+            let size = humanize::bytes(progress.total_bytes);
+            output::note(&format!("Sending {} to {host}, {size}", progress.what));
+        }
+    };
+    Reached::reach(&machine, &context.program, &cancel, &mut told)
+        .map_err(|error| explained(host, &error))
+}
+
+fn explained(host: &str, error: &RemoteError) -> anyhow::Error {
+    match error {
+        RemoteError::Lost(reason) => anyhow::anyhow!("no connection to {host}: {reason}"),
+        RemoteError::Unfit(reason) => anyhow::anyhow!("{host}: {reason}"),
+        RemoteError::Cancelled => anyhow::anyhow!("cancelled"),
+    }
+}
+
+/// Runs one of our own commands on another machine and prints what it writes, as it comes.
+pub(super) fn run_on(
+    context: &Context,
+    host: &str,
+    arguments: &[&str],
+) -> anyhow::Result<ExitCode> {
+    let reached = reach(context, host)?;
+    let cancel = signals::heard()?.token();
+    let mut trouble = None;
+    let mut print = |line: &str| {
+        if trouble.is_none() {
+            trouble = output::answer(line).err();
+            if trouble.is_some() {
+                cancel.cancel();
+            }
+        }
+    };
+    let limit = if arguments.contains(&"--watch") {
+        WATCH_LIMIT
+    } else {
+        LIMIT
+    };
+    let finished = reached
+        .run(arguments, limit, &cancel, &mut print)
+        .map_err(|error| explained(host, &error))?;
+    if let Some(error) = trouble {
+        return Err(error);
+    }
+    if !finished.stderr.is_empty() {
+        output::note(&finished.stderr);
+    }
+    if !finished.success && !cancel.is_cancelled() {
+        bail!(
+            "{host}: powerband {} ended with {}",
+            arguments.join(" "),
+            finished.how
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let reached = reach(context, host)?;
+    let record = reached.record(Vec::new());
+    if as_json {
+        output::document(&json!({
+            "machine": record,
+            "program": reached.program(),
+            "folder": reached.folder(),
+            "passed_over": reached.passed_over(),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let RemoteMachine {
+        host: name,
+        user,
+        environment,
+        clock,
+        ..
+    } = &record;
+    let mut text = format!(
+        "{host} works: {name}, as {user}\nProcessor  {}\nMemory     {}\nSystem     {}, kernel {}\nProgram    {}\nRound trip {}",
+        environment.cpu.model,
+        humanize::bytes(environment.memory.total_bytes),
+        environment.os,
+        environment.kernel,
+        reached.program(),
+        humanize::duration_ns(clock.round_trip_ns as f64),
+    );
+    for reason in reached.passed_over() {
+        text.push_str(&format!("\nNot used   {reason}"));
+    }
+    output::answer(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn clean(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCode> {
+    let machine = find(context, host)?;
+    let cancel = signals::heard()?.token();
+    let left = Reached::left(&machine, true, &cancel).map_err(|error| explained(host, &error))?;
+    let total: u64 = left.iter().map(|one| one.bytes).sum();
+    if as_json {
+        let removed = left
+            .iter()
+            .map(|one| json!({ "path": one.path, "bytes": one.bytes }));
+        output::document(&json!({ "removed": removed.collect::<Vec<_>>() }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if left.is_empty() {
+        output::answer(&format!("Nothing of Powerband lies on {host}."))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines = left
+        .iter()
+        .map(|one| format!("{:>10}  {}", humanize::bytes(one.bytes), one.path));
+    output::answer(&format!(
+        "Removed from {host}, {} in all:\n{}",
+        humanize::bytes(total),
+        lines.collect::<Vec<_>>().join("\n")
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

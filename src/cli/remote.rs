@@ -1,0 +1,24 @@
+//! The hidden `powerband remote`: what a program on another machine asks of this one over its connection.
+
+use std::process::ExitCode;
+
+use super::args::RemoteCommand;
+use super::{Context, output};
+use powerband_measure::worker::remote::{guard, serve};
+
+/// Answers.
+pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        RemoteCommand::Describe => serve::describe()?,
+        RemoteCommand::Locate { setups } => {
+            let located = serve::locate(&context.place(), &setups).map_err(anyhow::Error::msg)?;
+            output::answer(&located)?;
+        }
+        RemoteCommand::Worker { setup, runtime } => {
+            let worker = serve::worker(&context.place(), setup.as_deref(), runtime.as_deref());
+            let ending = guard::run(&worker.map_err(anyhow::Error::msg)?)?;
+            output::note(&ending);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

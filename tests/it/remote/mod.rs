@@ -1,0 +1,6 @@
+//! Setups on other machines, over a real `sshd` on loopback with a throw-away key, and over other prefixes.
+
+mod bad_luck;
+mod measuring;
+mod program;
+mod server;

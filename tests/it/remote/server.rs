@@ -1,0 +1,232 @@
+//! An `sshd` of the test's own: on loopback, with keys and a home that nothing else uses, and an `ssh` in front of
+//! `PATH` that knows it.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{self, Home, Run};
+
+/// A server that logs in the user who runs the tests. It is ended with this.
+pub(super) struct Server {
+    folder: tempfile::TempDir,
+    sshd: Child,
+    port: u16,
+}
+
+impl Server {
+    /// Starts one; nothing, with a word, where there is no `sshd`.
+    pub(super) fn start() -> Option<Self> {
+        Self::with("")
+    }
+
+    /// The same, with more lines for its configuration.
+    pub(super) fn with(lines: &str) -> Option<Self> {
+        let programs = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"];
+        let are_there = programs.iter().all(|program| Path::new(program).exists());
+        support::component(
+            are_there.then_some(()),
+            "sshd and ssh (apt-get install openssh-server)",
+        )?;
+        let folder = tempfile::Builder::new()
+            .prefix("pb-sshd-")
+            .tempdir_in("/tmp")
+            .expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for key in ["host", "user", "stranger"] {
+            run(
+                "/usr/bin/ssh-keygen",
+                &[
+                    "-q",
+                    "-t",
+                    "ed25519",
+                    "-N",
+                    "",
+                    "-f",
+                    &at(key).display().to_string(),
+                ],
+            );
+        }
+        for sub in ["bin", "there/home", "there/run"] {
+            fs::create_dir_all(at(sub)).expect("a folder");
+        }
+        fs::copy(at("user.pub"), at("authorized_keys")).expect("the key is known");
+        // Where sshd keeps the part of itself that has no rights.
+        if rustix::process::geteuid().is_root() {
+            fs::create_dir_all("/run/sshd").expect("sshd's own folder");
+        }
+        let port = free_port();
+        let folder_text = folder.path().display().to_string();
+        fs::write(
+            at("sshd_config"),
+            format!(
+                "Port {port}\nListenAddress 127.0.0.1\nHostKey {folder_text}/host\nPidFile none\n\
+                 AuthorizedKeysFile {folder_text}/authorized_keys\nStrictModes no\nUsePAM no\n\
+                 PasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n{lines}\n\
+                 SetEnv HOME={folder_text}/there/home XDG_CACHE_HOME={folder_text}/there/cache \
+                 XDG_RUNTIME_DIR={folder_text}/there/run POWERBAND_HOME={folder_text}/there/powerband \
+                 ORT_DYLIB_PATH={}\n",
+                std::env::var("ORT_DYLIB_PATH").unwrap_or_default()
+            ),
+        )
+        .expect("a configuration");
+        fs::write(
+            at("ssh_config"),
+            format!(
+                "Host box stranger unknown\n  HostName 127.0.0.1\n  Port {port}\n  IdentitiesOnly yes\n\
+                 Host box unknown\n  IdentityFile {folder_text}/user\n\
+                 Host stranger\n  IdentityFile {folder_text}/stranger\n\
+                 Host unknown\n  UserKnownHostsFile {folder_text}/none\n  GlobalKnownHostsFile {folder_text}/none\n\
+                 Host *\n  HostKeyAlias box\n  UserKnownHostsFile {folder_text}/known_hosts\n  GlobalKnownHostsFile /dev/null\n",
+            ),
+        )
+        .expect("a configuration");
+        write_program(
+            &at("bin/ssh"),
+            &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder_text}/ssh_config \"$@\"\n"),
+        );
+        let sshd = start_sshd(&at("sshd_config"), &at("log"));
+        let server = Self { folder, sshd, port };
+        server.know("host.pub");
+        server.wait();
+        Some(server)
+    }
+
+    /// Has `ssh` take this key for the server's.
+    pub(super) fn know(&self, key: &str) {
+        let key = fs::read_to_string(self.at(key)).expect("a key");
+        fs::write(self.at("known_hosts"), format!("box {key}")).expect("known hosts");
+    }
+
+    fn wait(&self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            let log = fs::read_to_string(self.at("log")).unwrap_or_default();
+            assert!(Instant::now() < deadline, "sshd does not listen: {log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A path in its folder.
+    pub(super) fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs the program with this server's `ssh`.
+    pub(super) fn run(&self, home: &Home, args: &[&str]) -> Run {
+        Run::of(
+            &self
+                .command(home, args)
+                .output()
+                .expect("the program starts"),
+        )
+    }
+
+    /// The program with this server's `ssh`, not started yet.
+    pub(super) fn command(&self, home: &Home, args: &[&str]) -> Command {
+        let mut command = home.command(args);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut own = self.at("bin").into_os_string();
+        own.push(":");
+        own.push(path);
+        command.env("PATH", own);
+        command
+    }
+
+    /// Cuts every connection that is open; the server goes on.
+    pub(super) fn cut(&self) {
+        for pid in self.sessions() {
+            run("kill", &["-9", &pid.to_string()]);
+        }
+    }
+
+    /// The processes of `sshd` that serve a connection.
+    pub(super) fn sessions(&self) -> Vec<u32> {
+        let mut found = vec![self.sshd.id()];
+        let mut next = 0;
+        while let Some(&parent) = found.get(next) {
+            let children = format!("/proc/{parent}/task/{parent}/children");
+            let children = fs::read_to_string(children).unwrap_or_default();
+            let children = children
+                .split_whitespace()
+                .filter_map(|pid| pid.parse().ok());
+            let is_sshd = |pid: &u32| {
+                let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+                name.is_ok_and(|name| name.trim().starts_with("sshd"))
+            };
+            found.extend(children.filter(is_sshd));
+            next += 1;
+        }
+        found.split_off(1)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.cut();
+        self.sshd.kill().unwrap_or_default();
+        self.sshd.wait().map(drop).unwrap_or_default();
+    }
+}
+
+/// Waits until nothing runs there any more that has this in its command line.
+pub(super) fn until_gone(text: &str) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let left = support::processes_with(text);
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "left running: {left:#?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The program's path as a setup names it over there, so that it need not be sent.
+pub(super) fn program() -> &'static str {
+    env!("CARGO_BIN_EXE_powerband")
+}
+
+/// A setup on a host of the server, with the program that is there already.
+pub(super) fn on(host: &str, setup: &str) -> String {
+    format!("{setup},where=ssh:{host},remote_program={}", program())
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
+fn write_program(path: &Path, text: &str) {
+    fs::write(path, text).expect("a script");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test makes its own surroundings"
+)]
+fn run(program: &str, args: &[&str]) {
+    let output = Command::new(program).args(args).output();
+    drop(output.expect("a program that is there"));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test makes its own surroundings"
+)]
+fn start_sshd(configuration: &Path, log: &Path) -> Child {
+    Command::new("/usr/sbin/sshd")
+        .args(["-D", "-E"])
+        .arg(log)
+        .arg("-f")
+        .arg(configuration)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sshd starts")
+}
