@@ -250,6 +250,42 @@ fn measure_and_save(
     request: PreparedRun,
     target: &Target,
 ) -> anyhow::Result<ExitCode> {
+    let Measured { session, cancelled } = measure(context, request, target)?;
+    let told = if args.json {
+        output::document(&json::session(&session))
+    } else {
+        output::answer(&session_text::whole(&session))
+    };
+    // The exit status counts even where standard output is closed.
+    told.or_else(|error| {
+        if is_broken_pipe(&error) {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })?;
+    let trouble = cancelled || session.cases.iter().any(|case| case.outcome.is_trouble());
+    Ok(if trouble {
+        ExitCode::from(TROUBLE)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// A run that is over and saved.
+pub(super) struct Measured {
+    /// What was measured.
+    pub session: Session,
+    /// Whether the user stopped it.
+    pub cancelled: bool,
+}
+
+/// Carries a run out with its progress on standard error, and saves it.
+pub(super) fn measure(
+    context: &Context,
+    request: PreparedRun,
+    target: &Target,
+) -> anyhow::Result<Measured> {
     let ending = super::signals::heard()?;
     let control = Control::new(ending.token());
     let living = journal::living(&library::journals(&context.paths), &[]);
@@ -286,25 +322,8 @@ fn measure_and_save(
         Err(reason) => bail!("{reason}"),
     };
     output::note(&format!("Saved to {}", saved.display()));
-    let session = &recorded.session;
-    let told = if args.json {
-        output::document(&json::session(session))
-    } else {
-        output::answer(&session_text::whole(session))
-    };
-    // The exit status counts even where standard output is closed.
-    told.or_else(|error| {
-        if is_broken_pipe(&error) {
-            Ok(())
-        } else {
-            Err(error)
-        }
-    })?;
-    let trouble =
-        control.is_cancelled() || session.cases.iter().any(|case| case.outcome.is_trouble());
-    Ok(if trouble {
-        ExitCode::from(TROUBLE)
-    } else {
-        ExitCode::SUCCESS
+    Ok(Measured {
+        session: recorded.session,
+        cancelled: control.is_cancelled(),
     })
 }

@@ -35,6 +35,8 @@ mod resources;
 mod session_text;
 mod show;
 mod signals;
+mod why;
+mod why_text;
 
 use std::ffi::OsString;
 use std::io;
@@ -246,6 +248,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Journey(args)) => journey::run(&args),
         Some(Command::Import(args)) => import::run(&context, &args),
         Some(Command::Kernels(args)) => kernels::run(&context, &args),
+        Some(Command::Why(args)) => why::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
         Some(Command::Export(args)) => export::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),

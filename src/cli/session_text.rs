@@ -1,12 +1,13 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
-use super::{claims_text, comparison_text, flags_text, journey, resources};
+use super::{claims_text, comparison_text, flags_text, journey, resources, why_text};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::claims::MARK;
 use powerband_findings::analysis::comparison::{self, Pair};
+use powerband_findings::analysis::limits::experiments;
 use powerband_findings::analysis::{
     accuracy, examined, lint, profiled, remarks, run_phases, scaling,
 };
@@ -38,7 +39,7 @@ pub(super) fn whole(session: &Session) -> String {
         scalings(session, &rows),
         parts_of_runs(session),
         profiles(session),
-        journey::of_ladder(session).unwrap_or_else(|| verdicts(session, &rows)),
+        comparisons(session, &rows),
         remarks::outliers(&rows).map_or_else(String::new, |text| text + "\n"),
         flags_text::flags(&rows),
         published,
@@ -50,6 +51,14 @@ pub(super) fn whole(session: &Session) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// What the setups are to each other: experiments, optimisation steps, or each against the first.
+fn comparisons(session: &Session, rows: &[CaseRow]) -> String {
+    if let Some(answer) = experiments::answer(session) {
+        return why_text::experiments(&answer);
+    }
+    journey::of_ladder(session).unwrap_or_else(|| verdicts(session, rows))
 }
 
 /// A line for each profile.

@@ -41,4 +41,5 @@ mod telemetry;
 mod trash;
 mod ui;
 mod verdicts;
+mod why;
 mod worker_failures;

@@ -3,6 +3,7 @@
 mod machines;
 mod out;
 mod point;
+mod why;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_measure::version;
 use powerband_onnx::rewrite::Precision;
+pub(crate) use why::WhyArgs;
 
 /// How fast a neural network runs on this machine, why, and what changed.
 #[derive(Debug, Parser)]
@@ -59,6 +61,8 @@ pub(super) enum Command {
     Import(ImportArgs),
     /// Show the time of a profile by category, operator or kernel, alone or against another profile.
     Kernels(KernelsArgs),
+    /// Ask why a case takes its time: change one thing at a time and measure what that costs.
+    Why(WhyArgs),
     /// Follow the cases of a session through the sessions of the library.
     History(HistoryArgs),
     /// Write a figure of a session as a picture or a table, or the session itself for other programs.

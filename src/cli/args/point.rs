@@ -55,6 +55,11 @@ impl PointArgs {
         }
     }
 
+    /// The point with these sizes; nothing where none is given.
+    pub(crate) fn point(&self) -> Option<Point> {
+        self.is_given().then(|| Point::new(self.bindings()))
+    }
+
     /// The sizes in words.
     pub(crate) fn words(&self) -> String {
         let words: Vec<String> = self

@@ -9,6 +9,7 @@ use crate::analysis::comparison;
 use crate::analysis::device_readings::Watched;
 use crate::analysis::energy::Energy;
 use crate::analysis::generation::Requests;
+use crate::analysis::limits::experiments;
 use crate::analysis::memory::{Kept, Need};
 use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
@@ -46,6 +47,7 @@ pub fn session(session: &Session) -> Value {
             .map(super::comparison::document)
             .collect::<Vec<_>>(),
         "scaling": scalings(session, &rows),
+        "experiments": experiments::answer(session).map(|answer| super::experiments::document(&answer)),
         "sittings": session.sittings,
         "elapsed_s": session.elapsed_ns as f64 / 1e9,
         "telemetry": telemetry(&session.telemetry),

@@ -3,6 +3,7 @@
 pub mod claims;
 pub mod comparison;
 pub mod csv;
+pub mod experiments;
 pub mod figure_data;
 pub mod figure_file;
 pub mod html;

@@ -9,6 +9,7 @@ pub mod cases;
 pub mod cell;
 pub mod counters;
 pub mod engines;
+pub mod experiments;
 pub mod graph;
 pub mod history;
 pub mod kernel_changes;
@@ -282,11 +283,12 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 20] = [
+        let all: [(&str, Vec<&str>); 21] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
             ("engines", keys(engines::COLUMNS)),
+            ("experiments", keys(experiments::COLUMNS)),
             ("history", keys(history::COLUMNS)),
             ("changes", keys(kernel_changes::COLUMNS)),
             ("kernels", keys(kernels::COLUMNS)),

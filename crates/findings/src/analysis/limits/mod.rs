@@ -6,11 +6,13 @@
 
 pub mod bound;
 mod case_limits;
+pub mod experiments;
 pub mod finding;
 pub mod findings;
 pub mod lines;
 pub mod node;
 pub mod rows;
+mod rules;
 pub mod wall;
 
 use powerband_core::base::humanize;
@@ -64,7 +66,14 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         limits.lines = references.all(&numbers);
     }
     limits.abstained = abstained(&limits, &against);
-    limits.findings = findings::of_limits(&limits);
+    // What experiments say counts for more than the model.
+    let tried = limits
+        .case
+        .and_then(|case| experiments::finding(session, case));
+    limits.findings = tried
+        .into_iter()
+        .chain(findings::of_limits(&limits))
+        .collect();
     limits
 }
 

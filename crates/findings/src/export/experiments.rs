@@ -1,0 +1,45 @@
+//! What experiments say as the JSON document that `why --json` prints, and that goes into a session's.
+
+use serde_json::{Value, json};
+
+use crate::analysis::limits::experiments::{Answer, AnswerRow};
+
+/// The whole document.
+pub fn document(answer: &Answer) -> Value {
+    let conclusion = answer.conclusion.as_ref();
+    let untried = answer
+        .untried
+        .iter()
+        .map(|untried| json!({ "change": untried.change.id(), "reason": untried.reason }));
+    json!({
+        "setup": answer.label,
+        "batch": answer.case.point.batch(),
+        "point": answer.case.point,
+        "median_ms": answer.median_ns.map(|ns| ns / 1e6),
+        "conclusion": conclusion.ok().map(|found| json!({
+            "bound": found.bound.id(),
+            "sentence": found.sentence,
+            "rule": found.rule,
+            "basis": "by experiment",
+        })),
+        "abstained": conclusion.err(),
+        "experiments": answer.rows.iter().map(row).collect::<Vec<_>>(),
+        "untried": untried.collect::<Vec<_>>(),
+    })
+}
+
+fn row(row: &AnswerRow) -> Value {
+    json!({
+        "change": row.change.id(),
+        "title": row.change.title(),
+        "setup": row.setup_spec,
+        "control": row.control_spec,
+        "median_ms": row.median_ns.map(|ns| ns / 1e6),
+        "control_median_ms": row.control_median_ns.map(|ns| ns / 1e6),
+        "cost": row.cost_share(),
+        "cost_ci95": row.cost_interval().map(|(low, high)| [low, high]),
+        "rounds": row.cost.map(|ratio| ratio.rounds),
+        "verdict": row.verdict.as_ref().map(|verdict| verdict.call.name()),
+        "trouble": row.trouble,
+    })
+}

@@ -1,0 +1,61 @@
+//! Arguments of `why`.
+
+use std::path::PathBuf;
+
+use super::PointArgs;
+use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
+use powerband_core::domain::plan::PresetName;
+
+/// Arguments of `why`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+  powerband why resnet50 --setup ort,threads=2 --batch 1     experiments on a case
+  powerband why r50.ron --setup ort --batch 8                the same on a case of a session of this machine
+  powerband why why-r50.ron                                  what experiments said that were made before
+
+Each experiment changes one thing: half the threads, a neighbour that streams memory or computes on
+otherwise idle cores, half precision, no optimisation, pinned threads, and more. The changed setups are
+measured in turns with the case, so what they cost has an interval. What cannot be tried says why.
+
+Exit status: 0 fine, 2 an error, or the case could not be measured.")]
+pub(crate) struct WhyArgs {
+    /// A session, a built-in network, or an ONNX file.
+    #[arg(value_name = "SESSION|MODEL")]
+    pub subject: String,
+    /// The setup that is asked about: of a session its spelling, its label, or its number from 1
+    /// [default: the only one of a session; ort where it is installed, else rten, of a model].
+    #[arg(long, value_name = "SETUP")]
+    pub setup: Option<String>,
+    #[command(flatten)]
+    pub point: PointArgs,
+    /// Preset: quick (about a second per experiment), standard (5 s and more), publish (a minute and more).
+    #[arg(long, value_name = "NAME", default_value = "quick")]
+    pub preset: PresetName,
+    /// Rounds of each experiment, instead of the preset's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// Measure nothing: show what the experiments of the session said.
+    #[arg(long, conflicts_with_all = ["out", "rounds"])]
+    pub show: bool,
+    /// What a dimension of the model is called, as bench has it.
+    #[arg(long = "dim", value_name = "DIM=NAME")]
+    pub dims: Vec<NamedDim>,
+    /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
+    #[arg(long = "shape", value_name = "NAME=Nx128")]
+    pub shapes: Vec<String>,
+    /// What an input is filled with, as bench has it.
+    #[arg(long = "input", value_name = "NAME=FILL|NAME=FILE.npy")]
+    pub inputs: Vec<String>,
+    /// The dimension that is the batch: its name, or an input and its place counted from 0.
+    #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
+    pub batch_axis: Vec<InputAxis>,
+    /// Where to write the session with the experiments [default: the library].
+    #[arg(long, value_name = "FILE.ron")]
+    pub out: Option<PathBuf>,
+    /// Replace the session file if it is there.
+    #[arg(long)]
+    pub force: bool,
+    /// Print one JSON document on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,190 @@
+//! `powerband why`: experiments on one case, and what limits it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+use super::args::WhyArgs;
+use super::bench::{self, Measured};
+use super::{Context, TROUBLE, output, why_text};
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::fill::parse_input;
+use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+use powerband_findings::analysis::limits::experiments::{self as findings, Answer};
+use powerband_measure::engines::{self, LAST_RESORT, Needs};
+use powerband_measure::runner::experiments::{self, Here};
+use powerband_measure::runner::prepare;
+use powerband_measure::runner::record::Target;
+use powerband_measure::runner::request::RunRequest;
+use powerband_onnx::shapes;
+
+/// Runs the experiments, or shows those that were made.
+pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode> {
+    let path = Path::new(&args.subject);
+    let is_session = path.extension().is_some_and(|end| end == "ron");
+    let session = is_session.then(|| super::measured(path)).transpose()?;
+    if let Some(session) = &session
+        && let Some(answer) = kept_answer(args, session)?
+    {
+        return shown(args, session, &answer);
+    }
+    if args.show && !is_session {
+        bail!(
+            "--show shows the experiments of a session, and {} is a model; leave --show out",
+            args.subject
+        );
+    }
+    let request = match &session {
+        Some(session) => of_session(args, session)?,
+        None => of_model(context, args)?,
+    };
+    let target = args
+        .out
+        .clone()
+        .map_or(Target::Library, |path| Target::File {
+            path,
+            may_replace: args.force,
+        });
+    target.check()?;
+    let prepared = prepare::prepare(&context.place(), &request)?;
+    if let Some(session) = &session {
+        experiments::check_same(session, &prepared)?;
+    }
+    let Measured { session, cancelled } = bench::measure(context, prepared, &target)?;
+    let Some(answer) = findings::answer(&session) else {
+        bail!("the run has no experiments");
+    };
+    let status = shown(args, &session, &answer)?;
+    Ok(if cancelled {
+        ExitCode::from(TROUBLE)
+    } else {
+        status
+    })
+}
+
+/// What the experiments of a session said, where they are those that are asked for.
+fn kept_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<Answer>> {
+    let Some(answer) = findings::answer(session) else {
+        if args.show {
+            bail!(
+                "{} has no experiments; leave --show out to make some on one of its cases",
+                args.subject
+            );
+        }
+        return Ok(None);
+    };
+    let asks_for_another = args
+        .setup
+        .as_deref()
+        .is_some_and(|wanted| session.find_setup(wanted) != Some(answer.case.setup))
+        || !args.point.takes(answer.case.point)
+        || args.out.is_some()
+        || args.rounds.is_some();
+    Ok((args.show || !asks_for_another).then_some(answer))
+}
+
+/// The experiments on a case of a session.
+fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
+    let name = &args.subject;
+    let given = [
+        !args.dims.is_empty(),
+        !args.shapes.is_empty(),
+        !args.inputs.is_empty(),
+        !args.batch_axis.is_empty(),
+    ];
+    if given.contains(&true) {
+        bail!(
+            "{name} says what its inputs are; leave --dim, --shape, --input and --batch-axis out"
+        );
+    }
+    let labels = || {
+        let setups = 0..session.plan.setups.len();
+        let labels: Vec<String> = setups.map(|setup| session.setup_label(setup)).collect();
+        labels.join(", ")
+    };
+    let before = session.plan.experiments.as_ref().map(|asked| asked.setup);
+    let setup = match (&args.setup, session.plan.setups.len()) {
+        (Some(wanted), _) => session.find_setup(wanted),
+        (None, _) if before.is_some() => before,
+        (None, 1) => Some(0),
+        (None, _) => bail!(
+            "{name} has several setups; choose one with --setup: {}",
+            labels()
+        ),
+    };
+    let Some(setup) = setup else {
+        bail!("{name} has no such setup; it has {}", labels());
+    };
+    let points = &session.plan.points;
+    let chosen = args.point.one_of(points.iter().copied());
+    let chosen = chosen.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+    let point = match (chosen, points.as_slice()) {
+        (Some(point), _) => point,
+        (None, [only]) => *only,
+        (None, _) => bail!(
+            "{name} has several points; choose one with --batch or --at: {}",
+            powerband_core::domain::point::list(points.iter().copied())
+        ),
+    };
+    let request = experiments::request_for(session, CaseKey { setup, point }, &Here::now());
+    let request = request.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+    Ok(with_care(args, request))
+}
+
+/// The experiments on a model.
+fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
+    let setup: Setup = match &args.setup {
+        Some(spec) => spec.parse()?,
+        None => usual_setup(context).parse()?,
+    };
+    engines::check(&setup)?;
+    let shapes = args.shapes.iter().map(|text| shapes::parse_override(text));
+    let inputs = args.inputs.iter().map(|text| parse_input(text));
+    let begun = RunRequest {
+        shapes: shapes.collect::<Result<BTreeMap<_, _>, _>>()?,
+        inputs: inputs.collect::<Result<_, _>>()?,
+        dims: args.dims.clone(),
+        batch_axis: args.batch_axis.clone(),
+        preset: args.preset,
+        rounds: args.rounds,
+        ..RunRequest::new(&args.subject)
+    };
+    let point = args.point.point().unwrap_or_else(|| Point::of_batch(1));
+    experiments::request_of_model(begun, &setup, point, &Here::now()).map_err(anyhow::Error::msg)
+}
+
+/// The request with the preset and rounds that are asked for.
+fn with_care(args: &WhyArgs, request: RunRequest) -> RunRequest {
+    RunRequest {
+        rounds: args.rounds.or_else(|| experiments::rounds_of(args.preset)),
+        preset: args.preset,
+        ..request
+    }
+}
+
+/// The engine of a model where none is named: ONNX Runtime where it is installed.
+fn usual_setup(context: &Context) -> &'static str {
+    let found = super::engines::survey(context).into_iter();
+    let mut ready = found.filter(|found| found.answer.is_ok());
+    let is_ort = ready.any(|found| found.engine.needs() == Needs::OnnxRuntime);
+    if is_ort { "ort" } else { LAST_RESORT }
+}
+
+fn shown(args: &WhyArgs, session: &Session, answer: &Answer) -> anyhow::Result<ExitCode> {
+    if args.json {
+        output::document(&why_text::document(session, answer))?;
+    } else {
+        output::answer(&why_text::text(session, answer))?;
+    }
+    let case = session.case(answer.case);
+    let is_trouble = case.is_none_or(|case| case.outcome.is_trouble());
+    Ok(if is_trouble {
+        ExitCode::from(TROUBLE)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
