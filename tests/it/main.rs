@@ -26,6 +26,7 @@ mod networks;
 mod nvml;
 mod onnx_messages;
 mod precision;
+mod processor_roofs;
 mod profilers;
 mod providers;
 mod pytorch;

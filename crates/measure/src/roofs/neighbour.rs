@@ -154,9 +154,8 @@ fn compute(is_over: &AtomicBool) {
 }
 
 fn stream(is_over: &AtomicBool) {
-    let plain = |code: &&BytesCode| !code.bypasses_caches;
-    let codes = code::bytes_codes(Access::Copy);
-    let code = codes.into_iter().find(plain);
+    let plain = |code: &&BytesCode| code.access == Access::Copy && !code.bypasses_caches;
+    let code = code::bytes_codes().into_iter().find(plain);
     let (Some(from), Some(mut to), Some(code)) = (Block::new(STREAMED), Block::new(STREAMED), code)
     else {
         return;

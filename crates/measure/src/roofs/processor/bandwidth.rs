@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::caches;
 use super::together::{self, BRIEF, FULL, SHORT, Timing};
+use crate::roofs::code::BytesCode;
 use crate::roofs::code::block::{Block, STEP};
-use crate::roofs::code::{self, BytesCode};
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::{Access, Level, MemoryRoof};
 
@@ -104,14 +104,15 @@ impl<'a> Blocks<'a> {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of a pass of all threads together, where each goes through so many of a block.
-    fn of_a_pass(&self, access: Access, bytes: usize) -> usize {
+    /// Bytes of a pass of all threads together.
+    fn of_a_pass(&self, access: Access) -> usize {
         let moved = if access == Access::Copy { 2 } else { 1 };
-        moved * bytes * self.cores.len()
+        moved * self.bytes * self.cores.len()
     }
 
     /// Bytes a second of each repetition.
-    fn rates(&self, code: &BytesCode, bytes: usize, timing: Timing) -> io::Result<Vec<f64>> {
+    fn rates(&self, code: &BytesCode, timing: Timing) -> io::Result<Vec<f64>> {
+        let bytes = self.bytes;
         let timed = together::timed(self.cores, timing, |index| {
             let mut pair = self.pair(index);
             move |passes| {
@@ -121,17 +122,19 @@ impl<'a> Blocks<'a> {
                 }
             }
         })?;
-        Ok(timed.rates(self.of_a_pass(code.access, bytes) as f64))
+        Ok(timed.rates(self.of_a_pass(code.access) as f64))
     }
 
-    /// The best of several loops.
+    /// The best of several loops for an access.
     fn best(
         &self,
         codes: &[&'static BytesCode],
-        bytes: usize,
+        access: Access,
     ) -> io::Result<Option<&'static BytesCode>> {
-        together::best_of(codes, |code| {
-            let rates = self.rates(code, bytes, BRIEF)?;
+        let codes = codes.iter().copied();
+        let codes: Vec<_> = codes.filter(|code| code.access == access).collect();
+        together::best_of(&codes, |code| {
+            let rates = self.rates(code, BRIEF)?;
             Ok(rates.into_iter().fold(0.0, f64::max))
         })
     }
@@ -149,13 +152,17 @@ pub(super) struct MemoryVisits {
 
 impl MemoryVisits {
     /// Chooses the best loop; nothing where there is none.
-    pub(super) fn begin(blocks: &Blocks<'_>, access: Access) -> io::Result<Option<Self>> {
-        let best = blocks.best(&code::bytes_codes(access), blocks.bytes)?;
+    pub(super) fn begin(
+        blocks: &Blocks<'_>,
+        codes: &[&'static BytesCode],
+        access: Access,
+    ) -> io::Result<Option<Self>> {
+        let best = blocks.best(codes, access)?;
         Ok(best.map(|code| Self {
             access,
             threads: blocks.cores.len(),
             code,
-            working_set: blocks.of_a_pass(access, blocks.bytes),
+            working_set: blocks.of_a_pass(access),
             rounds: Vec::new(),
         }))
     }
@@ -167,7 +174,7 @@ impl MemoryVisits {
 
     /// One more round, on blocks as it began with.
     pub(super) fn visit(&mut self, blocks: &Blocks<'_>) -> io::Result<()> {
-        let rates = blocks.rates(self.code, blocks.bytes, SHORT)?;
+        let rates = blocks.rates(self.code, SHORT)?;
         self.rounds.push(rates);
         Ok(())
     }
@@ -216,6 +223,7 @@ pub(super) fn unsteady(visits: &[MemoryVisits]) -> Option<String> {
 pub(super) fn of_cache(
     root: &Path,
     cores: &[usize],
+    codes: &[&'static BytesCode],
     level: Level,
     access: Access,
 ) -> io::Result<Option<MemoryRoof>> {
@@ -230,24 +238,25 @@ pub(super) fn of_cache(
         share
     };
     let blocks = Blocks::new(cores, bytes)?;
-    let mut codes = code::bytes_codes(access);
-    codes.retain(|code| !code.bypasses_caches);
-    let Some(code) = blocks.best(&codes, blocks.bytes)? else {
+    let codes = codes.iter().copied();
+    let codes: Vec<_> = codes.filter(|code| !code.bypasses_caches).collect();
+    let Some(code) = blocks.best(&codes, access)? else {
         return Ok(None);
     };
     Ok(Some(MemoryRoof {
         level,
         access,
         threads: cores.len(),
-        working_set_bytes: blocks.of_a_pass(access, blocks.bytes) as u64,
+        working_set_bytes: blocks.of_a_pass(access) as u64,
         code: code.name.to_owned(),
-        per_s: together::faster_half(blocks.rates(code, blocks.bytes, FULL)?),
+        per_s: together::faster_half(blocks.rates(code, FULL)?),
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roofs::code::bytes_codes;
     use crate::roofs::processor::cores;
 
     #[test]
@@ -269,7 +278,8 @@ mod tests {
         let core = [cores::here(Path::new("/"))[0]];
         let blocks = Blocks::new(&core, 1 << 20).unwrap();
         let of = |access| {
-            let mut visits = MemoryVisits::begin(&blocks, access).unwrap().unwrap();
+            let visits = MemoryVisits::begin(&blocks, &bytes_codes(), access);
+            let mut visits = visits.unwrap().unwrap();
             visits.visit(&blocks).unwrap();
             visits.visit(&blocks).unwrap();
             visits.roof()
@@ -283,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_bandwidth_that_changes_is_said() {
-        let code = code::bytes_codes(Access::Copy)[0];
+        let code = bytes_codes()[0];
         let visits = |rounds: &[&[f64]]| MemoryVisits {
             access: Access::Copy,
             threads: 2,
@@ -304,7 +314,13 @@ mod tests {
 
     #[test]
     fn a_cache_that_is_not_listed_has_no_roof() {
-        let roof = of_cache(Path::new("/nowhere"), &[0], Level::L3, Access::Read);
+        let roof = of_cache(
+            Path::new("/nowhere"),
+            &[0],
+            &bytes_codes(),
+            Level::L3,
+            Access::Read,
+        );
         assert!(roof.unwrap().is_none());
     }
 }

@@ -9,7 +9,8 @@ use rustix::process::Signal;
 use super::bandwidth::{self, Blocks, MemoryVisits};
 use super::message::{Message, RoofProgress};
 use super::{clock, compute, cores};
-use crate::roofs::code::ComputeCode;
+use crate::roofs::code::block::Block;
+use crate::roofs::code::{self, BytesCode, ComputeCode};
 use crate::telemetry::{host, machine};
 use powerband_core::domain::roofs::{Access, Level};
 use powerband_core::domain::work::Numbers;
@@ -31,7 +32,8 @@ pub fn run(without: &[String], only: Option<&str>) -> io::Result<()> {
         out: File::from(rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?),
         root,
         only,
-        codes: compute::codes(without),
+        computing: left(code::compute_codes(), |code| code.name, without),
+        moving: left(code::bytes_codes(), |code| code.name, without),
         cores: cores::here(root),
         visits: Vec::new(),
         done: 0,
@@ -45,7 +47,8 @@ struct Measuring<'a> {
     out: File,
     root: &'a Path,
     only: Option<&'a str>,
-    codes: Vec<&'static ComputeCode>,
+    computing: Vec<&'static ComputeCode>,
+    moving: Vec<&'static BytesCode>,
     cores: Vec<usize>,
     visits: Vec<MemoryVisits>,
     /// Steps that are done, and in all.
@@ -78,16 +81,22 @@ impl Measuring<'_> {
 
     /// Runs every loop once, so that instructions that are refused end this process at its beginning.
     fn try_codes(&mut self) -> io::Result<()> {
-        for code in self.codes.clone() {
+        for code in self.computing.clone() {
             self.say(&Message::Trying(Some(code.name.to_owned())))?;
             code.run(1);
+        }
+        let blocks = Block::new(1).zip(Block::new(1));
+        let (from, mut to) = blocks.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        for code in self.moving.clone() {
+            self.say(&Message::Trying(Some(code.name.to_owned())))?;
+            code.run(&from, &mut to, from.bytes());
         }
         self.say(&Message::Trying(None))
     }
 
     fn all(&mut self) -> io::Result<()> {
         let counts = cores::thread_counts(self.root, &self.cores);
-        let kinds = compute::kinds(&self.codes);
+        let kinds = compute::kinds(&self.computing);
         let visits = (ROUNDS + CACHES.len()) * bandwidth::ACCESSES.len();
         self.of = counts.len() * (kinds.len() + visits) + 1;
         if kinds.is_empty() {
@@ -121,7 +130,7 @@ impl Measuring<'_> {
             if !self.step(compute::title(numbers, count))? {
                 continue;
             }
-            if let Some(roof) = compute::roof(&self.codes, numbers, &self.cores[..count])? {
+            if let Some(roof) = compute::roof(&self.computing, numbers, &self.cores[..count])? {
                 self.say(&Message::Compute(roof))?;
             }
         }
@@ -132,7 +141,7 @@ impl Measuring<'_> {
         if !self.step("clock while computing".to_owned())? {
             return Ok(());
         }
-        let widest = self.codes.iter().copied();
+        let widest = self.computing.iter().copied();
         let widest = widest.filter(|code| code.numbers == Numbers::F32);
         if let Some(code) = widest.max_by_key(|code| code.vector_bits) {
             if let Some(clock) = clock::while_computing(self.root, code, &self.cores)? {
@@ -171,7 +180,8 @@ impl Measuring<'_> {
                 None => blocks.insert(self.blocks(&cores, is_first)?),
             };
             if is_first {
-                self.visits.extend(MemoryVisits::begin(blocks, access)?);
+                self.visits
+                    .extend(MemoryVisits::begin(blocks, &self.moving, access)?);
             }
             let is_this = |visits: &&mut MemoryVisits| visits.is_of(access, count);
             if let Some(visits) = self.visits.iter_mut().find(is_this) {
@@ -208,7 +218,8 @@ impl Measuring<'_> {
                 if !self.step(bandwidth::title(level, access, count))? {
                     continue;
                 }
-                match bandwidth::of_cache(self.root, &cores, level, access)? {
+                let roof = bandwidth::of_cache(self.root, &cores, &self.moving, level, access)?;
+                match roof {
                     Some(roof) => self.say(&Message::Memory(roof))?,
                     None if access == Access::Copy => self.note(absent(level, count))?,
                     None => {}
@@ -217,6 +228,16 @@ impl Measuring<'_> {
         }
         Ok(())
     }
+}
+
+/// Codes without those of some names.
+fn left<C>(
+    mut codes: Vec<&'static C>,
+    name: impl Fn(&C) -> &'static str,
+    without: &[String],
+) -> Vec<&'static C> {
+    codes.retain(|code| !without.iter().any(|other| other == name(code)));
+    codes
 }
 
 /// Whether a thread can be kept on this core; asked on a thread of its own, which stays there.
@@ -232,4 +253,18 @@ fn absent(level: Level, count: usize) -> String {
     format!(
         "The {level} was not measured with {threads}: the system does not list its size, or it is hardly larger than the cache before it."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_not_run() {
+        let all = code::compute_codes();
+        if let Some(first) = all.first() {
+            let rest = left(all.clone(), |code| code.name, &[first.name.to_owned()]);
+            assert!(rest.len() < all.len() && rest.iter().all(|code| code.name != first.name));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::together::{self, BRIEF, FULL};
-use crate::roofs::code::{self, ComputeCode};
+use crate::roofs::code::ComputeCode;
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::ComputeRoof;
 use powerband_core::domain::work::Numbers;
@@ -12,13 +12,6 @@ use powerband_core::domain::work::Numbers;
 pub(super) fn kinds(codes: &[&ComputeCode]) -> Vec<Numbers> {
     let has = |numbers: &Numbers| codes.iter().any(|code| code.numbers == *numbers);
     Numbers::ALL.into_iter().filter(has).collect()
-}
-
-/// The loops that can be run, without some names.
-pub(super) fn codes(without: &[String]) -> Vec<&'static ComputeCode> {
-    let mut codes = code::compute_codes();
-    codes.retain(|code| !without.iter().any(|name| name == code.name));
-    codes
 }
 
 /// What a step is called: `f32, 2 threads`.
@@ -62,10 +55,11 @@ fn of_a_pass(code: &ComputeCode, cores: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roofs::code::compute_codes;
 
     #[test]
     fn the_roof_is_of_the_best_loop_for_these_numbers() {
-        let codes = codes(&[]);
+        let codes = compute_codes();
         let core = crate::roofs::processor::cores::here(std::path::Path::new("/"))[0];
         for numbers in kinds(&codes) {
             let roof = roof(&codes, numbers, &[core]).unwrap().unwrap();
@@ -78,12 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_not_run() {
-        let all = codes(&[]);
-        if let Some(first) = all.first() {
-            let rest = codes(&[first.name.to_owned()]);
-            assert!(rest.len() < all.len() && rest.iter().all(|code| code.name != first.name));
-        }
+    fn without_a_loop_there_is_no_roof() {
+        assert!(kinds(&[]).is_empty());
         assert!(roof(&[], Numbers::F32, &[0]).unwrap().is_none());
     }
 }
