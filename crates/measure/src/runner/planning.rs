@@ -37,7 +37,7 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
             })
             .collect();
     }
-    let is_built_in = zoo::find(&request.model).is_some();
+    let is_built_in = zoo::find(&request.model).is_some_and(|network| !network.is_probe());
     engines::ALL
         .iter()
         .copied()

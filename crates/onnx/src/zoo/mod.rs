@@ -14,6 +14,7 @@ mod layers;
 pub mod llama;
 mod mobilenet;
 mod operators;
+pub mod probes;
 mod resnet;
 #[cfg(test)]
 mod testing;
@@ -29,6 +30,7 @@ use builder::{Conv, GraphBuilder, Value};
 use draft::Draft;
 use gpt::Gpt;
 use llama::Llama;
+use probes::PROBES;
 use resnet::Resnet;
 
 /// Counts up whenever the bytes of any network change, so that no cache hands out old ones.
@@ -82,6 +84,8 @@ enum Network {
     Gpt(Gpt),
     /// A decoder in the manner of Llama.
     Llama(Llama),
+    /// Built to be limited by one thing.
+    Probe(probes::Kind),
 }
 
 /// A network that can be made.
@@ -107,7 +111,14 @@ const RESNET50: Resnet = Resnet {
     blocks: [3, 4, 6, 3],
 };
 
-/// Every network: pictures of `ImageNet`, those of CIFAR-10, and text.
+impl ZooModel {
+    /// Whether it is one that is only for trying: it stands in no list, and no library has it.
+    pub fn is_probe(&self) -> bool {
+        matches!(self.network, Network::Probe(_))
+    }
+}
+
+/// Every network that lists show: pictures of `ImageNet`, those of CIFAR-10, and text.
 pub const ALL: &[ZooModel] = &[
     entry(
         "resnet18",
@@ -187,7 +198,9 @@ pub fn find(name: &str) -> Option<&'static ZooModel> {
     let plain = plain
         .strip_suffix("@cifar10")
         .map_or_else(|| plain.clone(), |base| format!("{base}@cifar"));
-    ALL.iter().find(|model| self::plain(model.id) == plain)
+    let probes = PROBES.iter().map(|probe| &probe.model);
+    let mut known = ALL.iter().chain(probes);
+    known.find(|model| self::plain(model.id) == plain)
 }
 
 /// A name without what people write differently.
@@ -217,6 +230,7 @@ fn draft(model: &ZooModel) -> Draft {
         Network::Bert(plan) => bert::draft(model.id, plan),
         Network::Gpt(plan) => gpt::draft(model.id, plan),
         Network::Llama(plan) => llama::draft(model.id, plan),
+        Network::Probe(kind) => probes::draft(model.id, kind),
     }
 }
 
