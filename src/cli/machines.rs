@@ -11,7 +11,7 @@ use super::{Context, output, signals};
 use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_measure::worker::remote::reached::Reached;
-use powerband_measure::worker::remote::{Progress, RemoteError};
+use powerband_measure::worker::remote::{News, RemoteError};
 use powerband_measure::worker::transport::Machine;
 
 /// A command over there may take so long: engines are loaded one after the other.
@@ -66,7 +66,7 @@ fn line(machine: &NamedMachine) -> String {
 fn find(context: &Context, host: &str) -> anyhow::Result<Machine> {
     let known = &context.settings.machines;
     let is_named = known.iter().any(|machine| machine.name == host);
-    let text = if is_named || host.contains(':') || host == "here" {
+    let text = if is_named || host.contains(':') || host == "here" || host == "slurm" {
         host.to_owned()
     } else {
         format!("ssh:{host}")
@@ -80,12 +80,14 @@ pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
     let machine = find(context, host)?;
     let cancel = signals::heard()?.token();
     let mut is_said = false;
-    let mut told = |progress: Progress| {
-        if !is_said {
+    let mut told = |news: News| match news {
+        News::Waiting(words) => output::note(&format!("{host}: {words}")),
+        News::Sending(progress) if !is_said => {
             is_said = true;
             let size = humanize::bytes(progress.total_bytes);
             output::note(&format!("Sending {} to {host}, {size}", progress.what));
         }
+        News::Sending(_) => {}
     };
     Reached::reach(&machine, &context.program, &cancel, &mut told)
         .map_err(|error| explained(host, &error))

@@ -1,6 +1,7 @@
 //! Setups on other machines, over a real `sshd` on loopback with a throw-away key, and over other prefixes.
 
 mod bad_luck;
+mod cluster;
 mod measuring;
 mod program;
 mod server;

@@ -21,6 +21,7 @@ use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::Here;
 use powerband_measure::telemetry;
 use powerband_measure::worker::probe::Found;
+use powerband_measure::worker::transport;
 use powerband_store::settings::Settings;
 
 /// The build of ONNX Runtime that runs on any processor.
@@ -180,6 +181,10 @@ impl MachineState {
 
     /// Why a setup cannot run here; nothing where it can, or where that is not known yet.
     pub fn refusal(&self, setup: &Setup) -> Option<String> {
+        // What another machine has is not known here.
+        if transport::is_elsewhere(setup) {
+            return None;
+        }
         let engines = self.engines.as_ref()?;
         let own: Vec<&EngineState> = engines
             .iter()

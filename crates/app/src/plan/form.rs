@@ -7,6 +7,7 @@ use crate::App;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_measure::engines::{self, CheckError, Engine, Key, Takes};
+use powerband_measure::worker::transport::WHERE_KEY;
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,49 +80,15 @@ impl Control {
     }
 }
 
-/// Controls of a setup: those that are always shown, or those behind *More*. Of several keys for one place,
-/// the engine's own is the one in front.
-pub fn controls(setup: &Setup, in_front: bool) -> Vec<Control> {
-    let Some(engine) = engines::find(&setup.engine) else {
-        return Vec::new();
-    };
-    let front = front_keys(engine);
-    let is_in_front = |key: &Key| front.iter().any(|one| one.name == key.name);
-    let keys: Vec<&'static Key> = if in_front {
-        front.clone()
-    } else {
-        let more = engines::keys_of(engine);
-        more.filter(|key| !is_in_front(key)).collect()
-    };
-    keys.into_iter()
-        .map(|key| Control {
-            key,
-            value: value_of(setup, key),
-            why_not: engines::why_not(setup, key),
-        })
-        .collect()
-}
-
-/// Keys whose controls are always shown, in their order.
-fn front_keys(engine: &dyn Engine) -> Vec<&'static Key> {
+/// Keys whose controls are always shown, in their order; that of the machine, where machines have names, is the first.
+fn front_keys(engine: &dyn Engine, has_machines: bool) -> Vec<&'static Key> {
+    let is_machine = |key: &Key| has_machines && key.name == WHERE_KEY;
     let mut keys: Vec<&'static Key> = engines::keys_of(engine)
-        .filter(|key| key.rank > 0)
+        .filter(|key| key.rank > 0 || is_machine(key))
         .collect();
     keys.sort_by_key(|key| key.rank);
     keys.dedup_by_key(|key| key.rank);
     keys
-}
-
-/// How many of the keys behind *More* a setup has.
-pub fn given_behind_more(setup: &Setup) -> usize {
-    let Some(engine) = engines::find(&setup.engine) else {
-        return 0;
-    };
-    let front = front_keys(engine);
-    let is_given = |key: &&Key| setup.options.keys().any(|name| key.covers(name));
-    let is_in_front = |key: &&Key| front.iter().any(|one| one.name == key.name);
-    let more = engines::keys_of(engine).filter(|key| !is_in_front(key));
-    more.filter(is_given).count()
 }
 
 /// What the text has of a key: of a family, `name=value` of each.
@@ -136,6 +103,45 @@ fn value_of(setup: &Setup, key: &Key) -> String {
 }
 
 impl App {
+    /// Controls of a setup: those that are always shown, or those behind *More*. Of several keys for one place,
+    /// the engine's own is the one in front.
+    pub fn controls(&self, setup: &Setup, in_front: bool) -> Vec<Control> {
+        let Some(engine) = engines::find(&setup.engine) else {
+            return Vec::new();
+        };
+        let front = self.front_keys(engine);
+        let keys: Vec<&'static Key> = if in_front {
+            front
+        } else {
+            let is_in_front = |key: &Key| front.iter().any(|one| one.name == key.name);
+            let more = engines::keys_of(engine);
+            more.filter(|key| !is_in_front(key)).collect()
+        };
+        keys.into_iter()
+            .map(|key| Control {
+                key,
+                value: value_of(setup, key),
+                why_not: engines::why_not(setup, key),
+            })
+            .collect()
+    }
+
+    fn front_keys(&self, engine: &dyn Engine) -> Vec<&'static Key> {
+        front_keys(engine, !self.place.machines.is_empty())
+    }
+
+    /// How many of the keys behind *More* a setup has.
+    pub fn given_behind_more(&self, setup: &Setup) -> usize {
+        let Some(engine) = engines::find(&setup.engine) else {
+            return 0;
+        };
+        let front = self.front_keys(engine);
+        let is_given = |key: &&Key| setup.options.keys().any(|name| key.covers(name));
+        let is_in_front = |key: &&Key| front.iter().any(|one| one.name == key.name);
+        let more = engines::keys_of(engine).filter(|key| !is_in_front(key));
+        more.filter(is_given).count()
+    }
+
     /// Engines that a setup may have.
     pub fn engine_choices(&self, current: &str) -> Vec<Alternative> {
         let offered = engines::ALL
@@ -220,6 +226,15 @@ impl App {
             help: String::new(),
             why_not: self.why_not_value(setup, key, word),
         }));
+        if key.name == WHERE_KEY {
+            let named = self.place.machines.iter();
+            choices.extend(named.map(|machine| Alternative {
+                value: machine.name.clone(),
+                title: machine.name.clone(),
+                help: format!("{}{}", machine.place, machine.via),
+                why_not: self.why_not_value(setup, key, &machine.name),
+            }));
+        }
         choices
     }
 

@@ -146,7 +146,7 @@ impl App {
         if devices.len() > 1 {
             rows.push(row(DEVICE, "Device", String::new(), devices));
         }
-        let front = form::controls(&base, true).into_iter().map(|one| one.key);
+        let front = self.controls(&base, true).into_iter().map(|one| one.key);
         let added = matrix.values.iter();
         let added = added.filter_map(|(key, _)| respell::key_of(&base.engine, key));
         let mut seen = BTreeSet::new();
@@ -165,7 +165,7 @@ impl App {
             return Vec::new();
         };
         let rows = self.matrix_rows();
-        let more = form::controls(&base, false).into_iter().map(|one| one.key);
+        let more = self.controls(&base, false).into_iter().map(|one| one.key);
         let more = more.filter(|key| key.family().is_none());
         more.map(|key| key.name)
             .filter(|name| rows.iter().all(|row| row.key != *name))

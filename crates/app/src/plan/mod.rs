@@ -37,7 +37,7 @@ pub use action::PlanEdit;
 pub use completion::Completion;
 pub use draft::{Draft, DraftSetup, Fault, Field, Requests};
 use edit::{Typing, apply, typing};
-pub use form::{Alternative, Control, controls, given_behind_more};
+pub use form::{Alternative, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, Row};
 pub use slips::Fix;

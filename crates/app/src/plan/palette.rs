@@ -155,11 +155,11 @@ fn options(app: &App) -> Vec<Offered> {
             offer(title, PlanEdit::Device(place, one.value));
         }
         let more = if is_open {
-            plan::controls(&read, false)
+            app.controls(&read, false)
         } else {
             Vec::new()
         };
-        let controls = plan::controls(&read, true).into_iter().chain(more);
+        let controls = app.controls(&read, true).into_iter().chain(more);
         for control in controls.filter(|control| control.why_not.is_none()) {
             of_control(app, place, &read, &control, &mut offered);
         }

@@ -90,14 +90,20 @@ pub const COMMON_KEYS: &[Key] = &[
     ),
     Key::new(
         WHERE_KEY,
-        Takes::Text("a machine of the settings, or ssh:HOST", "ssh:HOST"),
+        Takes::OneOr(&["here"], "a machine of the settings, or ssh:HOST"),
         "the machine that the worker runs on",
     )
-    .usually("here"),
+    .usually("this machine")
+    .called("Machine"),
     Key::new(
         VIA_KEY,
         Takes::Text("words, e.g. \"kubectl exec -i pod --\"", "env"),
         "words in front of the worker's command that run it on another machine and carry its input and output",
+    ),
+    Key::new(
+        "slurm.*",
+        Takes::Text("options of salloc, e.g. slurm.gres=gpu:1", "1"),
+        "what the scheduler of where=slurm is asked for: gres, nodelist, account, constraint, time and others",
     ),
     Key::new(
         PROGRAM_KEY,

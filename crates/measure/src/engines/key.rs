@@ -78,6 +78,11 @@ impl Key {
         }
     }
 
+    /// With another title than its name, for a control behind *More*.
+    pub(crate) const fn called(self, title: &'static str) -> Self {
+        Self { title, ..self }
+    }
+
     /// Whether an option's key is this one, or one of the family that it stands for.
     pub fn covers(&self, key: &str) -> bool {
         match self.family() {

@@ -8,7 +8,7 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label, tip};
 use powerband_app::App;
-use powerband_app::plan::{self, Alternative, Control, PlanEdit, Takes, fields};
+use powerband_app::plan::{Alternative, Control, PlanEdit, Takes, fields};
 use powerband_core::domain::setup::Setup;
 
 /// Width of the names behind *More*.
@@ -297,7 +297,7 @@ fn path(
 pub(super) fn more(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
     ui.add_space(space::TINY);
     let is_narrow = ui.available_width() < NARROW;
-    for control in plan::controls(read, false) {
+    for control in app.controls(read, false) {
         let key = control.key;
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;

@@ -206,7 +206,7 @@ fn buttons(ui: &mut Ui, app: &App, index: usize, edits: &mut Vec<PlanEdit>) {
 fn front(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::SMALL, space::TINY);
-        for control in plan::controls(read, true) {
+        for control in app.controls(read, true) {
             let width = controls::front_width(&control);
             captioned(ui, control.key.title(), width, |ui| {
                 controls::of_key(ui, app, index, read, &control, width, edits);
@@ -229,7 +229,7 @@ fn captioned(ui: &mut Ui, caption: &str, width: f32, content: impl FnOnce(&mut U
 
 fn more_button(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
     let is_open = app.planner.more == Some(index);
-    let title = match (is_open, plan::given_behind_more(read)) {
+    let title = match (is_open, app.given_behind_more(read)) {
         (true, _) => "Fewer".to_owned(),
         (false, 0) => "More…".to_owned(),
         (false, given) => format!("More ({given})…"),

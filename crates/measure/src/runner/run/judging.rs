@@ -81,6 +81,7 @@ impl Run<'_, '_> {
             .filter(|setup| !self.session.accuracies.contains_key(setup))
             .filter(is_measured)
             .collect();
+        let wanted = self.without_elsewhere(wanted);
         let wanted = self.without_requests(wanted);
         // A setup may have a batch size of its own; where there is none for all, the others are judged.
         let fits = |setup: &usize, point| {
@@ -251,12 +252,6 @@ impl Run<'_, '_> {
         feed: &Feed,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, String> {
-        if self.is_elsewhere(setup) {
-            return Err(
-                "it ran on another machine, and outputs are compared of setups on this one alone"
-                    .to_owned(),
-            );
-        }
         let activity = Activity::Comparing { setup };
         self.tell(RunEvent::Turned { activity });
         let mut phase = Phase::Start;

@@ -8,7 +8,7 @@ use super::Run;
 use crate::engines::EngineError;
 use crate::worker::protocol::Request;
 use crate::worker::remote::reached::Reached;
-use crate::worker::remote::{Progress, RemoteError};
+use crate::worker::remote::{News, Progress, RemoteError};
 use crate::worker::supervisor::{self, WorkerError};
 use crate::worker::transport::Machine;
 use crate::worker::worker_group::WorkerGroup;
@@ -66,8 +66,12 @@ impl Run<'_, '_> {
         let program = self.request.program.clone();
         let stop = self.stop.clone();
         let mut shown = Shown::default();
-        let reached = Reached::reach(machine, &program, &stop, &mut |progress| {
-            self.tell_progress(setup, progress, &mut shown);
+        let reached = Reached::reach(machine, &program, &stop, &mut |news| match news {
+            News::Sending(progress) => self.tell_progress(setup, progress, &mut shown),
+            News::Waiting(words) => {
+                let text = format!("{}: {words}.", machine.name);
+                self.tell(RunEvent::Warned { text });
+            }
         })?;
         let known = self.session.machines.iter();
         let known = known.filter(|known| known.name == machine.name);
@@ -116,6 +120,21 @@ impl Run<'_, '_> {
     /// Whether a setup runs on another machine.
     pub(super) fn is_elsewhere(&self, setup: usize) -> bool {
         self.request.machines.contains_key(&setup)
+    }
+
+    /// The setups that run on this machine. Of the others it is said that their outputs are not compared.
+    pub(super) fn without_elsewhere(&mut self, setups: Vec<usize>) -> Vec<usize> {
+        let (elsewhere, here): (Vec<usize>, Vec<usize>) = setups
+            .into_iter()
+            .partition(|setup| self.is_elsewhere(*setup));
+        for setup in elsewhere {
+            let label = self.session.setup_label(setup);
+            let text = format!(
+                "{label}: it ran on another machine, and outputs are compared of setups on this one alone."
+            );
+            self.tell(RunEvent::Warned { text });
+        }
+        here
     }
 
     /// What starts a worker of a setup. A connection that is gone is opened again first.
@@ -264,5 +283,8 @@ fn gone() -> WorkerError {
 /// Setups with equal ones share a connection.
 fn key(machine: &Machine) -> String {
     let own = machine.remote_program.as_deref().unwrap_or_default();
-    format!("{} {own}", machine.name)
+    let options = machine.options.iter();
+    let options = options.map(|(key, value)| format!("{key}={value}"));
+    let options: Vec<String> = options.collect();
+    format!("{} {own} {}", machine.name, options.join(" "))
 }

@@ -107,7 +107,7 @@ mod tests {
         let setup = format!("fake,via=\"{words}\"").parse().unwrap();
         let machine = Machine::of_setup(&setup, &[]).unwrap().unwrap();
         let cancel = CancelToken::default();
-        let link = Link::open(&machine, &cancel).unwrap();
+        let link = Link::open(&machine, &cancel, &mut |_| ()).unwrap();
         let facts = look(&link, "program-1", &cancel).unwrap();
         assert_eq!(facts.arch, std::env::consts::ARCH);
         let folder = cache.join("powerband-remote");

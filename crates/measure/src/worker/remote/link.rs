@@ -12,12 +12,15 @@ use super::RemoteError;
 use crate::worker::process::{self, Finished, Incoming, Process};
 use crate::worker::transport::{Machine, Share, script};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::clock;
 use powerband_core::base::process_spec::{ProcessSpec, Remote};
 
 /// How long opening may take: a jump host, or a second factor on a telephone.
 const OPEN_LIMIT: Duration = Duration::from_mins(1);
 /// A question that takes longer than this over there is given up.
 pub(super) const ASK_LIMIT: Duration = Duration::from_mins(1);
+/// How often a queue is looked at.
+const QUEUE_LOOK: Duration = Duration::from_secs(2);
 /// How often a wait looks at its cancel token.
 const LOOK: Duration = Duration::from_millis(100);
 /// The longest path of a socket, less what `ssh` adds to it while it makes one.
@@ -30,18 +33,41 @@ pub(crate) struct Link {
     pub machine: Machine,
     /// Holds a connection that is shared.
     holder: Option<Process>,
-    /// Where the socket of our own shared connection is.
-    socket: Option<(PathBuf, TempDir)>,
+    /// What other commands join the connection by: a socket of our own, or the job of a scheduler.
+    joined_by: Option<PathBuf>,
+    /// Where the socket is.
+    folder: Option<TempDir>,
 }
 
 impl Link {
-    /// Opens it.
-    pub(crate) fn open(machine: &Machine, cancel: &CancelToken) -> Result<Self, RemoteError> {
+    /// Opens it; `told` hears what is waited for in a queue.
+    pub(crate) fn open(
+        machine: &Machine,
+        cancel: &CancelToken,
+        told: &mut dyn FnMut(String),
+    ) -> Result<Self, RemoteError> {
         let mut link = Self {
             machine: machine.clone(),
             holder: None,
-            socket: None,
+            joined_by: None,
+            folder: None,
         };
+        let name = format!("powerband-{:x}", clock::entropy());
+        let Machine {
+            transport, target, ..
+        } = machine;
+        let line = held("$SLURM_JOB_ID");
+        if let Some(spec) = transport.allocation(target, &machine.options, &name, &line) {
+            let mut queue = Queue {
+                query: transport.queue_query(&name),
+                machine,
+                said: String::new(),
+                next: Instant::now() + QUEUE_LOOK,
+            };
+            let job = link.hold(spec, None, cancel, &mut || queue.look(cancel, told))?;
+            link.joined_by = Some(PathBuf::from(job));
+            return Ok(link);
+        }
         let Some(query) = machine.transport.share_query(&machine.target) else {
             return Ok(link);
         };
@@ -55,31 +81,39 @@ impl Link {
             return Err(link.lost(&answer.stderr));
         }
         if machine.transport.wants_own_share(&answer.stdout) {
-            link.socket = socket();
+            (link.joined_by, link.folder) = socket().unzip();
         }
-        link.hold(cancel)?;
+        let share = match &link.joined_by {
+            Some(socket) => Share::Begin(socket),
+            None => Share::None,
+        };
+        let spec = transport.around(target, share, &held("open"));
+        link.hold(spec, Some(OPEN_LIMIT), cancel, &mut || ())?;
         Ok(link)
     }
 
-    /// Starts the command that holds the connection, and waits until it is open.
-    fn hold(&mut self, cancel: &CancelToken) -> Result<(), RemoteError> {
-        let share = match &self.socket {
-            Some((socket, _)) => Share::Begin(socket),
-            None => Share::None,
-        };
-        let line = format!(
-            "echo; echo {}; echo open; exec cat >/dev/null",
-            script::BEGINS
-        );
-        let spec = self.spec(share, &line);
-        let mut holder =
-            Process::start(&spec, 1 << 16).map_err(|error| RemoteError::Lost(error.to_string()))?;
-        let deadline = Instant::now() + OPEN_LIMIT;
-        loop {
+    /// Starts the command that holds the connection, and waits for its first line.
+    fn hold(
+        &mut self,
+        spec: ProcessSpec,
+        limit: Option<Duration>,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<String, RemoteError> {
+        let program = spec.program.display().to_string();
+        let mut holder = Process::start(&announcing(spec), 1 << 16)
+            .map_err(|error| RemoteError::Lost(format!("{program} cannot be started: {error}")))?;
+        let deadline = limit.map(|limit| Instant::now() + limit);
+        let line = loop {
             match holder.next(LOOK) {
-                Incoming::Line(_) => break,
-                Incoming::Silence if cancel.is_cancelled() => return Err(RemoteError::Cancelled),
-                Incoming::Silence if Instant::now() < deadline => {}
+                Incoming::Line(line) => break line,
+                Incoming::Silence if cancel.is_cancelled() => {
+                    holder.end();
+                    return Err(RemoteError::Cancelled);
+                }
+                Incoming::Silence if deadline.is_none_or(|deadline| Instant::now() < deadline) => {
+                    meanwhile();
+                }
                 Incoming::Silence => {
                     let seconds = OPEN_LIMIT.as_secs();
                     return Err(RemoteError::Lost(format!(
@@ -88,40 +122,41 @@ impl Link {
                 }
                 Incoming::End | Incoming::Torn(_) | Incoming::Garbled(_) => {
                     let ending = holder.end();
-                    return Err(self.lost(&ending.stderr));
+                    return Err(match self.lost(&ending.stderr) {
+                        RemoteError::Lost(reason) if self.is_allocated() => {
+                            RemoteError::Unfit(reason)
+                        }
+                        lost => lost,
+                    });
                 }
             }
-        }
+        };
         self.holder = Some(holder);
-        Ok(())
-    }
-
-    fn spec(&self, share: Share<'_>, line: &str) -> ProcessSpec {
-        let Machine {
-            transport, target, ..
-        } = &self.machine;
-        ProcessSpec {
-            remote: Some(Remote {
-                begins_after: script::BEGINS.to_owned(),
-                is_guarded: false,
-            }),
-            ..transport.around(target, share, line)
-        }
+        Ok(line.trim().to_owned())
     }
 
     /// A command that runs over there, after what is to come before the program.
     pub(crate) fn command(&self, line: &str) -> ProcessSpec {
-        let share = match &self.socket {
-            Some((socket, _)) => Share::Join(socket),
+        let share = match &self.joined_by {
+            Some(joined_by) => Share::Join(joined_by),
             None => Share::None,
         };
-        self.spec(share, &script::announced(&self.machine.before, line))
+        let Machine {
+            transport, target, ..
+        } = &self.machine;
+        let line = script::announced(&self.machine.before, line);
+        announcing(transport.around(target, share, &line))
     }
 
     /// Runs a line of shell over there to its end.
     pub(crate) fn run(&self, line: &str, cancel: &CancelToken) -> Result<Finished, RemoteError> {
         let finished = process::run_to_end(&self.command(line), ASK_LIMIT, cancel);
         finished_or_not(finished, cancel)
+    }
+
+    /// Whether a scheduler gave the machine.
+    pub(crate) fn is_allocated(&self) -> bool {
+        self.machine.transport.queue_query("").is_some()
     }
 
     /// Why the connection is gone, where it is.
@@ -138,6 +173,57 @@ impl Link {
             transport, target, ..
         } = &self.machine;
         RemoteError::Lost(transport.trouble(target, stderr))
+    }
+}
+
+impl Drop for Link {
+    /// Lets what holds the connection end by itself: killed, it would not give a machine back to its scheduler.
+    fn drop(&mut self) {
+        if let Some(mut holder) = self.holder.take() {
+            holder.end();
+        }
+    }
+}
+
+/// A line that says something once, and then waits until its standard input is closed.
+fn held(first: &str) -> String {
+    let begins = script::BEGINS;
+    format!("echo; echo {begins}; echo {first}; exec cat >/dev/null")
+}
+
+/// The same command, whose output begins after what a machine says by itself.
+fn announcing(spec: ProcessSpec) -> ProcessSpec {
+    let remote = Remote {
+        begins_after: script::BEGINS.to_owned(),
+        is_guarded: false,
+    };
+    ProcessSpec {
+        remote: Some(remote),
+        ..spec
+    }
+}
+
+/// What is told of a queue while it is waited in.
+struct Queue<'a> {
+    query: Option<ProcessSpec>,
+    machine: &'a Machine,
+    said: String,
+    next: Instant,
+}
+
+impl Queue<'_> {
+    /// Looks from time to time, and tells what is new.
+    fn look(&mut self, cancel: &CancelToken, told: &mut dyn FnMut(String)) {
+        let Some(query) = self.query.as_ref().filter(|_| Instant::now() >= self.next) else {
+            return;
+        };
+        self.next = Instant::now() + QUEUE_LOOK;
+        let answer = process::run_to_end(query, QUEUE_LOOK, cancel).ok();
+        let words = answer.and_then(|answer| self.machine.transport.queue_words(&answer.stdout));
+        if let Some(words) = words.filter(|words| *words != self.said) {
+            told(words.clone());
+            self.said = words;
+        }
     }
 }
 

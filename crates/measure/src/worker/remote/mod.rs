@@ -44,6 +44,15 @@ pub struct Progress {
     pub total_bytes: u64,
 }
 
+/// What happens while a machine is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The machine is waited for, in words.
+    Waiting(String),
+    /// A file is being sent.
+    Sending(Progress),
+}
+
 /// What the program over there says of itself and of its machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Described {

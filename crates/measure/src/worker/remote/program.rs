@@ -188,7 +188,12 @@ mod tests {
     #[test]
     fn what_does_not_start_over_there_says_why_and_what_helps() {
         let machine = Machine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
-        let link = Link::open(&machine.unwrap().unwrap(), &CancelToken::default()).unwrap();
+        let link = Link::open(
+            &machine.unwrap().unwrap(),
+            &CancelToken::default(),
+            &mut |_| (),
+        )
+        .unwrap();
         let facts = Facts {
             libc: "glibc 2.17".to_owned(),
             arch: "aarch64".to_owned(),
@@ -212,7 +217,12 @@ mod tests {
     #[test]
     fn a_machine_of_another_kind_gets_no_program() {
         let machine = Machine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
-        let link = Link::open(&machine.unwrap().unwrap(), &CancelToken::default()).unwrap();
+        let link = Link::open(
+            &machine.unwrap().unwrap(),
+            &CancelToken::default(),
+            &mut |_| (),
+        )
+        .unwrap();
         let bring = |facts: &Facts| {
             let program = Path::new("/proc/self/exe");
             let cancel = CancelToken::default();

@@ -6,7 +6,7 @@ use super::files::{self, Left, ModelFiles, Sendings};
 use super::folder::{self, Facts};
 use super::link::Link;
 use super::serve::Located;
-use super::{Described, Progress, RemoteError, program};
+use super::{Described, News, Progress, RemoteError, program};
 use crate::worker::process::{self, Finished};
 use crate::worker::transport::script::{last_line, quoted};
 use crate::worker::transport::{self, Machine};
@@ -36,15 +36,17 @@ impl Reached {
         machine: &Machine,
         own_program: &Path,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(Progress),
+        told: &mut dyn FnMut(News),
     ) -> Result<Self, RemoteError> {
         let name = match &machine.remote_program {
             Some(_) => String::new(),
             None => program::name(own_program)?,
         };
-        let link = Link::open(machine, cancel)?;
+        let link = Link::open(machine, cancel, &mut |words| told(News::Waiting(words)))?;
         let facts = folder::look(&link, &name, cancel)?;
-        let program = program::bring(&link, &facts, own_program, &name, cancel, told)?;
+        let program = program::bring(&link, &facts, own_program, &name, cancel, &mut |progress| {
+            told(News::Sending(progress));
+        })?;
         let (described, clock) = program::describe(&link, &program, &facts, cancel)?;
         Ok(Self {
             link,
@@ -90,9 +92,14 @@ impl Reached {
 
     /// Connects again where the connection is gone.
     pub(crate) fn again(&mut self, cancel: &CancelToken) -> Result<(), RemoteError> {
-        if self.link.broke().is_some() {
-            self.link = Link::open(&self.link.machine, cancel)?;
+        let Some(reason) = self.link.broke() else {
+            return Ok(());
+        };
+        // A machine of a scheduler was for this run, and the next one may be another.
+        if self.link.is_allocated() {
+            return Err(RemoteError::Lost(reason));
         }
+        self.link = Link::open(&self.link.machine, cancel, &mut |_| ())?;
         Ok(())
     }
 
@@ -204,7 +211,7 @@ impl Reached {
         removes: bool,
         cancel: &CancelToken,
     ) -> Result<Vec<Left>, RemoteError> {
-        let link = Link::open(machine, cancel)?;
+        let link = Link::open(machine, cancel, &mut |_| ())?;
         files::left(&link, removes, cancel)
     }
 }

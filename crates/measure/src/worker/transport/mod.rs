@@ -6,19 +6,21 @@
 
 pub mod here;
 pub mod script;
+pub mod slurm;
 pub mod ssh;
 pub mod via;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::machine::NamedMachine;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{NEIGHBOUR_KEY, Setup};
 
 /// Every transport.
-pub const ALL: &[&dyn Transport] = &[&here::Here, &ssh::Ssh, &via::Via];
+pub const ALL: &[&dyn Transport] = &[&here::Here, &ssh::Ssh, &slurm::Slurm, &via::Via];
 
 /// The key with which a setup says on which machine it runs.
 pub const WHERE_KEY: &str = "where";
@@ -26,8 +28,13 @@ pub const WHERE_KEY: &str = "where";
 pub const VIA_KEY: &str = "via";
 /// The key with which a setup names this program on its machine.
 pub const PROGRAM_KEY: &str = "remote_program";
-/// All of them: what a worker over there need not know.
+/// What keys begin with that are a scheduler's own options.
+pub const SLURM_KEYS: &str = "slurm.";
+/// The keys that a worker over there need not know.
 const KEYS: [&str; 3] = [WHERE_KEY, VIA_KEY, PROGRAM_KEY];
+
+/// A scheduler's own options.
+pub type Options = BTreeMap<String, String>;
 
 /// How a command takes part in a connection that several share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +71,28 @@ pub trait Transport: Sync + fmt::Debug {
         false
     }
 
+    /// The command that asks a scheduler for a machine under a name, runs a line of shell here once it has it, and gives
+    /// it back when that ends; nothing where no scheduler is asked. The line's first words are what others join by.
+    fn allocation(
+        &self,
+        _target: &str,
+        _options: &Options,
+        _name: &str,
+        _line: &str,
+    ) -> Option<ProcessSpec> {
+        None
+    }
+
+    /// What tells why a machine of that name is not there yet.
+    fn queue_query(&self, _name: &str) -> Option<ProcessSpec> {
+        None
+    }
+
+    /// The answer to `queue_query` in words.
+    fn queue_words(&self, _answer: &str) -> Option<String> {
+        None
+    }
+
     /// Why there is no connection, and what helps, from what its program wrote to standard error.
     fn trouble(&self, target: &str, stderr: &str) -> String;
 }
@@ -81,6 +110,8 @@ pub struct Machine {
     pub before: String,
     /// This program over there, where it is not to be sent.
     pub remote_program: Option<String>,
+    /// What a scheduler is asked for.
+    pub options: Options,
 }
 
 impl Machine {
@@ -129,6 +160,7 @@ impl Machine {
             target: target.to_owned(),
             before: String::new(),
             remote_program: None,
+            options: Options::new(),
         }))
     }
 
@@ -141,7 +173,13 @@ impl Machine {
             (None, Some(words)) => Some(via_machine(words)?),
             (Some(_), Some(_)) => return Err(both()),
         };
+        let own = setup.options.iter();
+        let own = own.filter_map(|(key, value)| {
+            let key = key.strip_prefix(SLURM_KEYS)?;
+            Some((key.to_owned(), value.clone()))
+        });
         Ok(found.map(|machine| Self {
+            options: own.collect(),
             remote_program: option(PROGRAM_KEY)
                 .map(ToOwned::to_owned)
                 .or(machine.remote_program),
@@ -163,6 +201,7 @@ fn via_machine(words: &str) -> Result<Machine, String> {
         target: words.to_owned(),
         before: String::new(),
         remote_program: None,
+        options: Options::new(),
     })
 }
 
@@ -189,8 +228,20 @@ fn parse(text: &str) -> Result<(Option<&'static dyn Transport>, &str), String> {
 
 /// Refuses what a setup says of its machine where that makes no sense. Names of the settings are looked up later.
 pub(crate) fn check(setup: &Setup) -> Result<(), String> {
+    if is_elsewhere(setup) && setup.options.contains_key(NEIGHBOUR_KEY) {
+        return Err(format!(
+            "{NEIGHBOUR_KEY}= works on this machine alone; leave it out, or leave {WHERE_KEY}= and {VIA_KEY}= out"
+        ));
+    }
     let option = |key: &str| setup.options.get(key).map(String::as_str);
+    let asks_scheduler = setup.options.keys().any(|key| key.starts_with(SLURM_KEYS));
     match (option(WHERE_KEY), option(VIA_KEY)) {
+        (None | Some("here"), _) if asks_scheduler => Err(format!(
+            "{SLURM_KEYS}… are options of the scheduler; add where=slurm"
+        )),
+        (Some(place), _) if asks_scheduler && place.starts_with("ssh:") => Err(format!(
+            "{SLURM_KEYS}… are options of the scheduler, and where={place} asks none"
+        )),
         (Some(_), Some(_)) => Err(both()),
         (Some(""), None) => Err("where= names no machine".to_owned()),
         (Some(place), None) => parse(place).map(drop),
@@ -205,7 +256,8 @@ pub(crate) fn check(setup: &Setup) -> Result<(), String> {
 /// The setup as its worker over there is to see it: without the way there.
 pub(crate) fn over_there(setup: &Setup) -> Setup {
     let mut setup = setup.clone();
-    setup.options.retain(|key, _| !KEYS.contains(&key.as_str()));
+    let is_way = |key: &str| KEYS.contains(&key) || key.starts_with(SLURM_KEYS);
+    setup.options.retain(|key, _| !is_way(key));
     setup
 }
 
@@ -253,9 +305,12 @@ mod tests {
         let refused = |spec: &str| check(&spec.parse().unwrap()).unwrap_err();
         assert!(refused("ort,where=ssh:").contains("ssh:HOST"));
         assert!(refused("ort,where=ssh:-oProxyCommand=x").contains("host"));
+        assert!(refused("ort,slurm.gres=gpu:1").contains("where=slurm"));
+        assert!(refused("ort,where=ssh:a,slurm.time=5").contains("asks none"));
         assert!(refused("ort,where=telnet:x").contains("ssh:HOST"));
         assert!(refused("ort,where=ssh:a,via=env").contains("exclude"));
         assert!(refused("ort,via=").contains("via"));
+        assert!(refused("ort,where=rack,cores=0,neighbour=stream").contains("this machine alone"));
         assert!(refused("ort,remote_program=/pb").contains("where="));
         assert_eq!(check(&"ort,where=rack".parse().unwrap()), Ok(()));
     }

@@ -1,0 +1,224 @@
+//! Setups on nodes of a real Slurm, which the test starts on loopback: one allocation for a run, given back in every
+//! ending.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use super::server::program;
+use crate::support::{self, Home, Run};
+
+/// A cluster of one node. It is ended with this.
+struct Cluster {
+    folder: tempfile::TempDir,
+    starts_munge: bool,
+}
+
+impl Cluster {
+    /// Starts it; nothing, with a word, where Slurm or the right to start it is missing.
+    fn start() -> Option<Self> {
+        let is_root = rustix::process::geteuid().is_root();
+        let programs = [
+            "/usr/sbin/slurmctld",
+            "/usr/sbin/slurmd",
+            "/usr/bin/salloc",
+            "/usr/sbin/munged",
+        ];
+        let are_there = programs.iter().all(|program| Path::new(program).exists());
+        let what = "Slurm, as root (apt-get install slurmctld slurmd slurm-client munge)";
+        support::component((is_root && are_there).then_some(()), what)?;
+        let folder = tempfile::Builder::new()
+            .prefix("pb-slurm-")
+            .tempdir_in("/tmp")
+            .expect("a folder");
+        let starts_munge = !run("munge", &["-n"], None).status.success();
+        let cluster = Self {
+            folder,
+            starts_munge,
+        };
+        if starts_munge {
+            run("sh", &["-c", MUNGE], None);
+        }
+        cluster.configure();
+        cluster.tool("slurmctld", &[]);
+        cluster.tool("slurmd", &["-N", "n1"]);
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while cluster
+            .tool("sinfo", &["-h", "-t", "idle", "-o", "%D"])
+            .trim()
+            != "1"
+        {
+            let log = fs::read_to_string(cluster.at("ctld.log")).unwrap_or_default();
+            assert!(Instant::now() < deadline, "no node is idle: {log}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Some(cluster)
+    }
+
+    fn configure(&self) {
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a host");
+        let host = host.trim();
+        let folder = self.folder.path().display();
+        for sub in ["state", "spool"] {
+            fs::create_dir_all(self.at(sub)).expect("a folder");
+        }
+        let text = format!(
+            "ClusterName=loopback\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
+             AuthType=auth/munge\nCryptoType=crypto/munge\nSlurmctldPort=16917\n\
+             StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool/%n\n\
+             SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/d.pid\n\
+             SlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/d.log\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\n\
+             SelectTypeParameters=CR_Core\nReturnToService=2\nSwitchType=switch/none\nMpiDefault=none\n\
+             NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17091 CPUs=2 RealMemory=2000\n\
+             PartitionName=all Nodes=n1 Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE\n"
+        );
+        fs::write(self.at("slurm.conf"), text).expect("a configuration");
+    }
+
+    fn at(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What one of Slurm's programs says.
+    fn tool(&self, tool: &str, args: &[&str]) -> String {
+        let output = run(tool, args, Some(&self.at("slurm.conf")));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The program, which finds this cluster; not started yet.
+    fn command(&self, home: &Home, args: &[&str]) -> Command {
+        let mut command = home.command(args);
+        command.env("SLURM_CONF", self.at("slurm.conf"));
+        command.env("XDG_CACHE_HOME", home.path("cache"));
+        command
+    }
+
+    fn bench(&self, home: &Home, setup: &str) -> Run {
+        let output = self.command(home, &bench(setup)).output();
+        Run::of(&output.expect("the program starts"))
+    }
+
+    /// Waits until no job is left.
+    fn until_given_back(&self) {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            let jobs = self.tool("squeue", &["-h", "-o", "%i %j %T"]);
+            if jobs.trim().is_empty() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "still allocated: {jobs}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let mut files = vec![self.at("d.pid"), self.at("ctld.pid")];
+        if self.starts_munge {
+            files.push("/run/munge/munged.pid".into());
+        }
+        for file in files {
+            let pid = fs::read_to_string(file).unwrap_or_default();
+            if !pid.trim().is_empty() {
+                run("kill", &[pid.trim()], None);
+            }
+        }
+    }
+}
+
+/// Starts munge, with a key of its own where it has none.
+const MUNGE: &str = "mkdir -p /run/munge && chown munge: /run/munge; \
+    [ -f /etc/munge/munge.key ] || { head -c 1024 /dev/urandom >/etc/munge/munge.key; \
+    chown munge: /etc/munge/munge.key; chmod 400 /etc/munge/munge.key; }; \
+    runuser -u munge -- munged --force; sleep 1";
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test makes its own surroundings"
+)]
+fn run(program: &str, args: &[&str], configuration: Option<&Path>) -> Output {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null());
+    if let Some(configuration) = configuration {
+        command.env("SLURM_CONF", configuration);
+    }
+    command.output().expect("a program that is there")
+}
+
+fn bench(setup: &str) -> Vec<&str> {
+    vec![
+        "bench",
+        "resnet18@cifar",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "6",
+        "--json",
+        "--setup",
+        setup,
+        "--setup",
+        "fake",
+    ]
+}
+
+#[test]
+fn one_allocation_is_taken_for_a_run_and_given_back_in_every_ending() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let home = Home::new();
+    let there = format!(
+        "fake,where=slurm:all,slurm.time=5,remote_program={}",
+        program()
+    );
+    let run = cluster.bench(&home, &there);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert_eq!(run.json()["machines"][0]["name"], "slurm:all");
+    cluster.until_given_back();
+
+    let never = format!(
+        "fake,where=slurm,slurm.mem=900G,remote_program={}",
+        program()
+    );
+    let run = cluster.bench(&home, &never);
+    let case = run.json()["cases"][0].clone();
+    assert_eq!(case["outcome"], "unsupported", "{run:#?}");
+    assert!(
+        case["reason"].to_string().contains("Slurm says"),
+        "{case:#}"
+    );
+    assert_eq!(run.json()["cases"][1]["outcome"], "finished", "{run:#?}");
+
+    let slow = format!(
+        "fake,sleep=yes,fixed=100789,where=slurm,remote_program={}",
+        program()
+    );
+    for ending in ["scancel", "SIGKILL"] {
+        let mut command = cluster.command(&home, &bench(&slow));
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        let deadline = Instant::now() + Duration::from_mins(1);
+        while support::processes_with("--setup fake:cpu,fixed=100789").is_empty() {
+            assert!(Instant::now() < deadline, "no worker");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(Duration::from_secs(2));
+        if ending == "scancel" {
+            cluster.tool("scancel", &["--user=root"]);
+            let run = Run::of(&child.wait_with_output().expect("it ends"));
+            let outcomes = run.outcomes();
+            assert_eq!(outcomes[0].2, "lost", "{run:#?}");
+            assert_eq!(outcomes[1].2, "finished", "{run:#?}");
+        } else {
+            child.kill().expect("it is killed");
+            child.wait().expect("it is gone");
+        }
+        cluster.until_given_back();
+        super::server::until_gone("fixed=100789");
+    }
+}
