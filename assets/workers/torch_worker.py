@@ -560,10 +560,32 @@ def build_network(recipe: Recipe, name: str, model: str) -> Network:
 
 def named_network(name: str) -> Any:
     """The network that a library has by this name; text is transformers', pictures are torchvision's."""
+    roof = re.fullmatch(r"roof-(product|copy|chain)-(\d+)", name)
+    if roof:
+        return roof_network(roof.group(1), int(roof.group(2)))
     plain = re.sub("[-_]", "", name.strip().lower())
     if plain in TEXT_NETWORKS or plain.removesuffix("past") in TEXT_NETWORKS:
         return text_network(name, plain.removesuffix("past"), plain.endswith("past"))
     return torchvision_network(name)
+
+
+def roof_network(kind: str, size: int) -> Any:
+    """What the roofs of PyTorch are measured with: a large product, a copy, and operators that do next to nothing."""
+    if kind == "product":
+        return torch.nn.Linear(size, size, bias=False)
+
+    class Copy(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.clone()
+
+    class Chain(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            y = x
+            for _ in range(size):
+                y = torch.add(y, x)
+            return y
+
+    return Copy() if kind == "copy" else Chain()
 
 
 # Classes of transformers and sizes that differ from their defaults, by Powerband's names without hyphens.

@@ -32,6 +32,7 @@ mod recover;
 mod remote;
 mod report;
 mod resources;
+mod roofs;
 mod session_text;
 mod show;
 mod signals;
@@ -51,7 +52,7 @@ use args::{Args, Command, WorkerArgs, WorkerTask};
 use powerband_core::base::ending::Ending;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
-use powerband_measure::roofs;
+use powerband_measure::roofs::child as roofs_child;
 use powerband_measure::roofs::neighbour::{self, NeighbourKind};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::worker::child;
@@ -204,7 +205,7 @@ fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
     match &args.task {
         None => child::run()?,
         Some(WorkerTask::Processor { without, only }) => {
-            roofs::child::run(without, only.as_deref())?;
+            roofs_child::run(without, only.as_deref())?;
         }
         Some(WorkerTask::Neighbour { kind, cores }) => {
             let kind = NeighbourKind::named(kind).context("there is no such neighbour")?;
@@ -258,6 +259,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Engines(args)) => engines::run(&context, &args),
         Some(Command::Devices(args)) => devices::run(&context, &args),
         Some(Command::Machines(args)) => machines::run(&context, &args),
+        Some(Command::Roofs(args)) => roofs::run(&context, &args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
     };
     status.map(Wanted::Done)

@@ -216,7 +216,7 @@ fn words(step: &Step, session: &Session) -> String {
     }
 }
 
-fn bar() -> ProgressBar {
+pub(super) fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template(
         "{bar:16.yellow/black} {elapsed} passed, {prefix}  {wide_msg}",
     );

@@ -33,6 +33,7 @@ mod pytorch;
 mod real_window;
 mod remote;
 mod reports;
+mod roofs;
 mod session_compat;
 mod several_inputs;
 mod shapes;

@@ -3,6 +3,7 @@
 mod machines;
 mod out;
 mod point;
+mod roofs;
 mod why;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_measure::version;
 use powerband_onnx::rewrite::Precision;
+pub(super) use roofs::RoofsArgs;
 pub(crate) use why::WhyArgs;
 
 /// How fast a neural network runs on this machine, why, and what changed.
@@ -81,6 +83,8 @@ pub(super) enum Command {
     Devices(DevicesArgs),
     /// List the machines that setups may run on, check one, or remove what was sent there.
     Machines(MachinesArgs),
+    /// Measure what this machine and its engines reach at most: arithmetic, bandwidth, cost of a node.
+    Roofs(RoofsArgs),
     /// Save what an interrupted run had measured.
     Recover(RecoverArgs),
     /// Print what a shell needs to complete these commands.

@@ -143,6 +143,14 @@ pub fn unit_of(nanoseconds: f64) -> (f64, &'static str) {
     }
 }
 
+/// A large amount with the prefix of its unit: `811 GFLOP/s`, `12.4 GB/s`.
+pub fn with_prefix(amount: f64, unit: &str) -> String {
+    let prefixes = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let fits = prefixes.iter().find(|(size, _)| amount.abs() >= *size);
+    let (size, prefix) = fits.copied().unwrap_or((1.0, ""));
+    format!("{} {prefix}{unit}", value(amount / size))
+}
+
 /// Items or runs a second: `25.7 /s`.
 pub fn rate(per_s: f64) -> String {
     format!("{} /s", value(per_s))
@@ -375,6 +383,13 @@ pub fn capital(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_amounts_have_a_prefix() {
+        assert_eq!(with_prefix(811.4e9, "FLOP/s"), "811 GFLOP/s");
+        assert_eq!(with_prefix(1.2345e12, "OP/s"), "1.23 TOP/s");
+        assert_eq!(with_prefix(12.0, "B/s"), "12.0 B/s");
+    }
 
     #[test]
     fn names_are_listed_as_in_a_sentence() {

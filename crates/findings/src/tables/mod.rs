@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod pairs;
 pub mod planned;
 pub mod requests;
+pub mod roofs;
 pub mod scaling;
 pub mod shapes;
 pub mod steps;

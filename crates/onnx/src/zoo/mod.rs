@@ -16,6 +16,7 @@ mod mobilenet;
 mod operators;
 pub mod probes;
 mod resnet;
+pub mod roofs;
 #[cfg(test)]
 mod testing;
 mod transformer;

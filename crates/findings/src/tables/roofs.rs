@@ -1,0 +1,268 @@
+//! What was measured that a device and its engines reach, a row for each figure.
+
+use super::cell::{Cell, Tone};
+use super::{Column, Table};
+use powerband_core::base::humanize;
+use powerband_core::domain::roofs::{Measured, Roofs};
+use powerband_core::domain::work::Numbers;
+
+type Of = Column<RoofRow>;
+
+/// Repetitions that lie farther apart make a roof too noisy to explain a time by.
+pub const NOISY: f64 = 0.05;
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// Operations a second, of floats or of integers.
+    Operations(Numbers),
+    /// Bytes a second.
+    Bytes,
+    /// Nanoseconds.
+    Time,
+}
+
+/// A row: one figure.
+#[derive(Clone, Debug)]
+pub struct RoofRow {
+    kind: &'static str,
+    /// Numbers or a level of memory.
+    what: String,
+    access: Option<String>,
+    threads: usize,
+    counts: Counts,
+    figure: Measured,
+    vector_bits: Option<u32>,
+    code: String,
+    bytes: Option<u64>,
+}
+
+impl RoofRow {
+    /// Whether its repetitions lie too far apart.
+    fn is_noisy(&self) -> bool {
+        self.figure.repetitions > 1 && self.figure.spread() > NOISY
+    }
+
+    fn number(&self, value: f64) -> Cell {
+        let text = match self.counts {
+            Counts::Operations(Numbers::Int8) => humanize::with_prefix(value, "OP/s"),
+            Counts::Operations(_) => humanize::with_prefix(value, "FLOP/s"),
+            Counts::Bytes => humanize::with_prefix(value, "B/s"),
+            Counts::Time => humanize::duration_ns(value),
+        };
+        Cell::shown(text, value)
+    }
+}
+
+/// What to do about roofs whose repetitions lie too far apart; nothing where none does.
+pub fn noise_words(roofs: &Roofs) -> Option<String> {
+    let rows = rows(roofs);
+    let noisy = rows.iter().filter(|row| row.is_noisy()).count();
+    (noisy > 0).then(|| {
+        format!(
+            "Noisy: the repetitions of {} of {} lie more than {} apart. Close other programs, let the device cool down, and measure again; nothing is explained by a noisy roof.",
+            noisy,
+            humanize::of_many(rows.len() as u64, "figure"),
+            humanize::percent(NOISY)
+        )
+    })
+}
+
+/// The roofs of a device.
+pub fn of_roofs(roofs: &Roofs) -> Table {
+    Table::new(COLUMNS, rows(roofs))
+}
+
+fn rows(roofs: &Roofs) -> Vec<RoofRow> {
+    let compute = roofs.compute.iter().map(|roof| RoofRow {
+        kind: "compute",
+        what: roof.numbers.to_string(),
+        access: None,
+        threads: roof.threads,
+        counts: Counts::Operations(roof.numbers),
+        figure: roof.per_s,
+        vector_bits: Some(roof.vector_bits).filter(|bits| *bits > 0),
+        code: roof.code.clone(),
+        bytes: None,
+    });
+    let memory = roofs.memory.iter().map(|roof| RoofRow {
+        kind: "bandwidth",
+        what: roof.level.to_string(),
+        access: Some(roof.access.to_string()),
+        threads: roof.threads,
+        counts: Counts::Bytes,
+        figure: roof.per_s,
+        vector_bits: None,
+        code: roof.code.clone(),
+        bytes: Some(roof.working_set_bytes).filter(|bytes| *bytes > 0),
+    });
+    let engines = roofs.engines.iter().flat_map(|roof| {
+        let row = |kind, counts, access: Option<&str>, figure: Option<Measured>| {
+            Some(RoofRow {
+                kind,
+                what: roof.numbers.to_string(),
+                access: access.map(ToOwned::to_owned),
+                threads: roof.threads,
+                counts,
+                figure: figure?,
+                vector_bits: None,
+                code: format!("{}, {}", roof.setup, roof.version),
+                bytes: None,
+            })
+        };
+        let product = Counts::Operations(roof.numbers);
+        [
+            row("engine product", product, None, roof.product_per_s),
+            row("engine copy", Counts::Bytes, Some("copy"), roof.copy_per_s),
+            row("engine node", Counts::Time, None, roof.launch_ns),
+        ]
+        .into_iter()
+        .flatten()
+    });
+    compute.chain(memory).chain(engines).collect()
+}
+
+/// The columns of roofs.
+pub const COLUMNS: &[Of] = &[
+    Of::words("kind", "Roof", |row| Some(Cell::words(row.kind))).help(
+        "compute: multiplications and additions in registers; bandwidth: bytes moved; engine: the same through the engine itself, and what one more node costs",
+    ),
+    Of::words("what", "Numbers, level", |row| Some(Cell::words(&row.what))),
+    Of::words("access", "Access", |row| row.access.as_ref().map(Cell::words)),
+    Of::number("threads", "Threads", "", |row| {
+        (row.threads > 0).then(|| Cell::count(row.threads as u64))
+    })
+    .why(|_| "a card has no threads to choose".to_owned()),
+    Of::number("figure", "Figure", "", |row| {
+        let cell = row.number(row.figure.value);
+        let tone = if row.is_noisy() { Tone::Bad } else { Tone::Plain };
+        Some(Cell { tone, ..cell })
+    })
+    .help("The median of the faster half of the repetitions."),
+    Of::number("spread_percent", "Spread", "%", |row| {
+        if row.figure.repetitions < 2 {
+            return None;
+        }
+        let spread = row.figure.spread();
+        let cell = Cell::shown(humanize::uncertainty(spread), spread * 100.0);
+        if row.is_noisy() {
+            let text = format!("{}, noisy", cell.shown_text());
+            return Some(Cell {
+                text: Some(text),
+                tone: Tone::Bad,
+                ..cell
+            });
+        }
+        Some(cell)
+    })
+    .help("From the lowest to the highest of these repetitions, as a share of the figure.")
+    .why(|_| "measured once".to_owned()),
+    Of::number("vector_bits", "Vectors", "bit", |row| {
+        let bits = row.vector_bits?;
+        Some(Cell::shown(format!("{bits} bit"), f64::from(bits)))
+    }),
+    Of::words("code", "Code", |row| Some(Cell::words(&row.code))),
+    Of::number("working_set_bytes", "Working set", "B", |row| {
+        row.bytes.map(|bytes| Cell::bytes(bytes as f64))
+    })
+    .hidden(),
+    Of::words("unit", "Unit", |row| {
+        Some(Cell::words(match row.counts {
+            Counts::Operations(_) => "operations/s",
+            Counts::Bytes => "bytes/s",
+            Counts::Time => "ns",
+        }))
+    })
+    .hidden(),
+    Of::number("low", "Lowest", "", |row| Some(row.number(row.figure.low))).hidden(),
+    Of::number("high", "Highest", "", |row| Some(row.number(row.figure.high))).hidden(),
+    Of::number("repetitions", "Repetitions", "", |row| {
+        Some(Cell::count(u64::from(row.figure.repetitions)))
+    })
+    .hidden(),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::view::View;
+    use powerband_core::domain::roofs::{
+        Access, ComputeRoof, EngineRoof, Level, MemoryRoof, RoofConditions,
+    };
+
+    fn measured(value: f64, low: f64) -> Measured {
+        Measured {
+            value,
+            low,
+            high: value,
+            repetitions: 5,
+        }
+    }
+
+    fn roofs() -> Roofs {
+        Roofs {
+            device: "cpu".to_owned(),
+            name: "Example 9000".to_owned(),
+            card: None,
+            measured: "2026-01-01T00:00:00Z".to_owned(),
+            conditions: RoofConditions::default(),
+            clock_mhz: None,
+            temperature_c: None,
+            compute: vec![ComputeRoof {
+                numbers: Numbers::Int8,
+                threads: 2,
+                vector_bits: 512,
+                code: "AVX-512 VNNI".to_owned(),
+                per_s: measured(1.5e12, 1.49e12),
+            }],
+            memory: vec![MemoryRoof {
+                level: Level::Memory,
+                access: Access::Copy,
+                threads: 2,
+                code: "AVX-512".to_owned(),
+                working_set_bytes: 1 << 30,
+                per_s: measured(20e9, 15e9),
+            }],
+            engines: vec![EngineRoof {
+                engine: "ort".to_owned(),
+                version: "ONNX Runtime 1.31.0".to_owned(),
+                setup: "ort:cpu".to_owned(),
+                threads: 2,
+                numbers: Numbers::F32,
+                product_per_s: Some(measured(150e9, 149e9)),
+                copy_per_s: None,
+                launch_ns: Some(measured(812.0, 800.0)),
+            }],
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_figure_has_its_unit() {
+        let view = View::new(of_roofs(&roofs()));
+        let texts = |key: &str| -> Vec<String> {
+            let cells = (0..view.len()).map(|row| view.value(row, key));
+            cells.map(|cell| cell.shown_text().to_owned()).collect()
+        };
+        let figures = texts("figure");
+        assert_eq!(
+            figures,
+            ["1.50 TOP/s", "20.0 GB/s", "150 GFLOP/s", "812 ns"]
+        );
+        let spreads = texts("spread_percent");
+        assert_eq!(spreads, ["0.67 %", "25 %, noisy", "0.67 %", "1.5 %"]);
+        assert_eq!(view.value(1, "figure").tone, Tone::Bad);
+    }
+
+    #[test]
+    fn noise_says_what_to_do() {
+        let words = noise_words(&roofs()).unwrap();
+        assert!(
+            words.contains("1 of 4 figures") && words.contains("measure again"),
+            "{words}"
+        );
+        let mut calm = roofs();
+        calm.memory.clear();
+        assert_eq!(noise_words(&calm), None);
+    }
+}
