@@ -56,7 +56,7 @@ pub(super) fn whole(session: &Session) -> String {
 /// What the setups are to each other: experiments, optimisation steps, or each against the first.
 fn comparisons(session: &Session, rows: &[CaseRow]) -> String {
     if let Some(answer) = experiments::answer(session) {
-        return why_text::experiments(&answer);
+        return why_text::experiments_text(&answer);
     }
     journey::of_ladder(session).unwrap_or_else(|| verdicts(session, rows))
 }

@@ -11,11 +11,14 @@ use super::bench::{self, Measured};
 use super::{Context, TROUBLE, output, why_text};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::fill::parse_input;
-use powerband_core::domain::point::Point;
+use powerband_core::domain::point::{self, Point};
+use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::limits::experiments::{self as findings, Answer};
+use powerband_findings::analysis::limits::{self, Limits};
 use powerband_measure::engines::{self, LAST_RESORT, Needs};
+use powerband_measure::roofs::kept;
 use powerband_measure::runner::experiments::{self, Here};
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::record::Target;
@@ -30,7 +33,7 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     if let Some(session) = &session
         && let Some(answer) = kept_answer(args, session)?
     {
-        return shown(args, session, &answer);
+        return shown(context, args, session, &answer);
     }
     if args.show && !is_session {
         bail!(
@@ -58,7 +61,7 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     let Some(answer) = findings::answer(&session) else {
         bail!("the run has no experiments");
     };
-    let status = shown(args, &session, &answer)?;
+    let status = shown(context, args, &session, &answer)?;
     Ok(if cancelled {
         ExitCode::from(TROUBLE)
     } else {
@@ -127,7 +130,7 @@ fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
         (None, [only]) => *only,
         (None, _) => bail!(
             "{name} has several points; choose one with --batch or --at: {}",
-            powerband_core::domain::point::list(points.iter().copied())
+            point::list(points.iter().copied())
         ),
     };
     let request = experiments::request_for(session, CaseKey { setup, point }, &Here::now());
@@ -174,11 +177,25 @@ fn usual_setup(context: &Context) -> &'static str {
     if is_ort { "ort" } else { LAST_RESORT }
 }
 
-fn shown(args: &WhyArgs, session: &Session, answer: &Answer) -> anyhow::Result<ExitCode> {
+/// What the model says of the case, where it was profiled.
+fn by_model(context: &Context, session: &Session, answer: &Answer) -> Option<Limits> {
+    let is_asked = |profile: &Profile| profile.case == Some(answer.case);
+    let place = session.profiles.iter().position(is_asked)?;
+    let roofs = kept::for_session(session, &context.paths);
+    Some(limits::of_profile(session, place, &roofs))
+}
+
+fn shown(
+    context: &Context,
+    args: &WhyArgs,
+    session: &Session,
+    answer: &Answer,
+) -> anyhow::Result<ExitCode> {
+    let model = by_model(context, session, answer);
     if args.json {
-        output::document(&why_text::document(session, answer))?;
+        output::document(&why_text::document(answer, model.as_ref()))?;
     } else {
-        output::answer(&why_text::text(session, answer))?;
+        output::answer(&why_text::text(session, answer, model.as_ref()))?;
     }
     let case = session.case(answer.case);
     let is_trouble = case.is_none_or(|case| case.outcome.is_trouble());

@@ -2,13 +2,18 @@
 
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::limits::experiments::Answer;
-use powerband_findings::export::experiments as documents;
+use powerband_findings::analysis::limits::Limits;
+use powerband_findings::analysis::limits::bound::Basis;
+use powerband_findings::analysis::limits::experiments::{self, Answer};
+use powerband_findings::export::{experiments as documents, limits as model_documents};
 use powerband_findings::tables::{self, view::View};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// Findings of the model that are shown.
+const FINDINGS: usize = 4;
 
 /// The conclusion first, then what was tried, what was not, and what the model says.
-pub(super) fn text(session: &Session, answer: &Answer) -> String {
+pub(super) fn text(session: &Session, answer: &Answer, model: Option<&Limits>) -> String {
     let median = answer.median_ns.map_or_else(
         || "not measured".to_owned(),
         |ns| format!("{} a run", humanize::duration_ns(ns)),
@@ -19,12 +24,27 @@ pub(super) fn text(session: &Session, answer: &Answer) -> String {
         answer.label,
         answer.case.point
     );
-    text.push_str(&experiments(answer));
+    text.push_str(&experiments_text(answer));
+    text.push_str(&model.map(by_model).unwrap_or_default());
+    text
+}
+
+/// What the model says beside the experiments.
+fn by_model(limits: &Limits) -> String {
+    let mut text = "\nBy the model\n".to_owned();
+    let disagreement = experiments::disagreement(&limits.findings);
+    let findings = limits.findings.iter();
+    let findings = findings.filter(|finding| finding.basis == Basis::Model);
+    let findings = findings.take(FINDINGS).map(|finding| finding.in_full());
+    let said = disagreement.into_iter().chain(findings);
+    for sentence in said.chain(limits.abstained.iter().cloned()) {
+        text.push_str(&format!("· {sentence}\n"));
+    }
     text
 }
 
 /// The conclusion, the table, and what was not tried.
-pub(super) fn experiments(answer: &Answer) -> String {
+pub(super) fn experiments_text(answer: &Answer) -> String {
     let mut text = match &answer.conclusion {
         Ok(found) => format!(
             "{}\nBy experiment; the rule: {}.\n",
@@ -52,6 +72,10 @@ pub(super) fn experiments(answer: &Answer) -> String {
 }
 
 /// The same as one document.
-pub(super) fn document(_session: &Session, answer: &Answer) -> Value {
-    documents::document(answer)
+pub(super) fn document(answer: &Answer, model: Option<&Limits>) -> Value {
+    let mut document = documents::document(answer);
+    let disagreement = model.and_then(|model| experiments::disagreement(&model.findings));
+    document["model"] = json!(model.map(model_documents::document));
+    document["disagreement"] = json!(disagreement);
+    document
 }

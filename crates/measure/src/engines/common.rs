@@ -7,7 +7,7 @@ use super::key::{Key, MOST, Takes};
 use super::{
     COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
 };
-use crate::worker::transport::{PROGRAM_KEY, VIA_KEY, WHERE_KEY};
+use crate::worker::transport::{self, PROGRAM_KEY, VIA_KEY, WHERE_KEY};
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::{CORES_KEY, NEIGHBOUR_KEY, Setup};
 use powerband_onnx::rewrite::Precision;
@@ -145,6 +145,11 @@ pub fn cores(setup: &Setup) -> Result<Vec<usize>, String> {
             return Err(refused());
         }
         cores.extend(first..=last);
+    }
+    if transport::is_elsewhere(setup) {
+        return Err(format!(
+            "{CORES_KEY}= holds a worker to processors of this machine; leave {WHERE_KEY}= and {VIA_KEY}= out"
+        ));
     }
     cores.sort_unstable();
     cores.dedup();
@@ -352,6 +357,8 @@ mod tests {
             read("rten,cores=0,neighbour=stream"),
             Ok(Some(Beside::Streams))
         );
+        let elsewhere = read("rten,cores=0,neighbour=stream,where=ssh:host");
+        assert!(elsewhere.unwrap_err().contains("this machine"));
         assert!(
             read("rten,neighbour=stream")
                 .unwrap_err()

@@ -23,6 +23,7 @@ use super::prepare_error::PrepareError;
 use super::request::RunRequest;
 use super::run::PreparedRun;
 use crate::engines;
+use crate::worker::transport;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::{Experiment, Experiments, Untried};
 use powerband_core::domain::plan::{Keeping, Load, Look, Plan, PresetName, Profiler};
@@ -115,6 +116,11 @@ fn request(
     here: &Here,
 ) -> Result<RunRequest, String> {
     let engine = engines::check(setup).map_err(|error| error.to_string())?;
+    if transport::is_elsewhere(setup) {
+        return Err(format!(
+            "{setup} runs on another machine, and experiments are made on this one alone; run powerband why over there"
+        ));
+    }
     if setup.has_neighbour() {
         return Err(format!(
             "{setup} has a neighbour already; ask about the setup without neighbour="
