@@ -45,6 +45,11 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         Some(session) => of_session(args, session)?,
         None => of_model(context, args)?,
     };
+    let request = if args.only.is_empty() {
+        request
+    } else {
+        experiments::only(request, &args.only)
+    };
     let target = args
         .out
         .clone()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::PointArgs;
+use powerband_core::domain::experiment::Change;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::PresetName;
 
@@ -34,6 +35,9 @@ pub(crate) struct WhyArgs {
     /// Rounds of each experiment, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
+    /// These changes only, by their names in the JSON document: half-threads,streaming-neighbour.
+    #[arg(long, value_name = "CHANGES", value_delimiter = ',', value_parser = change)]
+    pub only: Vec<Change>,
     /// Measure nothing: show what the experiments of the session said.
     #[arg(long, conflicts_with_all = ["out", "rounds"])]
     pub show: bool,
@@ -58,4 +62,12 @@ pub(crate) struct WhyArgs {
     /// Print one JSON document on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
+}
+
+fn change(text: &str) -> Result<Change, String> {
+    let mut all = Change::ALL.into_iter();
+    all.find(|change| change.id() == text).ok_or_else(|| {
+        let names = Change::ALL.map(Change::id).join(", ");
+        format!("there is no change {text}; there are {names}")
+    })
 }

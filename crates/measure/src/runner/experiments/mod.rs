@@ -25,7 +25,7 @@ use super::run::PreparedRun;
 use crate::engines;
 use crate::worker::transport;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::experiment::{Experiment, Experiments, Untried};
+use powerband_core::domain::experiment::{Change, Experiment, Experiments, Untried};
 use powerband_core::domain::plan::{Keeping, Load, Look, Plan, PresetName, Profiler};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -85,6 +85,53 @@ pub fn request_of_model(
     here: &Here,
 ) -> Result<RunRequest, String> {
     request(begun, setup, point, None, here)
+}
+
+/// The same request with these changes alone; the others are left out, and say so.
+pub fn only(request: RunRequest, changes: &[Change]) -> RunRequest {
+    let Some(mut experiments) = request.experiments.clone() else {
+        return request;
+    };
+    let is_wanted = |tried: &Experiment| changes.contains(&tried.change);
+    let (kept, left_out): (Vec<_>, Vec<_>) = experiments.tried.into_iter().partition(is_wanted);
+    let mut places: Vec<usize> = vec![experiments.setup];
+    places.extend(kept.iter().flat_map(|tried| [tried.control, tried.setup]));
+    places.sort_unstable();
+    places.dedup();
+    let place = |setup: usize| {
+        places
+            .iter()
+            .position(|own| *own == setup)
+            .unwrap_or_default()
+    };
+    experiments
+        .untried
+        .extend(left_out.iter().map(|tried| Untried {
+            change: tried.change,
+            reason: "it was left out by --only".to_owned(),
+        }));
+    experiments.untried.sort_by_key(|untried| untried.change);
+    experiments.tried = kept
+        .into_iter()
+        .map(|tried| Experiment {
+            change: tried.change,
+            setup: place(tried.setup),
+            control: place(tried.control),
+        })
+        .collect();
+    experiments.setup = place(experiments.setup);
+    fn pick<T: Clone>(places: &[usize], all: &[T]) -> Vec<T> {
+        places
+            .iter()
+            .filter_map(|place| all.get(*place).cloned())
+            .collect()
+    }
+    RunRequest {
+        setups: pick(&places, &request.setups),
+        looks: pick(&places, &request.looks),
+        experiments: Some(experiments),
+        ..request
+    }
 }
 
 /// Refuses experiments on a model or a machine that are not those of the session.
@@ -216,7 +263,6 @@ mod tests {
 
     use super::*;
     use crate::telemetry::cores::Cores;
-    use powerband_core::domain::experiment::Change;
 
     fn machine(n_cores: usize) -> Here {
         Here {
@@ -343,6 +389,34 @@ mod tests {
         let single = of("ort", 1);
         let said = pair(&single, Change::StreamingNeighbour).unwrap_err();
         assert!(said.contains("one core"), "{said}");
+    }
+
+    #[test]
+    fn some_changes_can_be_left_out() {
+        let all = of("ort", 2);
+        let few = only(
+            all.clone(),
+            &[Change::ComputingNeighbour, Change::OptimisationOff],
+        );
+        let specs: Vec<String> = few.setups.iter().map(ToString::to_string).collect();
+        let half = "ort:cpu,cores=0,threads=1";
+        let computes = "ort:cpu,cores=0,neighbour=compute,threads=1";
+        assert_eq!(specs, ["ort:cpu", half, computes, "ort:cpu,opt=none"]);
+        assert_eq!(few.looks.len(), 4);
+        assert_eq!(
+            pair(&few, Change::ComputingNeighbour).unwrap(),
+            both(computes, half)
+        );
+        assert!(
+            pair(&few, Change::HalfThreads)
+                .unwrap_err()
+                .contains("--only")
+        );
+        let changes = few.experiments.unwrap();
+        assert_eq!(
+            changes.tried.len() + changes.untried.len(),
+            Change::ALL.len()
+        );
     }
 
     #[test]
