@@ -242,8 +242,27 @@ impl Measured<'_> {
         spec.map(ToString::to_string).unwrap_or_default()
     }
 
+    /// Whether a setup runs the network that is asked about, and not the one by which neighbours are seen to
+    /// reach memory.
+    fn is_of_case(&self, setup: usize) -> bool {
+        let own = |setup: usize| {
+            let spec = self.session.plan.setups.get(setup);
+            spec.and_then(|spec| spec.own_model())
+        };
+        own(setup) == own(self.asked.setup)
+    }
+
+    /// What the streaming neighbour costs a network that streams memory.
+    fn proof(&self) -> Option<Effect> {
+        let mut others = self.asked.tried.iter();
+        let other = others.find(|tried| !self.is_of_case(tried.setup))?;
+        effect(self.pair(other.control, other.setup)?.ratio?)
+    }
+
     fn answer_rows(&self) -> Vec<AnswerRow> {
-        let tried = self.asked.tried.iter().map(|tried| {
+        let tried = self.asked.tried.iter();
+        let tried = tried.filter(|tried| self.is_of_case(tried.setup));
+        let tried = tried.map(|tried| {
             let pair = self.pair(tried.control, tried.setup);
             let verdict = pair.as_ref().map(|pair| pair.verdict.clone());
             let cost = pair.and_then(|pair| pair.ratio);
@@ -289,6 +308,7 @@ impl Measured<'_> {
             streaming: seen(Change::StreamingNeighbour),
             computing: seen(Change::ComputingNeighbour),
             beyond_computing: beyond,
+            proof: self.proof(),
             capture: seen(Change::GraphCapture),
             node_ns: self.node_ns(),
         }
@@ -325,11 +345,13 @@ mod tests {
     use powerband_core::domain::experiment::Experiment;
     use powerband_core::domain::point::Point;
 
-    const SETUPS: [&str; 4] = [
+    const SETUPS: [&str; 6] = [
         "ort",
         "ort,cores=0,threads=1",
         "ort,cores=0,neighbour=stream,threads=1",
         "ort,cores=0,neighbour=compute,threads=1",
+        "ort,cores=0,model=probe-add-s,threads=1",
+        "ort,cores=0,model=probe-add-s,neighbour=stream,threads=1",
     ];
 
     fn asked() -> Session {
@@ -338,6 +360,7 @@ mod tests {
             (Change::HalfThreads, 1, 0),
             (Change::StreamingNeighbour, 2, 1),
             (Change::ComputingNeighbour, 3, 1),
+            (Change::StreamingNeighbour, 5, 4),
         ];
         session.plan.experiments = Some(Experiments {
             setup: 0,
@@ -372,7 +395,7 @@ mod tests {
 
     fn timed(micros: [u64; 4]) -> Answer {
         let mut session = asked();
-        for (setup, micros) in (0..).zip(micros) {
+        for (setup, micros) in (0..).zip(micros.into_iter().chain([3_000, 4_500])) {
             near(&mut session, setup, micros);
         }
         answer(&session).unwrap()

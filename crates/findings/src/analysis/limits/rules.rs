@@ -58,6 +58,8 @@ pub(super) struct Evidence {
     pub computing: Option<Effect>,
     /// Beside the streaming neighbour against beside the computing one.
     pub beyond_computing: Option<Effect>,
+    /// A streaming neighbour beside a network that streams memory: whether it reaches what it is meant to.
+    pub proof: Option<Effect>,
     /// A captured graph.
     pub capture: Option<Effect>,
     /// Time of a node, on average, in nanoseconds.
@@ -94,9 +96,10 @@ const RULES: &[Rule] = &[
     Rule {
         bound: Bound::Compute,
         title: "compute-bound",
-        says: "compute-bound where half the threads take at least 1.5 × as long, and a streaming neighbour costs at most 15 % more than a computing one",
+        says: "compute-bound where half the threads take at least 1.5 × as long, and a streaming neighbour costs at most 15 % more than a computing one, while it costs a network that streams memory at least 15 %",
         holds: |seen| {
             spares_memory(seen)
+                && is_proven(seen)
                 && seen
                     .fewer_threads
                     .is_some_and(|effect| effect.low >= SHARED)
@@ -119,6 +122,12 @@ const RULES: &[Rule] = &[
 fn spares_memory(seen: &Evidence) -> bool {
     seen.beyond_computing
         .is_some_and(|effect| effect.high <= MEMORY)
+}
+
+/// Whether the streaming neighbour was seen to slow what streams memory. What half the threads do not slow and
+/// memory limits would fill the way to memory with few cores, so only computing needs this.
+fn is_proven(seen: &Evidence) -> bool {
+    seen.proof.is_some_and(|effect| effect.low >= MEMORY)
 }
 
 fn spares_both(seen: &Evidence) -> bool {
@@ -158,6 +167,10 @@ fn costs(seen: &Evidence) -> String {
         ("half the threads cost", seen.fewer_threads),
         ("a streaming neighbour costs", seen.streaming),
         ("a computing neighbour costs", seen.computing),
+        (
+            "a network that streams memory pays the streaming neighbour",
+            seen.proof,
+        ),
         ("graph capture costs", seen.capture),
     ];
     let known = all
@@ -192,6 +205,19 @@ fn why_none(seen: &Evidence) -> String {
     let Some(fewer) = seen.fewer_threads else {
         return "a streaming neighbour costs little, so memory is not the limit; without another number of threads nothing tells computing from waiting".to_owned();
     };
+    if fewer.low >= SHARED {
+        return match seen.proof {
+            Some(proof) => format!(
+                "half the threads cost {}, so the work is shared among them; the streaming neighbour costs a network that streams memory {}, which is not clear of 15 %, so it tells nothing of memory here",
+                fewer.cost_words(),
+                proof.cost_words()
+            ),
+            None => format!(
+                "half the threads cost {}, so the work is shared among them; no network that streams memory was measured beside the neighbour, so computing cannot be told from memory that a core does not fill",
+                fewer.cost_words()
+            ),
+        };
+    }
     if is_open(fewer, SHARED) || is_open(fewer, NOT_SHARED) {
         return format!(
             "half the threads cost {}, with 95 % confidence, which is not clear of 25 % and 50 %; {more}",
@@ -225,6 +251,7 @@ mod tests {
             streaming: Some(effect(streaming, 0.03)),
             computing: Some(effect(computing, 0.01)),
             beyond_computing: Some(effect(streaming / computing, 0.03)),
+            proof: Some(effect(1.5, 0.05)),
             capture: None,
             node_ns: Some(node_us * 1e3),
         }
@@ -266,7 +293,7 @@ mod tests {
         let found = conclude(&seen(1.04, 1.38, 1.02, 900.0)).unwrap();
         assert_eq!(
             found.sentence,
-            "Memory-bound: half the threads cost 4.00 % ± 1.0; a streaming neighbour costs 38.0 % ± 3.0; a computing neighbour costs 2.00 % ± 1.0; a node takes 900 µs on average."
+            "Memory-bound: half the threads cost 4.00 % ± 1.0; a streaming neighbour costs 38.0 % ± 3.0; a computing neighbour costs 2.00 % ± 1.0; a network that streams memory pays the streaming neighbour 50.0 % ± 5.0; a node takes 900 µs on average."
         );
         assert!(found.rule.contains("15 %"));
     }
@@ -280,6 +307,16 @@ mod tests {
         };
         assert!(why(&wide).contains("0 % to 40.0 %"), "{}", why(&wide));
         assert!(why(&seen(1.35, 1.0, 1.0, 1.0)).contains("no single cause"));
+        let weak = Evidence {
+            proof: Some(effect(1.05, 0.05)),
+            ..seen(1.9, 1.0, 1.0, 1.0)
+        };
+        assert!(why(&weak).contains("tells nothing of memory"));
+        let unproven = Evidence {
+            proof: None,
+            ..seen(1.9, 1.0, 1.0, 1.0)
+        };
+        assert!(why(&unproven).contains("no network that streams memory"));
         let alone = Evidence {
             fewer_threads: Some(effect(1.9, 0.01)),
             ..Evidence::default()

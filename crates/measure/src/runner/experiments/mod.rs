@@ -29,7 +29,7 @@ use powerband_core::domain::experiment::{Change, Experiment, Experiments, Untrie
 use powerband_core::domain::plan::{Keeping, Load, Look, Plan, PresetName, Profiler};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{CORES_KEY, MODEL_KEY, NEIGHBOUR_KEY, Setup};
 
 /// Every experiment, in the order in which they are shown.
 const ALL: &[Derivation] = &[
@@ -45,6 +45,12 @@ const ALL: &[Derivation] = &[
     unspun_threads::UNSPUN_THREADS,
     clock_cap::CLOCK_CAP,
 ];
+
+/// A network that streams memory, by which it is seen whether a streaming neighbour reaches what it is meant to
+/// reach: the cores of a machine may share less than all of the way to memory.
+const STREAMING_NETWORK: &str = "probe-add-s";
+/// Batch sizes up to which that network fits beside others: its tensors grow with the batch.
+const MOST_STREAMED: usize = 4;
 
 /// Rounds of the quick preset: three leave intervals too wide to conclude from.
 const QUICK_ROUNDS: u32 = 5;
@@ -111,6 +117,7 @@ pub fn only(request: RunRequest, changes: &[Change]) -> RunRequest {
             reason: "it was left out by --only".to_owned(),
         }));
     experiments.untried.sort_by_key(|untried| untried.change);
+    experiments.untried.dedup_by_key(|untried| untried.change);
     experiments.tried = kept
         .into_iter()
         .map(|tried| Experiment {
@@ -173,7 +180,10 @@ fn request(
             "{setup} has a neighbour already; ask about the setup without neighbour="
         ));
     }
-    let derived = derive(&Subject::new(setup, seen, here));
+    let mut derived = derive(&Subject::new(setup, seen, here));
+    if engine.takes_files() && point.batch() <= MOST_STREAMED {
+        derived.add_streaming_network();
+    }
     let usual = rounds_of(begun.preset).filter(|_| begun.rules.is_none());
     let experiments = Experiments {
         setup: 0,
@@ -227,6 +237,31 @@ impl Setups {
             colour: None,
         });
         self.setups.len() - 1
+    }
+}
+
+impl Setups {
+    /// The streaming neighbour beside a network that streams memory, in turns with the rest.
+    fn add_streaming_network(&mut self) {
+        let is_streaming = |tried: &&Experiment| tried.change == Change::StreamingNeighbour;
+        let Some(tried) = self.tried.iter().find(is_streaming).copied() else {
+            return;
+        };
+        let kept = ["threads", CORES_KEY, NEIGHBOUR_KEY, "runtime"];
+        let [control, setup] = [tried.control, tried.setup].map(|place| {
+            let mut setup = self.setups.get(place).cloned()?;
+            setup.options.retain(|key, _| kept.contains(&key.as_str()));
+            Some(setup.with(MODEL_KEY, STREAMING_NETWORK))
+        });
+        if let (Some(control), Some(setup)) = (control, setup) {
+            let control = self.place(control, "a network that streams memory");
+            let setup = self.place(setup, "the same beside a neighbour that streams");
+            self.tried.push(Experiment {
+                change: Change::StreamingNeighbour,
+                setup,
+                control,
+            });
+        }
     }
 }
 
@@ -312,6 +347,7 @@ mod tests {
                 let mut changes: Vec<Change> = all.tried.iter().map(|tried| tried.change).collect();
                 changes.extend(all.untried.iter().map(|untried| untried.change));
                 changes.sort_unstable();
+                changes.dedup();
                 assert_eq!(changes, Change::ALL, "{spec} on {n_cores}");
                 assert!(all.untried.iter().all(|untried| untried.reason.len() > 10));
                 for setup in &request.setups {
@@ -368,6 +404,29 @@ mod tests {
                 .unwrap_err()
                 .contains("32-bit")
         );
+    }
+
+    #[test]
+    fn a_network_that_streams_memory_shows_whether_the_neighbour_reaches_it() {
+        let streamed = |spec: &str, batch: usize| -> Vec<String> {
+            let begun = RunRequest::new("resnet18@cifar");
+            let setup = spec.parse().unwrap();
+            let point = Point::of_batch(batch);
+            let request = request_of_model(begun, &setup, point, &machine(2)).unwrap();
+            let specs = request.setups.iter().map(ToString::to_string);
+            specs
+                .filter(|spec| spec.contains(STREAMING_NETWORK))
+                .collect()
+        };
+        assert_eq!(
+            streamed("ort,opt=none,threads=2", 1),
+            [
+                "ort:cpu,cores=0,model=probe-add-s,threads=1",
+                "ort:cpu,cores=0,model=probe-add-s,neighbour=stream,threads=1"
+            ]
+        );
+        assert_eq!(streamed("ort", 64), [""; 0]);
+        assert_eq!(streamed("torch", 1), [""; 0]);
     }
 
     #[test]
