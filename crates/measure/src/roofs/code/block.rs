@@ -15,6 +15,8 @@ pub(super) const FILLING: u8 = 0x5A;
 /// Memory of a multiple of [`STEP`] bytes. What is in it is not known until it was filled.
 pub(crate) struct Block {
     start: NonNull<u8>,
+    bytes: usize,
+    /// What was allocated: large pages as a whole.
     layout: Layout,
 }
 
@@ -28,29 +30,34 @@ impl Block {
     /// not so much memory.
     pub(crate) fn new(bytes: usize) -> Option<Self> {
         let bytes = bytes.max(1).checked_next_multiple_of(STEP)?;
-        let layout = Layout::from_size_align(bytes, LARGE_PAGE).ok()?;
+        let whole = bytes.checked_next_multiple_of(LARGE_PAGE)?;
+        let layout = Layout::from_size_align(whole, LARGE_PAGE).ok()?;
         // SAFETY: the layout is of more than no bytes.
         let start = NonNull::new(unsafe { alloc(layout) })?;
         #[cfg(target_os = "linux")]
         // SAFETY: the range is ours, and advice does not change what is in it. Where there are no large pages it
         // fails, which changes the speed alone.
         unsafe {
-            libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);
+            libc::madvise(start.as_ptr().cast(), whole, libc::MADV_HUGEPAGE);
         }
-        let mut block = Self { start, layout };
+        let mut block = Self {
+            start,
+            bytes,
+            layout,
+        };
         block.fill(FILLING);
         Some(block)
     }
 
     /// How many bytes it has.
     pub(crate) fn bytes(&self) -> usize {
-        self.layout.size()
+        self.bytes
     }
 
     /// Writes the same everywhere.
     pub(crate) fn fill(&mut self, byte: u8) {
         // SAFETY: so many bytes are ours.
-        unsafe { self.start.as_ptr().write_bytes(byte, self.layout.size()) }
+        unsafe { self.start.as_ptr().write_bytes(byte, self.bytes) }
     }
 
     pub(super) fn start(&self) -> *const u8 {
@@ -68,7 +75,7 @@ impl Block {
     #[cfg(test)]
     pub(super) fn as_slice(&self) -> &[u8] {
         // SAFETY: so many bytes are ours, and `new` has filled them.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
 

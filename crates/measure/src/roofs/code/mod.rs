@@ -85,6 +85,15 @@ pub(crate) fn compute_codes() -> Vec<&'static ComputeCode> {
     all.filter(|code| (code.is_available)()).collect()
 }
 
+/// What the processor has and the system does not let this process use, in sentences.
+pub(crate) fn refused() -> Vec<String> {
+    #[cfg(target_arch = "x86_64")]
+    let refused = x86_64::refused();
+    #[cfg(not(target_arch = "x86_64"))]
+    let refused = Vec::new();
+    refused
+}
+
 /// The loops over bytes that this processor can run, of every access.
 pub(crate) fn bytes_codes() -> Vec<&'static BytesCode> {
     #[cfg(target_arch = "x86_64")]

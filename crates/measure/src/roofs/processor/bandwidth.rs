@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::caches;
-use super::together::{self, BRIEF, FULL, SHORT, Timing};
+use super::together::{self, BRIEF, CACHED, SHORT, Timing};
 use crate::roofs::code::BytesCode;
 use crate::roofs::code::block::{Block, STEP};
 use powerband_core::base::humanize;
@@ -43,7 +43,7 @@ pub(super) struct Footprint {
     pub(super) is_short: bool,
 }
 
-/// Of memory with a thread on each of these cores, where so many bytes are available.
+/// Of memory with a thread on each of these cores, where it may take so many bytes.
 pub(super) fn footprint(root: &Path, cores: &[usize], available: Option<u64>) -> Footprint {
     let last = caches::last(root, cores).map(|(_, bytes)| bytes);
     of_sizes(last, available)
@@ -70,30 +70,35 @@ pub(super) fn short(footprint: Footprint, count: usize) -> String {
 }
 
 /// Two blocks for each thread, near it, between which bytes are moved.
-pub(super) struct Blocks<'a> {
-    cores: &'a [usize],
+pub(super) struct Blocks {
+    cores: Vec<usize>,
     pairs: Vec<Mutex<(Block, Block)>>,
     /// Bytes of one block.
     bytes: usize,
 }
 
-impl<'a> Blocks<'a> {
+impl Blocks {
     /// Of so many bytes each.
-    pub(super) fn new(cores: &'a [usize], bytes: u64) -> io::Result<Self> {
+    pub(super) fn new(cores: &[usize], bytes: u64) -> io::Result<Self> {
         let bytes = (bytes.max(1) as usize).next_multiple_of(STEP);
         let pairs = together::each(cores, |_| {
             Some(Mutex::new((Block::new(bytes)?, Block::new(bytes)?)))
         })?;
         let pairs: Option<Vec<_>> = pairs.into_iter().collect();
         Ok(Self {
-            cores,
+            cores: cores.to_vec(),
             pairs: pairs.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?,
             bytes,
         })
     }
 
+    /// How many threads they are for.
+    pub(super) fn threads(&self) -> usize {
+        self.cores.len()
+    }
+
     /// For memory, of a footprint that its threads share.
-    pub(super) fn of_memory(cores: &'a [usize], footprint: Footprint) -> io::Result<Self> {
+    pub(super) fn of_memory(cores: &[usize], footprint: Footprint) -> io::Result<Self> {
         Self::new(cores, footprint.bytes / cores.len().max(1) as u64)
     }
 
@@ -113,7 +118,7 @@ impl<'a> Blocks<'a> {
     /// Bytes a second of each repetition.
     fn rates(&self, code: &BytesCode, timing: Timing) -> io::Result<Vec<f64>> {
         let bytes = self.bytes;
-        let timed = together::timed(self.cores, timing, |index| {
+        let timed = together::timed(&self.cores, timing, |index| {
             let mut pair = self.pair(index);
             move |passes| {
                 let (from, to) = &mut *pair;
@@ -153,7 +158,7 @@ pub(super) struct MemoryVisits {
 impl MemoryVisits {
     /// Chooses the best loop; nothing where there is none.
     pub(super) fn begin(
-        blocks: &Blocks<'_>,
+        blocks: &Blocks,
         codes: &[&'static BytesCode],
         access: Access,
     ) -> io::Result<Option<Self>> {
@@ -173,7 +178,7 @@ impl MemoryVisits {
     }
 
     /// One more round, on blocks as it began with.
-    pub(super) fn visit(&mut self, blocks: &Blocks<'_>) -> io::Result<()> {
+    pub(super) fn visit(&mut self, blocks: &Blocks) -> io::Result<()> {
         let rates = blocks.rates(self.code, SHORT)?;
         self.rounds.push(rates);
         Ok(())
@@ -249,7 +254,7 @@ pub(super) fn of_cache(
         threads: cores.len(),
         working_set_bytes: blocks.of_a_pass(access) as u64,
         code: code.name.to_owned(),
-        per_s: together::faster_half(blocks.rates(code, FULL)?),
+        per_s: together::faster_half(blocks.rates(code, CACHED)?),
     }))
 }
 

@@ -35,6 +35,7 @@ pub fn run(without: &[String], only: Option<&str>) -> io::Result<()> {
         computing: left(code::compute_codes(), |code| code.name, without),
         moving: left(code::bytes_codes(), |code| code.name, without),
         cores: cores::here(root),
+        blocks: Vec::new(),
         visits: Vec::new(),
         done: 0,
         of: 0,
@@ -50,6 +51,9 @@ struct Measuring<'a> {
     computing: Vec<&'static ComputeCode>,
     moving: Vec<&'static BytesCode>,
     cores: Vec<usize>,
+    /// Memory for each number of threads, kept between rounds: a virtual machine that gives memory back takes long to
+    /// have it again.
+    blocks: Vec<Blocks>,
     visits: Vec<MemoryVisits>,
     /// Steps that are done, and in all.
     done: usize,
@@ -105,6 +109,9 @@ impl Measuring<'_> {
         if !self.cores.iter().all(|&core| pinned(core)) {
             self.note("Threads could not be kept on their cores.")?;
         }
+        for note in code::refused() {
+            self.note(note)?;
+        }
         // Rounds of memory lie apart: what others leave of it changes by the second.
         self.memory(&counts, true)?;
         for &count in &counts {
@@ -157,47 +164,52 @@ impl Measuring<'_> {
         Ok(())
     }
 
-    /// A round of memory with each number of threads; the first chooses the loops.
+    /// A round of memory with each number of threads; the first makes room and chooses the loops.
     fn memory(&mut self, counts: &[usize], is_first: bool) -> io::Result<()> {
         for &count in counts {
-            if let Err(error) = self.memory_with(count, is_first) {
-                let threads = bandwidth::threads(count);
-                self.note(format!("Memory was not measured with {threads}: {error}."))?;
+            for access in bandwidth::ACCESSES {
+                if self.step(bandwidth::title(Level::Memory, access, count))?
+                    && let Err(error) = self.visit(counts, count, access, is_first)
+                {
+                    let title = bandwidth::title(Level::Memory, access, count);
+                    self.note(format!("Not measured: {title}: {error}."))?;
+                }
             }
         }
         Ok(())
     }
 
-    fn memory_with(&mut self, count: usize, is_first: bool) -> io::Result<()> {
-        let cores = self.cores[..count].to_vec();
-        let mut blocks = None;
-        for access in bandwidth::ACCESSES {
-            if !self.step(bandwidth::title(Level::Memory, access, count))? {
-                continue;
+    fn visit(
+        &mut self,
+        counts: &[usize],
+        count: usize,
+        access: Access,
+        is_first: bool,
+    ) -> io::Result<()> {
+        let is_this = |blocks: &Blocks| blocks.threads() == count;
+        if is_first && !self.blocks.iter().any(is_this) {
+            let cores = self.cores[..count].to_vec();
+            let available = machine::memory().map(|memory| memory.available_bytes);
+            // Each number of threads has its part.
+            let part = available.map(|bytes| bytes / counts.len() as u64);
+            let footprint = bandwidth::footprint(self.root, &cores, part);
+            if footprint.is_short {
+                self.note(bandwidth::short(footprint, count))?;
             }
-            let blocks = match &blocks {
-                Some(blocks) => blocks,
-                None => blocks.insert(self.blocks(&cores, is_first)?),
-            };
-            if is_first {
-                self.visits
-                    .extend(MemoryVisits::begin(blocks, &self.moving, access)?);
-            }
-            let is_this = |visits: &&mut MemoryVisits| visits.is_of(access, count);
-            if let Some(visits) = self.visits.iter_mut().find(is_this) {
-                visits.visit(blocks)?;
-            }
+            self.blocks.push(Blocks::of_memory(&cores, footprint)?);
         }
-        Ok(())
-    }
-
-    fn blocks<'a>(&mut self, cores: &'a [usize], is_first: bool) -> io::Result<Blocks<'a>> {
-        let available = machine::memory().map(|memory| memory.available_bytes);
-        let footprint = bandwidth::footprint(self.root, cores, available);
-        if is_first && footprint.is_short {
-            self.note(bandwidth::short(footprint, cores.len()))?;
+        let Some(blocks) = self.blocks.iter().find(|blocks| is_this(blocks)) else {
+            return Ok(());
+        };
+        if is_first {
+            self.visits
+                .extend(MemoryVisits::begin(blocks, &self.moving, access)?);
         }
-        Blocks::of_memory(cores, footprint)
+        let is_this = |visits: &&mut MemoryVisits| visits.is_of(access, count);
+        match self.visits.iter_mut().find(is_this) {
+            Some(visits) => visits.visit(blocks),
+            None => Ok(()),
+        }
     }
 
     fn memory_roofs(&mut self) -> io::Result<()> {

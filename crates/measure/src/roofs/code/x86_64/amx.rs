@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "written in assembly, and the system is asked")]
 
 use std::arch::x86_64::{__cpuid, __cpuid_count};
-use std::sync::OnceLock;
 
 use crate::roofs::code::ComputeCode;
 use powerband_core::domain::work::Numbers;
@@ -37,18 +36,28 @@ const INT8: u32 = 1 << 25;
 const REQUEST: (libc::c_long, libc::c_long) = (0x1023, 18);
 
 fn has(numbers: u32) -> bool {
+    features() & numbers != 0 && is_permitted()
+}
+
+/// Whether the processor has tiles that this process may not use.
+pub(super) fn is_refused() -> bool {
+    features() & (BF16 | INT8) != 0 && !is_permitted()
+}
+
+/// What the processor has; nothing without tiles.
+fn features() -> u32 {
     // AVX-512 comes with every AMX, and says that the system saves wide registers.
     if !is_x86_feature_detected!("avx512f") || __cpuid(0).eax < 7 {
-        return false;
+        return 0;
     }
     let features = __cpuid_count(7, 0).edx;
-    features & TILE != 0 && features & numbers != 0 && is_permitted()
+    if features & TILE == 0 { 0 } else { features }
 }
 
 /// Whether the system lets this process use tiles, asked once.
 #[cfg(target_os = "linux")]
 fn is_permitted() -> bool {
-    static PERMITTED: OnceLock<bool> = OnceLock::new();
+    static PERMITTED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
     *PERMITTED.get_or_init(|| {
         // SAFETY: the call takes two numbers and changes what registers this process may use.
         unsafe { libc::syscall(libc::SYS_arch_prctl, REQUEST.0, REQUEST.1) == 0 }
@@ -57,8 +66,7 @@ fn is_permitted() -> bool {
 
 #[cfg(not(target_os = "linux"))]
 fn is_permitted() -> bool {
-    static PERMITTED: OnceLock<bool> = OnceLock::new();
-    *PERMITTED.get_or_init(|| false)
+    false
 }
 
 /// Eight tiles of 16 rows of 64 bytes: palette 1, then bytes a row from byte 16 and rows from byte 48.

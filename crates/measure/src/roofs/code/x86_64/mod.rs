@@ -17,6 +17,14 @@ pub(super) fn compute() -> impl Iterator<Item = &'static ComputeCode> {
     narrow.chain(amx::ALL)
 }
 
+/// What the system does not let this process use.
+pub(super) fn refused() -> Vec<String> {
+    let amx = amx::is_refused().then(|| {
+        "AMX was not measured: the processor has it, and the system does not let this process use it.".to_owned()
+    });
+    amx.into_iter().collect()
+}
+
 /// What the sums begin with, and what is multiplied and added again and again: numbers that are neither tiny nor
 /// zero, with which some processors are faster or slower.
 #[repr(C, align(64))]

@@ -66,6 +66,14 @@ pub(super) static ALL: &[ComputeCode] = &[
         is_available: || is_x86_feature_detected!("avx512bf16"),
         run: avx512_bf16,
     },
+    ComputeCode {
+        name: "AVX-512 FP16",
+        numbers: Numbers::F16,
+        vector_bits: 512,
+        operations: 24 * 32 * 2,
+        is_available: || is_x86_feature_detected!("avx512fp16"),
+        run: avx512_f16,
+    },
 ];
 
 fn has_fma() -> bool {
@@ -77,6 +85,8 @@ static F32: Operands<f32, 16> = Operands([0.999; 16], [0.001; 16]);
 static F64: Operands<f64, 8> = Operands([0.999; 8], [0.001; 8]);
 /// 1.0 and 2⁻⁷ as the upper halves of 32-bit floats.
 static BF16: Operands<u16, 32> = Operands([0x3F80; 32], [0x3C00; 32]);
+/// Just below 1.0, and 2⁻¹⁰.
+static F16: Operands<u16, 32> = Operands([0x3BFF; 32], [0x1400; 32]);
 
 multiply_add_loop!(fma_f32, "avx2,fma", "vmovaps", "vfmadd213ps", F32, "ymm12", "ymm13",
     ["ymm0" "ymm1" "ymm2" "ymm3" "ymm4" "ymm5" "ymm6" "ymm7" "ymm8" "ymm9" "ymm10" "ymm11"]);
@@ -94,6 +104,9 @@ multiply_add_loop!(avx512_bf16, "avx512f,avx512bf16", "vmovaps", "vdpbf16ps", BF
 multiply_add_loop!(avx512_bf16_narrow, "avx512f,avx512vl,avx512bf16", "vmovaps", "vdpbf16ps", BF16, "ymm30", "ymm31",
     ["ymm0" "ymm1" "ymm2" "ymm3" "ymm4" "ymm5" "ymm6" "ymm7" "ymm8" "ymm9" "ymm10" "ymm11"
      "ymm12" "ymm13" "ymm14" "ymm15" "ymm16" "ymm17" "ymm18" "ymm19" "ymm20" "ymm21" "ymm22" "ymm23"]);
+multiply_add_loop!(avx512_f16, "avx512f,avx512fp16", "vmovaps", "vfmadd213ph", F16, "zmm30", "zmm31",
+    ["zmm0" "zmm1" "zmm2" "zmm3" "zmm4" "zmm5" "zmm6" "zmm7" "zmm8" "zmm9" "zmm10" "zmm11"
+     "zmm12" "zmm13" "zmm14" "zmm15" "zmm16" "zmm17" "zmm18" "zmm19" "zmm20" "zmm21" "zmm22" "zmm23"]);
 
 /// Multiplications and additions apart, seven of each: what there is without fused ones.
 unsafe fn sse_f32(passes: u64) {
