@@ -239,10 +239,8 @@ impl Screen {
     }
 
     fn show(&mut self, telemetry: &Telemetry, at_ns: u64) -> anyhow::Result<()> {
-        let mut text = String::new();
         if self.is_terminal && self.lines > 0 {
-            // Back up, and clear from there.
-            text.push_str(&format!("\x1b[{}A\x1b[J", self.lines));
+            output::go_back(self.lines)?;
         }
         let mut lines: Vec<String> = telemetry
             .tracks
@@ -254,8 +252,7 @@ impl Screen {
         }
         self.has_head = true;
         self.lines = lines.len();
-        text.push_str(&lines.join("\n"));
-        output::answer(&text)?;
+        output::answer(&lines.join("\n"))?;
         io::stdout().flush()?;
         Ok(())
     }

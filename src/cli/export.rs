@@ -209,15 +209,14 @@ fn trace_file<'a>(
     let Some(name) = &profile.trace_file else {
         return Ok((profile, None));
     };
-    let from = args.session.with_file_name(name);
-    if !from.exists() {
+    let from = store::trace_file::found(Some(&args.session), name);
+    if from.is_none() {
         bail!(
-            "{} is missing, which has the timeline of {}",
-            from.display(),
+            "{name} does not lie beside the session, which has the timeline of {}",
             profile.name
         );
     }
-    Ok((profile, Some(from)))
+    Ok((profile, from))
 }
 
 /// The timeline of a profile, read and made ready.

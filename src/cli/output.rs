@@ -1,9 +1,48 @@
 //! Where text goes: answers to standard output, everything else to standard error.
+//!
+//! Names of setups, kernels and files may come from anyone, and a terminal obeys what stands in them. So nothing
+//! but text gets there: characters that move the cursor, or change the direction of reading, are replaced.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
+
+/// What stands where a character is not printed.
+const REPLACED: &str = "\u{fffd}";
+
+/// Whether a terminal would do something at a character, or show what follows it in another order.
+fn is_obeyed(letter: char) -> bool {
+    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
+}
+
+/// A text with nothing in it that a terminal obeys.
+pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+    if text.contains(is_obeyed) {
+        Cow::Owned(text.replace(is_obeyed, REPLACED))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A JSON document that says the same without such characters: they stand in its texts alone.
+fn harmless_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_obeyed(letter) {
+            out.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
 
 /// Prints an answer, and nothing but the answer.
 pub(super) fn answer(text: &str) -> anyhow::Result<()> {
+    print(&harmless(text))
+}
+
+fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -13,12 +52,38 @@ pub(super) fn answer(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Goes back so many lines on a terminal, and clears from there.
+pub(super) fn go_back(lines: usize) -> anyhow::Result<()> {
+    write!(io::stdout(), "\x1b[{lines}A\x1b[J")?;
+    Ok(())
+}
+
 /// Prints a document for another program.
 pub(super) fn document(value: &serde_json::Value) -> anyhow::Result<()> {
-    answer(&serde_json::to_string_pretty(value)?)
+    print(&harmless_json(&serde_json::to_string_pretty(value)?))
 }
 
 /// Prints a remark. It is optional: where standard error is closed, it is dropped.
 pub(super) fn note(text: &str) {
-    drop(writeln!(io::stderr(), "{text}"));
+    drop(writeln!(io::stderr(), "{}", harmless(text)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_nothing_that_a_name_says() {
+        let plain = "ort:cpu\t37.7 ms ± 1.7 % µ × 名\n";
+        assert_eq!(harmless(plain), plain);
+        let hostile = "a\u{1b}[2Jb\u{9b}31mc\u{7}\rd\u{202e}e\u{7f}\u{8}";
+        let shown = harmless(hostile);
+        assert!(!shown.contains(is_obeyed), "{shown:?}");
+        assert_eq!(shown.replace(REPLACED, ""), "a[2Jb31mcde");
+        let value = serde_json::json!({ "name": hostile });
+        let text = harmless_json(&value.to_string());
+        assert!(!text.contains(is_obeyed), "{text:?}");
+        let again: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(again, value, "a program reads what was written");
+    }
 }

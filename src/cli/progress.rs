@@ -186,14 +186,14 @@ impl Progress {
 
     fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
+            Some(bar) => bar.println(output::harmless(text)),
             None => output::note(text),
         }
     }
 
     fn message(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text.to_owned());
+            bar.set_message(output::harmless(text).into_owned());
         }
     }
 }
@@ -201,7 +201,9 @@ impl Progress {
 /// Reports a wait repeatedly: in the bar's line, or in lines of its own.
 fn heartbeat(bar: Option<ProgressBar>) -> io::Result<Heartbeat> {
     match bar {
-        Some(bar) => Heartbeat::begin(true, move |words| bar.set_message(words.to_owned())),
+        Some(bar) => Heartbeat::begin(true, move |words| {
+            bar.set_message(output::harmless(words).into_owned());
+        }),
         None => Heartbeat::begin(false, output::note),
     }
 }

@@ -117,11 +117,8 @@ pub fn duplicate(path: &Path) -> Result<PathBuf, EditError> {
     let mut traces = Vec::new();
     for (number, profile) in session.profiles.iter().enumerate() {
         let file = profile.trace_file.as_ref();
-        let lies = file.map(|name| path.with_file_name(name));
-        traces.extend(
-            lies.filter(|file| file.is_file())
-                .map(|file| (number, file)),
-        );
+        let lies = file.and_then(|name| trace_file::found(Some(path), name));
+        traces.extend(lies.map(|file| (number, file)));
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut number = 1;

@@ -1,8 +1,11 @@
 //! A timeline beside its session: a packed Chrome trace, which Perfetto and `chrome://tracing` open too.
+//!
+//! A session may come from anyone, so what it calls its timeline is a name and not a path: the file is looked
+//! for beside the session, and nowhere else.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, BufWriter, Read as _, Write};
+use std::path::{Component, Path, PathBuf};
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -16,12 +19,69 @@ use powerband_core::domain::trace::{MemoryEvent, Slice, Trace};
 /// What the files are called behind the session's name.
 const END: &str = "trace.json.gz";
 
+/// A trace may unpack to so many bytes, as `import` has it.
+const MOST_UNPACKED: u64 = 4_000_000_000;
+/// The folder of timelines whose run has no file yet, below the cache.
+const WAITING: &str = "traces";
+/// Letters of the name of a run's own folder in it.
+const RUN_LETTERS: usize = 16;
+
 /// Where the trace of one of a session's profiles belongs: `run.ron` has `run.1.trace.json.gz`.
 pub fn path(session: &Path, number: usize) -> PathBuf {
     let stem = session.with_extension("");
     let mut name = stem.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.{END}", number + 1));
     session.with_file_name(name)
+}
+
+/// The file of a timeline, by what its session calls it; nothing where it is not there, or may not be read.
+///
+/// It lies beside the session, also where links lead to both, or in the folder of a run that was not saved yet.
+pub fn found(session: Option<&Path>, name: &str) -> Option<PathBuf> {
+    let named = Path::new(name);
+    if is_waiting(named) {
+        return fs::symlink_metadata(named)
+            .is_ok_and(|about| about.is_file())
+            .then(|| named.to_path_buf());
+    }
+    let session = session?;
+    let mut parts = named.components();
+    let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) else {
+        return None;
+    };
+    let beside = session.with_file_name(named);
+    let real = fs::canonicalize(&beside).ok()?;
+    let folder = session
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let own = fs::canonicalize(session).ok();
+    let homes = [
+        fs::canonicalize(folder.unwrap_or_else(|| Path::new("."))).ok(),
+        own.and_then(|own| own.parent().map(Path::to_path_buf)),
+    ];
+    let is_beside = homes
+        .iter()
+        .flatten()
+        .any(|home| real.parent() == Some(home));
+    (is_beside && real.is_file()).then_some(beside)
+}
+
+/// Whether a path is one that a run gives to a timeline until its session is saved:
+/// `CACHE/traces/0123456789abcdef/0-batch1.trace.json.gz`.
+pub fn is_waiting(path: &Path) -> bool {
+    let name = |path: Option<&Path>| {
+        let name = path.and_then(Path::file_name);
+        name.map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::RootDir);
+    let run = name(path.parent());
+    path.is_absolute()
+        && path.components().all(is_plain)
+        && name(Some(path)).ends_with(&format!(".{END}"))
+        && run.len() == RUN_LETTERS
+        && run.bytes().all(|letter| letter.is_ascii_hexdigit())
+        && name(path.parent().and_then(Path::parent)) == WAITING
 }
 
 /// The traces that lie beside a session, whether it still knows them or not, with the notes on them.
@@ -105,7 +165,11 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
         if is_packed {
             io::copy(&mut packed, out)?;
         } else {
-            io::copy(&mut MultiGzDecoder::new(BufReader::new(packed)), out)?;
+            let unpacked = MultiGzDecoder::new(BufReader::new(packed));
+            if io::copy(&mut unpacked.take(MOST_UNPACKED), out)? == MOST_UNPACKED {
+                let why = format!("it unpacks to more than {} MB", MOST_UNPACKED / 1_000_000);
+                return Err(io::Error::other(why));
+            }
         }
         Ok(())
     })
@@ -257,6 +321,55 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         assert_eq!(beside(&at("a.ron")), its, "notes on a trace go with it");
+    }
+
+    #[test]
+    fn a_session_names_no_file_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("in/deeper")).unwrap();
+        let waiting = at("traces/0123456789abcdef");
+        fs::create_dir_all(&waiting).unwrap();
+        for file in [
+            "secret",
+            "in/a.1.trace.json.gz",
+            "in/deeper/a",
+            "traces/0123456789abcdef/0-batch1.trace.json.gz",
+        ] {
+            fs::write(at(file), "x").unwrap();
+        }
+        std::os::unix::fs::symlink(at("secret"), at("in/link")).unwrap();
+        std::os::unix::fs::symlink(at("secret"), waiting.join("1.trace.json.gz")).unwrap();
+        let session = at("in/a.ron");
+        let is_found = |name: &str| found(Some(&session), name).is_some();
+        assert!(is_found("a.1.trace.json.gz"));
+        let secret = at("secret").display().to_string();
+        for name in [
+            "../secret",
+            "link",
+            "deeper/a",
+            "",
+            ".",
+            "..",
+            "none",
+            &secret,
+        ] {
+            assert!(!is_found(name), "{name}");
+        }
+        let own = |name: &str| waiting.join(name).display().to_string();
+        assert!(is_found(&own("0-batch1.trace.json.gz")));
+        assert!(!is_found(&own("1.trace.json.gz")), "a link leads elsewhere");
+        assert!(!is_waiting(&at(
+            "traces/0123456789abcdef/../a.trace.json.gz"
+        )));
+        assert!(!is_waiting(&at("traces/0123/a.trace.json.gz")));
+        // A library whose files are links, as downloads are kept.
+        fs::create_dir(at("links")).unwrap();
+        for name in ["a.ron", "a.1.trace.json.gz"] {
+            fs::write(at("in").join("a.ron"), "").unwrap();
+            std::os::unix::fs::symlink(at("in").join(name), at("links").join(name)).unwrap();
+        }
+        assert!(found(Some(&at("links/a.ron")), "a.1.trace.json.gz").is_some());
     }
 
     #[test]

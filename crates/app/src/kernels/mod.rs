@@ -28,6 +28,7 @@ use powerband_findings::analysis::kernel_comparison::Comparison;
 use powerband_findings::analysis::profile_runs::{Runs, Times};
 use powerband_findings::chart::breakdown::{self as chart, Bar, Step};
 use powerband_findings::chart::treemap::{self, Region};
+use powerband_store::trace_file;
 
 /// What is shown of a profile by default.
 static ALL_ROWS: Filter = Filter::NONE;
@@ -105,12 +106,8 @@ pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf,
     let session = sessions
         .get(pick.session)
         .and_then(|open| open.path.as_ref());
-    let beside = session.map_or_else(|| PathBuf::from(trace), |path| path.with_file_name(trace));
-    if beside.is_file() {
-        Ok(beside)
-    } else {
-        Err("the timeline's file beside the session is missing")
-    }
+    trace_file::found(session.map(PathBuf::as_path), trace)
+        .ok_or("the timeline's file beside the session is missing")
 }
 
 /// The kernels screen.

@@ -50,6 +50,28 @@ impl NotRegular {
     }
 }
 
+/// More than so many bytes are never read into memory at once, on any machine.
+const MOST_BYTES: u64 = 4_000_000_000;
+
+/// A file that is larger than what is read into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it has more than {} MB, which is as much as is read into memory here", most / 1_000_000)]
+pub struct TooLarge {
+    /// How many bytes are read at most.
+    pub most: u64,
+}
+
+/// How many bytes are read into memory at most: half of what this machine has, and no more than 4 GB.
+pub fn most_bytes() -> u64 {
+    (memory() / 2).min(MOST_BYTES)
+}
+
+/// Bytes of memory that this machine has.
+pub fn memory() -> u64 {
+    let about = rustix::system::sysinfo();
+    about.totalram.saturating_mul(u64::from(about.mem_unit))
+}
+
 /// Opens a regular file for reading. Never waits for another program.
 pub fn open(path: &Path) -> io::Result<File> {
     if let Some(refused) = NotRegular::of(fs::metadata(path)?.file_type()) {
@@ -62,16 +84,27 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// All bytes of a regular file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, most_bytes())
+}
+
+/// All bytes of a regular file that has no more than `most`.
+pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, TooLarge { most });
+    if file.metadata()?.len() > most {
+        return Err(too_large());
+    }
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
+    // It may grow while it is read.
+    if file.take(most + 1).read_to_end(&mut bytes)? as u64 > most {
+        return Err(too_large());
+    }
     Ok(bytes)
 }
 
 /// All of a regular file, which is text.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    open(path)?.read_to_string(&mut text)?;
-    Ok(text)
+    String::from_utf8(read(path)?).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 #[cfg(test)]
@@ -81,6 +114,21 @@ mod tests {
     use rustix::fs::{CWD, Mode, mkfifoat};
 
     use super::*;
+
+    #[test]
+    fn no_file_takes_all_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sparse");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read_at_most(&path, 5).unwrap(), b"12345");
+        assert!(read_at_most(&path, 4).is_err());
+        // A terabyte that takes no room on the disk.
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(error.to_string().contains("it has more than"), "{error}");
+    }
 
     #[test]
     fn only_regular_files_are_opened() {

@@ -132,7 +132,12 @@ impl<'a> Base<'a> {
         let Some(sql) = self.sql(query, None) else {
             return Ok(Seen::default());
         };
-        run(&self.database, &sql, &|_| watch.tick(0), &mut each)
+        run(
+            (&self.database, self.most()),
+            &sql,
+            &|_| watch.tick(0),
+            &mut each,
+        )
     }
 
     /// Reads a large table in a few threads, each of which takes a stretch of it; what they made of
@@ -150,7 +155,7 @@ impl<'a> Base<'a> {
             let seen = self.each(query, watch, |row| each(&mut made, row))?;
             return Ok((vec![made], seen));
         }
-        let bytes = self.source.bytes();
+        let (bytes, most) = (self.source.bytes(), self.most());
         let read = |index: usize, (from, to): (i64, i64), sql: &str, database: &Connection| {
             let mut made = T::default();
             let expected = to.saturating_sub(from).unsigned_abs().max(1);
@@ -160,7 +165,9 @@ impl<'a> Base<'a> {
                 _ if watch.cancel.is_cancelled() => Err(ImportError::Cancelled),
                 _ => Ok(()),
             };
-            let seen = run(database, sql, &tick, &mut |row| each(&mut made, row))?;
+            let seen = run((database, most), sql, &tick, &mut |row| {
+                each(&mut made, row)
+            })?;
             Ok((made, seen))
         };
         let mut tasks = Vec::with_capacity(stretches.len());
@@ -194,6 +201,13 @@ impl<'a> Base<'a> {
             seen.add(part);
         }
         Ok((all, seen))
+    }
+
+    /// What may come out of it.
+    fn most(&self) -> Most {
+        let place = self.source.database().ok();
+        let about = place.and_then(|place| std::fs::metadata(place).ok());
+        Most::of(about.map_or(0, |about| about.len()))
     }
 
     /// Stretches of about as many row numbers each.
@@ -250,18 +264,57 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// Rows that a view may make for each byte of the file: a table has fewer.
+const ROWS_FOR_A_BYTE: u64 = 1;
+/// Bytes of text that may come out of any file, and more for each byte: joined tables repeat their names.
+const TEXT_FOR_ALL: u64 = 1 << 30;
+const TEXT_FOR_A_BYTE: u64 = 32;
+
+/// What may come out of a file, so that a view of it does not fill the memory.
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    rows: u64,
+    text: u64,
+}
+
+impl Most {
+    fn of(bytes: u64) -> Self {
+        Self {
+            rows: bytes.saturating_mul(ROWS_FOR_A_BYTE),
+            text: TEXT_FOR_ALL.saturating_add(bytes.saturating_mul(TEXT_FOR_A_BYTE)),
+        }
+    }
+
+    /// Whether a row is beyond it; counts its text.
+    fn is_reached(&mut self, rows: u64, row: &Row<'_>, columns: usize) -> bool {
+        let length = |column: usize| match row.get_ref(column) {
+            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len() as u64,
+            _ => 0,
+        };
+        let text: u64 = (0..columns).map(length).sum();
+        let left = self.text.checked_sub(text);
+        self.text = left.unwrap_or(0);
+        rows > self.rows || left.is_none()
+    }
+}
+
 /// Steps through the rows of a question.
 fn run(
-    database: &Connection,
+    (database, mut most): (&Connection, Most),
     sql: &str,
     tick: &dyn Fn(u64) -> Result<(), ImportError>,
     each: &mut dyn FnMut(&Cells<'_, '_>) -> bool,
 ) -> Result<Seen, ImportError> {
     let mut seen = Seen::default();
-    let mut step = || -> rusqlite::Result<Result<(), ImportError>> {
+    let mut step = || -> rusqlite::Result<Result<Option<String>, ImportError>> {
         let mut statement = database.prepare(sql)?;
+        let columns = statement.column_count();
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
+            if most.is_reached(seen.rows + 1, row, columns) {
+                let why = "more comes out of it than the file can hold";
+                return Ok(Ok(Some(why.to_owned())));
+            }
             seen.rows += 1;
             if !each(&Cells(row)) {
                 seen.unread += 1;
@@ -272,10 +325,10 @@ fn run(
                 return Ok(Err(stopped));
             }
         }
-        Ok(Ok(()))
+        Ok(Ok(None))
     };
     match step() {
-        Ok(stopped) => stopped?,
+        Ok(stopped) => seen.broken = stopped?,
         Err(error) => seen.broken = Some(error.to_string()),
     }
     Ok(seen)

@@ -444,20 +444,16 @@ pub fn keep_copy(
     let mut session = session.clone();
     for (number, profile) in session.profiles.iter_mut().enumerate() {
         let held = open.iter().find(|(place, _)| *place == number);
-        let lies = profile.trace_file.as_ref().map(|name| match from {
-            Some(from) => from.with_file_name(name),
-            None => PathBuf::from(name),
-        });
+        let lies = profile.trace_file.as_ref();
+        let lies = lies.and_then(|name| trace_file::found(from, name));
         let lies = lies.filter(|file| *file != trace_file::path(path, number));
         profile.trace_file = match (held, lies) {
             (Some((_, trace)), _) => Some(trace_file::put_beside(path, number, |to| {
                 trace_file::write(to, trace)
             })?),
-            (None, Some(file)) if file.is_file() => {
-                Some(trace_file::put_beside(path, number, |to| {
-                    fs::copy(&file, to).map(|_| ())
-                })?)
-            }
+            (None, Some(file)) => Some(trace_file::put_beside(path, number, |to| {
+                fs::copy(&file, to).map(|_| ())
+            })?),
             _ => continue,
         };
     }

@@ -179,7 +179,10 @@ fn bring_traces(session: &mut Session, path: &Path) {
         let Some(from) = profile.trace_file.clone().map(PathBuf::from) else {
             continue;
         };
-        if from.is_relative() {
+        // A session that gets more rounds may come from anyone, and name any file as its timeline.
+        if !trace_file::is_waiting(&from)
+            || trace_file::found(None, &from.to_string_lossy()).is_none()
+        {
             continue;
         }
         let beside = trace_file::path(path, number);

@@ -17,6 +17,7 @@ use super::pb::{
     TensorProto,
 };
 use super::proto;
+use powerband_core::base::regular_file;
 
 /// Readers map files into memory by pages, for which each tensor begins at one.
 const PAGE: u64 = 4096;
@@ -86,6 +87,17 @@ pub enum ExternalError {
         /// Bytes that the shape asks for.
         needed: u64,
     },
+    /// More than the memory of the machine.
+    #[error(
+        "the weights beside the model have more than the {} MB of memory that this machine has: {}",
+        memory / 1_000_000, model.display()
+    )]
+    Memory {
+        /// The model.
+        model: PathBuf,
+        /// Bytes of memory.
+        memory: u64,
+    },
     /// The operating system says no.
     #[error("cannot read the weights beside the model ({source}): {}", path.display())]
     Io {
@@ -133,15 +145,43 @@ pub fn settle(model: &mut ModelProto, path: &Path) -> Result<Vec<PathBuf>, Exter
 /// As `settle`.
 pub fn fill(model: &mut ModelProto, path: &Path) -> Result<(), ExternalError> {
     let mut files = Files::of(path);
+    let mut room = Room::of(regular_file::memory());
     visit(model, &mut |tensor| {
         if is_external(tensor) {
             let place = files.place(tensor)?;
+            room.take(place.length, path)?;
             tensor.raw_data = files.read(&place)?;
             tensor.external_data.clear();
             tensor.data_location = None;
         }
         Ok(())
     })
+}
+
+/// The memory for the weights of a model. Thousands of tensors may name the same bytes, or a file that is mostly
+/// a hole.
+struct Room {
+    memory: u64,
+    left: u64,
+}
+
+impl Room {
+    fn of(memory: u64) -> Self {
+        Self {
+            memory,
+            left: memory,
+        }
+    }
+
+    /// Takes the bytes of one tensor.
+    fn take(&mut self, bytes: u64, model: &Path) -> Result<(), ExternalError> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or_else(|| ExternalError::Memory {
+            model: model.to_owned(),
+            memory: self.memory,
+        })?;
+        Ok(())
+    }
 }
 
 /// Where the numbers of a tensor are, checked.

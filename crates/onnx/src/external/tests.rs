@@ -132,3 +132,36 @@ fn places_are_held_against_the_file_and_the_shape() {
         "{message}"
     );
 }
+
+#[test]
+fn tensors_that_share_a_hole_do_not_fill_the_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = two_files(folder.path());
+    // A thousand tensors of one gigabyte each, all of them one file that takes no room on the disk.
+    let gigabyte = 1_i64 << 30;
+    let data = File::options()
+        .write(true)
+        .open(folder.path().join("net.onnx.data"))
+        .unwrap();
+    data.set_len(gigabyte as u64).unwrap();
+    changed(&path, "offset", "0");
+    changed(&path, "length", &gigabyte.to_string());
+    let mut model = crate::file::load(&path).unwrap();
+    let graph = model.graph.as_mut().unwrap();
+    let mut large = graph.initializer[1].clone();
+    large.dims = vec![gigabyte / 4];
+    graph.initializer = vec![large; 1000];
+    let mut files = Files::of(&path);
+    assert!(files.place(&graph.initializer[0]).is_ok(), "each is sound");
+    let mut room = Room::of(64_000_000_000);
+    let mut all = graph.initializer.iter();
+    let error = all.find_map(|tensor| {
+        let place = files.place(tensor).unwrap();
+        room.take(place.length, &path).err()
+    });
+    let error = error.unwrap().to_string();
+    assert!(
+        error.contains("more than the 64000 MB of memory"),
+        "{error}"
+    );
+}

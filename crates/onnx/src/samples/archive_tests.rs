@@ -281,3 +281,32 @@ fn other_ways_of_packing_are_named() {
         "{message}"
     );
 }
+
+#[test]
+fn an_array_that_unpacks_to_more_than_allowed_is_refused() {
+    let (_dir, a, _) = in_folder();
+    // A million values of one kind are packed into a thousandth of their bytes.
+    let zeros = Tensor {
+        spec: TensorSpec::new("ids", ElementType::U8, vec![1_000_000]),
+        data: TensorData::U8(vec![0; 1_000_000]),
+    };
+    write(&a, &[zeros], CompressionMethod::Deflated);
+    assert!(fs::metadata(&a).unwrap().len() < 10_000);
+    assert!(npz::read_at_most(&a, "ids", 2_000_000).is_ok());
+    let refused = npz::read_at_most(&a, "ids", 500_000).unwrap_err();
+    assert!(
+        refused.to_string().contains("it has more than 0 MB"),
+        "{refused}"
+    );
+    // An archive that promises less than comes out of it.
+    let mut bytes = fs::read(&a).unwrap();
+    let directory = bytes
+        .windows(4)
+        .position(|four| four == b"PK\x01\x02")
+        .unwrap();
+    for at in [22, directory + 24] {
+        bytes[at..at + 4].copy_from_slice(&100_u32.to_le_bytes());
+    }
+    fs::write(&a, &bytes).unwrap();
+    assert!(npz::read_at_most(&a, "ids", 500_000).is_err());
+}

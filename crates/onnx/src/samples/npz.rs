@@ -181,6 +181,11 @@ pub(super) fn headers(path: &Path) -> Result<BTreeMap<String, Header>, NpzError>
 
 /// Reads one array whole.
 pub(super) fn read(path: &Path, wanted: &str) -> Result<Tensor, NpzError> {
+    read_at_most(path, wanted, regular_file::most_bytes())
+}
+
+/// The same with a limit for what an array unpacks to.
+pub(super) fn read_at_most(path: &Path, wanted: &str, most: u64) -> Result<Tensor, NpzError> {
     let mut archive = open(path)?;
     let mut found = Vec::new();
     for index in 0..archive.len() {
@@ -191,10 +196,16 @@ pub(super) fn read(path: &Path, wanted: &str) -> Result<Tensor, NpzError> {
             let entry = archive.by_index(index);
             let mut entry = entry.map_err(|why| damaged(path, &why))?;
             // The directory may promise anything; memory is taken as values come.
+            let too_large = || damaged(path, &regular_file::TooLarge { most });
+            if entry.size() > most {
+                return Err(too_large());
+            }
             let mut bytes = Vec::new();
-            entry
-                .read_to_end(&mut bytes)
-                .map_err(|why| damaged(path, &why))?;
+            // An archive may have more in it than it says.
+            let read = entry.by_ref().take(most + 1).read_to_end(&mut bytes);
+            if read.map_err(|why| damaged(path, &why))? as u64 > most {
+                return Err(too_large());
+            }
             return Ok(npy::read_bytes(&label(path, &name), wanted, &bytes)?);
         }
         found.push(name);
