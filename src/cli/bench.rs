@@ -24,6 +24,7 @@ use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::{self, Here};
 use powerband_measure::runner::prepare;
+use powerband_measure::runner::programs::{self, Origin};
 use powerband_measure::runner::record::{Recorder, Target};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
@@ -69,12 +70,26 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let rounds = args
         .rounds
         .unwrap_or_else(|| rounds_to_settle(&opened.session));
-    let request = prepare::prepare_more(&place(context, args)?, opened.session, rounds)?;
+    let programs = if args.allow_commands {
+        allow_commands(&opened.session);
+        Origin::Allowed
+    } else {
+        Origin::File
+    };
+    let place = place(context, args)?;
+    let request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
     let target = Target::Again {
         path: path.to_path_buf(),
         stamp,
     };
     measure_and_save(context, args, request, &target)
+}
+
+/// Says what is started because of `--allow-commands`.
+fn allow_commands(session: &Session) {
+    for line in programs::lines(&session.plan.setups) {
+        output::note(&format!("Allowed: {line}"));
+    }
 }
 
 /// The rounds that would settle the inconclusive verdicts of the first setup; the usual number where there
@@ -169,6 +184,8 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         seed: args.seed,
         name: args.name.clone().or(begun.name),
         load: load(args)?,
+        // They were typed, or are our own ladder's.
+        programs: Origin::Typed,
         energy: args.energy,
         judging: judging(args)?.or(begun.judging),
         profiling: args.profile.or(begun.profiling),

@@ -3,26 +3,10 @@
 //! Names of setups, kernels and files may come from anyone, and a terminal obeys what stands in them. So nothing
 //! but text gets there: characters that move the cursor, or change the direction of reading, are replaced.
 
-use std::borrow::Cow;
 use std::io::{self, Write as _};
 
-/// What stands where a character is not printed.
-const REPLACED: &str = "\u{fffd}";
-
-/// Whether a terminal would do something at a character, or show what follows it in another order.
-fn is_obeyed(letter: char) -> bool {
-    let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
-}
-
-/// A text with nothing in it that a terminal obeys.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
-    if text.contains(is_obeyed) {
-        Cow::Owned(text.replace(is_obeyed, REPLACED))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
+pub(super) use powerband_core::base::plain_text::harmless;
+use powerband_core::base::plain_text::is_obeyed;
 
 /// A JSON document that says the same without such characters: they stand in its texts alone.
 fn harmless_json(text: &str) -> String {
@@ -71,6 +55,7 @@ pub(super) fn note(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use powerband_core::base::plain_text::REPLACED;
 
     #[test]
     fn a_terminal_obeys_nothing_that_a_name_says() {

@@ -343,6 +343,7 @@ impl Window {
         focus::begin(&ctx);
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
+        shell::programs::show(ui, &self.app, &mut actions);
         shell::palette::show(ui, &self.app, &mut actions);
         let (figures, has_figure) = figure::take(&ctx);
         actions.extend(figures.into_iter().map(Action::Figures));

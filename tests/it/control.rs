@@ -15,6 +15,7 @@ use powerband_core::domain::session::{Completion, Session};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
+use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::record::{self, Recorded, Target};
 use powerband_measure::runner::request::RunRequest;
 use powerband_store::session_file;
@@ -44,6 +45,7 @@ impl Running {
         let paths = Paths::under(home.path());
         let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
         let request = RunRequest {
+            programs: Origin::Typed,
             setups: setups
                 .iter()
                 .map(|spec| spec.parse().expect("a setup"))

@@ -15,6 +15,7 @@ use powerband_core::domain::session::Session;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
+use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::{self, PreparedRun};
 use powerband_measure::runner::schedule;
@@ -39,6 +40,7 @@ fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> Pre
         .collect();
     let is_first = |seed: &u64| schedule::order(cases.clone(), 0, *seed)[0].point.batch() == first;
     let request = RunRequest {
+        programs: Origin::Typed,
         setups,
         points: Some(batches.iter().copied().map(Point::of_batch).collect()),
         rounds: Some(rounds),

@@ -10,6 +10,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare::prepare;
+use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::request::RunRequest;
 use powerband_onnx::pb::attribute_proto::AttributeType;
 use powerband_onnx::pb::{AttributeProto, NodeProto, TensorProto};
@@ -140,6 +141,7 @@ fn inputs(home: &Home, choices: &[&str]) -> Vec<TensorSpec> {
         format!("past_key_values.0.key=Nx{PAST}x2"),
     ];
     let request = RunRequest {
+        programs: Origin::Typed,
         setups: vec!["fake".parse().expect("a setup")],
         shapes: shapes
             .iter()

@@ -42,6 +42,7 @@ mod sweeps;
 mod telemetry;
 mod trash;
 mod ui;
+mod untrusted;
 mod verdicts;
 mod why;
 mod worker_failures;

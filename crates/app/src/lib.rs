@@ -138,6 +138,8 @@ pub struct App {
     pub trail: Trail,
     /// Whether the window asks what happens to the run.
     pub closing: bool,
+    /// The programs that the window asks for before a run.
+    pub programs: Option<run::programs::ProgramsQuestion>,
     /// This machine.
     pub machine: MachineState,
     /// The plan.
@@ -203,6 +205,7 @@ impl App {
             has_room_for_two: false,
             trail: Trail::default(),
             closing: false,
+            programs: None,
             machine: MachineState::default(),
             planner: Planner::new(remembered.draft.clone()),
             run: None,

@@ -242,6 +242,10 @@ pub(crate) struct BenchArgs {
     /// one that is called batch or N, else the first].
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
     pub batch_axis: Vec<InputAxis>,
+    /// With --more: run the commands, and load the libraries, that the session names, though they were not started
+    /// from this folder before. Without it they are listed, and nothing is started.
+    #[arg(long, requires = "more")]
+    pub allow_commands: bool,
     /// Where to write the session [default: the library].
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,

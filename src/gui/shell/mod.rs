@@ -6,5 +6,6 @@ pub(super) mod log;
 pub(super) mod notices;
 pub(super) mod palette;
 pub(super) mod path_field;
+pub(super) mod programs;
 pub(super) mod rail;
 pub(super) mod strip;

@@ -4,8 +4,9 @@ use eframe::egui::Vec2;
 use eframe::egui::accessibility::is_input;
 use eframe::egui::accesskit::{Action as Listens, Role};
 use egui_kittest::kittest::AccessKitNode;
-use powerband_app::action::{Action, Library, Sessions, Shell};
+use powerband_app::action::{Action, Library, Run, Sessions, Shell};
 use powerband_app::reports::Subject;
+use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 
@@ -112,6 +113,21 @@ fn what_lies_over_a_screen_is_named_too() {
     desk.app_mut().closing = true;
     desk.steps(2);
     found.extend(faults(&desk, "closing"));
+    desk.press("Escape");
+    desk.app_mut().programs = Some(ProgramsQuestion {
+        lines: (0..40)
+            .map(|n| {
+                format!(
+                    "command: run=python bench.py --number {n} {}",
+                    "x".repeat(200)
+                )
+            })
+            .collect(),
+        folder: "/home/someone/models".to_owned(),
+        run: Run::Start,
+    });
+    desk.steps(2);
+    found.extend(faults(&desk, "programs"));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -99,6 +99,7 @@ fn a_case_whose_worker_never_starts_is_named_and_skipped_from_its_row() {
     let asleep = asleep.display().to_string();
     let mut desk = Desk::awake(home, Vec::new());
     start(&mut desk, &format!("fake,worker={asleep}"));
+    desk.act(Action::Run(RunAction::AllowPrograms(true)));
     desk.see(&format!("{HANGING}, starting"));
     desk.click(&format!("Skip {HANGING} batch 1"));
     goes_on(&mut desk);

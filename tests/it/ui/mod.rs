@@ -37,6 +37,7 @@ mod pictures;
 mod plan_by_hand;
 mod plan_form;
 mod plan_inputs;
+mod programs;
 mod reach;
 mod recipes;
 mod reports;

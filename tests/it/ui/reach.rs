@@ -15,6 +15,7 @@ use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::palette_entries;
 use powerband_app::plan::{MatrixEdit, PlanEdit, Requests};
+use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::tables::action::Change;
@@ -155,6 +156,7 @@ ways! {
     Action::Run(Run::SkipCurrent) => Palette,
     Action::Run(Run::Recover) => Palette,
     Action::Run(Run::Anyway(_)) => Palette,
+    Action::Run(Run::AllowPrograms(_)) => Palette,
     Action::Sessions(Sessions::Choose) => Palette,
     Action::Sessions(Sessions::Open(_)) => Palette,
     Action::Sessions(Sessions::OpenExample(_)) => Palette,
@@ -519,6 +521,11 @@ fn every_action_is_reached_without_a_mouse() {
     run.skipped.extend(last.map(|case| case.key()));
     collect(app, &mut arms, &mut fields);
     app.screen = Screen::Library;
+    app.programs = Some(ProgramsQuestion {
+        lines: vec!["command: run=true".to_owned()],
+        folder: "/".to_owned(),
+        run: Run::Start,
+    });
     app.run.as_ref().expect("a run").control.pause();
     app.machine.installing = Some(Installing {
         step: "Fetching".to_owned(),

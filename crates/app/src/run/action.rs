@@ -33,4 +33,6 @@ pub enum Run {
     Recover,
     /// Starts a run although another program is measuring.
     Anyway(Box<Self>),
+    /// Whether the programs that the window asks for may run.
+    AllowPrograms(bool),
 }

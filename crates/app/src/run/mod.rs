@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod commands;
 mod concurrent_runs;
 pub(crate) mod palette;
+pub mod programs;
 pub mod states;
 mod table;
 mod update;

@@ -2,12 +2,33 @@
 
 use crate::App;
 use crate::action::{Action, Run};
-use crate::palette_entries::entry::{Offered, seen_on};
+use crate::palette_entries::entry::{Offered, anywhere, seen_on};
 use crate::run::states::CaseFilter;
 use crate::screen::Screen;
 use powerband_core::domain::case::Case;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
+    let mut all = programs(app);
+    all.extend(of_run(app));
+    all
+}
+
+/// The answers to the question for the programs of a plan.
+fn programs(app: &App) -> Vec<Offered> {
+    let answer = |title: &str, are_allowed| {
+        let act = Action::Run(Run::AllowPrograms(are_allowed));
+        anywhere(title, act)
+    };
+    let answers = || {
+        vec![
+            answer("Run: do not run the programs of the plan", false),
+            answer("Run: run the programs of the plan", true),
+        ]
+    };
+    app.programs.as_ref().map(|_| answers()).unwrap_or_default()
+}
+
+fn of_run(app: &App) -> Vec<Offered> {
     let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
         return Vec::new();
     };

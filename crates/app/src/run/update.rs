@@ -18,6 +18,7 @@ use powerband_core::domain::session::Completion;
 use powerband_findings::analysis::progress::Tally;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::watching::WatchRequest;
 
@@ -26,15 +27,18 @@ impl App {
         match run {
             Run::Start | Run::StartFirst | Run::More(..) => {
                 let is_refused = *run == Run::Start && self.refuses_plan();
-                if !is_refused && !self.asks_first(run) {
-                    self.begin(run);
+                if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
+                    self.begin(run, Origin::File);
                 }
             }
             Run::Anyway(request) => {
                 self.notices
                     .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
-                self.begin(request);
+                if !self.asks_for_programs(request) {
+                    self.begin(request, Origin::File);
+                }
             }
+            Run::AllowPrograms(are_allowed) => self.programs_answered(*are_allowed),
             Run::Recover => {
                 self.notices
                     .settle(|action| *action == Action::Run(Run::Recover));
@@ -73,15 +77,19 @@ impl App {
         true
     }
 
-    fn begin(&mut self, request: &Run) {
+    /// Begins a run whose programs are allowed as `programs` says.
+    pub(super) fn begin(&mut self, request: &Run, programs: Origin) {
         match request {
             Run::Start => {
                 if let Ok(request) = self.planner.draft.request() {
-                    self.start(request);
+                    self.start(RunRequest {
+                        programs,
+                        ..request
+                    });
                 }
             }
             Run::StartFirst => self.start(self.first_request()),
-            Run::More(id, rounds) => self.add_rounds(*id, *rounds),
+            Run::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
             _ => {}
         }
     }
@@ -98,7 +106,7 @@ impl App {
     }
 
     /// More rounds for a session, in its own file.
-    fn add_rounds(&mut self, id: SessionId, rounds: u32) {
+    fn add_rounds(&mut self, id: SessionId, rounds: u32, programs: Origin) {
         let Some(open) = self.sessions.get(id) else {
             return;
         };
@@ -112,7 +120,7 @@ impl App {
         let title = open.session.name.clone();
         let place = self.place_of_run();
         self.begin_run(title, move |control, outlet| {
-            work::add_rounds(&place, (path, stamp), rounds, control, outlet);
+            work::add_rounds(&place, (path, stamp), (rounds, programs), control, outlet);
         });
     }
 
@@ -186,6 +194,7 @@ impl App {
             | Run::More(..)
             | Run::Recover
             | Run::Anyway(_)
+            | Run::AllowPrograms(_)
             | Run::Follow(_)
             | Run::List(_) => {}
         }

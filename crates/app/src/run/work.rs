@@ -15,6 +15,7 @@ use powerband_findings::analysis::journey;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
+use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::record::{self, Target};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
@@ -33,13 +34,14 @@ pub(crate) fn run(place: &Installation, request: &RunRequest, control: &Control,
 pub(crate) fn add_rounds(
     place: &Installation,
     (path, stamp): (PathBuf, Stamp),
-    rounds: u32,
+    (rounds, programs): (u32, Origin),
     control: &Control,
     outlet: &Outlet,
 ) {
     let read = session_file::read(&path).map_err(|error| error.to_string());
     let request = read.and_then(|opened| {
-        prepare::prepare_more(place, opened.session, rounds).map_err(|error| error.to_string())
+        prepare::prepare_more(place, opened.session, rounds, programs)
+            .map_err(|error| error.to_string())
     });
     match request {
         Ok(request) => {

@@ -23,6 +23,8 @@ impl App {
             self.palette_open = false;
         } else if self.closing {
             self.closing = false;
+        } else if self.programs.is_some() {
+            self.run(&Run::AllowPrograms(false));
         } else if self.log_open {
             self.log_open = false;
         } else if let Some(id) = self.notices.newest_up() {

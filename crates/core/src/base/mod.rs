@@ -8,6 +8,7 @@ pub mod fonts;
 pub mod humanize;
 pub mod near_miss;
 pub mod paths;
+pub mod plain_text;
 pub mod process_spec;
 pub mod regular_file;
 pub mod serde_optional_f64_list;

@@ -35,6 +35,8 @@ pub struct Paths {
     pub cache: PathBuf,
     /// What this machine's devices were measured to reach, a file for each.
     pub roofs: PathBuf,
+    /// Programs that this user started through setups: see `powerband-store`'s `programs`.
+    pub programs: PathBuf,
     /// The settings file.
     pub settings: PathBuf,
 }
@@ -52,6 +54,7 @@ impl Paths {
                 runtimes: dirs.data_dir().join("runtimes"),
                 cache: dirs.cache_dir().to_path_buf(),
                 roofs: dirs.data_dir().join("roofs"),
+                programs: dirs.data_dir().join("programs.ron"),
                 settings: dirs.config_dir().join("settings.ron"),
             },
         )
@@ -64,6 +67,7 @@ impl Paths {
             runtimes: home.join("runtimes"),
             cache: home.join("cache"),
             roofs: home.join("roofs"),
+            programs: home.join("programs.ron"),
             settings: home.join("settings.ron"),
         }
     }

@@ -400,3 +400,49 @@ impl Cells<'_, '_> {
         (!text.is_empty()).then_some(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::limits::Limits;
+
+    #[test]
+    fn a_view_gives_no_more_than_the_file_can_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let database = Connection::open(&path).unwrap();
+        database.execute_batch("create table t (x); begin").unwrap();
+        for number in 0..300 {
+            database
+                .execute("insert into t values (?)", [number])
+                .unwrap();
+        }
+        database
+            .execute_batch("commit; create view v as select a.x as x from t a, t b, t c;")
+            .unwrap();
+        drop(database);
+        let source = Source::open(&path, Limits::default()).unwrap();
+        let base = Base::open(&source, &mut Imported::default()).unwrap();
+        let read = |table: &str| {
+            let query = Query::all(table, &["x"]);
+            base.each(&query, &ReadProgress::default(), |_| true)
+                .unwrap()
+        };
+        assert_eq!((read("t").rows, read("t").broken), (300, None));
+        let seen = read("v");
+        assert!(seen.rows <= source.bytes(), "{seen:?}");
+        assert!(seen.broken.unwrap().contains("than the file can hold"));
+    }
+
+    #[test]
+    fn text_out_of_nothing_ends() {
+        let mut most = Most::of(1000);
+        most.text = 10;
+        let database = Connection::open_in_memory().unwrap();
+        let mut statement = database.prepare("select 'seven s' as a, 1 as b").unwrap();
+        let mut rows = statement.query([]).unwrap();
+        let row = rows.next().unwrap().unwrap();
+        assert!(!most.is_reached(1, row, 2));
+        assert!(most.is_reached(2, row, 2), "fourteen letters");
+    }
+}

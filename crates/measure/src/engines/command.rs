@@ -7,6 +7,7 @@ use std::path::Path;
 
 use regex_lite::Regex;
 
+use super::programs::always;
 use super::{Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Takes};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
@@ -20,6 +21,7 @@ const KEYS: &[Key] = &[
         Takes::Text("a line for the shell, with {batch} and {model}", "true"),
         "what runs the network once, or many times where it prints its own figures; quote a line that has commas",
     )
+    .running(always)
     .in_front(1, "Command"),
     Key::new(
         "figures",

@@ -11,6 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
 use super::key::{MOST, Takes};
+use super::programs::always;
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, positive,
 };
@@ -58,7 +59,8 @@ const KEYS: &[Key] = &[
         "worker",
         Takes::Path("a program"),
         "start this instead of our own worker",
-    ),
+    )
+    .running(always),
 ];
 
 /// The engine.

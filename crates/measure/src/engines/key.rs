@@ -17,6 +17,8 @@ pub struct Key {
     pub default: &'static str,
     /// What a control is called; empty for the name.
     title: &'static str,
+    /// Whether a value runs a program, or loads a library or code; nothing where none does.
+    pub(super) runs: Option<fn(&str) -> bool>,
     /// Its place among the controls that are always shown; 0 for those behind *More*.
     pub rank: u8,
 }
@@ -60,7 +62,16 @@ impl Key {
             help,
             default: "",
             title: "",
+            runs: None,
             rank: 0,
+        }
+    }
+
+    /// With values that run or load something, where this says so.
+    pub(super) const fn running(self, runs: fn(&str) -> bool) -> Self {
+        Self {
+            runs: Some(runs),
+            ..self
         }
     }
 

@@ -12,6 +12,7 @@ pub mod install;
 mod key;
 mod node_events;
 pub mod onnxruntime;
+mod programs;
 pub mod pytorch;
 pub mod rten;
 pub mod runtimes;
@@ -38,6 +39,7 @@ use powerband_core::domain::generation::Generation;
 pub use powerband_core::domain::setup::MODEL_KEY;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
+pub use programs::programs;
 
 /// Every engine. Help, `--setup` and the engines page read this list.
 pub const ALL: &[&dyn Engine] = &[

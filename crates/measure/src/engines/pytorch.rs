@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::generate::GENERATE;
 use super::key::{MOST, ON_OFF, TRUE_FALSE, Takes};
+use super::programs::always;
 use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Needs, check_task, positive,
 };
@@ -266,7 +267,8 @@ const KEYS: &[Key] = &[
         "module",
         Takes::Path("module:function, or a file .pt, .ts, .pt2"),
         "a network of the user's own, in place of torchvision's by the plan's name",
-    ),
+    )
+    .running(always),
     Key::new(
         "loop",
         Takes::One(&LOOPS),
@@ -277,7 +279,8 @@ const KEYS: &[Key] = &[
         "python",
         Takes::Path("a path"),
         "the interpreter that has PyTorch, of several",
-    ),
+    )
+    .running(always),
     Key::new(
         "compile_mode",
         Takes::One(&["default", "reduce-overhead", "max-autotune"]),

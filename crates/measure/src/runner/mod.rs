@@ -14,6 +14,7 @@ pub mod planning;
 pub mod precision;
 pub mod prepare;
 pub mod prepare_error;
+pub mod programs;
 pub mod record;
 pub mod request;
 pub mod run;

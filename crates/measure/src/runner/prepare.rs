@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::installation::Installation;
 use super::prepare_error::PrepareError;
+use super::programs::Origin;
 use super::request::RunRequest;
 use super::run::judging::Reference;
 use super::run::{Earlier, PreparedRun};
 use super::variants::{Chosen, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
-use super::{generating, input_specs, planning, precision, shape_trial};
+use super::{generating, input_specs, planning, precision, programs, shape_trial};
 use crate::engines::generate::{Generate, generates};
 use crate::engines::{self, Needs};
 use crate::roofs::kept;
@@ -83,6 +84,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     for setup in &request.setups {
         engines::check(setup)?;
     }
+    let not_remembered = programs::check(&place.paths, &request.setups, request.programs)?;
     check_profiler(request)?;
     let model = source::open(&request.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
@@ -106,7 +108,8 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
             .map_or(&model.proto, |variant| &variant.file.proto)
     })?;
     check_samples(request, &inputs)?;
-    let warnings = notices(&ports, &axes, &plan, &chosen);
+    let mut warnings = notices(&ports, &axes, &plan, &chosen);
+    warnings.extend(not_remembered);
     let models = (0..plan.setups.len()).map(|setup| model_files(&model, variants.get(&setup)));
     let reference = plan.judging.is_some().then(|| {
         let found = plan.setups.iter().zip(&chosen.runtimes);
@@ -169,13 +172,18 @@ fn traces_folder(place: &Installation) -> PathBuf {
     place.paths.cache.join("traces").join(name)
 }
 
-/// More rounds of a session's cases: the same plan on the same model, or nothing.
+/// More rounds of a session's cases: the same plan on the same model, or nothing. The session may be anyone's.
 pub fn prepare_more(
     place: &Installation,
     session: Session,
     rounds: u32,
+    programs: Origin,
 ) -> Result<PreparedRun, PrepareError> {
-    let mut request = prepare(place, &RunRequest::of(&session.plan))?;
+    let again = RunRequest {
+        programs,
+        ..RunRequest::of(&session.plan)
+    };
+    let mut request = prepare(place, &again)?;
     let now = &request.beginning;
     if now.model.sha256 != session.model.sha256 {
         return Err(PrepareError::OtherModel(session.model.name));

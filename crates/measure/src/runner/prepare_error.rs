@@ -1,6 +1,7 @@
 //! Why something cannot be measured.
 
 use crate::engines::CheckError;
+use powerband_core::base::plain_text::harmless;
 use powerband_onnx::input_values::ValuesError;
 use powerband_onnx::inspect::InspectError;
 use powerband_onnx::shapes::ShapeError;
@@ -12,6 +13,13 @@ pub enum PrepareError {
     /// A setup makes no sense.
     #[error(transparent)]
     Setup(#[from] CheckError),
+    /// A plan from a file would run programs, or load libraries, that its user may not know.
+    #[error(
+        "this plan is from a file and runs programs that were not started from this folder before:\n{}\nIt was not \
+         started. Read these lines; if you know what they do, add --allow-commands",
+        programs_text(.0)
+    )]
+    Programs(Vec<String>),
     /// There is no such model.
     #[error(transparent)]
     Model(#[from] SourceError),
@@ -49,4 +57,13 @@ pub enum PrepareError {
     /// No engine is named, and none is here.
     #[error("no engine can run here: {0}")]
     NoEngine(String),
+}
+
+/// A line each, with nothing in it that a terminal obeys.
+fn programs_text(lines: &[String]) -> String {
+    let shown = lines.iter().map(|line| {
+        let one_line = line.replace('\n', "\n        ");
+        format!("    {}", harmless(&one_line))
+    });
+    shown.collect::<Vec<_>>().join("\n")
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::programs::Origin;
 use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
@@ -67,6 +68,8 @@ pub struct RunRequest {
     pub judging: Option<Judging>,
     /// Whether each case is run once more, watched.
     pub profiling: Option<Profiler>,
+    /// Who says that programs and libraries of the setups may run.
+    pub programs: Origin,
     /// The experiments that the setups are.
     pub experiments: Option<Experiments>,
     /// What the session is called; without one, as the model.
@@ -96,6 +99,7 @@ impl RunRequest {
             energy: false,
             judging: None,
             profiling: None,
+            programs: Origin::File,
             experiments: None,
             name: None,
         }

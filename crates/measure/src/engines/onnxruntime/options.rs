@@ -4,6 +4,8 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 
 use super::providers::{self, Provider, Wanted};
 use crate::engines::key::{MOST, ON_OFF, TRUE_FALSE};
+use crate::engines::programs::{always, may_name_a_file};
+use crate::engines::runtimes::names_path;
 use crate::engines::{Key, TASK, Takes, positive};
 use crate::telemetry::cores::Cores;
 use powerband_core::domain::setup::Setup;
@@ -59,12 +61,14 @@ pub(crate) const KEYS: &[Key] = &[
         "ep.*",
         Takes::Text("as the provider spells it", "1"),
         "an option of the provider, for example ep.device_type=CPU",
-    ),
+    )
+    .running(may_name_a_file),
     Key::new(
         "library",
         Takes::Path("a path"),
         "register the provider from this plug-in library first (ONNX Runtime 1.22 or newer)",
-    ),
+    )
+    .running(always),
     Key::new(
         "strict",
         TRUE_FALSE,
@@ -75,7 +79,8 @@ pub(crate) const KEYS: &[Key] = &[
         "runtime",
         Takes::Path("a version or a path"),
         "which ONNX Runtime library, of several",
-    ),
+    )
+    .running(names_path),
 ];
 
 /// A setup as options of ONNX Runtime.

@@ -343,6 +343,11 @@ pub fn find_all(places: &Places) -> Vec<FoundRuntime> {
     found
 }
 
+/// Whether `runtime=` names a library or a folder, and not a version of those that are here.
+pub(crate) fn names_path(wanted: &str) -> bool {
+    WantedVersion::parse(wanted.trim()).is_none()
+}
+
 /// The library to load: the one that `runtime=` wants, or the first there is.
 pub fn choose(wanted: Option<&str>, places: &Places) -> Result<FoundRuntime, RuntimeError> {
     let Some(wanted) = wanted.map(str::trim).filter(|wanted| !wanted.is_empty()) else {

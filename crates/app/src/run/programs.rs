@@ -1,0 +1,70 @@
+//! Programs that a plan would run: those that were not started from here before are shown, and asked for.
+//!
+//! In the window every plan counts as one from a file, also where it was typed: a plan that was opened, changed and
+//! saved looks no different. A line is asked for once in each folder.
+
+use crate::App;
+use crate::action::Run;
+use crate::notices::Weight;
+use powerband_measure::runner::programs::{self, Origin};
+use powerband_store::programs::remember;
+
+/// A run that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramsQuestion {
+    /// What would be run or loaded, a line each.
+    pub lines: Vec<String>,
+    /// The folder that it would be started from.
+    pub folder: String,
+    /// The run.
+    pub run: Run,
+}
+
+impl App {
+    /// Asks for the programs of a run that are not known; returns whether it asked.
+    pub(crate) fn asks_for_programs(&mut self, run: &Run) -> bool {
+        let setups = match run {
+            Run::Start => self.planner.draft.request().map(|request| request.setups),
+            Run::More(id, _) => {
+                let open = self.sessions.get(*id);
+                Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
+            }
+            _ => return false,
+        };
+        let lines = programs::to_ask_for(&self.place.paths, &setups.unwrap_or_default());
+        if lines.is_empty() || self.is_running() {
+            return false;
+        }
+        self.programs = Some(ProgramsQuestion {
+            lines,
+            folder: programs::folder().display().to_string(),
+            run: run.clone(),
+        });
+        true
+    }
+
+    /// The answer.
+    pub(crate) fn programs_answered(&mut self, are_allowed: bool) {
+        let Some(question) = self.programs.take() else {
+            return;
+        };
+        if !are_allowed {
+            return self.say(Weight::Info, "The run was not started.");
+        }
+        // Prepared as what was typed, they are remembered. Rounds of a session are read from its file once more, which
+        // may have changed since: then it is refused.
+        match &question.run {
+            Run::Start => self.begin(&question.run, Origin::Typed),
+            run => {
+                let paths = &self.place.paths;
+                let remembered = remember(paths, &programs::folder(), &question.lines);
+                if let Err(why) = remembered {
+                    let text =
+                        format!("The answer cannot be kept ({why}), so the run was not started.");
+                    return self.say(Weight::Trouble, text);
+                }
+                self.begin(run, Origin::File);
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Which programs and libraries this user has started through setups, and from which folder: a small RON file.
+//!
+//! A setup may name a command, a library or a Python module. In a plan that its user typed that is meant; in one that
+//! came as a file it may be anyone's. What was started from here before is known by its line and by the folder, since
+//! `python bench.py` is another program in another folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ron::ser::PrettyConfig;
+use serde::{Deserialize, Serialize};
+
+use powerband_core::base::paths::Paths;
+use powerband_core::base::{atomic_file, regular_file};
+
+/// So many are remembered, the newest.
+const MOST: usize = 1000;
+
+/// A program that was started, or a library that was loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Started {
+    /// The folder that it was started from.
+    folder: PathBuf,
+    /// What the setup says, as `run=python bench.py`.
+    line: String,
+}
+
+/// Programs that this user has started from here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Programs(Vec<Started>);
+
+impl Programs {
+    /// Those that are remembered; none where the file is missing or cannot be read, so that each is asked for.
+    pub fn read(paths: &Paths) -> Self {
+        let text = regular_file::read_to_string(&paths.programs).unwrap_or_default();
+        Self(ron::from_str(&text).unwrap_or_default())
+    }
+
+    /// The lines that were not started from this folder before, in their order.
+    pub fn unknown(&self, folder: &Path, lines: &[String]) -> Vec<String> {
+        let is_known = |line: &&String| {
+            let started = |one: &Started| one.folder == folder && one.line == **line;
+            self.0.iter().any(started)
+        };
+        lines
+            .iter()
+            .filter(|line| !is_known(line))
+            .cloned()
+            .collect()
+    }
+}
+
+/// Remembers lines as started from a folder.
+pub fn remember(paths: &Paths, folder: &Path, lines: &[String]) -> io::Result<()> {
+    let Programs(mut all) = Programs::read(paths);
+    let unknown = Programs(all.clone()).unknown(folder, lines);
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    all.extend(unknown.into_iter().map(|line| Started {
+        folder: folder.to_path_buf(),
+        line,
+    }));
+    let kept = all.split_off(all.len().saturating_sub(MOST));
+    let text = ron::ser::to_string_pretty(&kept, PrettyConfig::new().struct_names(false));
+    let text = text.map_err(io::Error::other)?;
+    let about = "// Programs and libraries that you started through setups. Plans from files may use these unasked.\n";
+    paths.programs.parent().map_or(Ok(()), fs::create_dir_all)?;
+    atomic_file::write_bytes(&paths.programs, format!("{about}{text}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_known_in_its_folder_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::under(home.path());
+        let lines = ["run=python a.py, \"b\"", "library=/x.so"].map(str::to_owned);
+        let here = Path::new("/here");
+        assert_eq!(Programs::read(&paths).unknown(here, &lines), lines);
+        remember(&paths, here, &lines[..1]).unwrap();
+        let known = Programs::read(&paths);
+        assert_eq!(known.unknown(here, &lines), lines[1..]);
+        assert_eq!(known.unknown(Path::new("/elsewhere"), &lines), lines);
+        for number in 0..MOST {
+            let many = [format!("run={number}")];
+            remember(&paths, here, &many).unwrap();
+        }
+        let known = Programs::read(&paths);
+        assert_eq!(known.0.len(), MOST);
+        assert_eq!(
+            known.unknown(here, &lines),
+            lines,
+            "the oldest is asked for again"
+        );
+        // A file that makes no sense is no permission.
+        fs::write(&paths.programs, "(((").unwrap();
+        assert_eq!(Programs::read(&paths), Programs::default());
+    }
+}

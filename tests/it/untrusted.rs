@@ -1,0 +1,301 @@
+//! Files from a stranger: what they name is not read, written or moved, and nothing of them reaches the terminal
+//! but text. `SECURITY.md` names these tests.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::support::{Home, files};
+
+/// A session with a profile and a timeline beside it.
+fn profiled(home: &Home) {
+    let made = home.run(&[
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "rten",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--profile",
+        "--out",
+        "a.ron",
+    ]);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    assert!(home.path("a.1.trace.json.gz").is_file(), "{made:#?}");
+}
+
+/// The session with another file as its timeline.
+fn with_timeline(home: &Home, name: &str) {
+    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let at = text.find("trace_file: Some(").expect("a timeline");
+    let end = at + text[at..].find(')').unwrap() + 1;
+    let changed = format!("{}trace_file: Some({name:?}){}", &text[..at], &text[end..]);
+    home.write("a.ron", changed);
+}
+
+#[test]
+fn a_session_moves_and_reads_no_file_elsewhere() {
+    let home = Home::new();
+    profiled(&home);
+    let secret = home.write("secret.json", "{\"traceEvents\": []}");
+    fs::create_dir(home.path("in")).unwrap();
+    symlink(&secret, home.path("link.trace.json.gz")).unwrap();
+    for name in [
+        secret.to_str().unwrap(),
+        "in/../secret.json",
+        "/etc/passwd",
+        "..",
+    ] {
+        with_timeline(&home, name);
+        let refused = home.run(&["export", "a.ron", "--to", "out.json", "--timeline"]);
+        refused.fails_saying(&["does not lie beside the session"]);
+        let more = home.run(&["bench", "--more", "a.ron", "--rounds", "1"]);
+        assert_eq!(more.status, Some(0), "{more:#?}");
+        assert!(secret.is_file(), "{name} was moved");
+    }
+    assert!(
+        files(&home.path(""))
+            .iter()
+            .all(|path| !path.ends_with("out.json"))
+    );
+}
+
+#[test]
+fn a_name_does_nothing_to_the_terminal() {
+    let home = Home::new();
+    let made = home.run(&[
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "fake",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--out",
+        "a.ron",
+    ]);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let name = "name: \"\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{9b}8m\\u{202e}x\"";
+    let at = text.find("name: \"").unwrap();
+    let end = at + 7 + text[at + 7..].find('"').unwrap() + 1;
+    home.write("a.ron", format!("{}{name}{}", &text[..at], &text[end..]));
+    for args in [
+        vec!["show", "a.ron"],
+        vec!["show", "a.ron", "--json"],
+        vec!["check", "a.ron"],
+        vec!["history", "a.ron", "a.ron"],
+        vec!["export", "a.ron", "--to", "a\u{1b}[2J.xyz"],
+        vec!["bench", "--more", "a.ron", "--rounds", "1"],
+    ] {
+        let run = home.run(&args);
+        for said in [&run.out, &run.err] {
+            let obeyed = said
+                .chars()
+                .find(|c| c.is_control() && !"\n\t".contains(*c));
+            assert_eq!(obeyed, None, "{args:?}: {said:?}");
+            assert!(!said.contains('\u{202e}'), "{args:?}: {said:?}");
+        }
+    }
+    assert!(home.run(&["show", "a.ron"]).out.contains("owned"));
+    assert_eq!(
+        home.run(&["show", "a.ron", "--json"]).json()["name"],
+        "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}8m\u{202e}x",
+    );
+}
+
+#[test]
+fn a_file_that_is_endless_or_nested_is_a_sentence() {
+    let home = Home::new();
+    let sparse = fs::File::create(home.path("sparse.ron")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    home.run(&["show", "sparse.ron"])
+        .fails_saying(&["sparse.ron", "more than"]);
+    for (open, close) in [("[", "]"), ("(a: ", ")"), ("Some(", ")"), ("{1: ", "}")] {
+        let deep = open.repeat(1_000_000) + &close.repeat(1_000_000);
+        home.write("deep.ron", format!("(version: 2, session: {deep})"));
+        home.run(&["show", "deep.ron"]).fails_saying(&["deep.ron"]);
+    }
+    for (open, close) in [("[", "]"), ("{\"traceEvents\":", "}"), ("[{\"a\":", "}]")] {
+        home.write(
+            "deep.json",
+            open.repeat(1_000_000) + &close.repeat(1_000_000),
+        );
+        let read = home.run(&["import", "deep.json"]);
+        assert!(read.status.is_some(), "{open} ended the program: {read:#?}");
+        assert!(!read.err.contains("panicked"), "{read:#?}");
+    }
+}
+
+/// A session whose only setup is a command that leaves a file behind, as if someone else had measured it.
+fn from_a_stranger(home: &Home) {
+    let made = home.run(&[
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "command,run=\"sleep 0.02; true mark\"",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--out",
+        "a.ron",
+    ]);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    assert!(text.contains("true mark"), "{text}");
+    home.write("a.ron", text.replace("true mark", "touch owned"));
+}
+
+#[test]
+fn a_command_from_a_file_is_shown_and_not_run() {
+    let home = Home::new();
+    from_a_stranger(&home);
+    let before = fs::read_to_string(home.path("a.ron")).unwrap();
+    let more = ["bench", "--more", "a.ron", "--rounds", "1"];
+    home.run(&more).fails_saying(&[
+        "    command: run=sleep 0.02; touch owned",
+        "--allow-commands",
+        "not started",
+    ]);
+    assert!(!home.path("owned").exists());
+    assert_eq!(fs::read_to_string(home.path("a.ron")).unwrap(), before);
+    let allowed = home.run(&[&more[..], &["--allow-commands"]].concat());
+    assert_eq!(allowed.status, Some(0), "{allowed:#?}");
+    assert!(
+        allowed
+            .err
+            .contains("Allowed: command: run=sleep 0.02; touch owned"),
+        "{allowed:#?}"
+    );
+    assert!(home.path("owned").exists());
+    // That was for once; what was typed is known, in its folder.
+    home.run(&more).fails_saying(&["--allow-commands"]);
+    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    home.write("a.ron", text.replace("touch owned", "true mark"));
+    let own = home.run(&more);
+    assert_eq!(own.status, Some(0), "{own:#?}");
+    fs::create_dir(home.path("elsewhere")).unwrap();
+    let mut elsewhere = home.command(&["bench", "--more", "../a.ron", "--rounds", "1"]);
+    let elsewhere = elsewhere
+        .current_dir(home.path("elsewhere"))
+        .output()
+        .unwrap();
+    crate::support::Run::of(&elsewhere)
+        .fails_saying(&["run=sleep 0.02; true mark", "--allow-commands"]);
+}
+
+#[test]
+fn a_library_or_module_from_a_file_is_not_loaded() {
+    let home = Home::new();
+    let made = home.run(&[
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "fake",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--out",
+        "a.ron",
+    ]);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    home.write("nets.py", "open('owned', 'w').write('')\n");
+    let python = home.script("python", "touch owned");
+    let python = python.display();
+    for (engine, key, value) in [
+        ("ort", "library", "/tmp/provider.so".to_owned()),
+        ("ort", "runtime", "./libonnxruntime.so".to_owned()),
+        ("torch", "module", "nets:tiny".to_owned()),
+        ("torch", "python", python.to_string()),
+    ] {
+        let at = text.find("engine: \"fake\"").expect("a setup");
+        let end = at + text[at..].find("options: {").unwrap();
+        let rest = &text[end + "options: {".len()..];
+        let rest = &rest[rest.find('}').unwrap()..];
+        let setup =
+            format!("engine: \"{engine}\", device: \"cpu\", options: {{\"{key}\": {value:?}");
+        home.write("b.ron", format!("{}{setup}{rest}", &text[..at]));
+        let refused = home.run(&["bench", "--more", "b.ron", "--rounds", "1"]);
+        refused.fails_saying(&[&format!("{engine}: {key}={value}"), "--allow-commands"]);
+        assert!(!home.path("owned").exists(), "{engine} {key}");
+    }
+}
+
+#[test]
+fn names_are_text_in_every_report() {
+    let home = Home::new();
+    let made = home.run(&[
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        "fake",
+        "--setup",
+        "fake,item=300",
+        "--batch",
+        "1,2",
+        "--preset",
+        "quick",
+        "--rounds",
+        "2",
+        "--out",
+        "a.ron",
+    ]);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let hostile =
+        "\"><script>alert(1)</script><img src=x onerror=alert(2)>[a](javascript:alert(3))|`x`";
+    let mut changed = text.clone();
+    for key in ["name: ", "notes: ", "hostname: ", "program: ", "created: "] {
+        if let Some(at) = changed.find(&format!("{key}\"")) {
+            let from = at + key.len() + 1;
+            let end = from + changed[from..].find('"').unwrap();
+            changed = format!(
+                "{}{}{}",
+                &changed[..from],
+                hostile.replace('"', "\\\""),
+                &changed[end..]
+            );
+        }
+    }
+    let looks = format!("looks: [(label: Some({hostile:?}), colour: None)]");
+    changed = changed.replace("looks: []", &looks);
+    home.write("b.ron", changed);
+    for target in ["b.html", "b.md", "b.svg", "b.csv", "b.json"] {
+        let command = if matches!(target, "b.html" | "b.md") {
+            "report"
+        } else {
+            "export"
+        };
+        let chart: &[&str] = if target == "b.svg" {
+            &["--chart", "latency"]
+        } else {
+            &[]
+        };
+        let run = home.run(&[&[command, "b.ron", "--to", target], chart].concat());
+        assert_eq!(run.status, Some(0), "{target}: {run:#?}");
+        let written = fs::read_to_string(home.path(target)).unwrap();
+        assert!(written.contains("alert"), "{target} has the name");
+        if matches!(target, "b.html" | "b.svg" | "b.md") {
+            for tag in ["<script", "<img src=x"] {
+                assert!(!written.contains(tag), "{tag} in {target}");
+            }
+        }
+        if target == "b.md" {
+            let links = written.replace("\\]", "");
+            assert!(!links.contains("](javascript:"), "a link in {target}");
+        }
+    }
+}
