@@ -21,6 +21,7 @@ use powerband_measure::engines::{self, LAST_RESORT, Needs};
 use powerband_measure::roofs::kept;
 use powerband_measure::runner::experiments::{self, Here};
 use powerband_measure::runner::prepare;
+use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::record::Target;
 use powerband_measure::runner::request::RunRequest;
 use powerband_onnx::shapes;
@@ -49,6 +50,14 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         request
     } else {
         experiments::only(request, &args.only)
+    };
+    let request = RunRequest {
+        programs: match (&session, args.allow_commands) {
+            (None, _) => Origin::Typed,
+            (Some(_), true) => Origin::Allowed,
+            (Some(_), false) => Origin::File,
+        },
+        ..request
     };
     let target = args
         .out

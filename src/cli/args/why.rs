@@ -41,6 +41,9 @@ pub(crate) struct WhyArgs {
     /// Measure nothing: show what the experiments of the session said.
     #[arg(long, conflicts_with_all = ["out", "rounds"])]
     pub show: bool,
+    /// Run the commands, and load the libraries, that the session names, as bench has it.
+    #[arg(long)]
+    pub allow_commands: bool,
     /// What a dimension of the model is called, as bench has it.
     #[arg(long = "dim", value_name = "DIM=NAME")]
     pub dims: Vec<NamedDim>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::generate::{GENERATE, generates};
 use super::key::{Key, MOST, Takes};
+use super::programs::{always, is_elsewhere};
 use super::{
     COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
 };
@@ -93,23 +94,27 @@ pub const COMMON_KEYS: &[Key] = &[
         Takes::OneOr(&["here"], "a machine of the settings, or ssh:HOST"),
         "the machine that the worker runs on",
     )
+    .running(is_elsewhere)
     .usually("this machine")
     .called("Machine"),
     Key::new(
         VIA_KEY,
         Takes::Text("words, e.g. \"kubectl exec -i pod --\"", "env"),
         "words in front of the worker's command that run it on another machine and carry its input and output",
-    ),
+    )
+    .running(always),
     Key::new(
         "slurm.*",
         Takes::Text("options of salloc, e.g. slurm.gres=gpu:1", "1"),
         "what the scheduler of where=slurm is asked for: gres, nodelist, account, constraint, time and others",
-    ),
+    )
+    .running(always),
     Key::new(
         PROGRAM_KEY,
         Takes::Text("a path over there", "/opt/powerband"),
         "this program on the machine of where= or via=, which is sent there otherwise",
-    ),
+    )
+    .running(always),
 ];
 
 /// Words of `neighbour=`.

@@ -27,6 +27,11 @@ pub(super) fn always(_value: &str) -> bool {
     true
 }
 
+/// Whether a worker is started on another machine.
+pub(super) fn is_elsewhere(value: &str) -> bool {
+    value.trim() != "here"
+}
+
 /// Whether it is more than a number or a single word, so that it may name a file.
 pub(super) fn may_name_a_file(value: &str) -> bool {
     let is_number = value.parse::<f64>().is_ok();
@@ -41,17 +46,32 @@ mod tests {
     use crate::engines::{ALL, MODEL_KEY, Takes};
 
     #[test]
-    fn every_key_that_names_a_file_says_whether_it_runs() {
-        // Networks and pictures are read, and nothing in them is run.
-        let read = [MODEL_KEY];
+    fn every_key_that_takes_free_text_says_whether_it_runs() {
+        // What these name is read or compared, and nothing in it is run.
+        let harmless = [
+            MODEL_KEY,
+            "memory",
+            "keep_float",
+            "calibration",
+            "ranges",
+            "devices",
+            "cores",
+            "provider",
+            "pattern",
+            "data",
+        ];
         for engine in ALL {
             for key in keys_of(*engine) {
-                let names_file = matches!(key.takes, Takes::Path(_));
-                let is_covered = key.runs.is_some() || read.contains(&key.name);
-                assert!(!names_file || is_covered, "{} of {}", key.name, engine.id());
+                let is_free = matches!(
+                    key.takes,
+                    Takes::Path(_) | Takes::Folder(_) | Takes::Text(..) | Takes::OneOr(..)
+                );
+                let is_covered = key.runs.is_some() || harmless.contains(&key.name);
+                assert!(!is_free || is_covered, "{} of {}", key.name, engine.id());
             }
         }
         assert!(!may_name_a_file("CPU") && !may_name_a_file("0.5") && !may_name_a_file("GPU:0"));
         assert!(may_name_a_file("/a") && may_name_a_file("a.so") && may_name_a_file("a b"));
+        assert!(!is_elsewhere("here") && is_elsewhere("ssh:-oProxyCommand=x"));
     }
 }
