@@ -9,6 +9,7 @@ use anyhow::bail;
 use super::args::WhyArgs;
 use super::bench::{self, Measured};
 use super::{Context, TROUBLE, output, why_text};
+use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::point::{self, Point};
@@ -19,6 +20,7 @@ use powerband_findings::analysis::limits::experiments::{self as findings, Answer
 use powerband_findings::analysis::limits::{self, Limits};
 use powerband_measure::engines::{self, LAST_RESORT, Needs};
 use powerband_measure::roofs::kept;
+use powerband_measure::roofs::measuring::{self, RoofRequest};
 use powerband_measure::runner::experiments::{self, Here};
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::programs::Origin;
@@ -67,6 +69,9 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
             may_replace: args.force,
         });
     target.check()?;
+    if !args.no_roofs {
+        measure_roofs(context, &request);
+    }
     let prepared = prepare::prepare(&context.place(), &request)?;
     if let Some(session) = &session {
         experiments::check_same(session, &prepared)?;
@@ -81,6 +86,38 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     } else {
         status
     })
+}
+
+/// Measures the roofs that the model needs and that are not known yet. Without them the experiments stand alone.
+fn measure_roofs(context: &Context, request: &RunRequest) {
+    let asked = request.setups.first();
+    let is_offered = |setup: &&Setup| engines::find(&setup.engine).is_some_and(|e| e.is_offered());
+    let Some(setup) = asked.filter(is_offered) else {
+        return;
+    };
+    let place = context.place();
+    let setups = vec![setup.clone()];
+    let known = kept::for_setups(&place, &setups);
+    if !known.is_empty() && measuring::missing_for(&setups, &known).is_empty() {
+        return;
+    }
+    output::note("Measuring what this machine reaches, once; --no-roofs leaves it out.");
+    let wanted = RoofRequest {
+        again: false,
+        usual_engines: false,
+        setups,
+    };
+    let cancel = CancelToken::default();
+    match measuring::measure(&place, &wanted, &cancel, &mut |_step| {}) {
+        Ok(measured) => {
+            for note in &measured.notes {
+                output::note(&format!("Note: {note}"));
+            }
+        }
+        Err(error) => output::note(&format!(
+            "Note: the roofs were not measured ({error}), so the model says nothing."
+        )),
+    }
 }
 
 /// What the experiments of a session said, where they are those that are asked for.

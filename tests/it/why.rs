@@ -59,6 +59,7 @@ fn a_case_of_onnx_runtime_gets_its_experiments_and_an_answer() {
         "ort,threads=2",
         "--rounds",
         "3",
+        "--no-roofs",
         "--out",
         "why.ron",
         "--json",
@@ -118,6 +119,7 @@ fn disturbed(home: &Home, program: &Path) -> Child {
         "rten,threads=1",
         "--rounds",
         "40",
+        "--no-roofs",
         "--out",
         "w.ron",
     ];
@@ -222,6 +224,7 @@ fn one_thread_and_one_core_are_reasons() {
         "rten,threads=1",
         "--rounds",
         "2",
+        "--no-roofs",
         "--json",
     ];
     let held = [&["-c", "0", program], &why[..], &["--out", "w.ron"]].concat();

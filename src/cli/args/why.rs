@@ -38,6 +38,9 @@ pub(crate) struct WhyArgs {
     /// These changes only, by their names in the JSON document: half-threads,streaming-neighbour.
     #[arg(long, value_name = "CHANGES", value_delimiter = ',', value_parser = change)]
     pub only: Vec<Change>,
+    /// Do not measure the roofs that the model needs where there are none yet.
+    #[arg(long)]
+    pub no_roofs: bool,
     /// Measure nothing: show what the experiments of the session said.
     #[arg(long, conflicts_with_all = ["out", "rounds"])]
     pub show: bool,
