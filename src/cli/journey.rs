@@ -6,14 +6,16 @@ use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
-use super::output;
+use super::{limits_text, output};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::accuracy;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::journey::{self, Journey, StepResult};
+use powerband_findings::analysis::limits::speed_of_light::{self, LightRow};
 use powerband_findings::export::comparison::pair;
+use powerband_findings::export::limits;
 use powerband_findings::tables::{self, view::View};
 
 /// Prints the steps of a session.
@@ -29,26 +31,33 @@ pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     let named = args.point.one_of(points.iter().copied());
     let named = named.map_err(|reason| anyhow!("{}: {reason}", args.session.display()))?;
     let point = named.unwrap_or_else(|| session.plan.first_point());
-    let journey = of(&session, point);
+    let (journey, light) = of(&session, point);
     if args.json {
-        output::document(&document(&journey))?;
+        output::document(&document(&journey, &light))?;
     } else {
-        output::answer(&text(&journey))?;
+        output::answer(&text(&journey, &light))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn of(session: &Session, point: Point) -> Journey {
-    journey::compare_steps(session, &case_rows::case_rows(session), point)
+/// The steps, and the least that the network can take here for each, and for steps that were not taken.
+fn of(session: &Session, point: Point) -> (Journey, Vec<LightRow>) {
+    let rows = case_rows::case_rows(session);
+    let journey = journey::compare_steps(session, &rows, point);
+    let light = speed_of_light::rows_of(session, &rows, &journey, &session.roofs);
+    (journey, light)
 }
 
 /// The steps of a session whose plan has a ladder; nothing for one without.
 pub(super) fn of_ladder(session: &Session) -> Option<String> {
     let is_ladder = !session.plan.ladder.is_empty();
-    is_ladder.then(|| text(&of(session, Point::of_batch(1))))
+    is_ladder.then(|| {
+        let (journey, light) = of(session, Point::of_batch(1));
+        text(&journey, &light)
+    })
 }
 
-fn text(journey: &Journey) -> String {
+fn text(journey: &Journey, light: &[LightRow]) -> String {
     let view = View::new(tables::steps::of_journey(journey)).columns(&tables::steps::ON_TERMINAL);
     let mut text = view.to_text();
     let failures = journey.steps.iter().filter_map(|step| {
@@ -66,12 +75,17 @@ fn text(journey: &Journey) -> String {
     let said: String = basis.chain(failures).chain(remarks).collect();
     text.push('\n');
     text.push_str(&said);
+    text.push_str(&limits_text::speed_of_light(light));
     text
 }
 
-fn document(journey: &Journey) -> Value {
+fn document(journey: &Journey, light: &[LightRow]) -> Value {
     let steps: Vec<Value> = journey.steps.iter().map(step).collect();
-    json!({ "steps": steps, "remarks": journey.remarks })
+    json!({
+        "steps": steps,
+        "remarks": journey.remarks,
+        "speed_of_light": limits::speed_of_light(light),
+    })
 }
 
 fn step(step: &StepResult) -> Value {

@@ -1,7 +1,12 @@
 //! What limits a case, as text: findings, the wall time, and what is not said.
 
 use powerband_core::base::humanize;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::limits::Limits;
+use powerband_findings::analysis::limits::session_limits::SessionLimits;
+use powerband_findings::analysis::limits::speed_of_light::LightRow;
+use powerband_findings::tables::{self, view::View};
 
 /// Findings that are shown below a table of kernels.
 const FINDINGS: usize = 3;
@@ -32,4 +37,33 @@ pub(super) fn of_profile(limits: &Limits) -> String {
         text.push_str(&format!("· {reason}\n"));
     }
     text
+}
+
+/// The worst findings of a session, against the roofs that were known when it was measured; empty where there are
+/// none.
+pub(super) fn of_session(session: &Session, rows: &[CaseRow]) -> String {
+    let found = SessionLimits::new(session, rows, &session.roofs);
+    let worst = found.worst(session, FINDINGS);
+    if worst.is_empty() {
+        return String::new();
+    }
+    let lines = worst.into_iter();
+    let lines: String = lines
+        .map(|(name, finding)| format!("· {name}: {}\n", finding.in_full()))
+        .collect();
+    format!("What limits it most\n{lines}")
+}
+
+/// The least times of a network as a table, with the reasons for what is not said; empty where no least time is
+/// known.
+pub(super) fn speed_of_light(rows: &[LightRow]) -> String {
+    if rows.iter().all(|row| row.floor_ns.is_none()) {
+        return String::new();
+    }
+    let table = View::new(tables::speed_of_light::of_rows(rows)).to_text();
+    let reasons: String = rows
+        .iter()
+        .filter_map(|row| Some(format!("· {}: {}\n", row.title, row.reason.as_ref()?)))
+        .collect();
+    format!("\nSpeed of light: the least time of an item here\n{table}{reasons}")
 }

@@ -1,6 +1,6 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
-use super::{claims_text, comparison_text, flags_text, journey, resources, why_text};
+use super::{claims_text, comparison_text, flags_text, journey, limits_text, resources, why_text};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
@@ -39,6 +39,7 @@ pub(super) fn whole(session: &Session) -> String {
         scalings(session, &rows),
         parts_of_runs(session),
         profiles(session),
+        limits_text::of_session(session, &rows),
         comparisons(session, &rows),
         remarks::outliers(&rows).map_or_else(String::new, |text| text + "\n"),
         flags_text::flags(&rows),

@@ -41,6 +41,7 @@ fn profile(name: &str, fixture: &str) -> Profile {
             busy_ns: 600_000_000,
             span_ns: 800_000_000,
             gaps: vec![(1_000_000, 90_000_000), (2_000_000, 40_000_000)],
+            not_computing: None,
         }],
         ..Profile::default()
     }

@@ -61,6 +61,7 @@ fn training() -> Profile {
                 (301 * MILLISECOND, 31 * MILLISECOND),
                 (522 * MILLISECOND, 18 * MILLISECOND),
             ],
+            not_computing: None,
         }],
         launches: Some(Launches {
             count: 9_456,

@@ -85,6 +85,22 @@ pub struct DeviceTime {
     pub span_ns: u64,
     /// Its longest pauses between the two: start, counted from the first slice of the file, and length.
     pub gaps: Vec<(u64, u64)>,
+    /// What the time without computing went to; nothing where it was added up without looking at that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_computing: Option<NotComputing>,
+}
+
+/// Time of a device in which it did not compute, by cause, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotComputing {
+    /// Kernels that exchange data between devices ran, and no other kernel.
+    pub communication_ns: u64,
+    /// Nothing ran, and what ran next was launched only after the pause had begun.
+    pub launched_late_ns: u64,
+    /// Nothing ran, although what ran next had been launched: it waited for something before it.
+    pub waited_ns: u64,
+    /// Nothing ran, and it is not known when what ran next was launched.
+    pub other_ns: u64,
 }
 
 /// What launching took.

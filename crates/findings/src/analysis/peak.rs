@@ -17,6 +17,7 @@ static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| {
 /// A multiplication and an addition.
 const OPERATIONS_A_MAC: f64 = 2.0;
 const TERA: f64 = 1e12;
+const GIGA: f64 = 1e9;
 
 /// A card, in units of 10^12 operations a second.
 #[derive(Debug)]
@@ -26,15 +27,17 @@ struct Device {
     float32: f64,
     float16: Option<f64>,
     int8: Option<f64>,
+    /// In units of 10^9 bytes a second.
+    memory: f64,
     title: &'static str,
     source: &'static str,
 }
 
 impl Device {
-    /// `words | float32 | float16 | int8 | card | source`.
+    /// `words | float32 | float16 | int8 | memory | card | source`.
     fn of_line(line: &'static str) -> Option<Self> {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [words, float32, float16, int8, title, source] = cells[..] else {
+        let [words, float32, float16, int8, memory, title, source] = cells[..] else {
             return None;
         };
         Some(Self {
@@ -42,6 +45,7 @@ impl Device {
             float32: float32.parse().ok()?,
             float16: float16.parse().ok(),
             int8: int8.parse().ok(),
+            memory: memory.parse().ok()?,
             title,
             source,
         })
@@ -130,6 +134,37 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
     })
 }
 
+/// What a card's maker publishes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The card.
+    pub title: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+    /// Operations a second for 32-bit floats.
+    pub float32_per_s: f64,
+    /// The same for 16-bit floats of either kind.
+    pub float16_per_s: Option<f64>,
+    /// The same for bytes.
+    pub int8_per_s: Option<f64>,
+    /// Bytes a second of its memory.
+    pub bytes_per_s: f64,
+}
+
+/// What is published of the card that a driver or a profiler calls so.
+pub fn published(name: &str) -> Option<Published> {
+    let device = find(name)?;
+    let tera = |number: f64| number * TERA;
+    Some(Published {
+        title: device.title,
+        source: device.source,
+        float32_per_s: device.float32 * TERA,
+        float16_per_s: device.float16.map(tera),
+        int8_per_s: device.int8.map(tera),
+        bytes_per_s: device.memory * GIGA,
+    })
+}
+
 /// What share of the peak so many items a second are; nothing where the peak or the work is not known.
 pub fn share(session: &Session, setup: usize, items_per_s: f64) -> Option<f64> {
     let macs = session.model_of(setup).macs?;
@@ -204,6 +239,9 @@ mod tests {
         let unknown = peak("NVIDIA A1000", "ort:cuda:0").unwrap_err();
         assert!(unknown.contains("A1000"), "{unknown}");
         assert_eq!(peak("AMD Instinct MI250X / MI250", "ort:rocm:0"), Ok(47.9));
+        let card = published("NVIDIA A100-SXM4-80GB").unwrap();
+        assert_eq!((card.title, card.bytes_per_s), ("A100", 2039.0 * GIGA));
+        assert_eq!(published("GeForce"), None);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub fn session(session: &Session) -> Value {
             .collect::<Vec<_>>(),
         "scaling": scalings(session, &rows),
         "experiments": experiments::answer(session).map(|answer| super::experiments::document(&answer)),
+        "roofs": session.roofs,
+        "limits": super::limits::of_session(session, &rows),
         "sittings": session.sittings,
         "elapsed_s": session.elapsed_ns as f64 / 1e9,
         "telemetry": telemetry(&session.telemetry),

@@ -2,11 +2,17 @@
 
 use serde_json::{Value, json};
 
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::journey;
 use crate::analysis::limits::Limits;
+use crate::analysis::limits::curve::{CurveLimits, Part};
 use crate::analysis::limits::finding::Finding;
 use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
 use crate::analysis::limits::node::NodeLimit;
+use crate::analysis::limits::session_limits::SessionLimits;
+use crate::analysis::limits::speed_of_light::{self, LightRow};
 use crate::analysis::limits::wall::WallTime;
+use powerband_core::domain::session::Session;
 
 /// The limits of a profiled case.
 pub fn document(limits: &Limits) -> Value {
@@ -24,6 +30,58 @@ pub fn document(limits: &Limits) -> Value {
         "findings": limits.findings.iter().map(finding).collect::<Vec<_>>(),
         "abstained": limits.abstained,
     })
+}
+
+/// What limits the cases of a session: profiles by the model, setups by their curves, and the least that its network
+/// can take here.
+pub fn of_session(session: &Session, rows: &[CaseRow]) -> Value {
+    let roofs = &session.roofs;
+    let found = SessionLimits::new(session, rows, roofs);
+    let journey = journey::compare_steps(session, rows, session.plan.first_point());
+    let light = speed_of_light::rows_of(session, rows, &journey, roofs);
+    json!({
+        "profiles": found.profiles.iter().map(document).collect::<Vec<_>>(),
+        "curves": found.curves.iter().map(|found| curve(session, found)).collect::<Vec<_>>(),
+        "speed_of_light": speed_of_light(&light),
+    })
+}
+
+fn curve(session: &Session, found: &CurveLimits) -> Value {
+    let part = |part: Part| {
+        let interval = part.ci95.map(|ci| [ci.low, ci.high]);
+        json!({ "ns": part.ns, "ci95_ns": interval })
+    };
+    json!({
+        "setup": session.setup_spec(found.setup),
+        "fixed": part(found.fixed),
+        "per_item": part(found.per_item),
+        "weights_ns": found.weights_ns,
+        "launch_ns": found.launch_ns,
+        "arithmetic_ns": found.arithmetic_ns,
+        "findings": found.findings.iter().map(finding).collect::<Vec<_>>(),
+        "abstained": found.abstained,
+    })
+}
+
+/// The least times of a network, an entry for each step.
+pub fn speed_of_light(rows: &[LightRow]) -> Vec<Value> {
+    let row = |row: &LightRow| {
+        json!({
+            "step": row.step.id(),
+            "title": row.title,
+            "case": row.case,
+            "taken": row.is_taken,
+            "measured_ns": row.measured_ns,
+            "floor_ns": row.floor_ns,
+            "share_of_floor": row.share_of_floor,
+            "can_bring_ns": row.can_bring_ns,
+            "within_noise": row.is_within_noise,
+            "line": row.line,
+            "formula": row.formula,
+            "reason": row.reason,
+        })
+    };
+    rows.iter().map(row).collect()
 }
 
 /// A finding.

@@ -5,6 +5,7 @@ use super::material::Source;
 use super::{numbers, pairs};
 use crate::analysis::accuracy;
 use crate::analysis::journey::{self, Journey, StepResult};
+use crate::analysis::limits::speed_of_light;
 use crate::tables::{self, view::View};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
@@ -69,6 +70,31 @@ pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table), pairs::over_rounds()];
     blocks.extend(remarks(journey));
+    blocks.extend(speed_of_light(source, journey));
+    blocks
+}
+
+/// The least that the network can take here for each step, where any is known.
+fn speed_of_light(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
+    let session = &source.session;
+    let rows = speed_of_light::rows_of(session, &source.rows, journey, &session.roofs);
+    if rows.iter().all(|row| row.floor_ns.is_none()) {
+        return Vec::new();
+    }
+    let view = View::new(tables::speed_of_light::of_rows(&rows));
+    let table = view
+        .to_document(MOST_STEPS, "step", &source.elsewhere())
+        .without_empty_columns();
+    let reasons = rows.iter().filter_map(|row| {
+        let reason = row.reason.as_ref()?;
+        Some(Text::from(ended(&format!("{}: {reason}", row.title))))
+    });
+    let reasons: Vec<Text> = reasons.take(MOST_REMARKS).collect();
+    let head = "The speed of light: the least time of an item on this machine, by the network's operations and weights against measured roofs.";
+    let mut blocks = vec![Block::Paragraph(head.into()), Block::Table(table)];
+    if !reasons.is_empty() {
+        blocks.push(Block::List(reasons));
+    }
     blocks
 }
 
@@ -122,6 +148,7 @@ pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<
         ));
     }
     blocks.extend(remarks(journey));
+    blocks.extend(speed_of_light(source, journey));
     blocks
 }
 

@@ -71,7 +71,7 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
         Level::Kernel
     };
     blocks.push(table(source, &add_up(level)));
-    blocks.extend(findings(&limits));
+    blocks.extend(findings(source, &limits));
     blocks.extend(counters_table(source, profile));
     let notes: Vec<Text> = profile
         .notes
@@ -172,13 +172,35 @@ fn table(source: &Source<'_>, found: &Breakdown) -> Block {
     Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere))
 }
 
-/// What limits the case, where the work of its kernels is known.
-fn findings(limits: &Limits) -> Option<Block> {
-    let has_work = limits.nodes.iter().any(|node| node.work.is_some());
-    let said = limits.findings.iter().map(|finding| finding.in_full());
-    let said = said.chain(limits.abstained.iter().cloned());
-    let said: Vec<Text> = said.take(MOST_ROWS).map(Text::from).collect();
-    (has_work && !said.is_empty()).then_some(Block::List(said))
+/// What limits the case, where the work of its kernels is known: the wall time, the findings, and what is not said.
+fn findings(source: &Source<'_>, limits: &Limits) -> Vec<Block> {
+    if limits.nodes.iter().all(|node| node.work.is_none()) {
+        return Vec::new();
+    }
+    let table = |table, what| {
+        Block::Table(View::new(table).to_document(MOST_ROWS, what, &source.elsewhere()))
+    };
+    let mut blocks = Vec::new();
+    if let Ok(wall) = &limits.wall {
+        let head = format!(
+            "The wall time, {}, in parts that add up:",
+            humanize::duration_ns(wall.wall_ns)
+        );
+        blocks.push(Block::Paragraph(head.into()));
+        blocks.push(table(tables::wall::of_wall(wall), "part"));
+    }
+    if !limits.findings.is_empty() {
+        blocks.push(table(
+            tables::findings::of_findings(&limits.findings),
+            "finding",
+        ));
+    }
+    let unsaid = limits.abstained.iter().take(MOST_ROWS);
+    let unsaid: Vec<Text> = unsaid.map(|reason| reason.as_str().into()).collect();
+    if !unsaid.is_empty() {
+        blocks.push(Block::List(unsaid));
+    }
+    blocks
 }
 
 /// The hardware counters, where there are any.

@@ -10,6 +10,7 @@ pub mod cell;
 pub mod counters;
 pub mod engines;
 pub mod experiments;
+pub mod findings;
 pub mod graph;
 pub mod history;
 pub mod kernel_changes;
@@ -21,11 +22,13 @@ pub mod requests;
 pub mod roofs;
 pub mod scaling;
 pub mod shapes;
+pub mod speed_of_light;
 pub mod steps;
 pub mod stretch;
 pub mod trade_off;
 pub mod two_cases;
 pub mod view;
+pub mod wall;
 
 use std::fmt;
 use std::ops::Range;
@@ -284,12 +287,13 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 21] = [
+        let all: [(&str, Vec<&str>); 24] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
             ("engines", keys(engines::COLUMNS)),
             ("experiments", keys(experiments::COLUMNS)),
+            ("findings", keys(findings::COLUMNS)),
             ("history", keys(history::COLUMNS)),
             ("changes", keys(kernel_changes::COLUMNS)),
             ("kernels", keys(kernels::COLUMNS)),
@@ -299,6 +303,7 @@ mod tests {
             ("planned", keys(planned::COLUMNS)),
             ("scaling", keys(scaling::COLUMNS)),
             ("shapes", keys(shapes::COLUMNS)),
+            ("speed of light", keys(speed_of_light::COLUMNS)),
             ("steps", keys(steps::COLUMNS)),
             ("stretch", keys(stretch::COLUMNS)),
             ("trade-off", keys(trade_off::COLUMNS)),
@@ -306,6 +311,7 @@ mod tests {
             ("patterns", keys(graph::PATTERNS)),
             ("providers", keys(graph::PROVIDERS)),
             ("slowest", keys(graph::SLOWEST)),
+            ("wall", keys(wall::COLUMNS)),
         ];
         for (table, keys) in all {
             let unique: std::collections::BTreeSet<&&str> = keys.iter().collect();

@@ -2,6 +2,7 @@
 
 mod args_plan;
 pub mod clamp_implausible;
+mod device_time;
 pub mod nesting;
 pub mod reported_stats;
 pub mod slice_buffer;

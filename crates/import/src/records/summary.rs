@@ -6,13 +6,12 @@ use rustc_hash::FxHashMap;
 
 use crate::Imported;
 use crate::nvidia::trtexec_layers::facts_of_layers;
+use crate::records::device_time::{calls, devices, launches};
 use crate::records::nesting;
 use powerband_core::base::humanize;
-use powerband_core::domain::profile::{DeviceTime, Launches, MemoryUse, Profile, Total};
+use powerband_core::domain::profile::{MemoryUse, Profile, Total};
 use powerband_core::domain::trace::{SliceKind, Trace};
 
-/// Pauses listed of each device.
-const GAPS: usize = 10;
 /// Allocations listed.
 const LARGEST: usize = 20;
 /// Points that a curve of memory has at most.
@@ -34,6 +33,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
     });
     let mut memory = memory(trace);
     memory.extend(imported.memory.iter().cloned());
+    let calls = calls(trace);
     Profile {
         name: name.to_owned(),
         format: imported.format.to_owned(),
@@ -42,8 +42,8 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         runs: imported.runs,
         totals,
         span_ns: trace.extent().map(|(first, last)| last.abs_diff(first)),
-        devices: devices(trace),
-        launches: launches(trace),
+        devices: devices(trace, &calls),
+        launches: launches(trace, &calls),
         counters: imported.counters.clone(),
         memory,
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
@@ -222,124 +222,6 @@ fn fold(sums: &mut Vec<Sum>, most: usize) -> (LeftOut, Vec<Sum>) {
     (left_out, rest.into_values().collect())
 }
 
-/// What one device did: from when to when, kernels and all.
-#[derive(Default)]
-struct Spans<'a> {
-    device: &'a str,
-    kernels: Vec<(i64, i64)>,
-    all: Vec<(i64, i64)>,
-}
-
-/// Busy time of each device, and of the processor in place of one where nodes ran there.
-fn devices(trace: &Trace) -> Vec<DeviceTime> {
-    let origin = trace.extent().map_or(0, |(first, _)| first);
-    let mut devices: Vec<Spans<'_>> = Vec::new();
-    let mut place_of: Vec<Option<usize>> = vec![None; trace.tracks.len()];
-    for slice in trace.slices().filter(|slice| slice.kind.is_work()) {
-        let at = slice.track as usize;
-        let (Some(track), Some(place)) = (trace.tracks.get(at), place_of.get_mut(at)) else {
-            continue;
-        };
-        let place = *place.get_or_insert_with(|| {
-            let found = devices.iter().position(|spans| spans.device == track.group);
-            found.unwrap_or_else(|| {
-                devices.push(Spans {
-                    device: &track.group,
-                    ..Spans::default()
-                });
-                devices.len() - 1
-            })
-        });
-        if let Some(spans) = devices.get_mut(place) {
-            let span = (slice.start_ns, slice.end_ns());
-            spans.all.push(span);
-            if slice.kind == SliceKind::Kernel {
-                spans.kernels.push(span);
-            }
-        }
-    }
-    devices.sort_by_key(|spans| spans.device);
-    devices
-        .into_iter()
-        .map(|spans| spans.time(origin))
-        .collect()
-}
-
-impl Spans<'_> {
-    fn time(self, origin: i64) -> DeviceTime {
-        let length = |spans: &[(i64, i64)]| spans.iter().map(|(from, to)| to.abs_diff(*from)).sum();
-        let all = union(self.all);
-        let between = all.windows(2).filter_map(|pair| match pair {
-            [(_, end), (start, _)] => Some((end.abs_diff(origin), start.abs_diff(*end))),
-            _ => None,
-        });
-        let mut gaps: Vec<(u64, u64)> = between.collect();
-        gaps.sort_by_key(|(at, length)| (Reverse(*length), *at));
-        gaps.truncate(GAPS);
-        let ends = all.first().zip(all.last());
-        DeviceTime {
-            device: self.device.to_owned(),
-            busy_ns: length(&all),
-            kernels_ns: length(&union(self.kernels)),
-            span_ns: ends.map_or(0, |((first, _), (_, last))| last.abs_diff(*first)),
-            gaps,
-        }
-    }
-}
-
-/// Spans that neither touch nor lie over each other, in order.
-fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
-    if !spans.is_sorted() {
-        spans.sort_unstable();
-    }
-    let mut union: Vec<(i64, i64)> = Vec::new();
-    for (start, end) in spans {
-        match union.last_mut() {
-            Some((_, last)) if start <= *last => *last = end.max(*last),
-            _ => union.push((start, end)),
-        }
-    }
-    union
-}
-
-/// Launches with what they launched.
-fn launches(trace: &Trace) -> Option<Launches> {
-    let calls: FxHashMap<u64, (i64, u64)> = trace
-        .slices()
-        .filter(|slice| slice.kind == SliceKind::Call && slice.link != 0)
-        .map(|slice| (slice.link, (slice.start_ns, slice.duration_ns)))
-        .collect();
-    if calls.is_empty() {
-        return None;
-    }
-    let mut first_starts: FxHashMap<u64, i64> = FxHashMap::default();
-    for slice in trace.slices() {
-        if slice.kind == SliceKind::Kernel && slice.link != 0 && calls.contains_key(&slice.link) {
-            let start = first_starts.entry(slice.link).or_insert(slice.start_ns);
-            *start = slice.start_ns.min(*start);
-        }
-    }
-    let launched: Vec<(u64, u64)> = first_starts
-        .into_iter()
-        .filter_map(|(link, start)| {
-            let (called, duration) = calls.get(&link)?;
-            Some((start.saturating_sub(*called).max(0) as u64, *duration))
-        })
-        .collect();
-    let mut delays: Vec<u64> = launched.iter().map(|(delay, _)| *delay).collect();
-    let calls_ns = launched.iter().map(|(_, duration)| duration).sum();
-    let middle = delays.len() / 2;
-    if delays.is_empty() {
-        return None;
-    }
-    let (_, delay_ns, _) = delays.select_nth_unstable(middle);
-    Some(Launches {
-        delay_ns: *delay_ns,
-        count: launched.len() as u64,
-        calls_ns,
-    })
-}
-
 /// Memory, each device for itself.
 fn memory(trace: &Trace) -> Vec<MemoryUse> {
     let mut devices: Vec<Option<u32>> = trace.memory.iter().map(|event| event.device).collect();
@@ -414,22 +296,6 @@ mod tests {
     use super::*;
     use crate::testing::fixture;
     use powerband_core::domain::trace::Slice;
-
-    #[test]
-    fn pauses_lie_between_the_unions() {
-        let time = Spans {
-            device: "GPU 0",
-            kernels: vec![(100, 200), (150, 180)],
-            all: vec![(100, 200), (150, 180), (500, 510), (190, 300)],
-        }
-        .time(40);
-        assert_eq!(
-            (time.busy_ns, time.kernels_ns, time.span_ns),
-            (210, 100, 410)
-        );
-        assert_eq!(time.gaps, [(260, 200)]);
-        assert_eq!(Spans::default().time(0), DeviceTime::default());
-    }
 
     #[test]
     fn the_sums_are_those_of_the_trace() {

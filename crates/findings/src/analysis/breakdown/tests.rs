@@ -179,6 +179,7 @@ fn idle_time_and_its_longest_gaps() {
         busy_ns: 300,
         span_ns: 1_000,
         gaps: gaps.to_vec(),
+        not_computing: None,
     };
     profile.devices = vec![device(&[(10, 100)]), device(&[(5, 50), (400, 500)])];
     let found = by(&profile, Level::Kernel);

@@ -49,3 +49,15 @@ impl Finding {
         format!("{} ({})", self.sentence, known.join("; "))
     }
 }
+
+/// Worst first: by what can be gained over the whole run, then by what can be gained there.
+pub fn sort_worst_first(findings: &mut [Finding]) {
+    let key = |finding: &Finding| {
+        let overall = finding.at_most_overall.unwrap_or(0.0);
+        (overall, finding.at_most_here.unwrap_or(0.0))
+    };
+    findings.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
+    });
+}

@@ -1,67 +1,138 @@
 //! The findings of a profiled case by the model, worst first.
 
-use std::collections::BTreeMap;
-
 use powerband_core::base::humanize;
 
 use super::bound::{Basis, Bound};
 use super::case_limits::Limits;
-use super::finding::Finding;
+use super::finding::{self, Finding};
 use super::node::NodeLimit;
-use super::wall::WallKind;
+use super::wall::{WallKind, WallTime};
 
 /// A cause is named only where it leads the next by so much of the time.
 pub const LEADS_BY: f64 = 0.1;
 /// Findings about single nodes.
 const NODES: usize = 5;
-/// A node with less of the time than this gets no finding of its own.
+/// A node with less of the time than this gets no finding of its own, and a part of the bar none.
 const LEAST_SHARE: f64 = 0.02;
 
-/// What limits the whole, then the nodes that have most to gain.
-pub(super) fn of_limits(limits: &Limits) -> Vec<Finding> {
+/// What limits the whole, what nothing runs in, and the nodes that have most to gain. `between_nodes` is whether
+/// pauses are those between the nodes of a runtime: what starting nodes costs.
+pub(super) fn of_limits(limits: &Limits, between_nodes: bool) -> Vec<Finding> {
     let nodes = of_nodes(limits);
-    whole(limits)
+    let mut found: Vec<Finding> = whole(limits, between_nodes)
         .into_iter()
-        .chain(gaps(limits))
+        .chain(beside_computing(limits, between_nodes))
         .chain(nodes)
-        .collect()
+        .collect();
+    finding::sort_worst_first(&mut found);
+    found
+}
+
+/// What time goes to: a class of nodes, nodes that are not judged, or a part of the bar in which nothing
+/// computes.
+#[derive(Clone, Copy, PartialEq)]
+enum Cause {
+    Class(Bound),
+    NotJudged,
+    Part(WallKind),
+}
+
+impl Cause {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Class(bound) => bound.title(),
+            Self::NotJudged => "not judged",
+            Self::Part(kind) => kind.title(),
+        }
+    }
+
+    fn bound(self) -> Option<Bound> {
+        match self {
+            Self::Class(bound) => Some(bound),
+            Self::NotJudged | Self::Part(_) => None,
+        }
+    }
+
+    fn beginning(self) -> &'static str {
+        match self {
+            Self::Class(Bound::Compute) => "Arithmetic takes the largest part of the time",
+            Self::Class(Bound::Memory) => "Moving bytes takes the largest part of the time",
+            Self::Class(Bound::Launch) => "Starting nodes takes the largest part of the time",
+            Self::Class(Bound::Neither) => {
+                "The largest part of the time goes to latency, or too little runs at once"
+            }
+            Self::Class(Bound::CannotTell) | Self::NotJudged => {
+                "What limits the largest part of the time cannot be told"
+            }
+            Self::Class(Bound::ModelWrong) => "The model is wrong for the largest part of the time",
+            Self::Part(WallKind::Copies) => "Copies take the largest part of the time",
+            Self::Part(WallKind::Communication) => {
+                "Communication between devices takes the largest part of the time"
+            }
+            Self::Part(_) => "Nothing runs in the largest part of the time",
+        }
+    }
 }
 
 /// The cause of most of the time, where one leads.
-fn whole(limits: &Limits) -> Option<Finding> {
-    let mut shares: BTreeMap<Bound, f64> = BTreeMap::new();
+fn whole(limits: &Limits, between_nodes: bool) -> Option<Finding> {
+    let wall = limits.wall.as_ref().ok();
+    let summed: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
+    let mut causes: Vec<(Cause, f64)> = Vec::new();
+    let mut add = |cause: Cause, ns: f64| match causes.iter_mut().find(|(of, _)| *of == cause) {
+        Some((_, sum)) => *sum += ns,
+        None => causes.push((cause, ns)),
+    };
     for node in &limits.nodes {
-        if let Ok(bound) = node.bound {
-            *shares.entry(bound).or_default() += node.share;
+        let bound = node.bound.as_ref();
+        add(
+            bound.map_or(Cause::NotJudged, |bound| Cause::Class(*bound)),
+            node.time_ns,
+        );
+    }
+    if limits.nodes.iter().all(|node| node.bound.is_err()) {
+        return None;
+    }
+    for part in wall.iter().flat_map(|wall| &wall.parts) {
+        match part.kind {
+            // Copies and communication are among the nodes.
+            WallKind::Computing | WallKind::Copies | WallKind::Communication => {}
+            WallKind::OtherGap if between_nodes => add(Cause::Class(Bound::Launch), part.ns),
+            WallKind::LaunchedLate => add(Cause::Class(Bound::Launch), part.ns),
+            kind => add(Cause::Part(kind), part.ns),
         }
     }
-    let mut shares: Vec<(Bound, f64)> = shares.into_iter().collect();
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let (bound, share) = *shares.first()?;
-    let next = shares.get(1).map_or(0.0, |(_, share)| *share);
-    let each: Vec<String> = shares
+    causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all: f64 = causes.iter().map(|(_, ns)| ns).sum();
+    let (leading, most) = *causes.first()?;
+    let next = causes.get(1).map_or(0.0, |(_, ns)| *ns);
+    let leads = most - next >= LEADS_BY * all;
+    let each: Vec<String> = causes
         .iter()
-        .map(|(bound, share)| format!("{} {}", bound.title(), humanize::percent(*share)))
+        .filter(|(_, ns)| *ns > 0.0)
+        .map(|(cause, ns)| format!("{} {}", cause.title(), humanize::percent(ns / all)))
         .collect();
-    let (floors, times) = limits.floors_ns();
-    let (bound, beginning) = if share - next < LEADS_BY {
-        (None, "No single cause".to_owned())
+    let beginning = if leads {
+        leading.beginning()
     } else {
-        (Some(bound), cause(bound))
+        "No single cause"
     };
-    let here = (floors > 0.0).then(|| times / floors);
-    let wall = limits.wall.as_ref().ok().map(|wall| wall.wall_ns);
+    let of = if wall.is_some() {
+        "wall time"
+    } else {
+        "time of all nodes"
+    };
+    let (floors, times) = limits.floors_ns();
+    let left = times - floors;
     Some(Finding {
-        sentence: format!("{beginning}: of the nodes' time, {}.", each.join(", ")),
+        sentence: format!("{beginning}: of the {of}, {}.", each.join(", ")),
         basis: Basis::Model,
-        bound,
-        at_most_here: here,
-        at_most_overall: wall
-            .filter(|_| here.is_some())
-            .map(|wall| wall / (wall - times + floors)),
+        bound: leading.bound().filter(|_| leads),
+        at_most_here: (floors > 0.0).then(|| times / floors),
+        at_most_overall: wall.and_then(|wall| overall(wall, summed, left)),
         line: "the line of each node".to_owned(),
         formula: format!(
-            "time of the judged nodes ÷ sum of their floors = {} ÷ {}",
+            "time of the judged nodes ÷ sum of their floors = {} ÷ {}; a cause is named where it leads the next by ten points",
             humanize::duration_ns(times),
             humanize::duration_ns(floors)
         ),
@@ -69,51 +140,74 @@ fn whole(limits: &Limits) -> Option<Finding> {
     })
 }
 
-fn cause(bound: Bound) -> String {
-    match bound {
-        Bound::Compute => "Arithmetic takes most of the time",
-        Bound::Memory => "Moving bytes takes most of the time",
-        Bound::Launch => "Starting nodes takes most of the time",
-        Bound::Neither => "Most of the time goes to latency, or too little runs at once",
-        Bound::CannotTell => "What limits most of the time cannot be told",
-        Bound::ModelWrong => "The model is wrong for most of the time",
-    }
-    .to_owned()
+/// How many times faster a run becomes that is left out so much of its nodes' time; nothing where the nodes overlap,
+/// because time that is saved under another node saves nothing.
+pub(super) fn overall(wall: &WallTime, summed_ns: f64, left_ns: f64) -> Option<f64> {
+    let rest = wall.wall_ns - left_ns;
+    let overlaps = summed_ns > (1.0 + super::wall::ADDS_UP_WITHIN) * wall.wall_ns;
+    (rest > 0.0 && !overlaps).then(|| wall.wall_ns / rest)
 }
 
-/// Time in which nothing ran.
-fn gaps(limits: &Limits) -> Option<Finding> {
-    let wall = limits.wall.as_ref().ok()?;
-    let idle = wall.parts.iter().filter(|part| {
-        matches!(
-            part.kind,
-            WallKind::LaunchedLate | WallKind::WaitedForKernel | WallKind::OtherGap
-        )
+/// Parts of the wall time in which nothing computes.
+fn beside_computing(limits: &Limits, between_nodes: bool) -> Vec<Finding> {
+    let Ok(wall) = &limits.wall else {
+        return Vec::new();
+    };
+    let parts = wall.parts.iter();
+    let parts = parts.filter(|part| part.kind != WallKind::Computing && part.share >= LEAST_SHARE);
+    let found = parts.map(|part| {
+        let (what, bound) = match part.kind {
+            WallKind::OtherGap if between_nodes => {
+                ("Between nodes nothing is computed", Some(Bound::Launch))
+            }
+            WallKind::OtherGap | WallKind::Computing => (
+                "Nothing runs, for a reason that the profile does not show,",
+                None,
+            ),
+            WallKind::Copies => (
+                "Memory is copied while nothing computes",
+                Some(Bound::Memory),
+            ),
+            WallKind::Communication => ("Devices exchange data while nothing computes", None),
+            WallKind::LaunchedLate => (
+                "Nothing runs because the next kernel was launched late",
+                Some(Bound::Launch),
+            ),
+            WallKind::WaitedForKernel => (
+                "Nothing runs although the next kernel was launched: it waits for the one before",
+                None,
+            ),
+        };
+        Finding {
+            sentence: format!(
+                "{what} in {} of the wall time: {} of {}.",
+                humanize::percent(part.share),
+                humanize::duration_ns(part.ns),
+                humanize::duration_ns(wall.wall_ns)
+            ),
+            basis: Basis::Model,
+            bound,
+            at_most_here: None,
+            at_most_overall: (part.ns < wall.wall_ns)
+                .then(|| wall.wall_ns / (wall.wall_ns - part.ns)),
+            line: "the wall time of the profile".to_owned(),
+            formula: format!(
+                "wall time ÷ (wall time − {}) = {} ÷ {}",
+                part.kind.title(),
+                humanize::duration_ns(wall.wall_ns),
+                humanize::duration_ns(wall.wall_ns - part.ns)
+            ),
+            nodes: Vec::new(),
+        }
     });
-    let idle: f64 = idle.map(|part| part.ns).sum();
-    let share = idle / wall.wall_ns;
-    (share >= LEAST_SHARE).then(|| Finding {
-        sentence: format!(
-            "Nothing runs in {} of the wall time: {} of {}.",
-            humanize::percent(share),
-            humanize::duration_ns(idle),
-            humanize::duration_ns(wall.wall_ns)
-        ),
-        basis: Basis::Model,
-        bound: None,
-        at_most_here: None,
-        at_most_overall: Some(wall.wall_ns / (wall.wall_ns - idle)),
-        line: "the wall time of the profile".to_owned(),
-        formula: "wall time ÷ (wall time − gaps)".to_owned(),
-        nodes: Vec::new(),
-    })
+    found.collect()
 }
 
-/// The nodes that have most to gain over the whole run.
+/// The nodes that have most to gain over the whole run, and those for which the model is wrong.
 fn of_nodes(limits: &Limits) -> Vec<Finding> {
-    let gain = |node: &NodeLimit| match node.floor {
-        Some(floor) if node.at_most_here.is_some() => node.time_ns - floor.ns(),
-        _ => 0.0,
+    let gain = |node: &NodeLimit| {
+        node.at_most_here
+            .map_or(0.0, |times| node.time_ns * (1.0 - 1.0 / times))
     };
     let mut places: Vec<usize> = (0..limits.nodes.len()).collect();
     places.retain(|&place| {
@@ -133,17 +227,23 @@ fn of_nodes(limits: &Limits) -> Vec<Finding> {
 fn of_node(node: &NodeLimit, place: usize) -> Option<Finding> {
     let bound = *node.bound.as_ref().ok()?;
     let floor = node.share_of_floor?;
+    let name = humanize::shorten_middle(&node.short, 60);
+    let share = humanize::percent(node.share);
     let sentence = match bound {
         Bound::ModelWrong => format!(
-            "{} took less than its floor, {} of it: the model is wrong here.",
-            node.short,
-            humanize::percent(1.0 / floor)
+            "{name}, {share} of the time: its floor is {} of its time, measured against the {}; the model is wrong here.",
+            humanize::percent(floor),
+            node.line
+        ),
+        Bound::Launch => format!(
+            "{name}, {share} of the time: starting it is {} of its time with the pause before it, by the {}.",
+            humanize::percent(floor),
+            node.line
         ),
         _ => format!(
-            "{} ({} of the time) is at {} of its floor's line: {}.",
-            node.short,
-            humanize::percent(node.share),
+            "{name}, {share} of the time, reaches {} of the {}: {}.",
             humanize::percent(floor),
+            node.line,
             bound.help().to_lowercase()
         ),
     };

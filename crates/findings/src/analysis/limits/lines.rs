@@ -2,7 +2,10 @@
 
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::{Access, ComputeRoof, EngineRoof, Level, MemoryRoof, Roofs};
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::work::Numbers;
+
+use crate::analysis::peak::Published;
 
 /// Roofs that spread over more than this share of their figure are no measure.
 pub const MOST_SPREAD: f64 = 0.05;
@@ -96,6 +99,49 @@ impl RoofLine {
         }
     }
 
+    fn of_published_compute(card: &Published, numbers: Numbers) -> Option<Self> {
+        let per_s = match numbers {
+            Numbers::F32 => Some(card.float32_per_s),
+            Numbers::F16 | Numbers::Bf16 => card.float16_per_s,
+            Numbers::Int8 => card.int8_per_s,
+            Numbers::F64 => None,
+        }?;
+        Some(Self {
+            kind: LineKind::Published,
+            unit: LineUnit::OperationsPerS,
+            title: format!(
+                "published {numbers} peak of {} ({})",
+                card.title, card.source
+            ),
+            per_s,
+            spread: None,
+            numbers: Some(numbers),
+        })
+    }
+
+    fn of_published_memory(card: &Published) -> Self {
+        Self {
+            kind: LineKind::Published,
+            unit: LineUnit::BytesPerS,
+            title: format!("published bandwidth of {} ({})", card.title, card.source),
+            per_s: card.bytes_per_s,
+            spread: None,
+            numbers: None,
+        }
+    }
+
+    fn of_engine_copy(roof: &EngineRoof) -> Option<Self> {
+        let copy = roof.copy_per_s?;
+        Some(Self {
+            kind: LineKind::Engine,
+            unit: LineUnit::BytesPerS,
+            title: format!("best copy of {}{}", roof.version, with(roof.threads)),
+            per_s: copy.value,
+            spread: Some(copy.spread()),
+            numbers: None,
+        })
+    }
+
     fn of_engine(roof: &EngineRoof) -> Option<Self> {
         let product = roof.product_per_s?;
         Some(Self {
@@ -147,81 +193,178 @@ fn scaled(value: f64, units: [&'static str; 5]) -> (f64, &'static str) {
     (scaled, found)
 }
 
-/// What a case's nodes are measured against: the roofs of its device, for its threads and its engine.
+/// What one more node costs that does nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LaunchCost {
+    /// In nanoseconds.
+    pub ns: f64,
+    /// How far the repetitions lie apart, as a share.
+    pub spread: f64,
+}
+
+/// What a case's nodes are measured against: the roofs of its device, for its threads and its engine; where a
+/// card was not measured, what is published of it.
 #[derive(Clone, Copy, Debug)]
 pub struct References<'a> {
-    roofs: &'a Roofs,
-    engine: &'a str,
+    roofs: Option<&'a Roofs>,
+    published: Option<Published>,
+    setup: Option<&'a Setup>,
     /// 0 for a card.
     threads: usize,
 }
 
 impl<'a> References<'a> {
-    /// The roofs of a device, for an engine with so many threads.
-    pub fn new(roofs: &'a Roofs, engine: &'a str, threads: usize) -> Self {
+    /// The roofs of a device, for the engine of a setup with so many threads; 0 for a card.
+    pub fn new(roofs: &'a Roofs, setup: Option<&'a Setup>, threads: usize) -> Self {
         Self {
-            roofs,
-            engine,
+            roofs: Some(roofs),
+            published: None,
+            setup,
             threads,
         }
     }
 
-    /// The line that arithmetic is measured against: what the engine reaches, else what was measured.
+    /// What is published of a card.
+    pub fn published(card: Published) -> Self {
+        Self {
+            roofs: None,
+            published: Some(card),
+            setup: None,
+            threads: 0,
+        }
+    }
+
+    /// The same, with what is published of the card where something was not measured.
+    #[must_use]
+    pub fn or_published(self, card: Option<Published>) -> Self {
+        Self {
+            published: card,
+            ..self
+        }
+    }
+
+    /// The threads that it is for; 0 for a card.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The same for another setup, with so many threads.
+    #[must_use]
+    pub fn with_setup(self, setup: &'a Setup, threads: usize) -> Self {
+        Self {
+            setup: Some(setup),
+            threads,
+            ..self
+        }
+    }
+
+    /// The line that arithmetic is measured against: what the engine reaches, else what was measured, else what
+    /// is published. A line whose repetitions lie too far apart gives way to one below it that is quiet.
     pub fn compute(&self, numbers: Numbers) -> Option<RoofLine> {
-        let engine = self.roofs.engine_at(self.engine, numbers, self.threads);
-        engine
-            .and_then(RoofLine::of_engine)
-            .or_else(|| self.peak(numbers))
+        let engine = self.engine(numbers).and_then(RoofLine::of_engine);
+        let found = [engine, self.peak(numbers), self.published_peak(numbers)];
+        quietest_first(found.into_iter().flatten())
     }
 
     /// The measured peak of the device.
     pub fn peak(&self, numbers: Numbers) -> Option<RoofLine> {
-        let roof = self.roofs.compute_at(numbers, self.threads);
+        let roof = self.roofs?.compute_at(numbers, self.threads);
         roof.map(RoofLine::of_compute)
+    }
+
+    fn published_peak(&self, numbers: Numbers) -> Option<RoofLine> {
+        RoofLine::of_published_compute(self.published.as_ref()?, numbers)
+    }
+
+    /// What the setup's engine reaches with these numbers.
+    fn engine(&self, numbers: Numbers) -> Option<&'a EngineRoof> {
+        let (roofs, setup) = (self.roofs?, self.setup?);
+        let own = roofs.engine_for(setup, Some(self.threads))?;
+        if own.numbers == numbers {
+            return Some(own);
+        }
+        roofs.engine_at(&setup.engine, numbers, own.threads)
     }
 
     /// The line that bytes are measured against: the fastest of the smallest level that holds so many.
     pub fn memory(&self, footprint: u64) -> Option<RoofLine> {
-        [Level::L2, Level::L3, Level::Memory]
+        let measured = [Level::L2, Level::L3, Level::Memory]
             .into_iter()
             .find_map(|level| {
-                let roof = self.fastest(level)?;
-                let holds = level == Level::Memory || footprint <= roof.working_set_bytes;
-                holds.then(|| RoofLine::of_memory(roof))
-            })
+                let holds = |roof: &MemoryRoof| {
+                    level == Level::Memory || footprint <= roof.working_set_bytes
+                };
+                self.at_level(level, &holds)
+            });
+        measured.or_else(|| self.published.as_ref().map(RoofLine::of_published_memory))
     }
 
     /// The lines of each level that was measured.
     pub fn levels(&self) -> impl Iterator<Item = RoofLine> + '_ {
         [Level::Memory, Level::L3, Level::L2]
             .into_iter()
-            .filter_map(|level| self.fastest(level).map(RoofLine::of_memory))
+            .filter_map(|level| self.at_level(level, &|_| true))
     }
 
-    fn fastest(&self, level: Level) -> Option<&'a MemoryRoof> {
-        [Access::Copy, Access::Read]
+    /// The fastest of a level, a quiet one before a noisy one.
+    fn at_level(&self, level: Level, holds: &dyn Fn(&MemoryRoof) -> bool) -> Option<RoofLine> {
+        let roofs = self.roofs?;
+        let measured = [Access::Copy, Access::Read]
             .into_iter()
-            .filter_map(|access| self.roofs.memory_at(level, access, self.threads))
-            .max_by(|a, b| a.per_s.value.total_cmp(&b.per_s.value))
+            .filter_map(|access| roofs.memory_at(level, access, self.threads))
+            .filter(|roof| holds(roof))
+            .map(RoofLine::of_memory);
+        let copy = || {
+            let own = roofs.engine_for(self.setup?, Some(self.threads))?;
+            RoofLine::of_engine_copy(own)
+        };
+        let copy = (level == Level::Memory).then(copy).flatten();
+        let mut found: Vec<RoofLine> = measured.chain(copy).collect();
+        found.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
+        quietest_first(found.into_iter())
     }
 
-    /// What one more node costs that does nothing, in nanoseconds.
-    pub fn launch_ns(&self) -> Option<f64> {
-        let own = self
-            .roofs
-            .engines
-            .iter()
-            .filter(|roof| roof.engine == self.engine);
-        let at = own.min_by_key(|roof| roof.threads.abs_diff(self.threads))?;
-        at.launch_ns.map(|launch| launch.value)
+    /// What one more node costs that does nothing: by the engine with the number of threads closest to its own.
+    pub fn launch(&self) -> Option<LaunchCost> {
+        let (roofs, setup) = (self.roofs?, self.setup?);
+        let own = roofs.engine_for(setup, Some(self.threads));
+        let own = own.filter(|roof| roof.launch_ns.is_some()).or_else(|| {
+            let same = roofs
+                .engines
+                .iter()
+                .filter(|roof| roof.engine == setup.engine && roof.launch_ns.is_some());
+            same.min_by_key(|roof| roof.threads.abs_diff(self.threads))
+        });
+        let cost = own?.launch_ns?;
+        Some(LaunchCost {
+            ns: cost.value,
+            spread: cost.spread(),
+        })
     }
 
     /// Every line that is known for some kinds of numbers.
     pub fn all(&self, numbers: &[Numbers]) -> Vec<RoofLine> {
         let of_numbers = numbers.iter().flat_map(|&numbers| {
-            let engine = self.roofs.engine_at(self.engine, numbers, self.threads);
-            [self.peak(numbers), engine.and_then(RoofLine::of_engine)]
+            [
+                self.published_peak(numbers),
+                self.peak(numbers),
+                self.engine(numbers).and_then(RoofLine::of_engine),
+            ]
         });
-        of_numbers.flatten().chain(self.levels()).collect()
+        let published = self.published.as_ref().map(RoofLine::of_published_memory);
+        let lines = of_numbers.flatten().chain(published);
+        lines.chain(self.levels()).collect()
     }
+}
+
+/// The first that is quiet, else the first.
+fn quietest_first(lines: impl Iterator<Item = RoofLine>) -> Option<RoofLine> {
+    let mut first = None;
+    for line in lines {
+        if !line.is_noisy() {
+            return Some(line);
+        }
+        first.get_or_insert(line);
+    }
+    first
 }

@@ -4,8 +4,10 @@
 //! (latency against batch size) and experiments (what changes cost). Each says how it knows, and abstains
 //! with the reason where it does not.
 
+mod against;
 pub mod bound;
 mod case_limits;
+pub mod curve;
 pub mod experiments;
 pub mod finding;
 pub mod findings;
@@ -13,28 +15,27 @@ pub mod lines;
 pub mod node;
 pub mod rows;
 mod rules;
+pub mod session_limits;
+pub mod speed_of_light;
 pub mod wall;
 
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::{Profile, Total};
-use powerband_core::domain::quantity::Quantity;
-use powerband_core::domain::roofs::{PROCESSOR, Roofs};
+use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::work::{Numbers, Work};
+use powerband_core::stats::summary;
 
 use super::breakdown::Scope;
-use super::device_readings;
 use super::kernel_name;
 use super::profile_runs::Runs;
 pub use case_limits::Limits;
 
 use bound::Bound;
+use finding::Finding;
 use lines::References;
-use node::{Floor, NodeLimit, NodeLines};
+use node::{Floor, NodeLimit, NodeLines, Took};
 use wall::WallTime;
-
-/// The clocks of a roof and of a run that differ by more than this share are not compared.
-const CLOCKS_WITHIN: f64 = 0.03;
 
 /// What limits the case of a profile, by its place in the session; against these roofs.
 pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits {
@@ -42,8 +43,7 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         return Limits::nothing("there is no such profile");
     };
     let runs = Runs::of(profile).map_or(1.0, |runs| runs.count as f64);
-    let setup = profile.case.map(|case| case.setup);
-    let against = references(session, setup, roofs);
+    let against = against::of_profile(session, profile, roofs);
     let mut limits = Limits {
         case: profile.case,
         title: profile.name.clone(),
@@ -53,6 +53,7 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         findings: Vec::new(),
         abstained: Vec::new(),
     };
+    let between_nodes = wall::is_of_nodes(profile);
     limits.nodes = node_limits(profile, runs, &against, &limits.wall);
     if let Ok(references) = &against {
         let mut numbers: Vec<Numbers> = limits
@@ -66,81 +67,27 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         limits.lines = references.all(&numbers);
     }
     limits.abstained = abstained(&limits, &against);
+    limits.abstained.extend(notes(session, profile, &limits));
+    let by_model = findings::of_limits(&limits, between_nodes);
     // What experiments say counts for more than the model.
     let tried = limits
         .case
         .and_then(|case| experiments::finding(session, case));
-    limits.findings = tried
-        .into_iter()
-        .chain(findings::of_limits(&limits))
-        .collect();
+    let whole = by_model.iter().filter(|finding| finding.nodes.len() > 1);
+    let both: Vec<Finding> = tried.iter().chain(whole).cloned().collect();
+    limits.abstained.extend(experiments::disagreement(&both));
+    limits.findings = tried.into_iter().chain(by_model).collect();
     limits
 }
 
-/// What a profile's nodes are measured against, or why they are against nothing.
-fn references<'a>(
-    session: &'a Session,
-    setup: Option<usize>,
-    roofs: &'a [Roofs],
-) -> Result<References<'a>, String> {
-    let spec = setup.and_then(|setup| session.plan.setups.get(setup));
-    let (Some(setup), Some(spec)) = (setup, spec) else {
-        return Err(
-            "another program measured it, on a device whose roofs are not known".to_owned(),
-        );
-    };
-    let found = roofs.iter().find(|roofs| roofs.device == spec.device);
-    let found = found.ok_or_else(|| {
-        format!(
-            "no roofs of {} were measured; powerband roofs measures them",
-            spec.device
-        )
-    })?;
-    let is_cpu = spec.device == PROCESSOR;
-    if is_cpu && found.name != session.environment.cpu.model {
-        return Err(format!(
-            "the roofs are those of {}, and the run was on {}",
-            found.name, session.environment.cpu.model
-        ));
-    }
-    if let Some(reason) = clocks_differ(session, setup, found) {
-        return Err(reason);
-    }
-    let threads = if is_cpu {
-        threads_of(session, setup)
+/// The roofs that a session's cases are measured against: its own, else those of this machine, of which those of
+/// another processor or card are refused.
+pub fn roofs_for<'a>(session: &'a Session, of_machine: &'a [Roofs]) -> &'a [Roofs] {
+    if session.roofs.is_empty() {
+        of_machine
     } else {
-        0
-    };
-    Ok(References::new(found, &spec.engine, threads))
-}
-
-/// The threads that a setup computed with: those that its engine reports, else those that it was given.
-fn threads_of(session: &Session, setup: usize) -> usize {
-    let report = session.reports.get(setup).and_then(Option::as_ref);
-    let given = session.plan.setups.get(setup);
-    let given = given.and_then(|spec| spec.options.get("threads")?.parse().ok());
-    let reported = report.and_then(|report| report.threads);
-    reported
-        .or(given)
-        .unwrap_or(session.environment.cpu.threads)
-}
-
-/// Why roofs at one clock say nothing of a run at another.
-fn clocks_differ(session: &Session, setup: usize, roofs: &Roofs) -> Option<String> {
-    let at_roof = roofs.clock_mhz?;
-    let cases = session.cases.iter().filter(|case| case.setup == setup);
-    let readings = cases.flat_map(|case| device_readings::case_readings(&session.telemetry, case));
-    let clocks: Vec<f64> = readings
-        .filter_map(|watched| Some(watched.extent(Quantity::Clock)?.mean))
-        .collect();
-    let at_run = clocks.iter().copied().reduce(f64::max)?;
-    ((at_run / at_roof - 1.0).abs() > CLOCKS_WITHIN).then(|| {
-        format!(
-            "the roofs were measured at {} MHz and the run was at {} MHz; measure the roofs again",
-            humanize::value(at_roof),
-            humanize::value(at_run)
-        )
-    })
+        &session.roofs
+    }
 }
 
 /// Each node of a profile, most time first.
@@ -157,42 +104,62 @@ fn node_limits(
         .collect();
     totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.total_ns));
     let summed: u64 = totals.iter().map(|(_, total)| total.total_ns).sum();
-    let wall_ns = wall.as_ref().ok().map(|wall| wall.wall_ns);
+    let calls: u64 = totals.iter().map(|(_, total)| total.calls).sum();
+    let known_wall = wall.as_ref().ok();
+    let run = Run {
+        runs,
+        summed_ns: summed as f64 / runs,
+        pause_ns: known_wall.map(|wall| runs * wall.pauses_ns() / calls.max(1) as f64),
+        wall: known_wall,
+        trouble: wall
+            .as_ref()
+            .err()
+            .filter(|_| wall::is_of_nodes(profile) && !profile.totals.is_empty()),
+    };
     let names: Vec<&str> = totals
         .iter()
         .map(|(_, total)| total.name.as_str())
         .collect();
     let shorts = kernel_name::short_names(&names);
     let rows = totals.into_iter().zip(shorts);
-    rows.map(|((place, total), short)| {
-        let share = total.total_ns as f64 / (summed as f64).max(1.0);
-        NodeLimit {
-            total: place,
-            ..node_limit(total, short, share, runs, against, wall_ns)
-        }
+    rows.map(|((place, total), short)| NodeLimit {
+        total: place,
+        ..node_limit(total, short, &run, against)
     })
     .collect()
+}
+
+/// The run that nodes are part of.
+struct Run<'a> {
+    /// How many runs the profile covers.
+    runs: f64,
+    /// The times of all nodes together.
+    summed_ns: f64,
+    /// The pause before each node, in the mean.
+    pause_ns: Option<f64>,
+    wall: Option<&'a WallTime>,
+    /// Why times of nodes are not to be believed.
+    trouble: Option<&'a String>,
 }
 
 fn node_limit(
     total: &Total,
     short: String,
-    share: f64,
-    runs: f64,
+    run: &Run<'_>,
     against: &Result<References<'_>, String>,
-    wall_ns: Option<f64>,
 ) -> NodeLimit {
-    let time_ns = total.total_ns as f64 / runs;
-    let work = total.work.map(|work| per_run(work, runs));
+    let time_ns = total.total_ns as f64 / run.runs;
+    let calls = total.calls as f64 / run.runs;
+    let work = total.work.map(|work| per_run(work, run.runs));
     let mut node = NodeLimit {
         total: 0,
         name: total.name.clone(),
         short,
         op: total.op.clone(),
         place: total.place.clone(),
-        calls: (total.calls as f64 / runs).round() as u64,
+        calls: calls.round() as u64,
         time_ns,
-        share,
+        share: time_ns / run.summed_ns.max(f64::MIN_POSITIVE),
         work,
         floor: None,
         bound: Err(String::new()),
@@ -206,13 +173,25 @@ fn node_limit(
         line: String::new(),
         formula: String::new(),
     };
-    node.bound = judge(&mut node, total.calls as f64 / runs, against);
-    let gain = node
-        .floor
-        .filter(|floor| node.bound.is_ok() && (0.0..=time_ns).contains(&floor.ns()));
-    if let Some(floor) = gain {
-        node.at_most_here = Some(time_ns / floor.ns().max(f64::MIN_POSITIVE));
-        node.at_most_overall = wall_ns.map(|wall| wall / (wall - time_ns + floor.ns()));
+    let took = Took {
+        own_ns: time_ns,
+        with_pause_ns: run.pause_ns.map(|pause| time_ns + pause * calls),
+    };
+    node.bound = match run.trouble {
+        Some(reason) => Err(reason.clone()),
+        None => judge(&mut node, calls, took, against),
+    };
+    let is_judged = node
+        .bound
+        .as_ref()
+        .is_ok_and(|bound| *bound != Bound::ModelWrong);
+    if let Some(floor) = node.floor.filter(|_| is_judged) {
+        // A floor within the error of the roofs above the time leaves nothing.
+        let whole_ns = took.held_against(floor).unwrap_or(time_ns);
+        let floor_ns = floor.ns().min(whole_ns);
+        node.at_most_here = (floor_ns > 0.0).then(|| whole_ns / floor_ns);
+        let overall = |wall| findings::overall(wall, run.summed_ns, whole_ns - floor_ns);
+        node.at_most_overall = run.wall.and_then(overall);
     }
     node
 }
@@ -221,37 +200,38 @@ fn node_limit(
 fn judge(
     node: &mut NodeLimit,
     calls: f64,
+    took: Took,
     against: &Result<References<'_>, String>,
 ) -> Result<Bound, String> {
     if node.time_ns <= 0.0 {
         return Err("the profile has no time for it".to_owned());
     }
+    let against = against.as_ref().map_err(Clone::clone)?;
     let work = node
         .work
         .ok_or("its shapes or its arithmetic are not known")?;
-    let against = against.as_ref().map_err(Clone::clone)?;
     let calls = calls.max(1.0);
     let footprint = (work.low_bytes as f64 / calls) as u64;
     let lines = NodeLines {
         compute: against.compute(work.numbers),
         memory: against.memory(footprint),
-        launch_ns: against.launch_ns().unwrap_or(0.0),
+        launch: against.launch(),
     };
     let floor = node::floor_of(work, calls, &lines)?;
     node.floor = Some(floor);
-    node.share_of_floor = Some(floor.ns() / node.time_ns);
+    node.share_of_floor = took.held_against(floor).map(|whole| floor.ns() / whole);
     node.formula = node::formula(work, calls, floor, &lines);
     node.line = line_of(floor, &lines);
     let memory = lines.memory.as_ref();
     let most_memory_ns = memory.map_or(0.0, |line| 1e9 * work.high_bytes as f64 / line.per_s);
-    Ok(node::classify(floor, most_memory_ns, node.time_ns))
+    Ok(node::classify(floor, most_memory_ns, took))
 }
 
 /// The line of the greatest floor.
 fn line_of(floor: Floor, lines: &NodeLines) -> String {
-    if floor.launch_ns >= floor.compute_ns.max(floor.memory_ns) {
-        let cost = humanize::duration_ns(lines.launch_ns);
-        return format!("{cost} for a node that does nothing");
+    if let Some(launch) = lines.launch.filter(|_| floor.is_of_launch()) {
+        let cost = humanize::duration_ns(launch.ns);
+        return format!("cost of a node that does nothing ({cost})");
     }
     let line = if floor.compute_ns >= floor.memory_ns {
         &lines.compute
@@ -261,6 +241,60 @@ fn line_of(floor: Floor, lines: &NodeLines) -> String {
     let line = line.as_ref();
     line.map_or_else(String::new, |line| {
         format!("{} ({})", line.title, line.height())
+    })
+}
+
+/// What to know beside the sentences: a bar of several devices, nodes side by side, nodes whose model is wrong, and a
+/// profiled run that took another time than the measured ones.
+fn notes(session: &Session, profile: &Profile, limits: &Limits) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let (false, Ok(wall)) = (wall::is_of_nodes(profile), &limits.wall) {
+        if profile.devices.len() > 1 {
+            let devices = humanize::of_many(profile.devices.len() as u64, "device");
+            notes.push(format!(
+                "The parts of the wall time are the mean of {devices}."
+            ));
+        }
+        let summed: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
+        let summed = summed / profile.devices.len().max(1) as f64;
+        if summed > (1.0 + wall::ADDS_UP_WITHIN) * wall.wall_ns {
+            notes.push(format!(
+                "Kernels ran side by side: their times are {} together in a wall time of {}, so what one of them leaves over all is not said.",
+                humanize::duration_ns(summed),
+                humanize::duration_ns(wall.wall_ns)
+            ));
+        }
+    }
+    let wrong = limits
+        .nodes
+        .iter()
+        .filter(|node| node.bound == Ok(Bound::ModelWrong));
+    let (count, share) = wrong.fold((0, 0.0), |(count, share), node| {
+        (count + 1, share + node.share)
+    });
+    if count > 0 {
+        notes.push(format!(
+            "{} with {} of the time took less than their floors: the model is wrong there, and they count in no sum.",
+            humanize::of_many(count, "node"),
+            humanize::percent(share)
+        ));
+    }
+    notes.extend(profiling_changed_it(session, limits));
+    notes
+}
+
+/// That the profiled run took another time than the runs that were measured without a profiler.
+fn profiling_changed_it(session: &Session, limits: &Limits) -> Option<String> {
+    let wall = limits.wall.as_ref().ok()?;
+    let samples = session.case(limits.case?)?.samples_ns();
+    let samples: Vec<f64> = samples.map(|ns| ns as f64).collect();
+    let median = summary::median(&samples).filter(|median| *median > 0.0)?;
+    ((wall.wall_ns / median - 1.0).abs() > wall::ADDS_UP_WITHIN).then(|| {
+        format!(
+            "The profiled run took {}, and the median without a profiler is {}: shares are those of the profiled run.",
+            humanize::duration_ns(wall.wall_ns),
+            humanize::duration_ns(median)
+        )
     })
 }
 

@@ -4,7 +4,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::work::Work;
 
 use super::bound::Bound;
-use super::lines::{RoofLine, bytes_per_s, operations_per_s};
+use super::lines::{LaunchCost, RoofLine, bytes_per_s, operations_per_s};
 
 /// A node whose floors lie below this share of its time is limited by none of them.
 pub const NEITHER_BELOW: f64 = 0.35;
@@ -12,6 +12,10 @@ pub const NEITHER_BELOW: f64 = 0.35;
 pub const WRONG_ABOVE: f64 = 1.05;
 /// Two floors whose ratio lies within these explain a time equally well.
 pub const ALIKE: (f64, f64) = (0.75, 1.25);
+
+/// The cost of starting a node that varies by more than this share is no measure: it is a difference of small
+/// times, and classes change only at a ratio of [`ALIKE`].
+pub const LAUNCH_SPREAD: f64 = 0.25;
 
 /// The least time of a node by each roof, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,6 +32,11 @@ impl Floor {
     /// The greatest of them.
     pub fn ns(self) -> f64 {
         self.compute_ns.max(self.memory_ns).max(self.launch_ns)
+    }
+
+    /// Whether starting the node is the greatest of them.
+    pub fn is_of_launch(self) -> bool {
+        self.launch_ns > 0.0 && self.launch_ns >= self.compute_ns.max(self.memory_ns)
     }
 }
 
@@ -80,54 +89,104 @@ pub struct NodeLines {
     pub compute: Option<RoofLine>,
     /// For bytes at its footprint.
     pub memory: Option<RoofLine>,
-    /// What starting it costs, in nanoseconds.
-    pub launch_ns: f64,
+    /// What starting it costs.
+    pub launch: Option<LaunchCost>,
+}
+
+/// How long a node took.
+#[derive(Clone, Copy, Debug)]
+pub struct Took {
+    /// Its own time, in nanoseconds.
+    pub own_ns: f64,
+    /// Its own time with its part of the pauses between nodes, where those are known: starting a node happens
+    /// before its own time begins.
+    pub with_pause_ns: Option<f64>,
+}
+
+impl Took {
+    /// The time that a floor is a share of: with the pause before it where starting it takes longest; nothing where
+    /// that pause is needed and not known.
+    pub fn held_against(self, floor: Floor) -> Option<f64> {
+        if !floor.is_of_launch() {
+            return Some(self.own_ns);
+        }
+        let own = Some(self.own_ns).filter(|own| floor.launch_ns <= *own);
+        self.with_pause_ns.or(own)
+    }
 }
 
 /// The floor of some work, or why there is none.
 pub fn floor_of(work: Work, calls: f64, lines: &NodeLines) -> Result<Floor, String> {
     let seconds = |amount: u64, line: &Option<RoofLine>, what: &str| match (amount, line) {
         (0, _) => Ok(0.0),
-        (_, None) => Err(format!("no roof for {what} was measured")),
-        (_, Some(line)) if line.is_noisy() => Err(format!(
-            "the {} varies by {}; measure it again on a quiet machine",
-            line.title,
-            humanize::percent(line.spread.unwrap_or_default())
-        )),
+        (_, None) => Err(format!("no roof for {what} is known")),
         (amount, Some(line)) => Ok(1e9 * amount as f64 / line.per_s),
     };
-    Ok(Floor {
+    let floor = Floor {
         compute_ns: seconds(
             work.operations,
             &lines.compute,
             &format!("{} arithmetic", work.numbers),
         )?,
         memory_ns: seconds(work.low_bytes, &lines.memory, "memory")?,
-        launch_ns: lines.launch_ns * calls,
-    })
+        launch_ns: lines.launch.map_or(0.0, |launch| launch.ns * calls),
+    };
+    match noise(floor, lines) {
+        Some(reason) => Err(reason),
+        None => Ok(floor),
+    }
+}
+
+/// Why a floor is no measure: the roof that decides spreads too far, or one that might decide does.
+fn noise(floor: Floor, lines: &NodeLines) -> Option<String> {
+    let greatest = floor.ns();
+    let of_line = |ns: f64, line: &Option<RoofLine>| {
+        let line = line.as_ref().filter(|line| line.is_noisy() && ns > 0.0)?;
+        let spread = line.spread.unwrap_or_default();
+        (ns * (1.0 + spread) >= ALIKE.0 * greatest).then(|| {
+            format!(
+                "the {} varies by {}; measure it again on a quiet machine",
+                line.title,
+                humanize::percent(spread)
+            )
+        })
+    };
+    let launch = lines.launch.filter(|launch| launch.spread > LAUNCH_SPREAD);
+    let of_launch = launch.filter(|_| floor.launch_ns >= ALIKE.0 * greatest);
+    of_line(floor.compute_ns, &lines.compute)
+        .or_else(|| of_line(floor.memory_ns, &lines.memory))
+        .or_else(|| {
+            let spread = humanize::percent(of_launch?.spread);
+            Some(format!(
+                "the cost of a node that does nothing varies by {spread}; measure it again on a quiet machine"
+            ))
+        })
 }
 
 /// What limits a node that took so long, by its floor and by the most bytes that it may have moved.
-pub fn classify(floor: Floor, most_memory_ns: f64, time_ns: f64) -> Bound {
+pub fn classify(floor: Floor, most_memory_ns: f64, took: Took) -> Bound {
+    let time_ns = took.own_ns;
     let is_alike = |a: f64, b: f64| b > 0.0 && (ALIKE.0..=ALIKE.1).contains(&(a / b));
-    if floor.ns() > WRONG_ABOVE * time_ns {
+    let work_ns = floor.compute_ns.max(floor.memory_ns);
+    let started_too_fast = took
+        .with_pause_ns
+        .is_some_and(|whole| floor.launch_ns > WRONG_ABOVE * whole);
+    if work_ns > WRONG_ABOVE * time_ns || started_too_fast {
         return Bound::ModelWrong;
     }
     if floor.ns().max(most_memory_ns) < NEITHER_BELOW * time_ns {
         return Bound::Neither;
     }
-    let work_ns = floor.compute_ns.max(most_memory_ns);
-    if floor.launch_ns > ALIKE.1 * work_ns {
-        return Bound::Launch;
-    }
-    let leading_ns = floor.compute_ns.max(floor.memory_ns);
-    if is_alike(floor.launch_ns, leading_ns) || floor.launch_ns > leading_ns {
-        return Bound::CannotTell;
-    }
     // More bytes than can be moved in the time were not moved.
     let most_ns = most_memory_ns
         .min(WRONG_ABOVE * time_ns)
         .max(floor.memory_ns);
+    if floor.launch_ns > ALIKE.1 * floor.compute_ns.max(most_ns) {
+        return Bound::Launch;
+    }
+    if is_alike(floor.launch_ns, work_ns) || floor.launch_ns > work_ns {
+        return Bound::CannotTell;
+    }
     let spans_ridge = floor.memory_ns < floor.compute_ns && floor.compute_ns < most_ns;
     if spans_ridge
         || is_alike(floor.compute_ns, floor.memory_ns)
@@ -135,15 +194,20 @@ pub fn classify(floor: Floor, most_memory_ns: f64, time_ns: f64) -> Bound {
     {
         return Bound::CannotTell;
     }
-    let bound = if floor.compute_ns > most_ns {
-        (Bound::Compute, floor.compute_ns)
+    let (bound, low_ns, most_ns) = if floor.compute_ns > most_ns {
+        (Bound::Compute, floor.compute_ns, floor.compute_ns)
     } else {
-        (Bound::Memory, most_ns)
+        (Bound::Memory, floor.memory_ns, most_ns)
     };
-    if bound.1 < NEITHER_BELOW * time_ns {
-        return Bound::Neither;
+    let limit_ns = NEITHER_BELOW * time_ns;
+    if most_ns < limit_ns {
+        Bound::Neither
+    } else if low_ns < limit_ns {
+        // Whether bytes explain the time depends on how many were moved.
+        Bound::CannotTell
+    } else {
+        bound
     }
-    bound.0
 }
 
 /// How the floor of some work is computed, in symbols and numbers.
@@ -165,11 +229,11 @@ pub fn formula(work: Work, calls: f64, floor: Floor, lines: &NodeLines) -> Strin
             humanize::duration_ns(floor.memory_ns)
         ));
     }
-    if lines.launch_ns > 0.0 {
+    if let Some(launch) = lines.launch {
         parts.push(format!(
             "{} × {} = {}",
-            humanize::value(calls),
-            humanize::duration_ns(lines.launch_ns),
+            humanize::of_many(calls.round() as u64, "start"),
+            humanize::duration_ns(launch.ns),
             humanize::duration_ns(floor.launch_ns)
         ));
     }
@@ -194,7 +258,9 @@ pub fn bytes(amount: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lines::{LineKind, LineUnit};
     use super::*;
+    use powerband_core::domain::work::Numbers;
 
     fn floor(compute_ns: f64, memory_ns: f64, launch_ns: f64) -> Floor {
         Floor {
@@ -204,29 +270,93 @@ mod tests {
         }
     }
 
+    fn took(own_ns: f64) -> Took {
+        Took {
+            own_ns,
+            with_pause_ns: None,
+        }
+    }
+
     #[test]
     fn what_leads_by_far_is_the_cause() {
         let cases = [
             (floor(80.0, 10.0, 0.1), 20.0, Bound::Compute),
             (floor(5.0, 70.0, 0.1), 80.0, Bound::Memory),
             (floor(0.1, 0.2, 60.0), 0.2, Bound::Launch),
+            (floor(0.1, 0.2, 600.0), 0.2, Bound::Launch),
             (floor(5.0, 3.0, 0.1), 6.0, Bound::Neither),
+            (floor(34.9, 3.0, 0.1), 6.0, Bound::Neither),
+            (floor(35.1, 3.0, 0.1), 6.0, Bound::Compute),
             (floor(60.0, 55.0, 0.1), 55.0, Bound::CannotTell),
             (floor(50.0, 10.0, 0.1), 90.0, Bound::CannotTell),
-            (floor(110.0, 10.0, 0.1), 20.0, Bound::ModelWrong),
+            (floor(1.0, 20.0, 0.1), 90.0, Bound::CannotTell),
+            (floor(105.1, 10.0, 0.1), 20.0, Bound::ModelWrong),
+            (floor(104.9, 10.0, 0.1), 20.0, Bound::Compute),
             (floor(1.0, 40.0, 45.0), 41.0, Bound::CannotTell),
+            (floor(0.0, 0.0, 0.0), 0.0, Bound::Neither),
         ];
         for (floor, most, expect) in cases {
-            assert_eq!(classify(floor, most, 100.0), expect, "{floor:?} {most}");
+            assert_eq!(
+                classify(floor, most, took(100.0)),
+                expect,
+                "{floor:?} {most}"
+            );
         }
     }
 
     #[test]
     fn bytes_that_cannot_have_moved_in_the_time_do_not_count() {
         // High bytes would take ten times as long as it took, so at most the whole time was spent on them.
-        assert_eq!(
-            classify(floor(2.0, 60.0, 0.0), 1000.0, 100.0),
-            Bound::Memory
+        let bound = classify(floor(2.0, 60.0, 0.0), 1000.0, took(100.0));
+        assert_eq!(bound, Bound::Memory);
+    }
+
+    #[test]
+    fn starting_a_node_is_held_against_its_time_with_the_pause_before_it() {
+        let with_pause = |with_pause_ns| Took {
+            own_ns: 100.0,
+            with_pause_ns: Some(with_pause_ns),
+        };
+        let starts = floor(1.0, 1.0, 300.0);
+        assert_eq!(classify(starts, 1.0, with_pause(400.0)), Bound::Launch);
+        assert_eq!(classify(starts, 1.0, with_pause(150.0)), Bound::ModelWrong);
+    }
+
+    fn line(per_s: f64, spread: f64) -> Option<RoofLine> {
+        Some(RoofLine {
+            kind: LineKind::Measured,
+            unit: LineUnit::OperationsPerS,
+            title: "measured".to_owned(),
+            per_s,
+            spread: Some(spread),
+            numbers: None,
+        })
+    }
+
+    #[test]
+    fn a_noisy_roof_matters_where_it_decides() {
+        let work = Work {
+            operations: 1_000_000,
+            numbers: Numbers::F32,
+            low_bytes: 1_000_000,
+            high_bytes: 1_000_000,
+        };
+        let floor = |compute, memory| {
+            let lines = NodeLines {
+                compute,
+                memory,
+                launch: None,
+            };
+            floor_of(work, 1.0, &lines)
+        };
+        assert!(floor(line(1e9, 0.01), line(1e10, 0.2)).is_ok());
+        let noisy = floor(line(1e9, 0.06), line(1e10, 0.01)).unwrap_err();
+        assert!(noisy.contains("varies by 6.00 %"), "{noisy}");
+        assert!(floor(line(1e9, 0.01), line(1.2e9, 0.2)).is_err());
+        assert!(
+            floor(line(1e9, 0.01), None)
+                .unwrap_err()
+                .contains("no roof for memory")
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::analysis::testing::session;
+use powerband_core::domain::roofs::PROCESSOR;
 use powerband_core::domain::roofs::{
     Access, ComputeRoof, EngineRoof, Level, Measured, MemoryRoof, RoofConditions,
 };
@@ -19,7 +20,7 @@ fn measured(value: f64, spread: f64) -> Measured {
 }
 
 /// A processor of 100 GOP/s, whose engine reaches 80, with 20 GB/s of memory and 1 µs for a node.
-fn roofs(spread: f64) -> Roofs {
+pub(super) fn roofs(spread: f64) -> Roofs {
     Roofs {
         device: PROCESSOR.to_owned(),
         name: session(&["ort:cpu"], &[1]).environment.cpu.model,
@@ -189,7 +190,8 @@ fn what_is_not_known_is_said_and_not_guessed() {
     };
     let other = limits_of(vec![known()], 2_000_000, &[elsewhere]);
     assert!(reasons(&other).contains("another processor"), "{other:?}");
-    let noisy = limits_of(vec![known()], 2_000_000, &[roofs(0.2)]);
+    let moves = node("add", 2_500_000, 5_000_000, (40_000_000, 40_000_000));
+    let noisy = limits_of(vec![moves], 4_000_000, &[roofs(0.2)]);
     assert!(reasons(&noisy).contains("varies by 20.0 %"), "{noisy:?}");
     let timeless = node("gone", 0, 1000, (10, 10));
     let limits = limits_of(vec![timeless], 1_000_000, &[roofs(0.01)]);
@@ -232,4 +234,182 @@ fn the_bar_adds_up() {
     let parts: f64 = wall.parts.iter().map(|part| part.ns).sum();
     assert_eq!((wall.wall_ns, parts), (2e6, 2e6));
     assert_eq!(wall.parts[1].share, 0.375);
+}
+
+#[test]
+fn starting_nodes_is_named_where_it_takes_the_time() {
+    // 500 additions of 16 numbers: 0.4 µs each, and 0.8 µs between them.
+    let adds = Total {
+        calls: 500,
+        ..node("add", 200_000, 500 * 16, (500 * 192, 500 * 192))
+    };
+    let limits = limits_of(vec![adds], 600_000, &[roofs(0.01)]);
+    let node = &limits.nodes[0];
+    assert_eq!(node.bound, Ok(Bound::Launch), "{node:?}");
+    // 500 starts of 1 µs are five sixths of the 600 µs.
+    assert!((node.share_of_floor.unwrap() - 5.0 / 6.0).abs() < 1e-9);
+    assert_eq!(node.at_most_here, Some(1.2));
+    let whole = limits
+        .findings
+        .iter()
+        .find(|finding| !finding.nodes.is_empty());
+    assert_eq!(whole.unwrap().bound, Some(Bound::Launch));
+    let (floors, times) = limits.floors_ns();
+    assert!(floors <= times);
+}
+
+#[test]
+fn no_single_cause_is_named_where_none_leads_by_ten_points() {
+    let limits = |add_ns| {
+        limits_of(
+            vec![
+                node("product", 1_250_000, 80_000_000, (2_000_000, 3_000_000)),
+                node("add", add_ns, 2_500_000, (20_000_000, 20_000_000)),
+            ],
+            1_250_000 + add_ns,
+            &[roofs(0.01)],
+        )
+    };
+    let whole = |limits: &Limits| {
+        let found = limits
+            .findings
+            .iter()
+            .find(|finding| finding.nodes.len() == 2);
+        found.cloned().unwrap()
+    };
+    let close = whole(&limits(1_150_000));
+    assert_eq!(close.bound, None);
+    assert!(close.sentence.starts_with("No single cause"), "{close:?}");
+    let apart = whole(&limits(1_700_000));
+    assert_eq!(apart.bound, Some(Bound::Memory), "{apart:?}");
+}
+
+#[test]
+fn floors_are_never_above_the_time_whatever_a_profile_says() {
+    // A generator of numbers that is the same everywhere: xorshift.
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    // Of any magnitude up to so many bits.
+    let mut wide = |bits: u64| {
+        let magnitude = random(bits);
+        random(1 << magnitude)
+    };
+    for turn in 0..300 {
+        let count = 1 + turn % 9;
+        let totals: Vec<Total> = (0..count)
+            .map(|place| {
+                let low = wide(34);
+                let bytes = (low, low + wide(34));
+                let made = node(&format!("node {place}"), wide(26), wide(34), bytes);
+                Total {
+                    calls: wide(6),
+                    work: made.work.filter(|_| wide(4) > 0),
+                    ..made
+                }
+            })
+            .collect();
+        let summed: u64 = totals.iter().map(|total| total.total_ns).sum();
+        let span = summed * (80 + turn % 100) / 100;
+        let limits = limits_of(totals, span, &[roofs(0.01)]);
+        let (floors, times) = limits.floors_ns();
+        assert!(
+            floors <= times && times <= summed as f64 * 1.000_001,
+            "{limits:?}"
+        );
+        if let Ok(wall) = &limits.wall {
+            let parts: f64 = wall.parts.iter().map(|part| part.ns).sum();
+            assert!(
+                (parts - wall.wall_ns).abs() <= 1e-6 * wall.wall_ns,
+                "{wall:?}"
+            );
+        }
+        for node in &limits.nodes {
+            let numbers = [node.at_most_here, node.at_most_overall];
+            let holds = |times: &f64| times.is_finite() && *times >= 1.0;
+            assert!(numbers.iter().flatten().all(holds), "{node:?}");
+            let is_wrong = node.bound == Ok(Bound::ModelWrong);
+            let above = node
+                .share_of_floor
+                .is_some_and(|share| share > node::WRONG_ABOVE);
+            assert!(!above || is_wrong || node.bound.is_err(), "{node:?}");
+            assert!(!is_wrong || node.at_most_here.is_none(), "{node:?}");
+        }
+        for finding in &limits.findings {
+            assert!(!finding.in_full().contains("NaN") && !finding.in_full().contains("inf "));
+        }
+    }
+}
+
+#[test]
+fn a_profile_without_shapes_or_times_gives_sentences_and_no_numbers() {
+    let bare = Total {
+        work: None,
+        ..node("product", 1_250_000, 0, (0, 0))
+    };
+    let limits = limits_of(vec![bare], 2_000_000, &[roofs(0.01)]);
+    assert_eq!(limits.abstained.len(), 1);
+    assert!(limits.abstained[0].contains("shapes"), "{limits:?}");
+    assert!(
+        limits
+            .nodes
+            .iter()
+            .all(|node| node.floor.is_none() && node.at_most_here.is_none())
+    );
+    let nothing = limits_of(Vec::new(), 0, &[roofs(0.01)]);
+    assert!(nothing.wall.is_err() && nothing.findings.is_empty());
+    assert!(!nothing.abstained.is_empty());
+    assert!(
+        !of_profile(&session(&["ort:cpu"], &[1]), 3, &[])
+            .abstained
+            .is_empty()
+    );
+}
+
+#[test]
+fn nodes_that_do_not_fit_into_their_run_are_not_judged() {
+    let long = node("product", 5_000_000, 80_000_000, (2_000_000, 3_000_000));
+    let limits = limits_of(vec![long], 1_000_000, &[roofs(0.01)]);
+    assert!(
+        limits.nodes[0]
+            .bound
+            .as_ref()
+            .is_err_and(|reason| reason.contains("5.00 ms"))
+    );
+    assert!(limits.findings.is_empty(), "{:?}", limits.findings);
+}
+
+#[test]
+fn a_trace_of_a_known_card_is_held_against_what_is_published() {
+    let mut session = session(&["ort:cpu"], &[1]);
+    // 62.5 TOP/s are published of an A10: 62.5 GOP are 1 ms of the 1.25.
+    let kernel = node("sgemm", 1_250_000, 62_500_000_000, (2_000_000, 3_000_000));
+    session.profiles = vec![Profile {
+        name: "a trace".to_owned(),
+        totals: vec![kernel],
+        facts: vec![("device".to_owned(), "NVIDIA A10".to_owned())],
+        span_ns: Some(2_000_000),
+        ..Profile::default()
+    }];
+    let limits = of_profile(&session, 0, &[]);
+    let node = &limits.nodes[0];
+    assert_eq!(
+        (node.bound.clone(), node.share_of_floor),
+        (Ok(Bound::Compute), Some(0.8))
+    );
+    assert!(
+        node.line.contains("published f32 peak of A10"),
+        "{}",
+        node.line
+    );
+    session.profiles[0].facts.clear();
+    let unknown = of_profile(&session, 0, &[]);
+    assert!(
+        unknown.abstained[0].contains("no roofs are known"),
+        "{unknown:?}"
+    );
 }

@@ -50,6 +50,14 @@ impl WallKind {
         }
     }
 
+    /// Whether nothing ran.
+    pub fn is_pause(self) -> bool {
+        matches!(
+            self,
+            Self::LaunchedLate | Self::WaitedForKernel | Self::OtherGap
+        )
+    }
+
     /// What documents call it.
     pub fn id(self) -> &'static str {
         match self {
@@ -83,83 +91,177 @@ pub struct WallTime {
     pub parts: Vec<WallPart>,
 }
 
+/// The time of whole runs, where a runtime recorded it around its nodes.
+fn whole_runs_ns(profile: &Profile) -> Option<u64> {
+    let ranges = profile.of_kind(SliceKind::Range);
+    let runs = ranges.filter(|total| total.name == breakdown::RUN);
+    Some(runs.map(|total| total.total_ns).sum()).filter(|ns| *ns > 0)
+}
+
+/// Whether the pauses of a profile are those between the nodes of a runtime on the processor.
+pub(super) fn is_of_nodes(profile: &Profile) -> bool {
+    profile.devices.is_empty() || whole_runs_ns(profile).is_some()
+}
+
 impl WallTime {
     /// The wall time of a profile, divided by its runs; or why it cannot be taken apart.
     pub fn of(profile: &Profile, runs: f64) -> Result<Self, String> {
-        if profile.devices.is_empty() {
+        if is_of_nodes(profile) {
             Self::of_nodes(profile, runs)
         } else {
             Self::of_devices(profile, runs)
         }
     }
 
+    /// Time in which nothing ran, in nanoseconds.
+    pub fn pauses_ns(&self) -> f64 {
+        let pauses = self.parts.iter().filter(|part| part.kind.is_pause());
+        pauses.map(|part| part.ns).sum()
+    }
+
     /// Nodes of a runtime on the processor, within whole runs.
     fn of_nodes(profile: &Profile, runs: f64) -> Result<Self, String> {
         let found = breakdown::add_up(profile, &Rules::default(), Level::Category);
         let computing = found.summed_ns.ok_or("the profile has no times")? as f64;
-        let ranges: u64 = profile
-            .of_kind(SliceKind::Range)
-            .filter(|total| total.name == breakdown::RUN)
-            .map(|total| total.total_ns)
-            .sum();
-        let whole = match (ranges, profile.span_ns) {
-            (0, None) => {
-                return Err("the profile does not record how long its runs took".to_owned());
-            }
-            (0, Some(span)) => span as f64,
-            (ranges, _) => ranges as f64,
+        let Some(whole) = whole_runs_ns(profile).or(profile.span_ns) else {
+            return Err("the profile does not record how long its runs took".to_owned());
         };
+        let whole = whole as f64;
         if computing > (1.0 + ADDS_UP_WITHIN) * whole {
             return Err(format!(
-                "its nodes take {} together and its runs {}: nodes ran side by side",
+                "its nodes take {} together and its run {}: nodes ran side by side, or their times are wrong",
                 humanize::duration_ns(computing / runs),
                 humanize::duration_ns(whole / runs)
             ));
         }
-        let whole = whole.max(computing);
-        Ok(Self::from_parts(
+        Self::from_parts(
             &[
                 (WallKind::Computing, computing),
-                (WallKind::OtherGap, whole - computing),
+                (WallKind::OtherGap, whole.max(computing) - computing),
             ],
             runs,
-        ))
+        )
     }
 
+    /// Kernels on devices, from the first to the last; the mean of all devices.
     fn of_devices(profile: &Profile, runs: f64) -> Result<Self, String> {
-        let [device] = profile.devices.as_slice() else {
-            return Err(format!(
-                "{} devices ran side by side; a bar is made of one",
-                profile.devices.len()
-            ));
-        };
-        let (span, busy) = (device.span_ns as f64, device.busy_ns as f64);
-        let kernels = device.kernels_ns as f64;
-        if span <= 0.0 || busy > span || kernels > busy {
-            return Err("the times of the device do not fit into each other".to_owned());
+        let mut parts = WallKind::ALL.map(|kind| (kind, 0.0));
+        for device in &profile.devices {
+            let (span, busy) = (device.span_ns, device.busy_ns);
+            // Sessions of earlier versions do not have the time of the kernels alone.
+            let kernels = match device.kernels_ns {
+                0 => busy,
+                kernels => kernels,
+            };
+            let idle = device.not_computing.unwrap_or_default();
+            let late_or_waited = idle.launched_late_ns.saturating_add(idle.waited_ns);
+            let known_pauses = late_or_waited.saturating_add(idle.other_ns);
+            if span == 0
+                || busy > span
+                || kernels > busy
+                || idle.communication_ns > kernels
+                || known_pauses > span - busy
+            {
+                return Err("the times of the device do not fit into each other".to_owned());
+            }
+            let of_device = [
+                kernels - idle.communication_ns,
+                busy - kernels,
+                idle.communication_ns,
+                idle.launched_late_ns,
+                idle.waited_ns,
+                span - busy - late_or_waited,
+            ];
+            for ((_, sum), ns) in parts.iter_mut().zip(of_device) {
+                *sum += ns as f64;
+            }
         }
-        Ok(Self::from_parts(
-            &[
-                (WallKind::Computing, kernels),
-                (WallKind::Copies, busy - kernels),
-                (WallKind::OtherGap, span - busy),
-            ],
-            runs,
-        ))
+        Self::from_parts(&parts, runs * profile.devices.len() as f64)
     }
 
-    fn from_parts(parts: &[(WallKind, f64)], runs: f64) -> Self {
+    fn from_parts(parts: &[(WallKind, f64)], divisor: f64) -> Result<Self, String> {
         let wall_ns: f64 = parts.iter().map(|(_, ns)| ns).sum();
+        if wall_ns <= 0.0 {
+            return Err("the profile has no times".to_owned());
+        }
         let parts = parts.iter().filter(|(_, ns)| *ns > 0.0);
-        Self {
-            wall_ns: wall_ns / runs,
+        Ok(Self {
+            wall_ns: wall_ns / divisor,
             parts: parts
                 .map(|&(kind, ns)| WallPart {
                     kind,
-                    ns: ns / runs,
+                    ns: ns / divisor,
                     share: ns / wall_ns,
                 })
                 .collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::profile::{DeviceTime, NotComputing};
+
+    fn device(busy_ns: u64, kernels_ns: u64, not_computing: Option<NotComputing>) -> DeviceTime {
+        DeviceTime {
+            device: "GPU 0".to_owned(),
+            busy_ns,
+            kernels_ns,
+            span_ns: 1000,
+            gaps: Vec::new(),
+            not_computing,
         }
+    }
+
+    fn parts(devices: Vec<DeviceTime>) -> Result<Vec<(WallKind, f64)>, String> {
+        let profile = Profile {
+            devices,
+            ..Profile::default()
+        };
+        let wall = WallTime::of(&profile, 2.0)?;
+        let sum: f64 = wall.parts.iter().map(|part| part.ns).sum();
+        assert!((sum - wall.wall_ns).abs() < 1e-9, "{wall:?}");
+        let pauses = wall.parts.iter().filter(|part| part.kind.is_pause());
+        assert!((pauses.map(|part| part.ns).sum::<f64>() - wall.pauses_ns()).abs() < 1e-9);
+        Ok(wall.parts.iter().map(|part| (part.kind, part.ns)).collect())
+    }
+
+    #[test]
+    fn a_device_has_every_part_and_they_add_up() {
+        let idle = NotComputing {
+            communication_ns: 100,
+            launched_late_ns: 150,
+            waited_ns: 40,
+            other_ns: 10,
+        };
+        let all = parts(vec![device(800, 600, Some(idle))]).unwrap();
+        let expected = [250.0, 100.0, 50.0, 75.0, 20.0, 5.0];
+        assert_eq!(
+            all,
+            WallKind::ALL.into_iter().zip(expected).collect::<Vec<_>>()
+        );
+        let mean = parts(vec![
+            device(800, 600, Some(idle)),
+            device(800, 600, Some(idle)),
+        ]);
+        assert_eq!(mean.unwrap(), all);
+    }
+
+    #[test]
+    fn an_earlier_session_tells_fewer_parts_and_nonsense_none() {
+        let old = parts(vec![device(800, 0, None)]).unwrap();
+        assert_eq!(
+            old,
+            [(WallKind::Computing, 400.0), (WallKind::OtherGap, 100.0)]
+        );
+        assert!(parts(vec![device(1200, 0, None)]).is_err());
+        assert!(parts(vec![device(800, 900, None)]).is_err());
+        let idle = NotComputing {
+            waited_ns: 300,
+            ..NotComputing::default()
+        };
+        assert!(parts(vec![device(800, 700, Some(idle))]).is_err());
+        assert!(parts(vec![DeviceTime::default()]).is_err());
     }
 }
