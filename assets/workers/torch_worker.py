@@ -2157,7 +2157,10 @@ class Worker:
         with self.running({"case": case_key}) as case:
             for _ in range(warm_up):
                 case.timed_run()
-            watched = torch.profiler.profile(activities=activities, profile_memory=True, acc_events=True)
+            # Shapes say what each operator has to do.
+            watched = torch.profiler.profile(
+                activities=activities, record_shapes=True, profile_memory=True, acc_events=True
+            )
             case.watched = True
             with watched as seen:
                 began_ns = time.monotonic_ns()

@@ -42,6 +42,14 @@ fn walk(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<u32>)) {
     }
 }
 
+/// Calls `visit` with each operator and call and the one that it lies within.
+pub(crate) fn each_nested(trace: &Trace, visit: impl FnMut(u32, Option<u32>)) {
+    let order = in_order(trace, |slice| {
+        matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
+    });
+    walk(trace, &order, visit);
+}
+
 /// The time of each slice of the host that has others of its kind within it, without theirs; by its
 /// index. Operators lie within operators, and the nodes of a subgraph within the node that holds it.
 pub(crate) fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> {

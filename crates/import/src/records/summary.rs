@@ -8,9 +8,11 @@ use crate::Imported;
 use crate::nvidia::trtexec_layers::facts_of_layers;
 use crate::records::device_time::{calls, devices, launches};
 use crate::records::nesting;
+use crate::records::node_work::{self, SliceWork};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::{MemoryUse, Profile, Total};
 use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_core::domain::work::Work;
 
 /// Allocations listed.
 const LARGEST: usize = 20;
@@ -22,7 +24,8 @@ const NAMES: usize = 20_000;
 /// The time of a file, added up.
 pub fn profile(imported: &Imported, name: &str) -> Profile {
     let trace = &imported.trace;
-    let (mut totals, left_out) = totals(trace, NAMES);
+    let work = node_work::of_trace(trace, imported.format);
+    let (mut totals, left_out) = totals(trace, &work, NAMES);
     let mut notes = imported.notes.clone();
     notes.extend(left_out.note(NAMES));
     totals.extend(imported.totals.iter().cloned());
@@ -71,6 +74,8 @@ struct Sum {
     total_ns: u64,
     min_ns: u64,
     max_ns: u64,
+    /// The work of all calls; nothing where that of one is not known.
+    work: Option<Work>,
 }
 
 impl Sum {
@@ -80,6 +85,8 @@ impl Sum {
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        let both = self.work.zip(other.work);
+        self.work = both.and_then(|(one, other)| one.plus(other));
     }
 }
 
@@ -104,7 +111,7 @@ impl LeftOut {
 }
 
 /// Every name with its times, at most so many, and one row for each kind and place of those left out.
-fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
+fn totals(trace: &Trace, work: &SliceWork, most: usize) -> (Vec<Total>, LeftOut) {
     // Tracks of one device or one process are one place.
     let mut places: Vec<&str> = Vec::new();
     let place_of: Vec<u32> = trace
@@ -118,10 +125,10 @@ fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
             }) as u32
         })
         .collect();
-    let mut sums = sums(trace, &place_of);
+    let mut sums = sums(trace, work, &place_of);
     let (left_out, rest) = fold(&mut sums, most);
     let total = |sum: &Sum| Total {
-        work: None,
+        work: sum.work,
         kind: sum.kind,
         name: match sum.names {
             1 => trace.names.get(sum.name).to_owned(),
@@ -145,7 +152,7 @@ fn totals(trace: &Trace, most: usize) -> (Vec<Total>, LeftOut) {
 }
 
 /// Slices added up.
-fn sums(trace: &Trace, place_of: &[u32]) -> Vec<Sum> {
+fn sums(trace: &Trace, work: &SliceWork, place_of: &[u32]) -> Vec<Sum> {
     let own = [SliceKind::Operator, SliceKind::Kernel].map(|kind| nesting::self_times(trace, kind));
     let mut rows: FxHashMap<(SliceKind, u32, u32, u32), u32> = FxHashMap::default();
     let mut sums: Vec<Sum> = Vec::new();
@@ -172,6 +179,7 @@ fn sums(trace: &Trace, place_of: &[u32]) -> Vec<Sum> {
             total_ns: time,
             min_ns: time,
             max_ns: time,
+            work: work.get(&index).copied(),
         };
         let row = *rows
             .entry((slice.kind, slice.name, slice.op, place))
@@ -337,10 +345,10 @@ mod tests {
         }
         let whole = 1_045;
         let summed = |totals: &[Total]| totals.iter().map(|total| total.total_ns).sum::<u64>();
-        let (all, left_out) = totals(&trace, 10);
+        let (all, left_out) = totals(&trace, &SliceWork::default(), 10);
         assert_eq!((all.len(), summed(&all)), (10, whole));
         assert_eq!((left_out.note(10), left_out), (None, LeftOut::default()));
-        let (some, left_out) = totals(&trace, 4);
+        let (some, left_out) = totals(&trace, &SliceWork::default(), 4);
         assert_eq!((some.len(), summed(&some)), (5, whole));
         let rest = some.iter().find(|total| total.name == "6 other kernels");
         let rest = rest.map(|rest| (rest.calls, rest.total_ns, rest.min_ns, rest.max_ns));

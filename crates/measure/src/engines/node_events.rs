@@ -21,6 +21,27 @@ pub(super) fn node(engine: &str, name: &str, operator: &str) -> Value {
     })
 }
 
+/// An element type, as ONNX Runtime calls it, and sizes.
+pub(super) type Shape = (&'static str, Vec<usize>);
+
+/// A node with what went into it and came out of it; nothing stands for what was left out.
+pub(super) fn with_shapes(
+    mut event: Value,
+    inputs: &[Option<Shape>],
+    outputs: &[Option<Shape>],
+) -> Value {
+    let list = |shapes: &[Option<Shape>]| {
+        let shape = |shape: &Option<Shape>| match shape {
+            Some((element, dims)) => json!({ *element: dims }),
+            None => json!({}),
+        };
+        Value::Array(shapes.iter().map(shape).collect())
+    };
+    event["args"]["input_type_shape"] = list(inputs);
+    event["args"]["output_type_shape"] = list(outputs);
+    event
+}
+
 /// A whole run, behind its nodes.
 pub(super) fn run() -> Value {
     json!({"cat": "Session", "name": "model_run", "args": {}})

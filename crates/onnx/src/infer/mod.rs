@@ -194,6 +194,7 @@ impl<'a> Op<'a> {
                 let dims = window::pool(self);
                 return Some(vec![dims.clone(), dims]);
             }
+            "LSTM" | "GRU" | "RNN" => return recurrent(self),
             "Dropout" => return Some(vec![self.same(0), self.same(0)]),
             "DynamicQuantizeLinear" => {
                 return Some(vec![self.same(0), Some(vec![]), Some(vec![])]);
@@ -204,6 +205,11 @@ impl<'a> Op<'a> {
             "Gemm" | "FusedGemm" => gemm(self, 1),
             "QGemm" => gemm(self, 3),
             "MatMul" | "MatMulInteger" => matmul(self.shape(0)?, self.shape(1)?),
+            "MatMulNBits" => {
+                let mut dims = self.same(0)?;
+                *dims.last_mut()? = usize::try_from(self.int("N", -1)).ok()?;
+                Some(dims)
+            }
             "QLinearMatMul" => matmul(self.shape(0)?, self.shape(3)?),
             "FusedMatMul" => fused_matmul(self),
             "QLinearAdd" | "QLinearMul" => broadcast(self.shape(0)?, self.shape(3)?),
@@ -383,6 +389,22 @@ fn matmul(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     dims.extend(rows);
     dims.extend(columns);
     Some(dims)
+}
+
+/// A recurrent layer: all its states, and the last one; an LSTM has a second last one.
+fn recurrent(op: &Op<'_>) -> Outputs {
+    let (&[first, second, _], &[ways, _, hidden]) = (op.shape(0)?, op.shape(2)?) else {
+        return None;
+    };
+    let (all, last) = if op.int("layout", 0) == 0 {
+        (
+            vec![first, ways, second, hidden],
+            vec![ways, second, hidden],
+        )
+    } else {
+        (vec![first, second, ways, hidden], vec![first, ways, hidden])
+    };
+    Some(vec![Some(all), Some(last.clone()), Some(last)])
 }
 
 /// A matrix product whose factors may be transposed by flags.

@@ -18,7 +18,7 @@ pub mod probes;
 mod resnet;
 pub mod roofs;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod transformer;
 mod unet;
 mod vit;

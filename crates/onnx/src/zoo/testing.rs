@@ -13,7 +13,7 @@ use crate::pb::ModelProto;
 use crate::{cost, dim_expression, infer, inspect};
 
 /// The shapes of all values where the named dimensions have these sizes.
-pub(super) fn shapes_at(model: &ModelProto, sizes: &[(&str, usize)]) -> Shapes {
+pub(crate) fn shapes_at(model: &ModelProto, sizes: &[(&str, usize)]) -> Shapes {
     let by_name = |name: &str| sizes.iter().find(|(known, _)| *known == name).map(|s| s.1);
     let size = |dim: Dim| match dim {
         Dim::Fixed(size) => size,

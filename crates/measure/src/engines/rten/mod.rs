@@ -4,6 +4,7 @@
 //! 16-bit floats is refused, because its times would be those of another precision.
 
 mod generate;
+mod report;
 mod values;
 
 use std::fs::{self, File};
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 
 use self::generate::OwnedSteps;
+use self::report::node_times;
 use self::values::{Outputs, from_rten, refused, to_rten};
 use super::generate::{Generate, Requests};
 use super::key::{MOST, Takes};
@@ -95,6 +97,7 @@ impl Engine for Rten {
             let mut took = Duration::ZERO;
             for node in node_times(&report) {
                 let event = node_events::node("rten", &node.name, &node.operator);
+                let event = node_events::with_shapes(event, &node.inputs, &node.outputs);
                 events.push(node_events::at(event, began + took, node.took));
                 took += node.took;
             }
@@ -322,54 +325,6 @@ fn printed(
     ran?;
     flushed.map_err(failed)?;
     fs::read_to_string(&path).map_err(failed)
-}
-
-/// A node that ran, as rten reports it.
-#[derive(Debug, PartialEq)]
-struct NodeTime {
-    operator: String,
-    name: String,
-    took: Duration,
-}
-
-/// Reads what rten prints of each node: `#3 Conv (conv1)`, its inputs and outputs, `  time: 1.234ms`.
-fn node_times(report: &str) -> Vec<NodeTime> {
-    let mut times = Vec::new();
-    let mut node = None;
-    for line in report.lines() {
-        if let Some(heading) = line.strip_prefix('#') {
-            node = heading_of(heading);
-        } else if let Some(output) = line.strip_prefix("  output 0: ") {
-            // A node without a name goes by its first output.
-            if let Some((_, name)) = node.as_mut().filter(|(_, name)| name.is_empty()) {
-                let end = output.rfind(" ([").unwrap_or(output.len());
-                output[..end].clone_into(name);
-            }
-        } else if let Some(took) = line.strip_prefix("  time: ") {
-            let took = took.strip_suffix("ms").and_then(milliseconds);
-            // What a loop or a branch takes is what the nodes within it take, which come before it.
-            let timed = node.take().zip(took);
-            let timed = timed.filter(|((operator, _), _)| operator != "If" && operator != "Loop");
-            times.extend(timed.map(|((operator, name), took)| NodeTime {
-                operator,
-                name,
-                took,
-            }));
-        }
-    }
-    times
-}
-
-fn milliseconds(text: &str) -> Option<Duration> {
-    let ms: f64 = text.parse().ok()?;
-    Duration::try_from_secs_f64(ms / 1e3).ok()
-}
-
-/// Operator and name in `3 Conv (conv1)`.
-fn heading_of(heading: &str) -> Option<(String, String)> {
-    let (_, rest) = heading.split_once(' ')?;
-    let (operator, name) = rest.split_once(" (")?;
-    Some((operator.to_owned(), name.strip_suffix(')')?.to_owned()))
 }
 
 #[cfg(test)]

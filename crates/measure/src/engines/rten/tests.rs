@@ -169,24 +169,32 @@ fn a_panic_is_a_failure() {
 
 #[test]
 fn what_rten_prints_of_its_nodes_is_read() {
-    let report = "#0 Conv (conv1)\n  input 0: x (f32 [1, 3])\n  output 0: a ([1, 8])\n  time: 1.250ms\n\
+    let report = "#0 Conv (conv1)\n  input 0: x (f32 [1, 3])\n  input 2: (b) (i32 [])\n  output 0: a ([1, 8])\n  time: 1.250ms\n\
                   #0 Relu (within)\n  output 0: w ([1])\n  time: 0.100ms\n\
                   #1 If (branch)\n  output 0: b ([1, 8])\n  time: 0.150ms\n\
                   #2 Add ()\n  output 0: sum (of two) ([1, 8])\n  time: 0.002ms\n\
                   3 ops evaluated in 1.352ms\nPool allocs 1 hits 0\n\nConv  1.25ms (92%)\n";
-    let node = |operator: &str, name: &str, us| NodeTime {
-        operator: operator.to_owned(),
-        name: name.to_owned(),
-        took: Duration::from_micros(us),
-    };
+    let nodes = node_times(report);
+    let read: Vec<(&str, &str, u128)> = nodes
+        .iter()
+        .map(|node| {
+            let took = node.took.as_micros();
+            (node.operator.as_str(), node.name.as_str(), took)
+        })
+        .collect();
     assert_eq!(
-        node_times(report),
+        read,
         [
-            node("Conv", "conv1", 1250),
-            node("Relu", "within", 100),
-            node("Add", "sum (of two)", 2),
+            ("Conv", "conv1", 1250),
+            ("Relu", "within", 100),
+            ("Add", "sum (of two)", 2),
         ]
     );
+    // The second input is left out, and what comes out has the type of what goes in.
+    let conv = &nodes[0];
+    let bias = Some(("int32", vec![]));
+    assert_eq!(conv.inputs, [Some(("float", vec![1, 3])), None, bias]);
+    assert_eq!(conv.outputs, [Some(("float", vec![1, 8]))]);
 }
 
 fn decoder(batch: usize, prompt: usize, new: usize) -> Generate {

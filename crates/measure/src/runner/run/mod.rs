@@ -8,6 +8,7 @@ mod device_sampling;
 mod examining;
 pub mod judging;
 mod machines;
+mod node_work;
 mod profiling;
 mod workers;
 mod wrapping;

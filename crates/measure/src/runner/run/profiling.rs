@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Run;
+use super::{Run, node_work};
 use crate::engines::{self, PROFILE_WARM_UP};
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
@@ -122,6 +122,7 @@ impl Run<'_, '_> {
         let name = format!("{}, {}", self.session.setup_label(case.setup), case.point);
         let mut profile = summary::profile(&imported, &name);
         profile.case = Some(case);
+        self.fill_work(case, &mut profile);
         let setup = self.request.beginning.plan.setups.get(case.setup);
         let plan = &self.request.beginning.plan;
         let own = plan.profiling == Some(Profiler::Engine);
@@ -153,6 +154,15 @@ impl Run<'_, '_> {
             });
         profile.trace_file = self.keep_trace(case, &imported);
         Ok(profile)
+    }
+
+    /// Tells the nodes of a profile their work, where its runs are runs of the whole network.
+    fn fill_work(&self, case: CaseKey, profile: &mut Profile) {
+        let names_nodes = profile.format == "onnxruntime" && self.requests_of(case).is_none();
+        if let (true, Ok(inputs)) = (names_nodes, self.inputs_of(case)) {
+            let examination = self.session.examinations.get(&case.setup);
+            node_work::fill(profile, &self.model(case.setup), &inputs, examination);
+        }
     }
 
     /// Has the engine run and watch itself.

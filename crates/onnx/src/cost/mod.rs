@@ -2,14 +2,15 @@
 //!
 //! Shapes come from `infer`; totals go to `inspect`, and the list per node to the analysis of
 //! where time goes. Convolutions and matrix products are counted, the rest is zero: this is how
-//! the literature counts, and it is where nearly all arithmetic is.
+//! the literature counts, and it is where nearly all arithmetic is. `work` counts every node.
+
+pub mod work;
 
 use std::collections::BTreeMap;
 
+use crate::infer::Shapes;
 use crate::pb::{ModelProto, NodeProto};
-
-use super::infer::Shapes;
-use super::proto::{self, elements};
+use crate::proto::{self, elements};
 
 /// What one node costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ enum Product {
 
 /// Multiply-accumulates of the whole graph, and the cost of each node whose shapes are known.
 pub fn macs(model: &ModelProto, shapes: &Shapes) -> (u64, Vec<NodeCost>) {
-    let sizes = element_sizes(model);
+    let types = work::elements(model);
     let mut total: u64 = 0;
     let mut costs = Vec::new();
     for node in proto::nodes(model) {
@@ -47,8 +48,9 @@ pub fn macs(model: &ModelProto, shapes: &Shapes) -> (u64, Vec<NodeCost>) {
         let macs = node_macs(node, shapes).unwrap_or(0);
         total = total.saturating_add(macs);
         let moved = node.input.iter().chain(&node.output).filter_map(|name| {
-            let size = sizes.get(name.as_str()).copied().unwrap_or(4);
-            Some(elements(shapes.get(name)?).saturating_mul(size))
+            let bits = types.get(name.as_str()).map_or(32, |element| element.bits);
+            let bytes = bits.div_ceil(8);
+            Some(elements(shapes.get(name)?).saturating_mul(bytes))
         });
         costs.push(NodeCost {
             name: label(node),
@@ -141,50 +143,6 @@ fn node_macs(node: &NodeProto, shapes: &Shapes) -> Option<u64> {
             elements(output).saturating_mul(*dims.get(inner)? as u64)
         }
     })
-}
-
-/// Bytes per element of each value: stated for inputs and constants, followed through the few
-/// operators that change the type, and otherwise that of the operator's first input.
-fn element_sizes(model: &ModelProto) -> BTreeMap<&str, u64> {
-    let bytes = |data_type| proto::element_bits(data_type).map_or(4, |bits| bits.div_ceil(8));
-    let mut sizes = BTreeMap::new();
-    let Some(graph) = &model.graph else {
-        return sizes;
-    };
-    for value in &graph.input {
-        if let Some(tensor) = proto::tensor_type(value) {
-            sizes.insert(value.name.as_str(), bytes(tensor.elem_type));
-        }
-    }
-    for (name, tensor) in proto::constants(graph) {
-        sizes.insert(name, bytes(tensor.data_type));
-    }
-    for node in &graph.node {
-        let of = |index| proto::input(node, index).and_then(|name| sizes.get(name).copied());
-        let size = match node.op_type.as_str() {
-            "Constant" => continue,
-            "QuantizeLinear"
-            | "DynamicQuantizeLinear"
-            | "Equal"
-            | "Greater"
-            | "GreaterOrEqual"
-            | "Less"
-            | "LessOrEqual"
-            | "Not"
-            | "And"
-            | "Or"
-            | "Xor" => 1,
-            "Cast" => proto::int(node, "to").map_or(4, |to| bytes(to as i32)),
-            "ConvInteger" | "MatMulInteger" => 4,
-            "DequantizeLinear" | "Where" => of(1).unwrap_or(4),
-            "Shape" | "Size" | "ArgMax" | "ArgMin" | "NonZero" => 8,
-            _ => of(0).unwrap_or(4),
-        };
-        for output in &node.output {
-            sizes.insert(output.as_str(), size);
-        }
-    }
-    sizes
 }
 
 #[cfg(test)]
