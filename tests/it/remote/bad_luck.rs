@@ -62,6 +62,13 @@ fn a_machine_that_cannot_be_reached_is_no_sample() {
 }
 
 #[test]
+fn experiments_are_refused_where_their_cores_are_not_known() {
+    let home = Home::new();
+    let run = home.run(&["why", "resnet18@cifar", "--setup", "rten,where=ssh:box"]);
+    run.fails_saying(&["another machine", "over there"]);
+}
+
+#[test]
 fn a_banner_and_a_noisy_shell_are_passed_over() {
     let Some(server) = Server::with("Banner /etc/hostname") else {
         return;

@@ -213,6 +213,11 @@ fn one_allocation_is_taken_for_a_run_and_given_back_in_every_ending() {
             let run = Run::of(&child.wait_with_output().expect("it ends"));
             let outcomes = run.outcomes();
             assert_eq!(outcomes[0].2, "lost", "{run:#?}");
+            let reason = run.json()["cases"][0]["reason"].to_string();
+            assert!(
+                reason.contains("CANCELLED") || reason.contains("Slurm"),
+                "{reason}"
+            );
             assert_eq!(outcomes[1].2, "finished", "{run:#?}");
         } else {
             child.kill().expect("it is killed");

@@ -117,6 +117,19 @@ impl Run<'_, '_> {
         }
     }
 
+    /// A lost connection with the reason in the words of what carried it.
+    pub(super) fn in_words_of_the_way(&self, setup: usize, error: WorkerError) -> WorkerError {
+        match (error, self.request.machines.get(&setup)) {
+            (WorkerError::Died(ending), Some(machine)) if ending.is_lost => {
+                let Machine {
+                    transport, target, ..
+                } = machine;
+                WorkerError::Lost(transport.trouble(target, &ending.stderr))
+            }
+            (error, _) => error,
+        }
+    }
+
     /// Whether a setup runs on another machine.
     pub(super) fn is_elsewhere(&self, setup: usize) -> bool {
         self.request.machines.contains_key(&setup)

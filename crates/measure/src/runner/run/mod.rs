@@ -539,7 +539,9 @@ impl Run<'_, '_> {
         } else {
             self.close(case);
         }
-        let outcome = error.into_outcome(phase);
+        let outcome = self
+            .in_words_of_the_way(case.setup, error)
+            .into_outcome(phase);
         // Stopping the run and leaving out a case set the outcome later.
         if outcome == Outcome::Cancelled {
             return;
