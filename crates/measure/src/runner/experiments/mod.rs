@@ -173,7 +173,6 @@ fn request(
     if transport::is_elsewhere(setup) {
         return Err(format!(
             "{setup} runs on another machine, and experiments are made on this one alone; run powerband why over there"
-            "{setup} runs on another machine, and experiments know the cores of this one alone; run powerband why over there"
         ));
     }
     if setup.has_neighbour() {
