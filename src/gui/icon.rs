@@ -18,6 +18,7 @@ icons! {
     HISTORY = "\u{e087}", "History.";
     JOURNEY = "\u{e53e}", "Journey.";
     KERNELS = "\u{e529}", "Kernels.";
+    WHY = "\u{e082}", "Why.";
     TIMELINE = "\u{e038}", "Timeline.";
     LIBRARY = "\u{e100}", "Library.";
     SETTINGS = "\u{e245}", "Settings.";

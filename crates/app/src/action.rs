@@ -19,6 +19,7 @@ pub use super::sessions::action::Sessions;
 pub use super::shell::action::{Closing, Shell};
 use super::tables::action::Change;
 pub use super::timeline::action::Timeline;
+pub use super::why::action::Why;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +50,8 @@ pub enum Action {
     Journey(Journey),
     /// Actions on the kernels of a profile.
     Kernels(Kernels),
+    /// Actions on the question why a case is slow.
+    Why(Why),
     /// Opens a file of another tool and shows it on the timeline.
     OpenTrace(PathBuf),
     /// About the timeline.

@@ -15,6 +15,7 @@ use super::plan::{Draft, Sources};
 use super::screen::Screen;
 use super::sessions::{Findings, SessionId};
 use super::timeline::{Measured, OpenTrace, TraceId};
+use super::why;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::{Beginning, Stamped};
 use powerband_core::domain::model::ModelSummary;
@@ -139,6 +140,8 @@ pub enum FindingMessage {
     ComparedSteps(Box<ComparedSteps>),
     /// A profile was added up.
     AddedUp(Box<Found>),
+    /// What limits a case was found.
+    Limits(Box<why::Found>),
     /// The timeline of a profile was read for the instances of its kernels, or why not.
     TraceOfKernels(kernels::Pick, Result<Arc<Trace>, String>),
     /// Instances of a kernel were looked for.

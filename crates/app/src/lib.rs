@@ -30,6 +30,7 @@ pub mod sessions;
 pub mod shell;
 pub mod tables;
 pub mod timeline;
+pub mod why;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,6 +60,7 @@ use shell::settings::{self, Remembered};
 use shell::trail::Trail;
 use tables::Tables;
 use timeline::TimelineState;
+use why::WhyState;
 
 /// A request of the application to the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,6 +164,8 @@ pub struct App {
     pub journey: JourneyState,
     /// The time of a profile by category, operator and kernel.
     pub kernels: KernelsState,
+    /// Why a case is slow.
+    pub why: WhyState,
     /// The timeline of a trace.
     pub timeline: TimelineState,
     /// The library.
@@ -217,6 +221,7 @@ impl App {
             history: HistoryState::default(),
             journey: JourneyState::default(),
             kernels: KernelsState::default(),
+            why: WhyState::default(),
             timeline: TimelineState::default(),
             library: LibraryState::default(),
             tables: Tables::arranged(remembered.tables.clone()),
@@ -296,6 +301,7 @@ impl App {
             Action::History(history) => self.history(&history),
             Action::Journey(journey) => self.journey(&journey),
             Action::Kernels(kernels) => self.kernels(kernels),
+            Action::Why(change) => self.why(&change),
             Action::OpenTrace(path) => self.open_traces(vec![path]),
             Action::Timeline(change) => self.timeline(change),
             Action::Library(library) => self.library(library),
@@ -336,6 +342,7 @@ impl App {
         }
         self.compare_steps_if_wanted();
         self.add_up_if_wanted();
+        self.find_limits_if_wanted();
     }
 
     fn say(&mut self, weight: Weight, text: impl Into<String>) {
@@ -363,5 +370,6 @@ impl App {
         self.follow_if_wanted();
         self.compare_steps_if_wanted();
         self.add_up_if_wanted();
+        self.find_limits_if_wanted();
     }
 }

@@ -86,6 +86,7 @@ impl App {
             FindingMessage::Followed(found) => self.followed(found),
             FindingMessage::ComparedSteps(found) => self.compared_steps(*found),
             FindingMessage::AddedUp(found) => self.added_up(*found),
+            FindingMessage::Limits(found) => self.limits_found(*found),
             FindingMessage::TraceOfKernels(pick, read) => self.trace_of_kernels(pick, read),
             FindingMessage::Instances(pick, kernel, found) => {
                 self.instances_found(pick, &kernel, found);

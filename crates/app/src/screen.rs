@@ -24,6 +24,8 @@ pub enum Screen {
     Journey,
     /// The time of a profile by category, operator and kernel.
     Kernels,
+    /// What limits a case, and how much is left.
+    Why,
     /// A profiler's trace over time.
     Timeline,
     /// All sessions.
@@ -34,7 +36,7 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Home,
         Self::Plan,
         Self::Run,
@@ -43,6 +45,7 @@ impl Screen {
         Self::History,
         Self::Journey,
         Self::Kernels,
+        Self::Why,
         Self::Timeline,
         Self::Library,
         Self::Settings,
@@ -59,6 +62,7 @@ impl Screen {
             Self::History => "History",
             Self::Journey => "Steps",
             Self::Kernels => "Kernels",
+            Self::Why => "Why",
             Self::Timeline => "Timeline",
             Self::Library => "Library",
             Self::Settings => "Settings",
@@ -76,6 +80,7 @@ impl Screen {
             Self::History => "One case in all sessions",
             Self::Journey => "Gain and cost of each step",
             Self::Kernels => "Where the time of a profile went",
+            Self::Why => "What limits a case, and how much is left",
             Self::Timeline => "What ran where and when, from a profiler's trace",
             Self::Library => "All sessions",
             Self::Settings => "Theme, interface size and shortcuts",

@@ -11,6 +11,7 @@ mod plan;
 mod run;
 mod settings;
 mod timeline;
+mod why;
 
 use eframe::egui::{Align, Layout, Margin, ScrollArea, Ui, vec2};
 
@@ -73,6 +74,11 @@ pub(super) const ALL: &[View] = &[
         screen: Screen::Kernels,
         icon: icon::KERNELS,
         show: kernels::show,
+    },
+    View {
+        screen: Screen::Why,
+        icon: icon::WHY,
+        show: why::show,
     },
     View {
         screen: Screen::Timeline,

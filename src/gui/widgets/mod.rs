@@ -19,6 +19,7 @@ mod marks;
 pub(super) mod menu;
 pub(super) mod segmented;
 pub(super) mod sheet;
+pub(super) mod sketch;
 pub(super) mod table;
 pub(super) mod timeline_canvas;
 pub(super) mod tip;

@@ -53,6 +53,7 @@ mod traces;
 mod typing;
 mod verdicts;
 mod watching;
+mod why;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -505,6 +505,9 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
             app.history.result.is_some() && app.history.busy.is_none()
         });
     }
+    if screen == Screen::Why && state != State::Empty {
+        super::why::explained(desk);
+    }
     if screen == Screen::Journey && state != State::Empty {
         desk.until("steps are compared", |app| app.journey.result.is_some());
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use powerband_app::App;
 use powerband_app::action::{
     Action, Charts, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run,
-    Sessions, Shell, Timeline,
+    Sessions, Shell, Timeline, Why,
 };
 use powerband_app::command;
 use powerband_app::kernels::instances::Progress;
@@ -148,6 +148,7 @@ ways! {
     Action::Run(Run::Pause) => Palette,
     Action::Run(Run::Resume) => Palette,
     Action::Run(Run::More(_, _)) => Else("a command, where a verdict is open"),
+    Action::Run(Run::Why(_)) => Palette,
     Action::Run(Run::Stop) => Palette,
     Action::Run(Run::Skip(_)) => Palette,
     Action::Run(Run::Unskip(_)) => Palette,
@@ -223,6 +224,8 @@ ways! {
     Action::Kernels(Kernels::Find(_)) => Palette,
     Action::Kernels(Kernels::Timeline) => Palette,
     Action::Kernels(Kernels::Gap(_, _)) => Palette,
+    Action::Why(Why::Look(_)) => Palette,
+    Action::Why(Why::Select(_)) => Palette,
     Action::OpenTrace(_) => DIALOG,
     Action::Timeline(Timeline::Choose) => Palette,
     Action::Timeline(Timeline::Show(_)) => Palette,
@@ -481,6 +484,11 @@ fn every_action_is_reached_without_a_mouse() {
         look(&mut desk, profile);
         collect(desk.app(), &mut arms, &mut fields);
     }
+    desk.act(Action::Go(Screen::Why));
+    super::why::explained(&mut desk);
+    desk.act(Action::Why(Why::Select(Some(0))));
+    collect(desk.app(), &mut arms, &mut fields);
+    desk.act(Action::Go(Screen::Kernels));
     let rows = Kernels::Level(Level::Kernel);
     desk.act(Action::Kernels(rows));
     collect(desk.app(), &mut arms, &mut fields);

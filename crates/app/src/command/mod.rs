@@ -15,7 +15,7 @@ use super::find::by_words;
 use super::keys::Shortcut;
 use super::{
     charts, compare, curves, figures, kernels, library, machine, plan, run, sessions, shell,
-    tables, timeline,
+    tables, timeline, why,
 };
 
 /// Every command.
@@ -32,6 +32,7 @@ pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
         compare::commands::ALL,
         figures::commands::ALL,
         kernels::commands::ALL,
+        why::commands::ALL,
         timeline::commands::ALL,
         library::commands::ALL,
         tables::commands::ALL,

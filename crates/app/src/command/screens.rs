@@ -30,6 +30,9 @@ pub(super) const ALL: &[Command] = &[
     command("go-kernels", "Go to Kernels", "Ctrl+8", |_| {
         Ok(Action::Go(Screen::Kernels))
     }),
+    command("go-why", "Go to Why", "Ctrl+Shift+Y", |_| {
+        Ok(Action::Go(Screen::Why))
+    }),
     command("go-timeline", "Go to Timeline", "Ctrl+Shift+T", |_| {
         Ok(Action::Go(Screen::Timeline))
     }),

@@ -1,7 +1,9 @@
 //! What can be done with a series, and with a case.
 
 use crate::App;
-use crate::action::{Action, Compare, Curves, Figures, History, Kernels, Sessions, Shell};
+use crate::action::{
+    Action, Compare, Curves, Figures, History, Kernels, Run, Sessions, Shell, Why,
+};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
 use crate::kernels;
@@ -9,6 +11,7 @@ use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
 use crate::screen::Screen;
 use crate::sessions::{self, LIVE, OpenSession, Pin};
 use crate::tables::action::Change;
+use crate::why::{Looking, can_be_asked};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_findings::analysis::breakdown::Level;
@@ -142,6 +145,7 @@ fn ways(app: &App, open: &OpenSession, setup: usize, point: Option<Point>) -> Ve
         let titles = ["Open in Kernels", "Show on the timeline"];
         offered.extend(kernels::menu::of_profile(app, pick, titles));
     }
+    offered.extend(explained(open, setup, point));
     let id = sessions::series(open.id, setup);
     if app
         .curves
@@ -159,6 +163,26 @@ fn ways(app: &App, open: &OpenSession, setup: usize, point: Option<Point>) -> Ve
     let can_run = can_run.ok_or("the session was not measured here");
     offered.push(anywhere("Reuse the plan", again).only_if(can_run));
     offered
+}
+
+/// What limits it: by the model where it has a profile, and by experiment.
+fn explained(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
+    let profile = profile_of(open, setup, point);
+    let look = profile.map(|pick| {
+        let looking = Looking {
+            session: pick.session,
+            profile: Some(pick.profile),
+        };
+        let look = Action::Why(Why::Look(looking));
+        seen_on(Screen::Why, "Show what limits it", look)
+    });
+    let ask = point.map(|point| {
+        let case = CaseKey { setup, point };
+        let session = open.id;
+        let ask = Action::Run(Run::Why(Pin { session, case }));
+        anywhere("Why? Measure experiments on it", ask).only_if(can_be_asked(open, case))
+    });
+    look.into_iter().chain(ask).collect()
 }
 
 /// The profile of a setup: of this case where there is one, else of any.

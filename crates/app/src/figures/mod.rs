@@ -62,6 +62,7 @@ pub fn about(app: &App) -> String {
             let side = |pick: Option<kernels::Pick>| pick.map(|pick| pick.session);
             of(&[side(app.kernels.before), side(app.kernels.looking)])
         }
+        Screen::Why => of(&[app.why.looking.map(|looking| looking.session)]),
         Screen::Journey => of(&[app.journey.looking.map(|looking| looking.session)]),
         // The sessions stand along its axis.
         Screen::History => {

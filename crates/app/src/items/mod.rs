@@ -111,6 +111,14 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
             let meaning = place.and_then(|place| app.kernels.meaning(*place));
             meaning.map(Item::Row).into_iter().collect()
         }
+        "limits" => {
+            let limits = app.why.result.as_ref();
+            let limits = limits.and_then(|found| found.limits.as_ref());
+            let node = limits.and_then(|limits| limits.nodes.get(row));
+            let name = node.map(|node| node.name.clone());
+            let row = name.map(Selected::Kernel).map(Item::Row);
+            row.into_iter().collect()
+        }
         "sessions" => {
             let listed = app.library.listed_at(row);
             let path = listed.map(|(path, _)| path.clone());

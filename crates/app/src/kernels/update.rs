@@ -149,6 +149,7 @@ impl App {
         self.kernels.redraw();
         self.kernel_tables();
         self.look_for_instances();
+        self.mark_node();
     }
 
     fn kernel_tables(&mut self) {

@@ -8,7 +8,7 @@ pub use entry::{Groups, Offered, anywhere};
 
 use super::{
     App, compare, curves, history, items, journey, kernels, library, machine, plan, run, sessions,
-    shell, tables, timeline,
+    shell, tables, timeline, why,
 };
 
 /// Everything that can be done now.
@@ -24,6 +24,7 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
         history::palette::entries,
         journey::palette::entries,
         kernels::palette::entries,
+        why::palette::entries,
         timeline::palette::entries,
         library::palette::entries,
         tables::palette::entries,

@@ -1,7 +1,7 @@
 //! Actions on the run.
 
 use super::states::CaseFilter;
-use crate::sessions::SessionId;
+use crate::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
 
 /// Actions on the run.
@@ -17,6 +17,8 @@ pub enum Run {
     Resume,
     /// Adds rounds to an open session, in its own file.
     More(SessionId, u32),
+    /// Measures experiments on a case, to see what limits it.
+    Why(Pin),
     /// Ends the run; its measurements are saved.
     Stop,
     /// Skips a case; a second time ends its worker at once.

@@ -6,6 +6,7 @@
 use crate::App;
 use crate::action::Run;
 use crate::notices::Weight;
+use crate::sessions::Pin;
 use powerband_measure::runner::programs::{self, Origin};
 use powerband_store::programs::remember;
 
@@ -25,7 +26,7 @@ impl App {
     pub(crate) fn asks_for_programs(&mut self, run: &Run) -> bool {
         let setups = match run {
             Run::Start => self.planner.draft.request().map(|request| request.setups),
-            Run::More(id, _) => {
+            Run::More(id, _) | Run::Why(Pin { session: id, .. }) => {
                 let open = self.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
             }

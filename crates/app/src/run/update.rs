@@ -10,7 +10,7 @@ use crate::jobs::Outlet;
 use crate::notices::Weight;
 use crate::plan::ModelFacts;
 use crate::screen::Screen;
-use crate::sessions::{Findings, LIVE, OpenSession, SessionId};
+use crate::sessions::{Findings, LIVE, OpenSession, Pin, SessionId};
 use crate::{App, Output};
 use powerband_core::base::clock;
 use powerband_core::domain::event::{RunEvent, Stamped};
@@ -25,7 +25,7 @@ use powerband_measure::runner::watching::WatchRequest;
 impl App {
     pub(crate) fn run(&mut self, run: &Run) {
         match run {
-            Run::Start | Run::StartFirst | Run::More(..) => {
+            Run::Start | Run::StartFirst | Run::More(..) | Run::Why(_) => {
                 let is_refused = *run == Run::Start && self.refuses_plan();
                 if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
                     self.begin(run, Origin::File);
@@ -90,6 +90,7 @@ impl App {
             }
             Run::StartFirst => self.start(self.first_request()),
             Run::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
+            Run::Why(pin) => self.ask_why(*pin, programs),
             _ => {}
         }
     }
@@ -121,6 +122,19 @@ impl App {
         let place = self.place_of_run();
         self.begin_run(title, move |control, outlet| {
             work::add_rounds(&place, (path, stamp), (rounds, programs), control, outlet);
+        });
+    }
+
+    /// Experiments on a case of an open session.
+    fn ask_why(&mut self, pin: Pin, programs: Origin) {
+        let Some(open) = self.sessions.get(pin.session) else {
+            return;
+        };
+        let session = Arc::clone(&open.session);
+        let title = format!("Why: {}", self.sessions.name(open));
+        let place = self.place_of_run();
+        self.begin_run(title, move |control, outlet| {
+            work::ask_why(&place, &session, (pin.case, programs), control, outlet);
         });
     }
 
@@ -191,6 +205,7 @@ impl App {
             }
             Run::Start
             | Run::StartFirst
+            | Run::Why(_)
             | Run::More(..)
             | Run::Recover
             | Run::Anyway(_)
@@ -322,12 +337,12 @@ impl App {
                 Some(session) => format!("{name} is done: {}", Tally::of(session)),
                 None => format!("{name} was stopped; its measurements are saved"),
             };
-            self.offer(
-                Weight::Done,
-                text,
-                "Show curves",
-                Action::Go(Screen::Curves),
-            );
+            let (button, screen) = if self.explains_run(id) {
+                ("Show why", Screen::Why)
+            } else {
+                ("Show curves", Screen::Curves)
+            };
+            self.offer(Weight::Done, text, button, Action::Go(screen));
             if close {
                 self.outputs.push(Output::Close);
             }

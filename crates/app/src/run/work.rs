@@ -8,11 +8,13 @@ use crate::jobs::Outlet;
 use crate::sessions::Findings;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, Stamped};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::journey;
 use powerband_measure::runner::control::Control;
+use powerband_measure::runner::experiments::{self, Here};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::programs::Origin;
@@ -27,6 +29,29 @@ pub(crate) fn run(place: &Installation, request: &RunRequest, control: &Control,
     match prepare::prepare(place, request) {
         Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
         Err(error) => outlet.send(Message::Run(RunMessage::Refused(error.to_string()))),
+    }
+}
+
+/// Measures experiments on a case of a session.
+pub(crate) fn ask_why(
+    place: &Installation,
+    session: &Session,
+    (case, programs): (CaseKey, Origin),
+    control: &Control,
+    outlet: &Outlet,
+) {
+    let prepared = experiments::request_for(session, case, &Here::now()).and_then(|request| {
+        let request = RunRequest {
+            programs,
+            ..request
+        };
+        let prepared = prepare::prepare(place, &request).map_err(|error| error.to_string())?;
+        experiments::check_same(session, &prepared).map_err(|error| error.to_string())?;
+        Ok(prepared)
+    });
+    match prepared {
+        Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
+        Err(reason) => outlet.send(Message::Run(RunMessage::Refused(reason))),
     }
 }
 

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use crate::App;
-use crate::action::{Action, Compare, Curves, History, Kernels, Library, Timeline};
+use crate::action::{Action, Compare, Curves, History, Kernels, Library, Timeline, Why};
 use crate::compare;
 use crate::history::Following;
 use crate::kernels;
 use crate::screen::Screen;
 use crate::sessions::{Pin, SessionId};
 use crate::timeline::TraceId;
+use crate::why::Looking;
 
 /// Most places that are kept.
 const KEPT: usize = 100;
@@ -28,6 +29,7 @@ enum Subject {
     Sides(compare::Pick, compare::Pick),
     Following(Following),
     Profile(kernels::Pick),
+    Limits(Looking),
     Trace(TraceId),
     File(PathBuf),
 }
@@ -104,6 +106,7 @@ impl App {
             }
             Screen::History => self.history.following.map(Subject::Following),
             Screen::Kernels => self.kernels.looking.map(Subject::Profile),
+            Screen::Why => self.why.looking.map(Subject::Limits),
             Screen::Timeline => self.timeline.shown.map(Subject::Trace),
             Screen::Library => self.library.selected.clone().map(Subject::File),
             _ => None,
@@ -130,6 +133,9 @@ impl App {
             }
             Some(Subject::Profile(pick)) if is_open(pick.session) => {
                 vec![Action::Kernels(Kernels::Look(pick))]
+            }
+            Some(Subject::Limits(looking)) if is_open(looking.session) => {
+                vec![Action::Why(Why::Look(looking))]
             }
             Some(Subject::Trace(id)) if self.timeline.traces.contains_key(&id) => {
                 vec![Action::Timeline(Timeline::Show(id))]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::settings::ZOOM_STEPS;
-use crate::action::{Action, Closing, Curves, Kernels, Library, Run, Sessions, Shell};
+use crate::action::{Action, Closing, Curves, Kernels, Library, Run, Sessions, Shell, Why};
 use crate::inbox::Message;
 use crate::notices::Weight;
 use crate::screen::Screen;
@@ -41,6 +41,8 @@ impl App {
             self.curves(Curves::Pin(None));
         } else if self.screen == Screen::Kernels && self.kernels.selected_kernel().is_some() {
             self.kernels(Kernels::Select(None));
+        } else if self.screen == Screen::Why && self.why.selected.is_some() {
+            self.why(&Why::Select(None));
         } else if let Some(id) = self.tables.filtered(self.screen) {
             self.table(id, Change::Filter(String::new()));
         } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {

@@ -43,7 +43,7 @@ const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: 
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [Kind; 20] = [
+pub const ALL: [Kind; 23] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("two-cases", "Two pinned cases", "time", Screen::Curves),
@@ -65,6 +65,9 @@ pub const ALL: [Kind; 20] = [
     kind("categories", "Categories", "category", Screen::Kernels),
     kind("changes", "Changes", "row", Screen::Kernels),
     kind("counters", "Counters", "counter", Screen::Kernels),
+    kind("limits", "Nodes and their limits", "node", Screen::Why),
+    kind("experiments", "Experiments", "change", Screen::Why),
+    kind("light", "Speed of light", "step", Screen::Why),
     kind("stretch", "Slices of the stretch", "name", Screen::Timeline),
     kind("planned", "Cases of the plan", "case", Screen::Plan),
     kind("run", "Cases of the run", "case", Screen::Run),

@@ -4,6 +4,7 @@
 use super::axis;
 use super::spec::Axis;
 use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
+use powerband_core::base::humanize;
 
 /// A point has at least this share of the time to widen the axes.
 const LEAST_SHARE: f64 = 1e-3;
@@ -177,9 +178,16 @@ pub fn title_of(kind: LineKind) -> &'static str {
     }
 }
 
-/// The words along a line: what it is, and its height.
+/// The words along a line: what it is, without what the legend says of it, and its height.
 pub fn words_along(roof: &RoofLine) -> String {
-    format!("{} {}", roof.title, roof.height())
+    let title = roof.title.trim_start_matches("measured ");
+    let title = match title.rsplit_once(", ") {
+        Some((before, threads)) if threads.ends_with("thread") || threads.ends_with("threads") => {
+            before
+        }
+        _ => title,
+    };
+    format!("{} {}", humanize::capital(title), roof.height())
 }
 
 #[cfg(test)]

@@ -112,4 +112,4 @@ pub fn words(anchor: Anchor, text: impl Into<String>, font: Font, ink: Ink) -> I
 }
 
 /// How much of a marker's colour it has: markers lie over each other.
-pub const STRENGTH: f64 = 0.62;
+pub const STRENGTH: f64 = 0.8;

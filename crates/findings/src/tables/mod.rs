@@ -16,6 +16,7 @@ pub mod history;
 pub mod kernel_changes;
 pub mod kernels;
 pub mod metrics;
+pub mod node_limits;
 pub mod pairs;
 pub mod planned;
 pub mod requests;

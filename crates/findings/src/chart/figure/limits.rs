@@ -91,7 +91,7 @@ pub fn roofline_of(found: &Limits) -> Roofline {
 }
 
 /// The palette index of a class, whose marker tells it apart without colour; nothing for a grey ring.
-pub(crate) fn look(bound: Bound) -> Option<usize> {
+pub fn look(bound: Bound) -> Option<usize> {
     match bound {
         Bound::Compute => Some(0),
         Bound::Memory => Some(1),

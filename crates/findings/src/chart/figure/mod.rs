@@ -30,7 +30,7 @@ mod limits;
 mod make;
 mod overlays;
 
-pub use limits::{roofline_of, wall_of};
+pub use limits::{look, roofline_of, wall_of};
 pub use make::profile;
 
 /// A figure as a value.

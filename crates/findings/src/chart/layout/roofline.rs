@@ -23,6 +23,8 @@ const LEAST_NAMED: f64 = 0.02;
 const NAME: usize = 26;
 /// Between a line and the words along it, in sizes of type.
 const ASIDE: f64 = 0.35;
+/// Places along a line that are tried for its words.
+const STEPS: u32 = 12;
 
 /// A point that can be met by a hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +98,13 @@ pub fn lay_out(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Placed {
     }
 }
 
+/// Room for words along a line.
+struct Room {
+    anchor: Anchor,
+    angle: f64,
+    covers: Vec<Area>,
+}
+
 struct Sheet<'a> {
     chart: &'a Roofline,
     area: Area,
@@ -104,6 +113,7 @@ struct Sheet<'a> {
     items: Vec<Item>,
     spots: Vec<Spot>,
     taken: Vec<Area>,
+    lines: Vec<(At, At)>,
     named: usize,
 }
 
@@ -117,6 +127,7 @@ impl<'a> Sheet<'a> {
             items: Vec::new(),
             spots: Vec::new(),
             taken: Vec::new(),
+            lines: Vec::new(),
             named: 0,
         }
     }
@@ -192,7 +203,7 @@ impl<'a> Sheet<'a> {
         self.inner = Area::new(
             self.area.left + beside,
             top + size * LINE,
-            self.area.right - size,
+            self.area.right - size * 2.0,
             self.area.bottom - size * 3.1,
         );
         let inner = self.inner;
@@ -258,67 +269,87 @@ impl<'a> Sheet<'a> {
     fn roof(&mut self, roof: &RoofLine) {
         if let Some((from, to)) = self.ends(roof) {
             self.items.push(line(from, to, roof.kind));
+            self.lines.push((from, to));
         }
     }
 
-    /// Words along a line, where they meet no others: level ones from its right end on, others from its foot on.
+    /// Words along a line, where they meet no others.
     fn words_along(&mut self, roof: &RoofLine) {
-        let Some((from, to)) = self.ends(roof) else {
+        let Some(ends) = self.ends(roof) else {
             return;
         };
-        let size = self.letters.size;
         let text = words_along(roof);
         let width = self.width(&text, Font::Words);
-        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let length = dx.hypot(dy);
-        let angle = dy.atan2(dx);
-        let (cos, sin) = (angle.cos(), angle.sin());
-        let room = length - width;
-        if room < 0.0 {
+        let Some(room) = self.room_along(roof.unit, ends, width) else {
             return;
+        };
+        self.taken.extend(room.covers);
+        self.items.push(Item::Words {
+            anchor: room.anchor,
+            text,
+            font: Font::Words,
+            ink: if roof.kind == LineKind::Engine {
+                Ink::Text
+            } else {
+                Ink::Quiet
+            },
+            angle: room.angle,
+        });
+    }
+
+    /// Free room along a line: above level ones, from their right end on; at slanted ones from their foot on.
+    fn room_along(&self, unit: LineUnit, (from, to): (At, At), width: f64) -> Option<Room> {
+        let size = self.letters.size;
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        let (angle, room) = (dy.atan2(dx), dx.hypot(dy) - width);
+        if room < 0.0 {
+            return None;
         }
-        let steps = (0..12).map(|step| room * f64::from(step) / 12.0);
-        let begins = steps.map(|step| match roof.unit {
+        let is_level = unit == LineUnit::OperationsPerS;
+        let rows: &[f64] = if is_level { &[0.0, 1.3, 2.6] } else { &[0.0] };
+        let sides: &[f64] = if is_level { &[-1.0] } else { &[-1.0, 1.0] };
+        let steps = (0..STEPS).map(|step| room * f64::from(step) / f64::from(STEPS));
+        let begins = steps.map(|step| match unit {
             LineUnit::OperationsPerS => room - step,
             LineUnit::BytesPerS => step + size.min(room - step),
         });
-        let ink = if roof.kind == LineKind::Engine {
-            Ink::Text
-        } else {
-            Ink::Quiet
-        };
-        for begin in begins {
-            for (height, side) in [(Height::Bottom, -1.0), (Height::Top, 1.0)] {
-                let at = |along: f64, aside: f64| {
-                    (
-                        from.0 + along * cos - side * aside * sin,
-                        from.1 + along * sin + side * aside * cos,
-                    )
-                };
-                let pieces = (width / size).ceil().max(1.0);
-                let middles = (0..=pieces as usize).map(|piece| {
-                    let along = begin + width * piece as f64 / pieces;
-                    Area::around(at(along, size * (ASIDE + 0.6)), size * 0.55)
-                });
-                let covered: Vec<Area> = middles.collect();
-                let frame = self.inner.grown(size * 0.4);
-                let fits = |area: &Area| {
-                    frame.holds(*area) && !self.taken.iter().any(|other| other.touches(*area))
-                };
-                if !covered.iter().all(fits) {
-                    continue;
-                }
-                self.taken.extend(covered);
-                self.items.push(Item::Words {
-                    anchor: Anchor::new(at(begin, size * ASIDE), Side::Start, height),
-                    text,
-                    font: Font::Words,
-                    ink,
-                    angle,
-                });
-                return;
-            }
-        }
+        let begins: Vec<f64> = begins.collect();
+        let along = rows
+            .iter()
+            .flat_map(|row| begins.iter().map(move |begin| (*row, *begin)));
+        let mut places =
+            along.flat_map(|(row, begin)| sides.iter().map(move |side| (row, begin, *side)));
+        let frame = self.inner.grown(size * 0.4);
+        places.find_map(|(row, begin, side)| {
+            let at = |along: f64, aside: f64| {
+                let aside = side * size * (ASIDE + row + aside);
+                (
+                    from.0 + along * angle.cos() - aside * angle.sin(),
+                    from.1 + along * angle.sin() + aside * angle.cos(),
+                )
+            };
+            let pieces = (width / size).ceil().max(1.0) as u32;
+            let covers: Vec<Area> = (0..=pieces)
+                .map(|piece| begin + width * f64::from(piece) / f64::from(pieces))
+                .map(|along| Area::around(at(along, 0.6), size * 0.55))
+                .collect();
+            let is_free = |area: &Area| {
+                let mut others = self.lines.iter().filter(|line| **line != (from, to));
+                let is_crossed = others.any(|line| area.meets(*line));
+                let is_taken = self.taken.iter().any(|other| other.touches(*area));
+                frame.holds(*area) && !is_taken && !is_crossed
+            };
+            let height = if side < 0.0 {
+                Height::Bottom
+            } else {
+                Height::Top
+            };
+            covers.iter().all(is_free).then(|| Room {
+                anchor: Anchor::new(at(begin, 0.0), Side::Start, height),
+                angle,
+                covers,
+            })
+        })
     }
 
     fn spot(&self, dot: &Dot) -> Spot {
@@ -342,10 +373,12 @@ impl<'a> Sheet<'a> {
             let x = self.place(value.log10(), 0.0).0;
             (x.clamp(self.inner.left, self.inner.right), at.1)
         };
+        let (from, to) = (end(dot.intensity.0), end(dot.intensity.1));
+        self.lines.push((from, to));
         let line = Item::Line {
-            from: end(dot.intensity.0),
-            to: end(dot.intensity.1),
-            thickness: Thickness::Plain,
+            from,
+            to,
+            thickness: Thickness::Thin,
             is_dashed: false,
             ink: self.ink(dot),
         };
@@ -396,7 +429,9 @@ impl<'a> Sheet<'a> {
         ];
         let fits = |anchor: &&Anchor| {
             let area = anchor.area(extent);
-            self.inner.holds(area) && !self.taken.iter().any(|other| other.touches(area))
+            let is_crossed = self.lines.iter().any(|line| area.meets(*line));
+            let is_taken = self.taken.iter().any(|other| other.touches(area));
+            self.inner.holds(area) && !is_taken && !is_crossed
         };
         let Some(anchor) = anchors.iter().find(fits) else {
             return;

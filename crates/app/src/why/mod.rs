@@ -1,0 +1,218 @@
+//! Why a case is slow, and how much is left: by the model, by the curve, by experiment.
+
+pub(crate) mod action;
+mod ask;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod update;
+mod work;
+
+use std::sync::Arc;
+
+pub(crate) use ask::can_be_asked;
+pub use ask::case_to_ask;
+
+use crate::kernels;
+use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::experiment::Experiments;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::limits::Limits;
+use powerband_findings::analysis::limits::experiments::Answer;
+use powerband_findings::analysis::limits::finding::Finding;
+use powerband_findings::analysis::limits::speed_of_light::LightRow;
+use powerband_findings::chart::roofline::Roofline;
+use powerband_findings::chart::wall_time::WallBar;
+
+/// What is asked about: a profile of an open session, or a session without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Looking {
+    /// Which session.
+    pub session: SessionId,
+    /// The place of the profile in it.
+    pub profile: Option<usize>,
+}
+
+impl Looking {
+    /// Its profile as the kernels screen knows it.
+    pub fn pick(self) -> Option<kernels::Pick> {
+        let session = self.session;
+        self.profile
+            .map(|profile| kernels::Pick { session, profile })
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What was asked about.
+    pub looking: Looking,
+    /// The session, as it was then.
+    pub session: Arc<Session>,
+    /// The limits of its profile.
+    pub limits: Option<Limits>,
+    /// The nodes below their lines.
+    pub roofline: Roofline,
+    /// The wall time in parts, or why it cannot be taken apart.
+    pub wall: Result<WallBar, String>,
+    /// What the experiments of the session say, where it has some on this case.
+    pub answer: Option<Answer>,
+    /// What was found, worst first, whatever it is known by.
+    pub findings: Vec<Finding>,
+    /// The least time of an item for each step that was and was not taken.
+    pub light: Vec<LightRow>,
+    /// What is not said, and why.
+    pub abstained: Vec<String>,
+    /// Whether roofs of its device are known.
+    pub has_roofs: bool,
+}
+
+/// The screen.
+#[derive(Debug, Default)]
+pub struct WhyState {
+    /// What is asked about.
+    pub looking: Option<Looking>,
+    /// Whether the user chose it; until then it is what the kernels screen shows.
+    pub is_chosen: bool,
+    /// The result, once it is ready.
+    pub result: Option<Found>,
+    /// What is computed now.
+    pub busy: Option<Looking>,
+    /// The node that is selected, by its place.
+    pub selected: Option<usize>,
+}
+
+/// Everything that can be asked about: each profile, and each session that has cases and no profile.
+pub fn subjects(open: &OpenSessions) -> Vec<Looking> {
+    let saved = open.iter().filter(|open| open.id != LIVE);
+    let of = |open: &OpenSession| {
+        let session = open.id;
+        let profiles = 0..open.session.profiles.len();
+        let has_cases = !open.session.cases.is_empty() && open.session.plan.can_run();
+        // Experiments on a case that was not profiled have no other place.
+        let asked = open.session.plan.experiments.as_ref();
+        let is_bare = |asked: &Experiments| {
+            let profiles = open.session.profiles.iter();
+            let cases = profiles.filter_map(|profile| profile.case);
+            !cases.into_iter().any(|case| case.setup == asked.setup)
+        };
+        let is_asked = asked.is_some_and(is_bare);
+        let alone = has_cases && (is_asked || open.session.profiles.is_empty());
+        let alone = alone.then_some(Looking {
+            session,
+            profile: None,
+        });
+        let profiles = profiles.map(move |profile| Looking {
+            session,
+            profile: Some(profile),
+        });
+        profiles.chain(alone).collect::<Vec<Looking>>()
+    };
+    saved.flat_map(of).collect()
+}
+
+/// What it is called.
+pub fn name(open: &OpenSessions, looking: Looking) -> String {
+    match looking.pick() {
+        Some(pick) => kernels::words::name(open, pick),
+        None => open
+            .get(looking.session)
+            .map_or_else(String::new, |session| open.name(session)),
+    }
+}
+
+/// What to do where nothing that is open can be asked about.
+pub fn what_helps(open: &OpenSessions) -> &'static str {
+    if open.is_empty() {
+        "Open a session with a profile, or measure one: what limits each node follows from its work and from what this machine reaches."
+    } else {
+        "What is open has no profile and no case that was measured here. Profile a run, or import a profiler's file."
+    }
+}
+
+impl WhyState {
+    /// Keeps to what is there: what was chosen, else the profile that the kernels screen shows, else the first.
+    pub(crate) fn settle(&mut self, open: &OpenSessions, kernels: Option<kernels::Pick>) {
+        let subjects = subjects(open);
+        let chosen = self.looking.filter(|looking| subjects.contains(looking));
+        self.is_chosen &= chosen.is_some();
+        let shown = kernels.map(|pick| Looking {
+            session: pick.session,
+            profile: Some(pick.profile),
+        });
+        self.looking = chosen
+            .filter(|_| self.is_chosen)
+            .or_else(|| shown.filter(|shown| subjects.contains(shown)))
+            .or_else(|| subjects.first().copied());
+        if self.result.as_ref().map(|found| found.looking) != self.looking {
+            self.result = None;
+        }
+    }
+
+    /// What ought to be computed now.
+    pub(crate) fn wanted(&self, open: &OpenSessions) -> Option<Looking> {
+        let looking = self.looking?;
+        let session = &open.get(looking.session)?.session;
+        let is_found = self
+            .result
+            .as_ref()
+            .is_some_and(|found| Arc::ptr_eq(&found.session, session));
+        (!is_found && self.busy != Some(looking)).then_some(looking)
+    }
+
+    /// The case that an experiment would be about.
+    pub fn case(&self, open: &OpenSessions) -> Option<CaseKey> {
+        let looking = self.looking?;
+        let session = &open.get(looking.session)?.session;
+        let profile = looking
+            .profile
+            .and_then(|place| session.profiles.get(place));
+        let asked = session.plan.experiments.as_ref().map(|asked| CaseKey {
+            setup: asked.setup,
+            point: asked.point,
+        });
+        let first = || session.cases.first().map(|case| case.key());
+        let known = profile.map_or_else(first, |profile| profile.case);
+        asked.or(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::profile::Profile;
+    use powerband_findings::analysis::testing::{measure_near, session};
+
+    fn put(open: &mut OpenSessions, id: u64, profiles: usize) {
+        let mut session = session(&["ort:cpu"], &[1]);
+        measure_near(&mut session, 0, 1, 1_000);
+        session.profiles = vec![Profile::default(); profiles];
+        open.put(OpenSession::of(SessionId(id), session));
+    }
+
+    #[test]
+    fn profiles_and_bare_sessions_are_asked_about() {
+        let mut open = OpenSessions::default();
+        let mut state = WhyState::default();
+        state.settle(&open, None);
+        assert_eq!(state.looking, None);
+        assert!(what_helps(&open).starts_with("Open a session"));
+        put(&mut open, 1, 2);
+        put(&mut open, 2, 0);
+        let all = subjects(&open);
+        let profiles: Vec<Option<usize>> = all.iter().map(|one| one.profile).collect();
+        assert_eq!(profiles, [Some(0), Some(1), None]);
+        // Until the user chooses, it is what the kernels screen shows.
+        let pick = all[1].pick();
+        state.settle(&open, pick);
+        assert_eq!(state.looking, Some(all[1]));
+        (state.looking, state.is_chosen) = (Some(all[2]), true);
+        state.settle(&open, pick);
+        assert_eq!(state.looking, Some(all[2]));
+        assert_eq!(state.wanted(&open), Some(all[2]));
+        assert_eq!(state.case(&open).map(|case| case.setup), Some(0));
+        open.close(SessionId(2));
+        state.settle(&open, pick);
+        assert_eq!(state.looking, Some(all[1]));
+    }
+}

@@ -1,0 +1,136 @@
+//! Actions on the question why, and what was found.
+
+use std::sync::Arc;
+
+use super::{Found, Looking, work};
+use crate::App;
+use crate::action::{Kernels, Why};
+use crate::kernels::Selected;
+use crate::screen::Screen;
+use crate::sessions::SessionId;
+use powerband_core::domain::case::CaseKey;
+use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::tables::experiments::of_answer;
+use powerband_findings::tables::node_limits::of_nodes;
+use powerband_findings::tables::speed_of_light;
+
+impl App {
+    pub(crate) fn why(&mut self, change: &Why) {
+        match change {
+            Why::Look(looking) => {
+                self.why.looking = Some(*looking);
+                self.why.is_chosen = true;
+                if let Some(pick) = looking.pick() {
+                    self.kernels(Kernels::Look(pick));
+                }
+                self.find_limits_if_wanted();
+            }
+            Why::Select(node) => self.select_node(*node),
+        }
+    }
+
+    /// Selects the row of a node on the kernels screen, which lights its slices on the timeline.
+    fn select_node(&mut self, node: Option<usize>) {
+        let Some(found) = &self.why.result else {
+            return;
+        };
+        let limits = found.limits.as_ref();
+        let name = node.and_then(|node| limits?.nodes.get(node).map(|node| node.name.clone()));
+        if let (Some(pick), Some(_)) = (found.looking.pick(), &name) {
+            if self.kernels.looking != Some(pick) {
+                self.kernels(Kernels::Look(pick));
+            }
+            self.kernels(Kernels::Level(Level::Kernel));
+        }
+        self.kernels(Kernels::Select(name.map(Selected::Kernel)));
+    }
+
+    /// Whether a run that is over had experiments: *Why* is about it then, and is shown in place of the run.
+    pub(crate) fn explains_run(&mut self, id: SessionId) -> bool {
+        let Some(open) = self.sessions.get(id) else {
+            return false;
+        };
+        let Some(asked) = &open.session.plan.experiments else {
+            return false;
+        };
+        let is_asked = |case: CaseKey| (case.setup, case.point) == (asked.setup, asked.point);
+        let mut profiles = open.session.profiles.iter();
+        let profile = profiles.position(|profile| profile.case.is_some_and(is_asked));
+        let looking = Looking {
+            session: id,
+            profile,
+        };
+        self.why(&Why::Look(looking));
+        if self.screen == Screen::Run {
+            self.go(Screen::Why);
+        }
+        true
+    }
+
+    /// Limits are found while their screen is shown.
+    pub(crate) fn find_limits_if_wanted(&mut self) {
+        self.why.settle(&self.sessions, self.kernels.looking);
+        let wanted = self.why.wanted(&self.sessions);
+        if let Some(looking) = wanted.filter(|_| self.shows(Screen::Why))
+            && let Some(open) = self.sessions.get(looking.session)
+        {
+            let session = Arc::clone(&open.session);
+            let paths = self.place.paths.clone();
+            self.why.busy = Some(looking);
+            self.jobs.spawn("why", move |outlet| {
+                work::find(looking, session, &paths, outlet);
+            });
+        }
+        if self.why.result.is_none() {
+            for id in ["limits", "experiments", "light"] {
+                self.tables.remove(id);
+            }
+        }
+        self.mark_node();
+    }
+
+    fn put_limits(&mut self, found: &Found) {
+        match &found.limits {
+            Some(limits) => self.tables.put("limits", of_nodes(&limits.nodes)),
+            None => self.tables.remove("limits"),
+        }
+        if found.light.is_empty() {
+            self.tables.remove("light");
+        } else {
+            self.tables
+                .put("light", speed_of_light::of_rows(&found.light));
+        }
+        match &found.answer {
+            Some(answer) => self.tables.put("experiments", of_answer(answer)),
+            None => self.tables.remove("experiments"),
+        }
+    }
+
+    /// Limits were found.
+    pub(crate) fn limits_found(&mut self, found: Found) {
+        if self.why.busy == Some(found.looking) {
+            self.why.busy = None;
+        }
+        if self.why.looking == Some(found.looking) {
+            self.put_limits(&found);
+            self.why.result = Some(found);
+        }
+        self.find_limits_if_wanted();
+    }
+
+    /// The node of the kernel that is selected, where the same profile is shown.
+    pub(crate) fn mark_node(&mut self) {
+        let kernel = self.kernels.selected_kernel();
+        let shown = self.kernels.looking;
+        let Some(found) = &mut self.why.result else {
+            self.why.selected = None;
+            return;
+        };
+        let nodes = found.limits.iter().flat_map(|limits| &limits.nodes);
+        let is_same = found.looking.pick().is_some() && found.looking.pick() == shown;
+        let kernel = kernel.filter(|_| is_same);
+        let selected = kernel.and_then(|name| nodes.clone().position(|node| node.name == name));
+        self.why.selected = selected;
+        found.roofline.selected = selected;
+    }
+}

@@ -1,0 +1,74 @@
+//! Finds what limits a case, on a background thread.
+
+use std::sync::Arc;
+
+use super::{Found, Looking};
+use crate::inbox::{FindingMessage, Message};
+use crate::jobs::Outlet;
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
+use powerband_findings::chart::figure;
+use powerband_findings::chart::roofline::Roofline;
+use powerband_measure::roofs::kept;
+
+/// Finds it, against the roofs of the session, or those that are kept of this machine.
+pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths, outlet: &Outlet) {
+    let roofs = kept::for_session(&session, paths);
+    let limits = looking
+        .profile
+        .map(|profile| limits::of_profile(&session, profile, &roofs));
+    let roofline = limits
+        .as_ref()
+        .map_or_else(Roofline::default, figure::roofline_of);
+    let wall = match &limits {
+        None => Err("the session has no profile".to_owned()),
+        Some(limits) => match &limits.wall {
+            Ok(wall) => Ok(figure::wall_of(wall, &limits.title)),
+            Err(reason) => Err(reason.clone()),
+        },
+    };
+    let case = limits.as_ref().and_then(|limits| limits.case);
+    let answer = experiments::answer(&session);
+    let answer = answer.filter(|answer| limits.is_none() || case == Some(answer.case));
+    let setup = case.or(answer.as_ref().map(|answer| answer.case));
+    let setup = setup.or(session.cases.first().map(|case| case.key()));
+    let curve = setup.filter(|_| session.plan.can_run());
+    let curve = curve.map(|case| curve::of_curve(&session, case.setup, &roofs));
+    let (mut findings, mut abstained) = limits.as_ref().map_or_else(Default::default, |limits| {
+        (limits.findings.clone(), limits.abstained.clone())
+    });
+    if limits.is_none()
+        && let Some(answer) = &answer
+    {
+        findings.extend(experiments::finding(&session, answer.case));
+    }
+    match curve {
+        Some(Ok(curve)) => {
+            findings.extend(curve.findings);
+            abstained.extend(curve.abstained);
+        }
+        Some(Err(reason)) if limits.is_none() => {
+            abstained.push(format!("nothing by the curve: {reason}"));
+        }
+        _ => {}
+    }
+    let light = if session.plan.can_run() {
+        speed_of_light::rows(&session, &roofs)
+    } else {
+        Vec::new()
+    };
+    let found = Found {
+        looking,
+        answer,
+        findings,
+        abstained,
+        light,
+        has_roofs: !roofs.is_empty(),
+        roofline,
+        wall,
+        limits,
+        session,
+    };
+    outlet.send(Message::Finding(FindingMessage::Limits(Box::new(found))));
+}

@@ -1,0 +1,90 @@
+//! What limits each node of a profile, a row for each.
+
+use super::cell::Cell;
+use super::{Column, Table};
+use crate::analysis::limits::bound::Bound;
+use crate::analysis::limits::lines::operations_per_s;
+use crate::analysis::limits::node::NodeLimit;
+use powerband_core::base::humanize;
+
+type Of = Column<NodeLimit>;
+
+/// Nodes in their order.
+pub fn of_nodes(nodes: &[NodeLimit]) -> Table {
+    Table::new(COLUMNS, nodes.to_vec())
+}
+
+fn why_not(node: &NodeLimit) -> String {
+    node.bound.as_ref().err().cloned().unwrap_or_default()
+}
+
+fn why_no_gain(node: &NodeLimit) -> String {
+    match &node.bound {
+        Err(reason) => reason.clone(),
+        Ok(Bound::ModelWrong) => Bound::ModelWrong.help().to_lowercase(),
+        Ok(_) => "the wall time of the run cannot be taken apart".to_owned(),
+    }
+}
+
+/// The columns.
+pub const COLUMNS: &[Of] = &[
+    Of::words("name", "Node", |node| {
+        Some(Cell::words(&node.short).for_programs(&node.name))
+    }),
+    Of::words("op", "Operator", |node| Some(Cell::words(&node.op))).hidden(),
+    Of::words("place", "Where", |node| Some(Cell::words(&node.place))).hidden(),
+    Of::number("time_ms", "Time", "ms", |node| {
+        Some(Cell::time(node.time_ns))
+    })
+    .help("Of one run where the number of runs is known, else of the whole profile"),
+    Of::number("share", "Share", "%", |node| Some(Cell::share(node.share)))
+        .help("Of all times that are added up"),
+    Of::words("bound", "Bound", |node| {
+        let bound = node.bound.as_ref().ok()?;
+        Some(Cell::words(bound.title()).noted(bound.help()))
+    })
+    .help("What limits it, by the model: its work against what was measured on this machine")
+    .why(why_not),
+    Of::number("floor_share", "Share of floor", "%", |node| {
+        let share = node.share_of_floor?;
+        Some(Cell::share(share).noted(node.formula.clone()))
+    })
+    .help("Its floor as a share of its time; above 100 % the model is wrong")
+    .why(why_not),
+    Of::number("left", "Left here", "×", |node| {
+        Some(Cell::ratio(node.at_most_here?).noted(node.formula.clone()))
+    })
+    .help("How many times faster it can become at most: its time ÷ its floor")
+    .why(why_no_gain),
+    Of::number("left_overall", "Left over all", "×", |node| {
+        Some(Cell::ratio(node.at_most_overall?))
+    })
+    .help("How many times faster the run then becomes: wall time ÷ (wall time − time + floor)")
+    .why(why_no_gain),
+    Of::words("line", "Line", |node| {
+        (!node.line.is_empty()).then(|| Cell::words(&node.line))
+    })
+    .help("What its greatest floor is measured against")
+    .why(why_not),
+    Of::number("gop_s", "Reached", "billion operations/s", |node| {
+        let per_s = node.achieved_per_s?;
+        Some(Cell::shown(operations_per_s(per_s), per_s / 1e9))
+    })
+    .why(|_| "its arithmetic is not known".to_owned())
+    .hidden(),
+    Of::number("intensity_low", "Op/byte, fewest", "", |node| {
+        let (low, _) = node.intensity?;
+        Some(Cell::shown(humanize::value(low), low))
+    })
+    .help("Operations per byte where every tensor is written and read")
+    .why(|_| "its arithmetic or its bytes are not known".to_owned())
+    .hidden(),
+    Of::number("intensity_high", "Op/byte, most", "", |node| {
+        let (_, high) = node.intensity?;
+        Some(Cell::shown(humanize::value(high), high))
+    })
+    .help("Operations per byte where inputs, weights and outputs move once")
+    .why(|_| "its arithmetic or its bytes are not known".to_owned())
+    .hidden(),
+    Of::number("calls", "Calls", "", |node| Some(Cell::count(node.calls))).hidden(),
+];

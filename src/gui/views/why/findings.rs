@@ -1,0 +1,124 @@
+//! The findings, worst first, each with how it is known and how much is left; and what is not said.
+
+use eframe::egui::{RichText, Sense, Ui, UiBuilder, WidgetInfo, accesskit::Role};
+
+use super::nodes::sign;
+use crate::gui::icon;
+use crate::gui::theme::{self, space, text};
+use crate::gui::views::card;
+use crate::gui::widgets::{button, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Why};
+use powerband_app::why::Found;
+use powerband_core::base::humanize;
+use powerband_findings::analysis::limits::finding::Finding;
+
+/// Reasons that are listed.
+const REASONS: usize = 6;
+
+/// Both cards.
+pub(super) fn cards(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+    card(ui, |ui| {
+        label::card_title(ui, "Findings").on_hover_text(
+            "Worst first. Each number is a share of a named line; the formula is under the pointer.",
+        );
+        if found.findings.is_empty() {
+            label::quiet(ui, "Nothing is found; the reasons stand below.");
+        }
+        for (place, finding) in found.findings.iter().enumerate() {
+            if place > 0 {
+                ui.separator();
+            }
+            one(ui, app, place, finding, actions);
+        }
+    });
+    if !found.abstained.is_empty() || !found.has_roofs {
+        unsaid(ui, found, actions);
+    }
+}
+
+/// One finding. A click selects the node that it is about.
+fn one(ui: &mut Ui, app: &App, place: usize, finding: &Finding, actions: &mut Vec<Action>) {
+    let node = finding.nodes.first().copied();
+    let node = node.filter(|_| finding.nodes.len() == 1);
+    let roles = theme::roles(ui);
+    let sense = if node.is_some() {
+        Sense::click()
+    } else {
+        Sense::hover()
+    };
+    let builder = UiBuilder::new().sense(sense).id_salt(("finding", place));
+    let shown = ui.scope_builder(builder, |ui| {
+        ui.set_width(ui.available_width());
+        ui.spacing_mut().item_spacing.y = space::HAIR;
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = space::TINY;
+            match finding.bound {
+                Some(bound) => sign(ui, Some(bound)),
+                None => ui.add_space(12.0),
+            }
+            ui.vertical(|ui| {
+                let is_lit = node.is_some() && node == app.why.selected;
+                let color = if is_lit { roles.accent } else { roles.text };
+                let words = RichText::new(&finding.sentence).color(color);
+                ui.add(eframe::egui::Label::new(words).wrap());
+                let at_most = finding.at_most();
+                if !at_most.is_empty() {
+                    let words = RichText::new(humanize::capital(&at_most))
+                        .font(theme::numbers(text::CAPTION))
+                        .color(roles.quiet);
+                    ui.add(eframe::egui::Label::new(words).wrap());
+                }
+                label::faint(ui, finding.basis.title());
+            });
+        });
+    });
+    let response = shown.response;
+    response.widget_info(|| {
+        let role = if node.is_some() {
+            Role::Button
+        } else {
+            Role::Label
+        };
+        WidgetInfo::labeled(role, true, finding.in_full())
+    });
+    let clicked = response.clicked();
+    let about = [&finding.line, &finding.formula];
+    let about: Vec<&str> = about
+        .into_iter()
+        .map(String::as_str)
+        .filter(|line| !line.is_empty())
+        .collect();
+    if !about.is_empty() {
+        response.on_hover_text(about.join("\n"));
+    }
+    if clicked {
+        let again = node == app.why.selected;
+        let node = node.filter(|_| !again);
+        actions.push(Action::Why(Why::Select(node)));
+    }
+}
+
+/// What is not said, and why.
+fn unsaid(ui: &mut Ui, found: &Found, _actions: &mut Vec<Action>) {
+    card(ui, |ui| {
+        label::card_title(ui, "Not said");
+        for reason in found.abstained.iter().take(REASONS) {
+            ui.horizontal_top(|ui| {
+                let color = theme::roles(ui).faint;
+                ui.label(button::glyph(icon::INFO).size(13.0).color(color));
+                label::quiet(ui, &humanize::capital(reason));
+            });
+        }
+        if found.abstained.len() > REASONS {
+            let more = found.abstained.len() - REASONS;
+            label::faint(ui, &format!("and {more} more"));
+        }
+        if !found.has_roofs {
+            let words = RichText::new("powerband roofs")
+                .font(theme::numbers(12.5))
+                .color(theme::roles(ui).text);
+            ui.label(words);
+        }
+    });
+}

@@ -1,0 +1,251 @@
+//! Paints figures that are laid out as shapes: a roofline, whose points are met by the pointer and by arrow keys,
+//! and the bar of wall time.
+
+use std::sync::Arc;
+
+use eframe::egui::epaint::TextShape;
+use eframe::egui::{
+    Color32, CornerRadius, CursorIcon, EventFilter, Galley, Id, Key, Modifiers, Painter, Response,
+    Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, vec2,
+};
+
+use super::chart_canvas::{area, pos, rect};
+use super::{figure, marker};
+use crate::gui::theme::{self, Roles, text};
+use powerband_findings::chart::area::Area;
+use powerband_findings::chart::figure::Drawing;
+use powerband_findings::chart::layout::cells::Letters;
+use powerband_findings::chart::layout::roofline::{self, Placed, Spot};
+use powerband_findings::chart::layout::{Font, wall_time};
+use powerband_findings::chart::roofline::Roofline;
+use powerband_findings::chart::sketch::{Ink, Item, STRENGTH};
+use powerband_findings::chart::wall_time::WallBar;
+
+/// Width of a line, and how far from a point the pointer meets it.
+const LINE: f32 = 1.4;
+const REACH: f64 = 8.0;
+/// Between a point and the ring around it.
+const RING: f32 = 3.0;
+
+/// The user's input on a roofline.
+pub(crate) struct Touched {
+    /// The whole figure.
+    pub response: Response,
+    /// The node under the pointer.
+    pub hovered: Option<usize>,
+    /// The node that was clicked, or chosen by Enter.
+    pub clicked: Option<usize>,
+    /// Whether the ground beside all points was clicked.
+    pub is_left: bool,
+}
+
+/// Shows a roofline over the width that there is, with rings around some nodes.
+pub(crate) fn roofline(
+    ui: &mut Ui,
+    id: &str,
+    chart: &Roofline,
+    height: f32,
+    lit: &[usize],
+) -> Touched {
+    let size = vec2(ui.available_width(), height);
+    let (outer, response) = ui.allocate_exact_size(size, Sense::click());
+    let painter = ui.painter_at(outer.expand(1.0));
+    let roles = theme::roles(ui);
+    let placed = with_letters(&painter, |letters| {
+        roofline::lay_out(chart, area(outer), letters)
+    });
+    for item in &placed.items {
+        paint(&painter, roles, item);
+    }
+    let at = response.hover_pos();
+    let hovered = at.and_then(|at| placed.node_at((at.x.into(), at.y.into()), REACH));
+    let is_focused = response.has_focus();
+    let cursor = cursor(ui, response.id, chart, &placed, is_focused);
+    let ring = hovered.or_else(|| cursor.filter(|_| is_focused));
+    let ringed = ring.into_iter().chain(lit.iter().copied());
+    for spot in ringed.filter_map(|node| spot_of(&placed, node)) {
+        let radius = spot.radius as f32 + RING;
+        let stroke = Stroke::new(1.5, roles.text);
+        painter.circle_stroke(pos(spot.at), radius, stroke);
+    }
+    let said = cursor.and_then(|node| chart.words_of(node));
+    let said = said.unwrap_or_default().replace('\n', ", ");
+    response.widget_info(|| {
+        let name = format!("{}. {said}", chart.title);
+        WidgetInfo::labeled(Role::Button, true, name)
+    });
+    figure::offer(ui, id, outer, || Drawing::Roofline(Box::new(chart.clone())));
+    let is_clicked = response.clicked();
+    let clicked = match at {
+        Some(_) => hovered,
+        None => cursor,
+    };
+    let response = if hovered.is_some() {
+        response.on_hover_cursor(CursorIcon::PointingHand)
+    } else {
+        response
+    };
+    Touched {
+        hovered: ring,
+        clicked: clicked.filter(|_| is_clicked),
+        is_left: is_clicked && clicked.is_none(),
+        response,
+    }
+}
+
+fn spot_of(placed: &Placed, node: usize) -> Option<&Spot> {
+    placed.spots.iter().find(|spot| spot.node == node)
+}
+
+/// The node that the arrow keys are on: the selected one to begin with, else the one with most time. Points
+/// follow each other from left to right.
+fn cursor(ui: &Ui, id: Id, chart: &Roofline, placed: &Placed, is_focused: bool) -> Option<usize> {
+    let memory = id.with("cursor");
+    let known: Option<usize> = ui.data(|data| data.get_temp(memory));
+    let is_drawn = |node: &usize| spot_of(placed, *node).is_some();
+    let first = placed.spots.first().map(|spot| spot.node);
+    let selected = || chart.selected.filter(is_drawn);
+    let now = known.filter(is_drawn).or_else(selected);
+    let now = now.or(first)?;
+    if !is_focused {
+        return Some(now);
+    }
+    let filter = EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let by = i32::from(pressed(Key::ArrowRight)) - i32::from(pressed(Key::ArrowLeft));
+    let up = i32::from(pressed(Key::ArrowUp)) - i32::from(pressed(Key::ArrowDown));
+    let mut order: Vec<&Spot> = placed.spots.iter().collect();
+    if up != 0 {
+        order.sort_by(|a, b| b.at.1.total_cmp(&a.at.1));
+    } else {
+        order.sort_by(|a, b| a.at.0.total_cmp(&b.at.0));
+    }
+    let place = order.iter().position(|spot| spot.node == now)?;
+    let to = place.saturating_add_signed((by + up) as isize);
+    let to = order[to.min(order.len() - 1)].node;
+    if known != Some(to) {
+        ui.data_mut(|data| data.insert_temp(memory, to));
+    }
+    Some(to)
+}
+
+/// Shows a bar of wall time over the width that there is; the answer is the part under the pointer.
+pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<usize>) {
+    let width = ui.available_width();
+    let height = with_letters(ui.painter(), |letters| wall_time::height(bar, letters));
+    let (outer, response) = ui.allocate_exact_size(vec2(width, height as f32), Sense::hover());
+    let painter = ui.painter_at(outer.expand(1.0));
+    let roles = theme::roles(ui);
+    let (items, places) = with_letters(&painter, |letters| {
+        wall_time::lay_out(bar, area(outer), letters)
+    });
+    for item in &items {
+        paint(&painter, roles, item);
+    }
+    let parts: Vec<String> = bar.parts.iter().map(|part| part.words()).collect();
+    let name = format!("{}. {}", bar.title, parts.join("; "));
+    let response = response.accessible_name(name);
+    figure::offer(ui, id, outer, || Drawing::WallTime(Box::new(bar.clone())));
+    let hand = response.hover_pos();
+    let is_in = |place: &Area| hand.is_some_and(|at| place.has((at.x.into(), at.y.into())));
+    let part = places.iter().position(is_in);
+    (response, part)
+}
+
+fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>) -> T) -> T {
+    let width = |text: &str, font: Font| f64::from(galley(painter, text, font).size().x);
+    then(&Letters {
+        size: text::CAPTION.into(),
+        width: &width,
+    })
+}
+
+fn galley(painter: &Painter, words: &str, font: Font) -> Arc<Galley> {
+    let font = match font {
+        Font::Words => theme::words(text::CAPTION),
+        Font::Numbers => theme::numbers(text::CAPTION),
+    };
+    painter.layout_no_wrap(words.to_owned(), font, Color32::PLACEHOLDER)
+}
+
+fn color(roles: &Roles, ink: Ink) -> Color32 {
+    match ink {
+        Ink::Series(index) => roles.series(index),
+        Ink::Text => roles.text,
+        Ink::Quiet => roles.quiet,
+        Ink::Faint => roles.faint,
+        Ink::Hairline => roles.line,
+        Ink::Accent => roles.accent,
+    }
+}
+
+fn paint(painter: &Painter, roles: &Roles, item: &Item) {
+    match item {
+        Item::Line {
+            from,
+            to,
+            thickness,
+            is_dashed,
+            ink,
+        } => {
+            let width = LINE * thickness.times() as f32;
+            let stroke = Stroke::new(width, color(roles, *ink));
+            let ends = [pos(*from), pos(*to)];
+            if *is_dashed {
+                painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 3.0));
+            } else {
+                painter.line_segment(ends, stroke);
+            }
+        }
+        Item::Block { area, fill, .. } => {
+            let color = roles.fill(*fill).gamma_multiply(0.85);
+            painter.rect_filled(rect(*area), CornerRadius::same(2), color);
+        }
+        Item::Marker {
+            at,
+            shape,
+            radius,
+            ink,
+            ..
+        } => {
+            let (at, radius) = (pos(*at), *radius as f32);
+            let color = color(roles, *ink);
+            match shape {
+                Some(index) => {
+                    let color = color.gamma_multiply(STRENGTH as f32);
+                    marker::paint(painter, at, *index, radius, color);
+                }
+                None => {
+                    painter.circle_stroke(at, radius, Stroke::new(1.5, color));
+                }
+            }
+        }
+        Item::Words {
+            anchor,
+            text,
+            font,
+            ink,
+            angle,
+        } => {
+            let galley = galley(painter, text, *font);
+            let size = (galley.size().x.into(), galley.size().y.into());
+            let corner = pos((anchor.area(size).left, anchor.area(size).top));
+            let color = color(roles, *ink);
+            if *angle == 0.0 {
+                painter.galley(corner, galley, color);
+                return;
+            }
+            // Turned around their place, not around their corner.
+            let (sin, cos) = (*angle as f32).sin_cos();
+            let place = pos(anchor.at);
+            let off = corner - place;
+            let turned = place + vec2(off.x * cos - off.y * sin, off.x * sin + off.y * cos);
+            painter.add(TextShape::new(turned, galley, color).with_angle(*angle as f32));
+        }
+    }
+}
