@@ -379,7 +379,7 @@ impl Beyond<'_> {
     }
 
     /// A lower floor, at the present distance from it.
-    fn lower(&self, floor: Least) -> Result<Bring, String> {
+    fn lower(&self, floor: &Least) -> Result<Bring, String> {
         let now = self.now()?;
         let ns = (self.time * (1.0 - floor.ns / now.ns)).max(0.0);
         Ok(Bring {
@@ -403,13 +403,13 @@ impl Beyond<'_> {
         for &numbers in kinds {
             match self.least(numbers, &self.references) {
                 Ok(floor) if best.as_ref().is_none_or(|known| floor.ns < known.ns) => {
-                    best = Some(floor)
+                    best = Some(floor);
                 }
                 Ok(_) => {}
                 Err(why) => reason = why,
             }
         }
-        self.lower(best.ok_or(reason)?)
+        self.lower(&best.ok_or(reason)?)
     }
 
     /// All threads of the machine.
@@ -428,7 +428,7 @@ impl Beyond<'_> {
             numbers_of(&spec),
             &references,
         )?;
-        self.lower(floor)
+        self.lower(&floor)
     }
 
     /// What each run costs whatever its batch is shared by more items.
