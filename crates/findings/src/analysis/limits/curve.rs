@@ -99,6 +99,12 @@ pub fn of_rows(
             "the curve of task={task} is not that of one pass per run"
         ));
     }
+    if let Some(machine) = session.machine_of(setup) {
+        return Err(format!(
+            "it ran on {}, and what that machine reaches was not measured",
+            machine.name
+        ));
+    }
     let mut curves = batch_curves(rows);
     curves.retain(|curve| curve.setup == setup);
     let curve = match curves.as_slice() {
