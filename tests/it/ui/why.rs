@@ -206,10 +206,8 @@ fn a_point_a_row_and_a_kernel_are_selected_together() {
 fn points_are_reached_by_keyboard() {
     let mut desk = desk_of(&[session()]);
     let chart = |desk: &Desk| {
-        let names = desk.names().into_iter();
-        let chart = names
-            .filter(|name| name.starts_with("Roofline, resnet50"))
-            .last();
+        let mut names = desk.names().into_iter();
+        let chart = names.find(|name| name.starts_with("Roofline, resnet50"));
         chart.expect("a roofline")
     };
     let name = chart(&desk);
