@@ -17,6 +17,8 @@ use powerband_core::domain::setup::Setup;
 
 /// How often a waiting parent looks whether it was asked to stop.
 const LOOK: Duration = Duration::from_millis(200);
+/// A machine that is busy wakes a wait no later than this.
+const MOST_LATE: Duration = Duration::from_secs(1);
 /// How much of a line is quoted in a message.
 const QUOTED: usize = 80;
 
@@ -92,6 +94,17 @@ impl WorkerError {
             Self::Refused(EngineError::Failed(reason)) => Outcome::Failed { phase, reason },
             Self::Cancelled => Outcome::Cancelled,
         }
+    }
+}
+
+/// How long this program itself was stopped while it waited: a wait takes no longer than [`LOOK`] otherwise. A worker
+/// that answered meanwhile, or was stopped as well, did not hang.
+fn stopped_for(waited: Duration) -> Duration {
+    let longer = waited.saturating_sub(LOOK);
+    if longer > MOST_LATE {
+        longer
+    } else {
+        Duration::ZERO
     }
 }
 
@@ -244,10 +257,13 @@ impl Worker {
         cancel: &CancelToken,
         meanwhile: &mut dyn FnMut(),
     ) -> Result<T, WorkerError> {
-        let deadline = Instant::now() + limit;
+        let mut deadline = Instant::now() + limit;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.process.next(left.min(LOOK)) {
+            let begun = Instant::now();
+            let left = deadline.saturating_duration_since(begun);
+            let next = self.process.next(left.min(LOOK));
+            deadline += stopped_for(begun.elapsed());
+            match next {
                 Incoming::Line(line) if self.has_company && !is_document(&line) => {}
                 Incoming::Line(line) => return self.parse(&line),
                 Incoming::Garbled(what) => {
@@ -259,7 +275,7 @@ impl Worker {
                     self.process.kill();
                     return Err(WorkerError::Cancelled);
                 }
-                Incoming::Silence if left.is_zero() => {
+                Incoming::Silence if left.is_zero() && Instant::now() >= deadline => {
                     self.process.kill();
                     return Err(WorkerError::Silent { limit });
                 }
@@ -299,4 +315,21 @@ pub(crate) fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -
 /// Our own executable as a worker.
 pub(crate) fn own_worker(program: &Path) -> ProcessSpec {
     ProcessSpec::new(program).args(["worker"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_took_far_too_long_was_a_stop() {
+        assert_eq!(stopped_for(LOOK), Duration::ZERO);
+        assert_eq!(
+            stopped_for(LOOK + MOST_LATE),
+            Duration::ZERO,
+            "a busy machine"
+        );
+        let stopped = Duration::from_mins(3);
+        assert_eq!(stopped_for(LOOK + stopped), stopped);
+    }
 }
