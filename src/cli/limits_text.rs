@@ -48,10 +48,10 @@ pub(super) fn of_session(session: &Session, rows: &[CaseRow]) -> String {
         return String::new();
     }
     let lines = worst.into_iter();
-    let lines: String = lines
+    let lines: Vec<String> = lines
         .map(|(name, finding)| format!("· {name}: {}\n", finding.in_full()))
         .collect();
-    format!("What limits it most\n{lines}")
+    format!("What limits it most\n{}", lines.concat())
 }
 
 /// The least times of a network as a table, with the reasons for what is not said; empty where no least time is

@@ -29,9 +29,9 @@ fn profiled(home: &Home) {
 
 /// The session with another file as its timeline.
 fn with_timeline(home: &Home, name: &str) {
-    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     let at = text.find("trace_file: Some(").expect("a timeline");
-    let end = at + text[at..].find(')').unwrap() + 1;
+    let end = at + text[at..].find(')').expect("a bracket closes") + 1;
     let changed = format!("{}trace_file: Some({name:?}){}", &text[..at], &text[end..]);
     home.write("a.ron", changed);
 }
@@ -81,7 +81,7 @@ fn a_name_does_nothing_to_the_terminal() {
         "a.ron",
     ]);
     assert_eq!(made.status, Some(0), "{made:#?}");
-    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     let name = "name: \"\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{9b}8m\\u{202e}x\"";
     let at = text.find("name: \"").unwrap();
     let end = at + 7 + text[at + 7..].find('"').unwrap() + 1;
@@ -150,7 +150,7 @@ fn from_a_stranger(home: &Home) {
         "a.ron",
     ]);
     assert_eq!(made.status, Some(0), "{made:#?}");
-    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     assert!(text.contains("true mark"), "{text}");
     home.write("a.ron", text.replace("true mark", "touch owned"));
 }
@@ -159,7 +159,7 @@ fn from_a_stranger(home: &Home) {
 fn a_command_from_a_file_is_shown_and_not_run() {
     let home = Home::new();
     from_a_stranger(&home);
-    let before = fs::read_to_string(home.path("a.ron")).unwrap();
+    let before = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     let more = ["bench", "--more", "a.ron", "--rounds", "1"];
     home.run(&more).fails_saying(&[
         "    command: run=sleep 0.02; touch owned",
@@ -167,7 +167,7 @@ fn a_command_from_a_file_is_shown_and_not_run() {
         "not started",
     ]);
     assert!(!home.path("owned").exists());
-    assert_eq!(fs::read_to_string(home.path("a.ron")).unwrap(), before);
+    assert_eq!(fs::read_to_string(home.path("a.ron")).expect("the session is there"), before);
     let allowed = home.run(&[&more[..], &["--allow-commands"]].concat());
     assert_eq!(allowed.status, Some(0), "{allowed:#?}");
     assert!(
@@ -179,7 +179,7 @@ fn a_command_from_a_file_is_shown_and_not_run() {
     assert!(home.path("owned").exists());
     // That was for once; what was typed is known, in its folder.
     home.run(&more).fails_saying(&["--allow-commands"]);
-    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     home.write("a.ron", text.replace("touch owned", "true mark"));
     let own = home.run(&more);
     assert_eq!(own.status, Some(0), "{own:#?}");
@@ -211,7 +211,7 @@ fn a_library_or_module_from_a_file_is_not_loaded() {
         "a.ron",
     ]);
     assert_eq!(made.status, Some(0), "{made:#?}");
-    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     home.write("nets.py", "open('owned', 'w').write('')\n");
     let python = home.script("python", "touch owned");
     let python = python.display();
@@ -254,7 +254,7 @@ fn names_are_text_in_every_report() {
         "a.ron",
     ]);
     assert_eq!(made.status, Some(0), "{made:#?}");
-    let text = fs::read_to_string(home.path("a.ron")).unwrap();
+    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
     let hostile =
         "\"><script>alert(1)</script><img src=x onerror=alert(2)>[a](javascript:alert(3))|`x`";
     let mut changed = text.clone();

@@ -31,8 +31,8 @@ pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths, outle
     let case = limits.as_ref().and_then(|limits| limits.case);
     let answer = experiments::answer(&session);
     let answer = answer.filter(|answer| limits.is_none() || case == Some(answer.case));
-    let setup = case.or(answer.as_ref().map(|answer| answer.case));
-    let setup = setup.or(session.cases.first().map(|case| case.key()));
+    let setup = case.or_else(|| answer.as_ref().map(|answer| answer.case));
+    let setup = setup.or_else(|| session.cases.first().map(|case| case.key()));
     let curve = setup.filter(|_| session.plan.can_run());
     let curve = curve.map(|case| curve::of_curve(&session, case.setup, &roofs));
     let (mut findings, mut abstained) = limits.as_ref().map_or_else(Default::default, |limits| {

@@ -322,15 +322,15 @@ mod tests {
         assert_eq!(classify(starts, 1.0, with_pause(150.0)), Bound::ModelWrong);
     }
 
-    fn line(per_s: f64, spread: f64) -> Option<RoofLine> {
-        Some(RoofLine {
+    fn line(per_s: f64, spread: f64) -> RoofLine {
+        RoofLine {
             kind: LineKind::Measured,
             unit: LineUnit::OperationsPerS,
             title: "measured".to_owned(),
             per_s,
             spread: Some(spread),
             numbers: None,
-        })
+        }
     }
 
     #[test]
@@ -341,18 +341,18 @@ mod tests {
             low_bytes: 1_000_000,
             high_bytes: 1_000_000,
         };
-        let floor = |compute, memory| {
+        let floor = |compute, memory: Option<RoofLine>| {
             let lines = NodeLines {
-                compute,
+                compute: Some(compute),
                 memory,
                 launch: None,
             };
             floor_of(work, 1.0, &lines)
         };
-        assert!(floor(line(1e9, 0.01), line(1e10, 0.2)).is_ok());
-        let noisy = floor(line(1e9, 0.06), line(1e10, 0.01)).unwrap_err();
+        assert!(floor(line(1e9, 0.01), Some(line(1e10, 0.2))).is_ok());
+        let noisy = floor(line(1e9, 0.06), Some(line(1e10, 0.01))).unwrap_err();
         assert!(noisy.contains("varies by 6.00 %"), "{noisy}");
-        assert!(floor(line(1e9, 0.01), line(1.2e9, 0.2)).is_err());
+        assert!(floor(line(1e9, 0.01), Some(line(1.2e9, 0.2))).is_err());
         assert!(
             floor(line(1e9, 0.01), None)
                 .unwrap_err()
