@@ -53,6 +53,11 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
         });
     target.check()?;
     let request = prepare::prepare(&place(context, args)?, &request)?;
+    if args.profile.is_some() && request.beginning.roofs.is_empty() {
+        output::note(
+            "No roofs are kept of these devices; powerband roofs measures them, and a profile then says what limits each node.",
+        );
+    }
     measure_and_save(context, args, request, &target)
 }
 

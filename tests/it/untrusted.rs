@@ -167,7 +167,10 @@ fn a_command_from_a_file_is_shown_and_not_run() {
         "not started",
     ]);
     assert!(!home.path("owned").exists());
-    assert_eq!(fs::read_to_string(home.path("a.ron")).expect("the session is there"), before);
+    assert_eq!(
+        fs::read_to_string(home.path("a.ron")).expect("the session is there"),
+        before
+    );
     let allowed = home.run(&[&more[..], &["--allow-commands"]].concat());
     assert_eq!(allowed.status, Some(0), "{allowed:#?}");
     assert!(

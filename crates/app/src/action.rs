@@ -13,6 +13,7 @@ pub use super::library::action::Library;
 pub use super::machine::action::Machine;
 use super::plan::PlanEdit;
 use super::reports::Subject;
+pub use super::roofs::action::Roofs;
 pub use super::run::action::Run;
 use super::screen::Screen;
 pub use super::sessions::action::Sessions;
@@ -32,6 +33,8 @@ pub enum Action {
     Shell(Shell),
     /// About this machine and its engines.
     Machine(Machine),
+    /// About the roofs of this machine.
+    Roofs(Roofs),
     /// About the plan.
     Plan(PlanEdit),
     /// Actions on the run.

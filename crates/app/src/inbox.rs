@@ -20,6 +20,7 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::{Beginning, Stamped};
 use powerband_core::domain::model::ModelSummary;
 use powerband_core::domain::plan::Profiler;
+use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::trace::Trace;
@@ -37,6 +38,8 @@ use powerband_store::trash::Discarded;
 pub enum Message {
     /// This machine's devices and engines, and the installation of ONNX Runtime.
     Machine(MachineMessage),
+    /// What this machine reaches at most.
+    Roofs(RoofsMessage),
     /// About what is to be measured.
     Plan(PlanMessage),
     /// About files of sessions, open and in the library, and about journals.
@@ -74,6 +77,19 @@ pub enum MachineMessage {
     InstallStep(String, Option<f32>),
     /// Fetching is over, with what was installed.
     Installed(Result<String, String>),
+}
+
+/// What this machine reaches at most.
+#[derive(Debug)]
+pub enum RoofsMessage {
+    /// What is kept and holds, and why the rest does not.
+    Kept(Vec<Roofs>, Vec<String>),
+    /// What is measured now, and the share that is done.
+    Step(String, f32),
+    /// All roofs, as they are kept from now on.
+    Measured(Vec<Roofs>),
+    /// Why they were not measured; nothing where the user stopped it.
+    NotMeasured(Option<String>),
 }
 
 /// About what is to be measured.

@@ -24,6 +24,7 @@ pub mod palette_entries;
 pub mod plan;
 mod receive;
 pub mod reports;
+pub mod roofs;
 pub mod run;
 pub mod screen;
 pub mod sessions;
@@ -53,6 +54,7 @@ use powerband_findings::chart::view::Zoom;
 pub use powerband_measure::runner::installation::Installation;
 use powerband_store::journal::Living;
 use powerband_store::library::journals;
+use roofs::RoofsState;
 use run::LiveRun;
 use screen::Screen;
 use sessions::{OpenSessions, SessionId};
@@ -144,6 +146,8 @@ pub struct App {
     pub programs: Option<run::programs::ProgramsQuestion>,
     /// This machine.
     pub machine: MachineState,
+    /// What this machine reaches at most.
+    pub roofs: RoofsState,
     /// The plan.
     pub planner: Planner,
     /// The run in progress, or the last one.
@@ -211,6 +215,7 @@ impl App {
             closing: false,
             programs: None,
             machine: MachineState::default(),
+            roofs: RoofsState::default(),
             planner: Planner::new(remembered.draft.clone()),
             run: None,
             n_runs: 0,
@@ -272,6 +277,7 @@ impl App {
             self.act(Action::Sessions(Sessions::Open(files)));
         }
         self.look_for_engines();
+        self.read_roofs();
         self.look_for_journals();
         self.list_plans();
         self.inspect_model();
@@ -292,6 +298,7 @@ impl App {
             Action::Back => self.back(),
             Action::Shell(shell) => self.shell(shell),
             Action::Machine(machine) => self.machine(machine),
+            Action::Roofs(roofs) => self.roofs(roofs),
             Action::Plan(edit) => self.plan(edit),
             Action::Run(run) => self.run(&run),
             Action::Sessions(sessions) => self.sessions(sessions),

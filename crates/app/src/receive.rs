@@ -33,6 +33,7 @@ impl App {
     fn take(&mut self, message: Message) {
         match message {
             Message::Machine(message) => self.machine_message(message),
+            Message::Roofs(message) => self.roofs_message(message),
             Message::Plan(message) => self.plan_message(message),
             Message::Session(message) => self.session_message(message),
             Message::Finding(message) => self.finding_message(message),

@@ -50,6 +50,9 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(space::LARGE);
         engines(ui, app, actions);
         ui.add_space(space::LARGE);
+        section(ui, "Roofs", |_| ());
+        super::home_roofs::show(ui, app, actions);
+        ui.add_space(space::LARGE);
         recent(ui, app, actions);
         ui.add_space(space::LARGE);
         examples(ui, actions);

@@ -4,6 +4,7 @@ mod compare;
 mod curves;
 mod history;
 mod home;
+mod home_roofs;
 mod journey;
 mod kernels;
 mod library;

@@ -11,6 +11,7 @@ use powerband_app::action::{Action, Machine, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::machine::Pointed;
 use powerband_app::shell::settings::{Theme, Watching};
+use powerband_core::base::humanize;
 
 /// Most width of the cards.
 const WIDTH: f32 = 820.0;
@@ -66,6 +67,15 @@ fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let taken = segmented::show(ui, "Device readings", app.remembered.watching, &choices);
         actions.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
         label::faint(ui, "Applies from the next run");
+    });
+    row(ui, "Roofs", |ui| {
+        super::home_roofs::buttons(ui, app, actions);
+        let kept = app.roofs.kept.iter().flatten().next();
+        let words = kept.map_or_else(
+            || "Never measured".to_owned(),
+            |roofs| format!("Measured {}", humanize::moment(&roofs.measured)),
+        );
+        label::faint(ui, &words);
     });
 }
 

@@ -10,6 +10,7 @@ use powerband_app::command::{self, Command};
 use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::plan::PlanEdit;
+use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::shell::settings::Theme;
@@ -61,6 +62,11 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
             cancel: CancelToken::default(),
         });
     }
+    app.roofs.measuring = (id == "stop-roofs").then(|| MeasuringRoofs {
+        what: "memory copy".to_owned(),
+        share: 0.5,
+        cancel: CancelToken::default(),
+    });
     app.run = None;
     if ["pause", "skip", "stop"].contains(&id) {
         app.run = Some(live());

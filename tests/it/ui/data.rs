@@ -18,9 +18,14 @@ use powerband_core::domain::plan::{
     Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
 };
 use powerband_core::domain::point::Point;
+use powerband_core::domain::roofs::{
+    Access, ComputeRoof, EngineRoof, Level, METHOD, Measured, MemoryRoof, PROCESSOR,
+    RoofConditions, Roofs,
+};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::telemetry::Quantity;
+use powerband_core::domain::work::Numbers;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::chart::lanes::Lane;
 use powerband_measure::runner::control::Control;
@@ -452,4 +457,64 @@ pub(super) fn lanes() -> Vec<Lane> {
         lane("Power", Quantity::Power, (0.0, 400.0), "272 to 368 W"),
         lane("Clock", Quantity::Clock, (0.0, 1_410.0), "959 to 1,297 MHz"),
     ]
+}
+
+/// What a machine reaches that is not this one.
+pub(super) fn roofs(are_measured: bool) -> Vec<Roofs> {
+    let measured = |value: f64, spread: f64| Measured {
+        value,
+        low: value * (1.0 - spread),
+        high: value,
+        repetitions: 5,
+    };
+    let compute = |threads, value| ComputeRoof {
+        numbers: Numbers::F32,
+        threads,
+        vector_bits: 512,
+        code: "AVX-512".to_owned(),
+        per_s: measured(value, 0.008),
+    };
+    let copy = |threads, value| MemoryRoof {
+        level: Level::Memory,
+        access: Access::Copy,
+        threads,
+        working_set_bytes: 1 << 30,
+        code: "AVX, non-temporal".to_owned(),
+        per_s: measured(value, 0.012),
+    };
+    let engine = |engine: &str, version: &str, product, spread| EngineRoof {
+        engine: engine.to_owned(),
+        version: version.to_owned(),
+        setup: format!("{engine}:cpu"),
+        threads: 8,
+        numbers: Numbers::F32,
+        product_per_s: Some(measured(product, spread)),
+        copy_per_s: Some(measured(41.2e9, 0.02)),
+        launch_ns: Some(measured(812.0, 0.02)),
+    };
+    let roofs = Roofs {
+        device: PROCESSOR.to_owned(),
+        name: "AMD Ryzen 7 7840U w/ Radeon 780M Graphics".to_owned(),
+        card: None,
+        measured: "2026-10-04T08:12:00Z".to_owned(),
+        conditions: RoofConditions {
+            method: METHOD,
+            threads: 16,
+            ..RoofConditions::default()
+        },
+        clock_mhz: Some(4_550.0),
+        temperature_c: Some(71.0),
+        compute: vec![compute(1, 150.4e9), compute(8, 1.127e12)],
+        memory: vec![copy(1, 38.1e9), copy(4, 44.9e9)],
+        engines: vec![
+            engine("ort", "ONNX Runtime 1.31.0", 1.0e12, 0.011),
+            engine("rten", "rten 0.27.0", 0.642e12, 0.081),
+        ],
+        notes: Vec::new(),
+    };
+    if are_measured {
+        vec![roofs]
+    } else {
+        Vec::new()
+    }
 }

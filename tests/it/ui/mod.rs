@@ -41,6 +41,7 @@ mod programs;
 mod reach;
 mod recipes;
 mod reports;
+mod roofs;
 mod run_screen;
 mod scaled;
 mod searching;

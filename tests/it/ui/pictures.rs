@@ -148,6 +148,7 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
     app.machine.environment = Some(data::environment());
     app.machine.devices = Some(devices::found());
     app.machine.engines = Some(data::engines(state != State::Empty));
+    app.roofs.kept = Some(data::roofs(state != State::Empty));
     app.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
     app.screen = Screen::Home;
     if state == State::Empty {

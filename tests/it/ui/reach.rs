@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use powerband_app::App;
 use powerband_app::action::{
-    Action, Charts, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Run,
-    Sessions, Shell, Timeline, Why,
+    Action, Charts, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Roofs,
+    Run, Sessions, Shell, Timeline, Why,
 };
 use powerband_app::command;
 use powerband_app::kernels::instances::Progress;
@@ -15,6 +15,7 @@ use powerband_app::machine::Installing;
 use powerband_app::notices::Weight;
 use powerband_app::palette_entries;
 use powerband_app::plan::{MatrixEdit, PlanEdit, Requests};
+use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
@@ -96,6 +97,9 @@ ways! {
     Action::Machine(Machine::Choose(_)) => Palette,
     Action::Machine(Machine::Point(_, None)) => Palette,
     Action::Machine(Machine::Point(_, Some(_))) => DIALOG,
+    Action::Roofs(Roofs::Measure) => Palette,
+    Action::Roofs(Roofs::Again) => Palette,
+    Action::Roofs(Roofs::Stop) => Palette,
     Action::Plan(PlanEdit::Name(_)) => Field("Name"),
     Action::Plan(PlanEdit::Model(_)) => Palette,
     Action::Plan(PlanEdit::ChooseModel) => Palette,
@@ -535,6 +539,11 @@ fn every_action_is_reached_without_a_mouse() {
         run: Run::Start,
     });
     app.run.as_ref().expect("a run").control.pause();
+    app.roofs.measuring = Some(MeasuringRoofs {
+        what: "memory copy".to_owned(),
+        share: 0.5,
+        cancel: CancelToken::default(),
+    });
     app.machine.installing = Some(Installing {
         step: "Fetching".to_owned(),
         share: None,

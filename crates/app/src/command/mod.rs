@@ -14,7 +14,7 @@ pub use entry::Command;
 use super::find::by_words;
 use super::keys::Shortcut;
 use super::{
-    charts, compare, curves, figures, kernels, library, machine, plan, run, sessions, shell,
+    charts, compare, curves, figures, kernels, library, machine, plan, roofs, run, sessions, shell,
     tables, timeline, why,
 };
 
@@ -24,6 +24,7 @@ pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
         screens::ALL,
         shell::commands::ALL,
         machine::commands::ALL,
+        roofs::commands::ALL,
         sessions::commands::ALL,
         run::commands::ALL,
         plan::commands::ALL,

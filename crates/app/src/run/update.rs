@@ -158,6 +158,7 @@ impl App {
             );
             return;
         }
+        self.stop_roofs();
         let control = Control::default();
         self.sessions.close(LIVE);
         self.n_runs += 1;

@@ -50,6 +50,14 @@ const DECIDING: [&str; 8] = [
 /// Words of `mode=` that say what is computed with.
 const ARITHMETIC: [&str; 4] = ["amp-bf16", "amp-fp16", "bf16", "fp16"];
 
+/// Options of a setup that runs on another machine, whose roofs are not those of this one.
+const ELSEWHERE: [&str; 2] = ["via", "where"];
+
+/// Whether a setup computes on this machine.
+pub fn is_here(setup: &Setup) -> bool {
+    !ELSEWHERE.iter().any(|key| setup.options.contains_key(*key))
+}
+
 /// The setup that measures what a setup's engine reaches: without options that do not change it, such as
 /// copies, tasks and compilers.
 pub fn roof_setup(setup: &Setup) -> Setup {
@@ -348,6 +356,7 @@ mod tests {
         );
         assert_eq!(of("torch,mode=compile"), "torch:cpu");
         assert_eq!(of("ort,ep.x=1,model=a.onnx"), "ort:cpu,ep.x=1");
+        assert!(is_here(&setup("ort")) && !is_here(&setup("ort,where=ssh:host")));
         let numbers = |spec: &str| numbers_of(&setup(spec));
         assert_eq!(numbers("ort,precision=int8"), Numbers::Int8);
         assert_eq!(numbers("torch,mode=eager+bf16"), Numbers::Bf16);

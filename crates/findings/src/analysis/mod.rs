@@ -45,6 +45,7 @@ pub mod provenance;
 pub mod remarks;
 pub mod repeat;
 pub mod reported_stats;
+pub mod roof_facts;
 pub mod run_phases;
 pub mod scaling;
 mod side;

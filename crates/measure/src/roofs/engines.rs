@@ -36,7 +36,7 @@ const CARD_SIDE: usize = 8192;
 /// The same for an engine that reads it from a file, which holds a quarter of a GiB at the larger side.
 const CARD_FILE_SIDE: usize = 4096;
 /// Fewest and most bytes that a copy reads and writes together.
-const COPY_BYTES: (u64, u64) = (256 << 20, 1 << 30);
+const COPY_BYTES: (u64, u64) = (128 << 20, 1 << 30);
 /// What a copy on a card moves.
 const CARD_COPY_BYTES: u64 = 1 << 30;
 /// A copy goes through at least so many times the last cache.
@@ -51,7 +51,7 @@ const CALM: f64 = 0.05;
 /// Rounds at most.
 const ROUNDS: usize = 2;
 /// No round is measured again once a setup's rounds have taken so long.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// A worker that says nothing for so long is given up.
 const LIMIT: Duration = Duration::from_mins(1);
 /// How much of a wrong answer is quoted.

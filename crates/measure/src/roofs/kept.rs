@@ -4,7 +4,7 @@ use super::devices::{self, RoofDevice};
 use crate::runner::installation::Installation;
 use crate::telemetry::source::Places;
 use powerband_core::base::paths::Paths;
-use powerband_core::domain::roofs::{PROCESSOR, Roofs, roof_setup};
+use powerband_core::domain::roofs::{PROCESSOR, Roofs, is_here, roof_setup};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_store::roofs_file;
@@ -59,6 +59,7 @@ pub fn stale(roofs: &Roofs, device: &RoofDevice) -> Option<String> {
 pub fn for_setups(place: &Installation, setups: &[Setup]) -> Vec<Roofs> {
     let named: Vec<String> = setups
         .iter()
+        .filter(|setup| is_here(setup))
         .map(|setup| roof_setup(setup).device)
         .collect();
     let has_cards = named.iter().any(|device| device != PROCESSOR);

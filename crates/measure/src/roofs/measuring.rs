@@ -14,7 +14,7 @@ use crate::telemetry::source::Places;
 use crate::worker::probe;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
-use powerband_core::domain::roofs::{EngineRoof, PROCESSOR, Roofs, roof_setup};
+use powerband_core::domain::roofs::{EngineRoof, PROCESSOR, Roofs, is_here, roof_setup};
 use powerband_core::domain::setup::Setup;
 use powerband_store::roofs_file;
 
@@ -60,7 +60,7 @@ pub enum RoofsError {
 /// The setups of which nothing was measured yet; each as it would be measured.
 pub fn missing_for(setups: &[Setup], roofs: &[Roofs]) -> Vec<Setup> {
     let mut missing: Vec<Setup> = Vec::new();
-    for setup in setups {
+    for setup in setups.iter().filter(|setup| is_here(setup)) {
         let wanted = roof_setup(setup);
         let spelled = wanted.to_string();
         let device = roofs.iter().find(|roofs| roofs.device == wanted.device);
@@ -196,7 +196,12 @@ impl Work<'_> {
                 cards::usual_setups(&device.device)
             };
         }
-        let asked = self.request.setups.iter().map(roof_setup);
+        let asked = self
+            .request
+            .setups
+            .iter()
+            .filter(|setup| is_here(setup))
+            .map(roof_setup);
         for setup in asked.filter(|setup| setup.device == device.device) {
             if !setups.contains(&setup) {
                 setups.push(setup);
@@ -382,6 +387,7 @@ mod tests {
             "ort,threads=1",
             "ort,threads=1,copies=2",
             "torch:cuda",
+            "rten,where=ssh:host",
         ];
         let setups: Vec<Setup> = setups.iter().map(|spec| spec.parse().unwrap()).collect();
         let missing = missing_for(&setups, &[roofs]);

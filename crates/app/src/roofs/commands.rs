@@ -1,0 +1,34 @@
+//! Commands about the roofs of this machine.
+
+use crate::App;
+use crate::action::{Action, Roofs};
+use crate::command::entry::{Command, command};
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[
+    command("measure-roofs", "Measure roofs", "", |app| {
+        can_measure(app).map(|()| Action::Roofs(Roofs::Measure))
+    }),
+    command("measure-roofs-again", "Measure roofs again", "", |app| {
+        can_measure(app).map(|()| Action::Roofs(Roofs::Again))
+    }),
+    command("stop-roofs", "Stop measuring roofs", "", |app| {
+        let going_on = app
+            .roofs
+            .measuring
+            .as_ref()
+            .ok_or("no roofs are being measured");
+        going_on.map(|_| Action::Roofs(Roofs::Stop))
+    }),
+];
+
+/// Why roofs cannot be measured now: two that measure at once disturb each other.
+pub(super) fn can_measure(app: &App) -> Result<(), &'static str> {
+    if app.is_running() {
+        return Err("a run is in progress");
+    }
+    match &app.roofs.measuring {
+        Some(_) => Err("they are being measured"),
+        None => Ok(()),
+    }
+}

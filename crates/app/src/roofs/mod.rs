@@ -1,0 +1,50 @@
+//! What this machine's devices and engines reach, as far as it is kept, and measuring it.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod update;
+mod work;
+
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::roofs::Roofs;
+use powerband_findings::tables::roofs::noise_words;
+
+/// What measuring them promises, where nothing is kept.
+pub const INVITATION: &str = "What the processor, its memory and each engine reach at most, so that a time can be called far from it or close. Takes about 20 s; close other programs meanwhile.";
+
+/// Progress of measuring roofs.
+#[derive(Clone, Debug)]
+pub struct MeasuringRoofs {
+    /// What is measured now.
+    pub what: String,
+    /// Share done.
+    pub share: f32,
+    /// Ends it.
+    pub cancel: CancelToken,
+}
+
+/// The roofs of this machine.
+#[derive(Debug, Default)]
+pub struct RoofsState {
+    /// Those that hold, the processor's first; nothing until they were read.
+    pub kept: Option<Vec<Roofs>>,
+    /// Why others have to be measured again, a sentence each.
+    pub stale: Vec<String>,
+    /// Measuring in progress.
+    pub measuring: Option<MeasuringRoofs>,
+}
+
+impl RoofsState {
+    /// Whether any are kept that hold.
+    pub fn has_any(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| !kept.is_empty())
+    }
+
+    /// What to do about noise, and why some have to be measured again.
+    pub fn warnings(&self) -> Vec<String> {
+        let kept = self.kept.iter().flatten();
+        let noisy = kept.filter_map(noise_words);
+        self.stale.iter().cloned().chain(noisy).collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! The card *Roofs* on *Home*, and the setting that measures them again.
+
+use powerband_app::action::{Action, Roofs};
+use powerband_app::roofs::MeasuringRoofs;
+use powerband_app::screen::Screen;
+use powerband_core::base::cancel::CancelToken;
+
+use super::{Desk, data};
+use crate::support::Home;
+
+/// A window of a machine on which nothing was measured.
+fn desk() -> Desk {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.until("what is kept was read", |app| app.roofs.kept.is_some());
+    desk.act(Action::Go(Screen::Home));
+    desk
+}
+
+#[test]
+fn roofs_are_measured_at_the_press_of_a_button() {
+    let mut desk = desk();
+    assert!(!desk.app().roofs.has_any());
+    desk.see("Measure roofs");
+    let cancel = CancelToken::default();
+    desk.app_mut().roofs.measuring = Some(MeasuringRoofs {
+        what: "memory copy, 2 threads".to_owned(),
+        share: 0.4,
+        cancel: cancel.clone(),
+    });
+    desk.steps(3);
+    desk.see("memory copy, 2 threads");
+    // Two that measure at once disturb each other.
+    desk.act(Action::Roofs(Roofs::Measure));
+    desk.hear("Roofs are not measured: they are being measured");
+    desk.actions();
+    desk.click("Stop measuring");
+    assert!(desk.actions().contains(&Action::Roofs(Roofs::Stop)));
+    assert!(cancel.is_cancelled());
+}
+
+#[test]
+fn what_was_measured_stands_on_home_with_its_noise() {
+    let mut desk = desk();
+    desk.app_mut().roofs.kept = Some(data::roofs(true));
+    desk.app_mut().roofs.stale =
+        vec!["Card: the roofs no longer hold, because the driver changed.".to_owned()];
+    desk.steps(3);
+    for words in [
+        "1.13 TFLOP/s",
+        "44.9 GB/s",
+        "88.7 % of peak",
+        "57.0 % of peak",
+        "noisy",
+        "Measure roofs again",
+    ] {
+        desk.see(words);
+    }
+    desk.see("Card: the roofs no longer hold, because the driver changed.");
+    desk.act(Action::Go(Screen::Settings));
+    desk.steps(2);
+    desk.see("Measure roofs again");
+}
