@@ -3,6 +3,7 @@
 use eframe::egui::{Pos2, Shape as Painted, Stroke};
 
 use super::chart_canvas::{Canvas, REACH, pos};
+use powerband_findings::analysis::limits::lines::LineKind;
 use powerband_findings::chart::area::At;
 use powerband_findings::chart::layout::failures::{self, Failed};
 use powerband_findings::chart::layout::labels::Labels;
@@ -54,6 +55,11 @@ fn paint(canvas: &Canvas<'_>, shape: &Shape) {
             dashed(*from, *to, Stroke::new(1.0, color));
         }
         Shape::Level(from, to) => dashed(*from, *to, faint),
+        Shape::Roof(from, to, kind) => match kind {
+            LineKind::Published => dashed(*from, *to, Stroke::new(1.0, roles.quiet)),
+            LineKind::Measured => canvas.line((*from, *to), Stroke::new(1.0, roles.quiet)),
+            LineKind::Engine => canvas.line((*from, *to), Stroke::new(2.5, roles.quiet)),
+        },
         Shape::Ring(at, radius) => {
             let stroke = Stroke::new(2.0, roles.accent);
             painter.circle_stroke(pos(*at), *radius as f32, stroke);

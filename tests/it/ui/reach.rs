@@ -473,6 +473,39 @@ fn select_two(desk: &mut Desk) {
     }
 }
 
+/// What a run in progress gives, with questions and background jobs beside it.
+fn collect_of_run(app: &mut App, arms: &mut BTreeSet<&'static str>, fields: &mut BTreeSet<String>) {
+    app.planner.matrix = None;
+    app.run = Some(super::commands::live());
+    collect(app, arms, fields);
+    // One of its cases is left out, and can be taken back.
+    let run = app.run.as_mut().expect("a run");
+    let last = run
+        .session
+        .as_ref()
+        .and_then(|session| session.cases.last());
+    run.skipped.extend(last.map(|case| case.key()));
+    collect(app, arms, fields);
+    app.screen = Screen::Library;
+    app.programs = Some(ProgramsQuestion {
+        lines: vec!["command: run=true".to_owned()],
+        folder: "/".to_owned(),
+        run: Run::Start,
+    });
+    app.run.as_ref().expect("a run").control.pause();
+    app.roofs.measuring = Some(MeasuringRoofs {
+        what: "memory copy".to_owned(),
+        share: 0.5,
+        cancel: CancelToken::default(),
+    });
+    app.machine.installing = Some(Installing {
+        step: "Fetching".to_owned(),
+        share: None,
+        cancel: CancelToken::default(),
+    });
+    collect(app, arms, fields);
+}
+
 #[test]
 fn every_action_is_reached_without_a_mouse() {
     let test = "ui::reach::every_action_is_reached_without_a_mouse";
@@ -520,36 +553,7 @@ fn every_action_is_reached_without_a_mouse() {
         desk.app_mut().screen = screen;
         collect(desk.app(), &mut arms, &mut fields);
     }
-    let app = desk.app_mut();
-    app.planner.matrix = None;
-    app.run = Some(super::commands::live());
-    collect(app, &mut arms, &mut fields);
-    // One of its cases is left out, and can be taken back.
-    let run = app.run.as_mut().expect("a run");
-    let last = run
-        .session
-        .as_ref()
-        .and_then(|session| session.cases.last());
-    run.skipped.extend(last.map(|case| case.key()));
-    collect(app, &mut arms, &mut fields);
-    app.screen = Screen::Library;
-    app.programs = Some(ProgramsQuestion {
-        lines: vec!["command: run=true".to_owned()],
-        folder: "/".to_owned(),
-        run: Run::Start,
-    });
-    app.run.as_ref().expect("a run").control.pause();
-    app.roofs.measuring = Some(MeasuringRoofs {
-        what: "memory copy".to_owned(),
-        share: 0.5,
-        cancel: CancelToken::default(),
-    });
-    app.machine.installing = Some(Installing {
-        step: "Fetching".to_owned(),
-        share: None,
-        cancel: CancelToken::default(),
-    });
-    collect(app, &mut arms, &mut fields);
+    collect_of_run(desk.app_mut(), &mut arms, &mut fields);
     for (pattern, way) in WAYS {
         match way {
             Palette => assert!(arms.contains(pattern), "nothing gives {pattern}"),

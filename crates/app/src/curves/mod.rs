@@ -25,11 +25,12 @@ pub use drawing::{Drawn, Headroom};
 use models::{ModelCharts, ModelGroup};
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::point::BATCH;
+use powerband_findings::analysis::limits::throughput::{self, ThroughputRoof};
 use powerband_findings::analysis::trade_off::{At, Quality};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::Lanes;
 use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
-use powerband_findings::chart::{energy, memory};
+use powerband_findings::chart::{energy, memory, throughput_roofs};
 pub use row_refs::{CaseRef, SeriesRef};
 pub use two_pins::TwoPinned;
 
@@ -176,6 +177,7 @@ impl CurvesState {
         if load.is_open() {
             charts[0].title = format!("Response time, {load}");
         }
+        self.lay_roofs(open, entries, &mut charts[1]);
         self.ring_pins(open, &mut charts);
         if self.drawn.axes.x == BATCH {
             claims::lay_under(&mut charts, entries, open);
@@ -302,6 +304,24 @@ impl CurvesState {
             })
         };
         entries.iter().filter_map(overlay).collect()
+    }
+
+    /// The lines that the throughput of the shown setups cannot pass, from the roofs that their sessions keep.
+    fn lay_roofs(&self, open: &OpenSessions, entries: &[&LegendEntry], chart: &mut ChartSpec) {
+        if self.drawn.axes.x != BATCH {
+            return;
+        }
+        let mut roofs: Vec<ThroughputRoof> = Vec::new();
+        for entry in entries {
+            let (session, setup) = sessions::of_series(entry.id);
+            let Some(session) = open.get(session).map(|open| &open.session) else {
+                continue;
+            };
+            let own = throughput::of_setups(session, [setup], &session.roofs);
+            let new = own.into_iter().filter(|roof| !roofs.contains(roof));
+            roofs.extend(new.collect::<Vec<_>>());
+        }
+        throughput_roofs::lay(chart, &roofs);
     }
 
     /// Rings around the pinned cases.

@@ -23,7 +23,7 @@ pub(crate) const ALL: &[Command] = &[
 ];
 
 /// Why roofs cannot be measured now: two that measure at once disturb each other.
-pub(super) fn can_measure(app: &App) -> Result<(), &'static str> {
+pub fn can_measure(app: &App) -> Result<(), &'static str> {
     if app.is_running() {
         return Err("a run is in progress");
     }

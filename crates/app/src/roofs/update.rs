@@ -65,6 +65,9 @@ impl App {
                 self.roofs.kept = Some(roofs);
                 self.roofs.stale.clear();
                 self.say(Weight::Done, "Roofs are measured and kept");
+                // What was found without them is looked for again.
+                self.why.result = None;
+                self.find_limits_if_wanted();
             }
             RoofsMessage::NotMeasured(reason) => {
                 self.roofs.measuring = None;

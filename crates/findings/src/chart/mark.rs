@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::series_id::SeriesId;
+use crate::analysis::limits::lines::LineKind;
 
 /// Something on the chart that is not a series.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +72,15 @@ pub enum Mark {
         /// Words.
         text: String,
     },
+    /// A horizontal with words that a rate cannot pass: a peak, or what an engine reaches.
+    Roof {
+        /// Coordinate along y.
+        y: f64,
+        /// Words.
+        text: String,
+        /// Where it comes from, which says how it is drawn.
+        kind: LineKind,
+    },
     /// A number above a point, where there is room.
     Value {
         /// Coordinates of the point.
@@ -90,7 +100,7 @@ impl Mark {
             | Self::Pin { at, .. }
             | Self::Name { at, .. }
             | Self::Value { at, .. } => Some(at.0),
-            Self::Edge { .. } | Self::Level { .. } => None,
+            Self::Edge { .. } | Self::Level { .. } | Self::Roof { .. } => None,
         }
     }
 }

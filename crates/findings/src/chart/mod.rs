@@ -24,6 +24,7 @@ pub mod samples;
 mod series_id;
 pub mod sketch;
 pub mod spec;
+pub mod throughput_roofs;
 pub mod timeline;
 pub mod timeline_figure;
 pub mod trade_off;

@@ -144,7 +144,7 @@ impl ChartSpec {
             | Mark::Pin { at, .. }
             | Mark::Name { at, .. }
             | Mark::Value { at, .. } => is_seen(at.1),
-            Mark::Level { y, .. } => is_seen(*y),
+            Mark::Level { y, .. } | Mark::Roof { y, .. } => is_seen(*y),
             // The line of a knee above the view goes through it.
             Mark::Drop { at, .. } => at.1 >= view.y.0,
             Mark::Failed { .. } | Mark::Divider { .. } | Mark::Edge { .. } => true,

@@ -8,7 +8,7 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::views::card;
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
-use powerband_app::action::{Action, Why};
+use powerband_app::action::{Action, Roofs, Why};
 use powerband_app::why::Found;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::limits::finding::Finding;
@@ -33,7 +33,7 @@ pub(super) fn cards(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Act
         }
     });
     if !found.abstained.is_empty() || !found.has_roofs {
-        unsaid(ui, found, actions);
+        unsaid(ui, app, found, actions);
     }
 }
 
@@ -100,7 +100,7 @@ fn one(ui: &mut Ui, app: &App, place: usize, finding: &Finding, actions: &mut Ve
 }
 
 /// What is not said, and why.
-fn unsaid(ui: &mut Ui, found: &Found, _actions: &mut Vec<Action>) {
+fn unsaid(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
     card(ui, |ui| {
         label::card_title(ui, "Not said");
         for reason in found.abstained.iter().take(REASONS) {
@@ -115,10 +115,10 @@ fn unsaid(ui: &mut Ui, found: &Found, _actions: &mut Vec<Action>) {
             label::faint(ui, &format!("and {more} more"));
         }
         if !found.has_roofs {
-            let words = RichText::new("powerband roofs")
-                .font(theme::numbers(12.5))
-                .color(theme::roles(ui).text);
-            ui.label(words);
+            let can_measure = powerband_app::roofs::can_measure(app);
+            if button::plain_if(ui, can_measure, None, "Measure roofs").clicked() {
+                actions.push(Action::Roofs(Roofs::Measure));
+            }
         }
     });
 }

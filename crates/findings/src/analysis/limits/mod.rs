@@ -17,6 +17,7 @@ pub mod rows;
 mod rules;
 pub mod session_limits;
 pub mod speed_of_light;
+pub mod throughput;
 pub mod wall;
 
 use powerband_core::base::humanize;

@@ -6,6 +6,7 @@ use super::super::breakdown as drawn;
 use super::super::claims::{self as under, Under};
 use super::super::curves;
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
+use super::super::throughput_roofs;
 use super::super::timeline_figure::Traced;
 use super::super::treemap::regions;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
@@ -18,6 +19,7 @@ use crate::analysis::claims::{self, Curve};
 use crate::analysis::comparison::{self, Comparison, Side};
 use crate::analysis::history::{self, Followed};
 use crate::analysis::journey::{self as journeys, Journey};
+use crate::analysis::limits::throughput as roofs;
 use crate::analysis::profile_runs::Times;
 use crate::analysis::trade_off::{self, At, Judged};
 use crate::analysis::{kernel_comparison, reported_stats};
@@ -116,6 +118,12 @@ pub(super) fn latency(material: &Material<'_>) -> Made {
 pub(super) fn throughput(material: &Material<'_>) -> Made {
     let mut spec = curves::throughput(&overlays(material), &material.options);
     with_published(material, &mut spec, under::throughput);
+    let session = &material.after.session;
+    let setups = 0..session.plan.setups.len();
+    throughput_roofs::lay(
+        &mut spec,
+        &roofs::of_setups(session, setups, &session.roofs),
+    );
     chart(spec, || no_curves(material))
 }
 

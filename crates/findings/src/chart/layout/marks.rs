@@ -1,6 +1,7 @@
 //! Where fronts, dividers, the lines of knees, levels and rings are.
 
 use super::Plot;
+use crate::analysis::limits::lines::LineKind;
 use crate::chart::area::At;
 use crate::chart::spec::{Mark, SeriesId};
 
@@ -20,6 +21,8 @@ pub enum Shape {
     Drop(At, At, SeriesId),
     /// A dashed horizontal.
     Level(At, At),
+    /// A horizontal that a rate cannot pass.
+    Roof(At, At, LineKind),
     /// A ring around the best point, with its radius.
     Ring(At, f64),
     /// A ring around the pinned point.
@@ -29,7 +32,7 @@ pub enum Shape {
 impl Shape {
     /// Whether it lies behind the series.
     pub fn is_behind(&self) -> bool {
-        matches!(self, Self::Edge(_) | Self::Divider(..))
+        matches!(self, Self::Edge(_) | Self::Divider(..) | Self::Roof(..))
     }
 }
 
@@ -37,6 +40,11 @@ impl Shape {
 pub fn shapes(plot: &dyn Plot) -> Vec<Shape> {
     let inner = plot.inner();
     let radius = |times: f64| plot.marker() * times;
+    let across = |y: f64| {
+        let y = plot.place(plot.spec().x.low, y).1;
+        let is_inside = inner.grown(0.5).has((inner.left, y));
+        is_inside.then_some(((inner.left, y), (inner.right, y)))
+    };
     let shape = |mark: &Mark| {
         Some(match mark {
             Mark::Edge { through } => {
@@ -55,10 +63,9 @@ pub fn shapes(plot: &dyn Plot) -> Vec<Shape> {
                 }
                 Shape::Drop((x, top), (x, inner.bottom), *series)
             }
-            Mark::Level { y, .. } => {
-                let y = plot.place(plot.spec().x.low, *y).1;
-                let is_inside = inner.grown(0.5).has((inner.left, y));
-                return is_inside.then_some(Shape::Level((inner.left, y), (inner.right, y)));
+            Mark::Level { y, .. } => return across(*y).map(|(from, to)| Shape::Level(from, to)),
+            Mark::Roof { y, kind, .. } => {
+                return across(*y).map(|(from, to)| Shape::Roof(from, to, *kind));
             }
             Mark::Ring { at, .. } => Shape::Ring(plot.place(at.0, at.1), radius(RING)),
             Mark::Pin { at, .. } => Shape::Pin(plot.place(at.0, at.1), radius(PIN)),

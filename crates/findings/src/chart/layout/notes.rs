@@ -25,7 +25,12 @@ const OVER_LIMIT: f64 = 1.3;
 
 /// Puts the words of knees and levels, and numbers, where there is room.
 pub(super) fn of_marks(plot: &dyn Plot, room: &mut Room, left_out: &mut Vec<LeftOut>) {
-    let seeks_room = |mark: &Mark| matches!(mark, Mark::Drop { .. } | Mark::Level { .. });
+    let seeks_room = |mark: &Mark| {
+        matches!(
+            mark,
+            Mark::Drop { .. } | Mark::Level { .. } | Mark::Roof { .. }
+        )
+    };
     let drawn = if plot.spec().marks.iter().any(seeks_room) {
         drawn(plot)
     } else {
@@ -45,7 +50,7 @@ pub(super) fn of_marks(plot: &dyn Plot, room: &mut Room, left_out: &mut Vec<Left
                 let words = knee(plot, foot, texts, &drawn, room);
                 (words, Some(*series), legend.clone())
             }
-            Mark::Level { y, text } if is_seen(plot, *y) => (
+            Mark::Level { y, text } | Mark::Roof { y, text, .. } if is_seen(plot, *y) => (
                 level(plot, *y, text, &drawn, room),
                 None,
                 Some(text.clone()),

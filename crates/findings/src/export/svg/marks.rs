@@ -2,6 +2,7 @@
 
 use super::axes::Plot;
 use super::canvas::{Canvas, Pen};
+use crate::analysis::limits::lines::LineKind;
 use crate::chart::area::Area;
 use crate::chart::layout::failures::{self, Failed};
 use crate::chart::layout::labels::{Labels, limit_line};
@@ -47,6 +48,14 @@ fn draw_shape(canvas: &mut Canvas, shape: &Shape) {
         }
         Shape::Drop(from, to, _) => canvas.line(*from, *to, hair.dashed(DASHES).class("drop")),
         Shape::Level(from, to) => canvas.line(*from, *to, hair.dashed(DASHES).class("level")),
+        Shape::Roof(from, to, kind) => {
+            let pen = match kind {
+                LineKind::Published => Pen::new(colours.quiet, 1.0).dashed(DASHES),
+                LineKind::Measured => Pen::new(colours.quiet, 1.0),
+                LineKind::Engine => Pen::new(colours.quiet, 2.5),
+            };
+            canvas.line(*from, *to, pen.class("roof"));
+        }
         Shape::Ring(at, radius) => {
             let pen = Pen::new(colours.accent, line).class("ring");
             canvas.circle(*at, *radius, None, Some(pen));
