@@ -140,6 +140,9 @@ impl Node<'_> {
         if let Some(each) = each_input(self.op) {
             return floats(self.input(0)?.elements().saturating_mul(each));
         }
+        if let Some(inner) = turned(self.op) {
+            return self.turned_product(inner);
+        }
         match self.op {
             "Conv" | "FusedConv" | "NhwcFusedConv" | "ConvInteger" => self.convolve(1, false),
             "QLinearConv" => self.convolve(3, false),
@@ -248,6 +251,24 @@ impl Node<'_> {
         let has_bias = is_gemm && self.input(2).is_some();
         let sums = if has_bias { made } else { 0 };
         Some((product(made, inner as u64).saturating_add(sums), 0))
+    }
+
+    /// A product whose factors are turned on the way in, as rten has it: what is recorded are the factors as they
+    /// were before. Sizes of factors and result together say how many pairs each element comes from.
+    fn turned_product(&self, inner: &str) -> Option<(u64, u64)> {
+        let is_product = matches!(inner, "MatMul" | "FusedMatMul");
+        let [a, b, out] = [self.input(0)?, self.input(1)?, self.output(0)?];
+        let [.., _, _] = out.dims[..] else {
+            return None;
+        };
+        let made = out.elements();
+        let many = elements(&out.dims[..out.dims.len() - 2]);
+        let pairs = u128::from(a.elements()) * u128::from(b.elements());
+        let squared = pairs.checked_div(u128::from(made) * u128::from(many))?;
+        let inner = squared.isqrt();
+        // Where one factor serves many products, the sizes do not say it.
+        let fits = inner * inner * u128::from(made) * u128::from(many) == pairs;
+        (is_product && fits).then(|| (product(made, inner as u64), 0))
     }
 
     /// Comparisons or sums of a pooling. Without its window each value that goes in counts once.
@@ -412,6 +433,11 @@ impl Node<'_> {
     }
 }
 
+/// The operator within one of rten's that turns its inputs first.
+fn turned(op: &str) -> Option<&str> {
+    op.strip_prefix("TransformInputs(")?.strip_suffix(')')
+}
+
 /// Parts of a tensor: as much is read as is written.
 fn slice(cost: &mut Cost) -> Option<(u64, u64)> {
     let written: u64 = cost.writes.iter().sum();
@@ -482,6 +508,20 @@ mod tests {
         check("Slice", &[&[1000, 4]], &[&[2, 4]], (0, 64, 64));
         check("Softmax", &[&[2, 3]], &[&[2, 3]], (30, 48, 48));
         check("Relu", &[&[6]], &[&[6]], (6, 48, 48));
+    }
+
+    /// Queries and keys of 12 heads, 128 words of 64 values, before they are turned.
+    #[test]
+    fn factors_that_are_turned_on_the_way_in_are_followed() {
+        let words: &[usize] = &[1, 128, 12, 64];
+        let found = cost_of(
+            "TransformInputs(FusedMatMul)",
+            &[words, words],
+            &[&[1, 12, 128, 128]],
+        );
+        assert_eq!(found.unwrap().operations, 2 * 12 * 128 * 128 * 64);
+        let odd = cost_of("TransformInputs(MatMul)", &[&[3], &[5]], &[&[2, 2]]);
+        assert_eq!(odd, None);
     }
 
     /// Steps × batch × 4 gates × hidden × (inputs + hidden), two each, and one function a gate.

@@ -56,11 +56,12 @@ pub(super) fn node_times(report: &str) -> Vec<NodeTime> {
 /// More inputs than any operator has, so that a damaged report costs no memory.
 const MOST_INPUTS: usize = 4096;
 
-/// Place, type and sizes in `0: x (f32 [1, 3])`.
+/// Place, type and sizes in `0: x (tensor(f32) [1, 3])`; what is no tensor has none.
 fn input_of(line: &str) -> Option<(usize, Shape)> {
     let (place, rest) = line.split_once(": ")?;
     let (_, shape) = rest.rsplit_once(" (")?;
     let (element, dims) = shape.strip_suffix(')')?.split_once(' ')?;
+    let element = element.strip_prefix("tensor(")?.strip_suffix(')')?;
     let element = match element {
         "f32" => "float",
         "i32" => "int32",

@@ -169,7 +169,7 @@ fn a_panic_is_a_failure() {
 
 #[test]
 fn what_rten_prints_of_its_nodes_is_read() {
-    let report = "#0 Conv (conv1)\n  input 0: x (f32 [1, 3])\n  input 2: (b) (i32 [])\n  output 0: a ([1, 8])\n  time: 1.250ms\n\
+    let report = "#0 Conv (conv1)\n  input 0: x (tensor(f32) [1, 3])\n  input 2: (b) (tensor(i32) [])\n  output 0: a ([1, 8])\n  time: 1.250ms\n\
                   #0 Relu (within)\n  output 0: w ([1])\n  time: 0.100ms\n\
                   #1 If (branch)\n  output 0: b ([1, 8])\n  time: 0.150ms\n\
                   #2 Add ()\n  output 0: sum (of two) ([1, 8])\n  time: 0.002ms\n\
