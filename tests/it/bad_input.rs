@@ -175,7 +175,7 @@ fn setups_that_make_no_sense() {
     let home = Home::new();
     home.write("good.onnx", good_model());
     let with = |setup: &str| bench(&home, "good.onnx", &["--setup", setup, "--batch", "1"]);
-    with("rten,speed=11").fails_saying(&["speed", "threads, task, memory"]);
+    with("rten,speed=11").fails_saying(&["speed", "threads, opt, task, memory"]);
     with("tensorrt").fails_saying(&["tensorrt", "ort, rten"]);
     with("rten:cuda:0").fails_saying(&["cpu alone"]);
     with("rten,threads=many").fails_saying(&["threads=many"]);
