@@ -100,6 +100,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     // Until the next frame takes in how wide the window is.
     desk.app_mut()
         .fit_two(if right { ROOM_FOR_TWO } else { 0.0 });
+    if id == "why-none" {
+        desk.app_mut().why.selected = Some(0);
+    }
 }
 
 pub(super) fn live() -> powerband_app::run::LiveRun {
