@@ -15,7 +15,7 @@ use powerband_app::items::Item;
 use powerband_app::screen::Screen;
 
 /// Height of an entry: the least, and where there is room.
-const ENTRY: (f32, f32) = (26.0, 36.0);
+const ENTRY: (f32, f32) = (22.0, 36.0);
 /// Between two entries: the least, and where there is room.
 const APART: (f32, f32) = (1.0, 6.0);
 /// From an entry to the words about it, which stand beside the rail.
