@@ -237,6 +237,28 @@ fn a_library_or_module_from_a_file_is_not_loaded() {
     }
 }
 
+/// Markdown without its code, in which everything is text: spans, and blocks between fences, which are spans
+/// of longer delimiters.
+fn without_code(markdown: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), markdown);
+    while let Some(at) = rest.find('`') {
+        let (before, from) = rest.split_at(at);
+        kept.push_str(before);
+        let ticks = from.len() - from.trim_start_matches('`').len();
+        let (delimiter, inside) = from.split_at(ticks);
+        if before.ends_with('\\') {
+            rest = inside;
+            continue;
+        }
+        let ends = inside.match_indices(delimiter).find(|(end, _)| {
+            let is_longer = inside[..*end].ends_with('`');
+            !is_longer && !inside[end + ticks..].starts_with('`')
+        });
+        rest = ends.map_or(inside, |(end, _)| &inside[end + ticks..]);
+    }
+    kept + rest
+}
+
 #[test]
 fn names_are_text_in_every_report() {
     let home = Home::new();
@@ -291,6 +313,11 @@ fn names_are_text_in_every_report() {
         assert_eq!(run.status, Some(0), "{target}: {run:#?}");
         let written = fs::read_to_string(home.path(target)).unwrap();
         assert!(written.contains("alert"), "{target} has the name");
+        let written = if target == "b.md" {
+            without_code(&written)
+        } else {
+            written
+        };
         if matches!(target, "b.html" | "b.svg" | "b.md") {
             for tag in ["<script", "<img src=x"] {
                 assert!(!written.contains(tag), "{tag} in {target}");
