@@ -1,7 +1,7 @@
 //! Experiments on a case: setups that differ from it by one change each, to be measured in turns with it.
 //!
 //! What they cost together says what limits the case; `analysis/limits/experiments.rs` of the findings draws
-//! the conclusion. To add one: a variant of `Change`, a file here, and a line in [`ALL`].
+//! the conclusion. To add one: a variant of `Change`, a file here, and a line in `ALL`.
 
 mod bound_input;
 mod clock_cap;
