@@ -16,6 +16,7 @@ pub mod node;
 pub mod rows;
 mod rules;
 pub mod session_limits;
+mod slowed;
 pub mod speed_of_light;
 pub mod throughput;
 pub mod wall;
@@ -25,7 +26,6 @@ use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::work::{Numbers, Work};
-use powerband_core::stats::summary;
 
 use super::breakdown::Scope;
 use super::kernel_name;
@@ -36,6 +36,7 @@ use bound::Bound;
 use finding::Finding;
 use lines::References;
 use node::{Floor, NodeLimit, NodeLines, Took};
+use slowed::Slowed;
 use wall::WallTime;
 
 /// What limits the case of a profile, by its place in the session; against these roofs.
@@ -55,6 +56,13 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         abstained: Vec::new(),
     };
     let between_nodes = wall::is_of_nodes(profile);
+    let wall = limits.wall.as_ref().ok();
+    let slowed = wall.and_then(|wall| Slowed::of(session, profile.case, wall));
+    let launch = against.as_ref().ok().and_then(References::launch);
+    let against = match slowed {
+        Some(slowed) => Err(slowed.reason()),
+        None => against,
+    };
     limits.nodes = node_limits(profile, runs, &against, &limits.wall);
     if let Ok(references) = &against {
         let mut numbers: Vec<Numbers> = limits
@@ -69,7 +77,14 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
     }
     limits.abstained = abstained(&limits, &against);
     limits.abstained.extend(notes(session, profile, &limits));
-    let by_model = findings::of_limits(&limits, between_nodes);
+    let by_model = match slowed {
+        Some(slowed) => {
+            let started: u64 = limits.nodes.iter().map(|node| node.calls).sum();
+            let starts = launch.and_then(|launch| slowed.starts(started as f64, launch));
+            starts.into_iter().collect()
+        }
+        None => findings::of_limits(&limits, between_nodes),
+    };
     // What experiments say counts for more than the model.
     let tried = limits
         .case
@@ -287,9 +302,7 @@ fn notes(session: &Session, profile: &Profile, limits: &Limits) -> Vec<String> {
 /// That the profiled run took another time than the runs that were measured without a profiler.
 fn profiling_changed_it(session: &Session, limits: &Limits) -> Option<String> {
     let wall = limits.wall.as_ref().ok()?;
-    let samples = session.case(limits.case?)?.samples_ns();
-    let samples: Vec<f64> = samples.map(|ns| ns as f64).collect();
-    let median = summary::median(&samples).filter(|median| *median > 0.0)?;
+    let median = slowed::median_ns(session, limits.case?)?;
     ((wall.wall_ns / median - 1.0).abs() > wall::ADDS_UP_WITHIN).then(|| {
         format!(
             "The profiled run took {}, and the median without a profiler is {}: shares are those of the profiled run.",

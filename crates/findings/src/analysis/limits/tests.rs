@@ -1,7 +1,7 @@
 //! Profiles made by hand against roofs made by hand: figures that a reader can check in the head.
 
 use super::*;
-use crate::analysis::testing::session;
+use crate::analysis::testing::{measure_near, session};
 use powerband_core::domain::roofs::PROCESSOR;
 use powerband_core::domain::roofs::{
     Access, ComputeRoof, EngineRoof, Level, Measured, MemoryRoof, RoofConditions,
@@ -412,4 +412,30 @@ fn a_trace_of_a_known_card_is_held_against_what_is_published() {
         unknown.abstained[0].contains("no roofs are known"),
         "{unknown:?}"
     );
+}
+
+#[test]
+fn a_profiler_that_takes_longer_than_the_nodes_judges_none() {
+    let mut session = session(&["ort:cpu,threads=1"], &[1]);
+    measure_near(&mut session, 0, 1, 24);
+    session.profiles = vec![Profile {
+        name: "a profile".to_owned(),
+        case: Some(session.cases[0].key()),
+        runs: Some(1),
+        totals: vec![Total {
+            calls: 20,
+            ..node("adds", 200_000, 320, (2_560, 2_560))
+        }],
+        span_ns: Some(300_000),
+        ..Profile::default()
+    }];
+    let limits = of_profile(&session, 0, &[roofs(0.01)]);
+    let reason = limits.nodes[0].bound.as_ref().unwrap_err();
+    assert!(
+        reason.contains("300 µs with the profiler and 24.0 µs without"),
+        "{reason}"
+    );
+    // 20 nodes of a microsecond each, in 24 µs.
+    let bounds: Vec<_> = limits.findings.iter().map(|found| found.bound).collect();
+    assert_eq!(bounds, [Some(Bound::Launch)]);
 }
