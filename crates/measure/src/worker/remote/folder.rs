@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn an_answer_is_read() {
         let facts = read(
-            "no=mkdir: cannot create directory: Read-only file system\nsystem=Linux\narch=aarch64\nlibc=glibc 2.36\nfolder=/tmp/pb\nfree=tmpfs 100 40 60 40% /tmp\nhas=1\n",
+            "no=mkdir: cannot create directory: Read-only file system\nsystem=Linux\narch=aarch64\nlibc=glibc 2.36\nfolder=/tmp/powerband\nfree=tmpfs 100 40 60 40% /tmp\nhas=1\n",
         );
         assert_eq!(
             (facts.arch.as_str(), facts.libc.as_str()),
@@ -96,7 +96,7 @@ mod tests {
         );
         assert_eq!(facts.free_bytes, Some(60 << 10));
         assert!(facts.has_program && facts.passed_over[0].contains("Read-only"));
-        assert_eq!(facts.folder.as_deref(), Some("/tmp/pb"));
+        assert_eq!(facts.folder.as_deref(), Some("/tmp/powerband"));
     }
 
     #[test]
