@@ -12,14 +12,14 @@ use super::lines::LaunchCost;
 use super::node::WRONG_ABOVE;
 use super::wall::WallTime;
 
-/// A profiled run that takes this many times the median without a profiler is mostly the profiler's.
+/// A profiled run that takes this many times the median without a profiler says nothing of its nodes.
 const MOST_SLOWED: f64 = 1.5;
 /// Starting the nodes is the cause where it takes more than this share of the median.
 const LAUNCH_ABOVE: f64 = 0.55;
 /// A cost of a node that varies by more than this is none.
 const MOST_SPREAD: f64 = 0.25;
 
-/// A profiled run that is mostly the profiler's.
+/// A profiled run whose times are not those of a run without the profiler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Slowed {
     wall_ns: f64,
@@ -47,7 +47,7 @@ impl Slowed {
     /// Why no node is judged.
     pub(super) fn reason(self) -> String {
         format!(
-            "a run takes {} with the profiler and {} without, so the times of its nodes are mostly the profiler's",
+            "a run takes {} with the profiler and {} without, so the times of its nodes are not those of a run",
             humanize::duration_ns(self.wall_ns),
             humanize::duration_ns(self.median_ns)
         )
