@@ -27,6 +27,15 @@ fn profiled(home: &Home) {
     assert!(home.path("a.1.trace.json.gz").is_file(), "{made:#?}");
 }
 
+/// A session of the made-up engine as `a.ron`, and its text.
+fn measured(home: &Home) -> String {
+    let words = "bench resnet18@cifar --setup fake --batch 1 --preset quick --rounds 1 --out a.ron";
+    let words: Vec<&str> = words.split(' ').collect();
+    let made = home.run(&words);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    fs::read_to_string(home.path("a.ron")).expect("the session is there")
+}
+
 /// The session with another file as its timeline.
 fn with_timeline(home: &Home, name: &str) {
     let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
@@ -66,22 +75,7 @@ fn a_session_moves_and_reads_no_file_elsewhere() {
 #[test]
 fn a_name_does_nothing_to_the_terminal() {
     let home = Home::new();
-    let made = home.run(&[
-        "bench",
-        "resnet18@cifar",
-        "--setup",
-        "fake",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        "1",
-        "--out",
-        "a.ron",
-    ]);
-    assert_eq!(made.status, Some(0), "{made:#?}");
-    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
+    let text = measured(&home);
     let name = "name: \"\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{9b}8m\\u{202e}x\"";
     let at = text.find("name: \"").unwrap();
     let end = at + 7 + text[at + 7..].find('"').unwrap() + 1;
@@ -199,22 +193,7 @@ fn a_command_from_a_file_is_shown_and_not_run() {
 #[test]
 fn a_library_or_module_from_a_file_is_not_loaded() {
     let home = Home::new();
-    let made = home.run(&[
-        "bench",
-        "resnet18@cifar",
-        "--setup",
-        "fake",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        "1",
-        "--out",
-        "a.ron",
-    ]);
-    assert_eq!(made.status, Some(0), "{made:#?}");
-    let text = fs::read_to_string(home.path("a.ron")).expect("the session is there");
+    let text = measured(&home);
     home.write("nets.py", "open('owned', 'w').write('')\n");
     let python = home.script("python", "touch owned");
     let python = python.display();

@@ -249,7 +249,7 @@ pub struct Roofs {
     /// The clock while computing, in MHz, where it can be read.
     #[serde(default)]
     pub clock_mhz: Option<f64>,
-    /// The highest temperature meanwhile, in °C, where it can be read.
+    /// The highest temperature while they were measured, in °C, where it can be read.
     #[serde(default)]
     pub temperature_c: Option<f64>,
     /// Arithmetic: the best code for each kind of numbers and number of threads.

@@ -43,8 +43,8 @@ const CARD_COPY_BYTES: u64 = 1 << 30;
 const CACHES: u64 = 4;
 /// Nodes of the two chains whose difference is the cost of a node.
 const CHAINS: (usize, usize) = (500, 1000);
-/// Groups that the samples of a round are divided into. The faster half of them counts, because something else that
-/// runs meanwhile can only slow an engine down.
+/// Groups that the samples of a round are divided into. The faster half of them counts, because whatever else
+/// runs at the same time can only slow an engine down.
 const GROUPS: usize = 5;
 /// A round whose repetitions differ by more than this is measured again.
 const CALM: f64 = 0.05;
@@ -71,7 +71,7 @@ pub struct EngineFigures {
 /// Why an engine's roofs were not measured.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineRoofError {
-    /// It cannot be had, or cannot do this.
+    /// The engine is not installed, or cannot run this network.
     #[error("{0}")]
     Failed(String),
     /// The user wants to stop.

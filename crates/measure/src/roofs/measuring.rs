@@ -235,7 +235,7 @@ impl Work<'_> {
         })
     }
 
-    /// One engine, unless it is known as it is now.
+    /// One engine, unless its roofs are kept and of its present version.
     fn engine(&mut self, roofs: &mut Roofs, setup: &Setup) -> Result<(), RoofsError> {
         if self.cancel.is_cancelled() {
             return Err(RoofsError::Cancelled);

@@ -102,7 +102,7 @@ impl Blocks {
         Self::new(cores, footprint.bytes / cores.len().max(1) as u64)
     }
 
-    /// The two blocks of a thread, which nothing else holds meanwhile.
+    /// The two blocks of a thread, locked while it works on them.
     fn pair(&self, index: usize) -> MutexGuard<'_, (Block, Block)> {
         self.pairs[index]
             .lock()

@@ -25,7 +25,7 @@ pub(super) struct Clock {
     pub(super) note: Option<&'static str>,
 }
 
-/// Computes with a thread on each of these cores and looks at the clock meanwhile.
+/// Computes with a thread on each of these cores and reads the clock during that.
 pub(super) fn while_computing(
     root: &Path,
     code: &ComputeCode,
