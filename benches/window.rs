@@ -23,8 +23,9 @@ use tempfile::TempDir;
 
 use display::Display;
 use powerband::gui::{Started, Window};
-use powerband_app::action::{Action, Curves, Library, Shell};
+use powerband_app::action::{Action, Curves, Library, Shell, Why};
 use powerband_app::curves::heat;
+use powerband_app::library::examples;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
 use powerband_app::{App, Installation};
@@ -142,7 +143,22 @@ fn frames() -> Result<()> {
     Scene::open(&sixty_curves()?)?
         .go(Screen::Plan)
         .measure("the plan", |_, _| ());
+    why()?.measure(
+        "58 nodes below their roofs, one after another",
+        |scene, frame| {
+            scene.act(Action::Why(Why::Select(Some(frame / 8 % 50))));
+        },
+    );
     Ok(())
+}
+
+/// The example with profiles and roofs, once its limits were found.
+fn why() -> Result<Scene> {
+    let is_it = |one: &&examples::Example| one.file == "resnet50-what-limits-it.ron";
+    let example = examples::ALL.iter().find(is_it).context("no example")?;
+    Scene::open(&[example.open()?.session])?
+        .go(Screen::Why)
+        .until(|app| app.why.result.is_some() && app.why.busy.is_none())
 }
 
 /// Sweeps over two dimensions.

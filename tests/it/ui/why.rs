@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use powerband_app::action::{Action, Kernels, Why};
+use powerband_app::action::{Action, Kernels, Sessions, Shell, Why};
+use powerband_app::library::examples;
 use powerband_app::screen::Screen;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
@@ -273,6 +274,35 @@ fn what_is_missing_is_said_and_how_to_get_it() {
     desk.see("The arithmetic of no node");
 }
 
+/// The guide's pictures: what the program itself brings.
+#[test]
+fn the_example_is_explained_and_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    let is_it = |one: &examples::Example| one.file == "resnet50-what-limits-it.ron";
+    let place = examples::ALL.iter().position(is_it).expect("an example");
+    let mut desk = desk_of(&[]);
+    desk.act(Action::Sessions(Sessions::OpenExample(place)));
+    desk.until("it is open", |app| app.sessions.len() == 1);
+    explained(&mut desk);
+    let found = desk.app().why.result.clone().expect("a result");
+    let limits = found.limits.expect("limits");
+    let judged: f64 = limits
+        .nodes
+        .iter()
+        .filter(|node| node.bound.is_ok())
+        .map(|node| node.share)
+        .sum();
+    assert!(judged > 0.9, "{judged}");
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        desk.steps(3);
+        album.take(&mut desk, &format!("why-resnet50-{word}"));
+    }
+    album.close();
+}
+
 #[test]
 fn it_is_painted() {
     let Some(mut album) = Album::open() else {
@@ -281,7 +311,7 @@ fn it_is_painted() {
     let mut desk = desk_of(&[session()]);
     desk.act(Action::Why(Why::Select(Some(4))));
     for (theme, word) in THEMES {
-        desk.act(Action::Shell(powerband_app::action::Shell::Theme(theme)));
+        desk.act(Action::Shell(Shell::Theme(theme)));
         desk.steps(3);
         album.take(&mut desk, &format!("why-made-up-{word}"));
     }
