@@ -198,7 +198,7 @@ pub(crate) struct BenchArgs {
     /// Rounds of each case, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
-    /// Open loop: so many requests arrive per second, in place of one run after another.
+    /// Open loop: requests arrive at this rate, in place of one run after another.
     #[arg(long, value_name = "REQUESTS/S")]
     pub rate: Option<f64>,
     /// How requests arrive.
@@ -210,7 +210,7 @@ pub(crate) struct BenchArgs {
     /// Measure each case for at least ten seconds, which is what energies need.
     #[arg(long)]
     pub energy: bool,
-    /// Compare the outputs of each setup with the network in floats, on so many inputs [default: 64].
+    /// Compare the outputs of each setup with the network in floats, on this number of inputs [default: 64].
     #[arg(long, value_name = "INPUTS", num_args = 0..=1, require_equals = true, default_missing_value = "64")]
     pub accuracy: Option<u64>,
     /// The same on inputs of your own: pictures in a folder for each class, a CSV of file,label, .npy files,
@@ -258,7 +258,7 @@ pub(crate) struct BenchArgs {
     /// Seed of the order of cases and of the input values [default: the time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// End a worker that does not respond for so many seconds beyond its time limit.
+    /// End a worker that does not respond for this long beyond its time limit.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub timeout: Option<u64>,
     /// Print one JSON document on standard output, and nothing else there.
@@ -301,7 +301,7 @@ pub(crate) struct CompareArgs {
     pub after_setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
-    /// End with status 1 where a case is called slower, by more than so many percent.
+    /// End with status 1 where a case is called slower, by more than this percentage.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = percentage)]
     pub fail_if_slower: Option<f64>,
     /// Write the verdicts as JUnit XML for continuous integration: a case that is called slower, by more than
@@ -348,7 +348,7 @@ pub(crate) struct KernelsArgs {
     /// Show rows of at least this share only: 1% or 0.01.
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share)]
     pub over: f64,
-    /// Show so many rows at most.
+    /// Show this number of rows at most.
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
     /// Which profile of the session, by its number from 1 or its name.
@@ -544,7 +544,7 @@ pub(crate) struct DevicesArgs {
     /// Readings a second while watching, from 1 to 100.
     #[arg(long, value_name = "HZ", default_value_t = 10.0, requires = "watch")]
     pub rate: f64,
-    /// Stop watching after so many seconds.
+    /// Stop watching after this number of seconds.
     #[arg(long, value_name = "N", requires = "watch")]
     pub seconds: Option<f64>,
     /// Play back the device readings of a session, in place of this machine's.
@@ -590,7 +590,7 @@ pub(crate) struct ImportArgs {
     /// unit=ms where the column's name does not name the unit
     #[arg(long, value_name = "WHAT=COLUMN,…")]
     pub columns: Option<String>,
-    /// Packed files may unpack to so many millions of bytes
+    /// The most that packed files may unpack to, in millions of bytes
     #[arg(long, value_name = "MB", default_value_t = 4000)]
     pub unpack_limit: u64,
 }

@@ -10,7 +10,7 @@ Examples:
   powerband roofs --setup ort,precision=int8       what this setup's engine reaches as well
 
 Roofs are measured once for each device and kept; they are measured again when the driver, the power
-limit, the library or the number of usable threads changes. Close other programs meanwhile: a roof whose
+limit, the library or the number of usable threads changes. Close other programs first: a roof whose
 repetitions lie more than 5 % apart is called noisy, and nothing is explained by it.
 
 Exit status: 0 fine, 2 an error, or nothing is kept and --show was given.")]

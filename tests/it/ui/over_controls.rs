@@ -16,7 +16,7 @@ const SIZES: [(f32, f32); 3] = [(1_280.0, 800.0), (900.0, 700.0), (720.0, 480.0)
 /// What went wrong, in one line and in several, with something to be done about it.
 const TROUBLES: [&str; 3] = [
     "Threads is in the trash",
-    "densenet121 was not changed: /home/you/.local/share/powerband/sessions/densenet121-20261004-090000.ron was changed by something else meanwhile",
+    "densenet121 was not changed: /home/you/.local/share/powerband/sessions/densenet121-20261004-090000.ron was changed by another program",
     "resnet50 was not saved: /home/you/.local/share/powerband/sessions/resnet50-20261004-090000.ron cannot be written: No space left on device (os error 28). It is kept in memory until the window closes.",
 ];
 
