@@ -272,7 +272,11 @@ fn measure_and_save(
     request: PreparedRun,
     target: &Target,
 ) -> anyhow::Result<ExitCode> {
-    let Measured { session, cancelled } = measure(context, request, target)?;
+    let Measured {
+        session,
+        cancelled,
+        unsaved,
+    } = measure(context, request, target)?;
     let told = if args.json {
         output::document(&json::session(&session))
     } else {
@@ -286,6 +290,9 @@ fn measure_and_save(
             Err(error)
         }
     })?;
+    if let Some(reason) = unsaved {
+        bail!("{reason}");
+    }
     let trouble = cancelled || session.cases.iter().any(|case| case.outcome.is_trouble());
     Ok(if trouble {
         ExitCode::from(TROUBLE)
@@ -294,12 +301,14 @@ fn measure_and_save(
     })
 }
 
-/// A run that is over and saved.
+/// A run that is over.
 pub(super) struct Measured {
     /// What was measured.
     pub session: Session,
     /// Whether the user stopped it.
     pub cancelled: bool,
+    /// Why it was not saved, and what is left of it; for the end, after what was measured.
+    pub unsaved: Option<String>,
 }
 
 /// Carries a run out with its progress on standard error, and saves it.
@@ -339,13 +348,12 @@ pub(super) fn measure(
     for note in &recorded.notes {
         output::note(note);
     }
-    let saved = match &recorded.saved {
-        Ok(path) => path,
-        Err(reason) => bail!("{reason}"),
-    };
-    output::note(&format!("Saved to {}", saved.display()));
+    if let Ok(saved) = &recorded.saved {
+        output::note(&format!("Saved to {}", saved.display()));
+    }
     Ok(Measured {
         session: recorded.session,
         cancelled: control.is_cancelled(),
+        unsaved: recorded.saved.err(),
     })
 }

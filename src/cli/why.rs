@@ -76,11 +76,18 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     if let Some(session) = &session {
         experiments::check_same(session, &prepared)?;
     }
-    let Measured { session, cancelled } = bench::measure(context, prepared, &target)?;
+    let Measured {
+        session,
+        cancelled,
+        unsaved,
+    } = bench::measure(context, prepared, &target)?;
     let Some(answer) = findings::answer(&session) else {
-        bail!("the run has no experiments");
+        bail!(unsaved.unwrap_or_else(|| "the run has no experiments".to_owned()));
     };
     let status = shown(context, args, &session, &answer)?;
+    if let Some(reason) = unsaved {
+        bail!("{reason}");
+    }
     Ok(if cancelled {
         ExitCode::from(TROUBLE)
     } else {

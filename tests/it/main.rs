@@ -1,5 +1,6 @@
 //! The one integration binary: each extra one would link everything again.
 
+mod abuse;
 mod accuracy;
 mod agreement;
 mod amd;

@@ -25,9 +25,36 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     synced: Instant,
-    /// Set by the first write that fails; from then on nothing is written, so that no later line
-    /// follows a torn one.
-    broken: bool,
+    /// Bytes of the lines that are in the file whole.
+    whole_bytes: u64,
+    /// Lines that could not be written yet.
+    unwritten: Vec<u8>,
+    /// Whether the last attempt failed.
+    is_failing: bool,
+}
+
+/// What came of handing an event to the journal.
+#[derive(Debug)]
+pub enum Appended {
+    /// It is in the file, with all before it.
+    Written,
+    /// It is in the file, with those that could not be written before.
+    CaughtUp,
+    /// It is kept in memory, as those before it. The first time with the reason.
+    Kept(Option<io::Error>),
+    /// It is in the file, and that could not be forced to the disk. The first time with the reason.
+    Unsynced(Option<io::Error>),
+}
+
+/// How much of a run a journal has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Every event.
+    All,
+    /// The events up to a failure.
+    Part,
+    /// Not even the first.
+    Nothing,
 }
 
 /// Why a journal gives no session.
@@ -75,12 +102,18 @@ impl Journal {
             });
             match OpenOptions::new().create_new(true).append(true).open(&path) {
                 Ok(file) => {
-                    file.lock()?;
+                    if let Err(error) = file.lock() {
+                        // Without a lock another program would take it for that of a run cut short.
+                        drop(fs::remove_file(&path));
+                        return Err(error);
+                    }
                     return Ok(Self {
                         path,
                         file,
                         synced: Instant::now(),
-                        broken: false,
+                        whole_bytes: 0,
+                        unwritten: Vec::new(),
+                        is_failing: false,
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
@@ -96,33 +129,67 @@ impl Journal {
         &self.path
     }
 
-    /// Whether every event so far is in it.
-    pub fn is_whole(&self) -> bool {
-        !self.broken
-    }
-
-    /// Writes one event. After a failure, which is reported once, it writes nothing more.
-    pub fn append(&mut self, event: &Stamped) -> io::Result<()> {
-        if self.broken {
-            return Ok(());
+    /// How much of the run is in it.
+    pub fn extent(&self) -> Extent {
+        if self.unwritten.is_empty() {
+            Extent::All
+        } else if self.whole_bytes > 0 {
+            Extent::Part
+        } else {
+            Extent::Nothing
         }
-        let written = self.try_append(event);
-        self.broken = written.is_err();
-        written
     }
 
-    fn try_append(&mut self, event: &Stamped) -> io::Result<()> {
-        let mut line = serde_json::to_vec(event)?;
-        line.push(b'\n');
-        self.file.write_all(&line)?;
-        let worth_it = matches!(
+    /// Writes one event. One that cannot be written is kept and tried again with the next: a disk that is full may get
+    /// room again.
+    pub fn append(&mut self, event: &Stamped) -> Appended {
+        match serde_json::to_vec(event) {
+            Ok(mut line) => {
+                line.push(b'\n');
+                self.unwritten.append(&mut line);
+            }
+            Err(error) => return Appended::Kept(Some(error.into())),
+        }
+        if let Err(error) = self.write_all() {
+            let is_first = !std::mem::replace(&mut self.is_failing, true);
+            return Appended::Kept(is_first.then_some(error));
+        }
+        let is_worth_it = matches!(
             event.event,
             RunEvent::RoundFinished { .. } | RunEvent::Ended { .. }
         );
-        if worth_it && self.synced.elapsed() >= SYNC_EVERY {
-            self.file.sync_data()?;
+        if is_worth_it && self.synced.elapsed() >= SYNC_EVERY {
+            if let Err(error) = self.file.sync_data() {
+                let is_first = !std::mem::replace(&mut self.is_failing, true);
+                return Appended::Unsynced(is_first.then_some(error));
+            }
             self.synced = Instant::now();
         }
+        if std::mem::take(&mut self.is_failing) {
+            Appended::CaughtUp
+        } else {
+            Appended::Written
+        }
+    }
+
+    /// Tries once more to write what could not be written.
+    pub fn catch_up(&mut self) -> Extent {
+        // A failure shows in what comes back.
+        drop(self.write_all());
+        self.extent()
+    }
+
+    /// Writes what waits, so that no line follows a torn one: what was written of it is cut off again.
+    fn write_all(&mut self) -> io::Result<()> {
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        if self.is_failing {
+            self.file.set_len(self.whole_bytes)?;
+        }
+        self.file.write_all(&self.unwritten)?;
+        self.whole_bytes += self.unwritten.len() as u64;
+        self.unwritten.clear();
         Ok(())
     }
 
@@ -141,16 +208,18 @@ fn journals(folder: &Path) -> Vec<PathBuf> {
         .filter(|path| {
             path.extension()
                 .is_some_and(|extension| extension == "jsonl")
+                && path.is_file()
         })
         .collect();
     found.sort();
     found
 }
 
-/// Journals in the folder whose program is gone, oldest first.
+/// Journals in the folder whose program is gone, oldest first. One that cannot be opened is among them, because what is
+/// done with it says why.
 pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
     let mut found = journals(folder);
-    found.retain(|path| regular_file::open(path).is_ok_and(|file| file.try_lock_shared().is_ok()));
+    found.retain(|path| !matches!(open_abandoned(path), Err(JournalError::InUse(_))));
     found
 }
 
@@ -243,13 +312,15 @@ pub fn check_discardable(path: &Path) -> Result<(), JournalError> {
 
 /// A journal that no program is writing.
 fn open_abandoned(path: &Path) -> Result<File, JournalError> {
-    let file = regular_file::open(path).map_err(|source| JournalError::Io {
+    let io_error = |source| JournalError::Io {
         path: path.to_path_buf(),
         source,
-    })?;
+    };
+    let file = regular_file::open(path).map_err(io_error)?;
     match file.try_lock_shared() {
         Ok(()) => Ok(file),
-        Err(_held) => Err(JournalError::InUse(path.to_path_buf())),
+        Err(TryLockError::WouldBlock) => Err(JournalError::InUse(path.to_path_buf())),
+        Err(TryLockError::Error(source)) => Err(io_error(source)),
     }
 }
 

@@ -147,12 +147,7 @@ pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
         .map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
     let file: File = file.persist(path).map_err(|error| error.error)?;
-    // Files made for the moment are for their owner alone; a session's are as any other.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
+    atomic_file::make_readable(&file);
     drop(file);
     Ok(())
 }

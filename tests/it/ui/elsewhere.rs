@@ -2,7 +2,7 @@
 
 use powerband_app::notices::Weight;
 use powerband_core::domain::event::{RunEvent, Stamped};
-use powerband_store::journal::Journal;
+use powerband_store::journal::{Appended, Journal};
 
 use super::behaviour::{draft, is_saved};
 use super::data::{Made, Speed, speed};
@@ -30,7 +30,7 @@ fn journal(home: &Home, name: &str) -> Journal {
         at: CREATED.to_owned(),
     };
     let written = journal.append(&Stamped { at_ns: 0, event });
-    written.expect("a line");
+    assert!(matches!(written, Appended::Written), "{written:?}");
     journal
 }
 

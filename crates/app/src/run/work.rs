@@ -117,7 +117,11 @@ fn carry_out(
             let stamp = Stamp::of(&path).ok();
             (path, stamp)
         }),
-        notes: recorded.notes,
+        notes: recorded
+            .diverted
+            .into_iter()
+            .chain(recorded.notes)
+            .collect(),
     }))));
 }
 
@@ -177,15 +181,22 @@ pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
                 let target = library::new_path(paths, &session.name, &session.created)
                     .map_err(|e| e.to_string())?;
                 session_file::write(&target, &session).map_err(|e| e.to_string())?;
-                std::fs::remove_file(&path).map_err(|e| e.to_string())?;
                 Ok((session.name, target))
             });
-        outlet.send(match saved {
-            Ok((name, target)) => Message::Session(SessionMessage::Recovered(name, target)),
-            Err(error) => Message::Failed(format!(
+        match saved {
+            Ok((name, target)) => {
+                outlet.send(Message::Session(SessionMessage::Recovered(name, target)));
+                if let Err(error) = std::fs::remove_file(&path) {
+                    let path = path.display();
+                    outlet.send(Message::Failed(format!(
+                        "The run is saved, and its journal {path} could not be removed: {error}"
+                    )));
+                }
+            }
+            Err(error) => outlet.send(Message::Failed(format!(
                 "{} could not be recovered: {error}",
                 path.display()
-            )),
-        });
+            ))),
+        }
     }
 }

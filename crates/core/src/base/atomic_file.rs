@@ -51,7 +51,7 @@ fn fill_beside(
     let file = writer
         .into_inner()
         .map_err(io::IntoInnerError::into_error)?;
-    make_readable(&file)?;
+    make_readable(&file);
     file.sync_all()?;
     Ok(beside)
 }
@@ -68,17 +68,17 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, |out| out.write_all(bytes))
 }
 
-/// Temporary files are private; what they become is an ordinary file.
+/// Temporary files are private; what they become is an ordinary file. Where a file system has no such permissions, the
+/// file has those that all have there.
 #[cfg(unix)]
-fn make_readable(file: &File) -> io::Result<()> {
+pub fn make_readable(file: &File) {
     use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    drop(file.set_permissions(std::fs::Permissions::from_mode(0o644)));
 }
 
+/// Nothing has to be done here.
 #[cfg(not(unix))]
-fn make_readable(_file: &File) -> io::Result<()> {
-    Ok(())
-}
+pub fn make_readable(_file: &File) {}
 
 #[cfg(test)]
 mod tests {

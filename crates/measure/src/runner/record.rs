@@ -2,16 +2,17 @@
 //!
 //! Failing to save never loses a run: the session then goes into the library, or stays in its journal.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::control::Control;
 use super::run::{self, Observer, PreparedRun};
-use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
+use powerband_core::base::{atomic_file, clock};
 use powerband_core::domain::event::Beginning;
 use powerband_core::domain::session::Session;
-use powerband_store::journal::Journal;
+use powerband_store::journal::{Extent, Journal};
 use powerband_store::library::Stamp;
 use powerband_store::session_file::WriteError;
 use powerband_store::{library, session_file, trace_file};
@@ -99,11 +100,11 @@ impl Recorder {
         control: &Control,
         observer: &mut Observer<'_>,
     ) -> Recorded {
-        let (mut session, journal) = run::run(request, self.journal, control, observer);
+        let (mut session, mut journal) = run::run(request, self.journal, control, observer);
         let mut notes: Vec<String> = self.note.into_iter().collect();
         let mut diverted = None;
         let saved = save(&mut session, paths, target, &mut diverted);
-        let saved = saved.map_err(|reason| format!("{}: {reason}", kept_in(journal.as_ref())));
+        let saved = saved.map_err(|reason| format!("{reason}; {}", kept_in(journal.as_mut())));
         if saved.is_ok()
             && let Some(Err(error)) = journal.map(Journal::discard)
         {
@@ -129,47 +130,70 @@ pub fn record(
     Recorder::begin(&request.beginning, paths).run(request, paths, target, control, observer)
 }
 
-/// Writes the session where it was asked for; failing that, into the library, so that nothing is lost.
+/// Writes the session where it was asked for; failing that, into the library.
 fn save(
     session: &mut Session,
     paths: &Paths,
     target: &Target,
     diverted: &mut Option<String>,
 ) -> Result<PathBuf, String> {
-    if let Target::File { path, .. } = target {
-        // Checked once more: another run may have written there meanwhile.
-        let written = target.check().and_then(|()| {
-            bring_traces(session, path);
-            session_file::write(path, session)
-        });
-        match written {
-            Ok(()) => return Ok(path.clone()),
-            Err(error) => {
-                *diverted = Some(format!(
-                    "{error}; the session goes into the library instead"
-                ));
+    let written = match target {
+        Target::Library => None,
+        // Checked once more: another run may have written there since.
+        Target::File { path, .. } => {
+            let checked = target.check();
+            let written = checked.and_then(|()| write_with_traces(session, path));
+            let written = written.map_err(|error| error.to_string());
+            Some((path, written, "the session"))
+        }
+        Target::Again { path, stamp } => {
+            let written = if Stamp::of(path).is_ok_and(|now| now == *stamp) {
+                write_with_traces(session, path).map_err(|error| error.to_string())
+            } else {
+                let path = path.display();
+                Err(format!("{path} was changed since the run began"))
+            };
+            Some((path, written, "the session with its new rounds"))
+        }
+    };
+    match written {
+        Some((path, Ok(()), _)) => return Ok(path.clone()),
+        Some((_, Err(why), what)) => {
+            *diverted = Some(format!("{why}; {what} goes into the library instead"));
+        }
+        None => {}
+    }
+    let saved = library_path(session, paths).and_then(|path| {
+        write_with_traces(session, &path).map_err(|error| error.to_string())?;
+        Ok(path)
+    });
+    saved.map_err(|reason| match diverted.take() {
+        Some(before) => format!("{before}; {reason}"),
+        None => reason,
+    })
+}
+
+/// Writes a session, with its timelines beside it. Where that fails, they are where they were.
+fn write_with_traces(session: &mut Session, path: &Path) -> Result<(), WriteError> {
+    let before: Vec<Option<String>> = session
+        .profiles
+        .iter()
+        .map(|profile| profile.trace_file.clone())
+        .collect();
+    bring_traces(session, path);
+    let written = session_file::write(path, session);
+    if written.is_err() {
+        let folder = path.parent().unwrap_or_else(|| Path::new(""));
+        for (profile, before) in session.profiles.iter_mut().zip(before) {
+            if let (Some(now), Some(from)) = (&profile.trace_file, &before)
+                && now != from
+                && move_file(&folder.join(now), Path::new(from)).is_ok()
+            {
+                profile.trace_file = before;
             }
         }
     }
-    if let Target::Again { path, stamp } = target {
-        if Stamp::of(path).is_ok_and(|now| now == *stamp) {
-            bring_traces(session, path);
-            match session_file::write(path, session) {
-                Ok(()) => return Ok(path.clone()),
-                Err(error) => *diverted = Some(error.to_string()),
-            }
-        } else {
-            *diverted = Some(format!("{} was changed meanwhile", path.display()));
-        }
-        let why = diverted.take().unwrap_or_default();
-        *diverted = Some(format!(
-            "{why}; the session with its new rounds goes into the library instead"
-        ));
-    }
-    let path = library_path(session, paths)?;
-    bring_traces(session, &path);
-    session_file::write(&path, session).map_err(|error| error.to_string())?;
-    Ok(path)
+    written
 }
 
 /// Moves timelines to where the session will be. One that cannot be moved stays where it is, and the
@@ -186,9 +210,7 @@ fn bring_traces(session: &mut Session, path: &Path) {
             continue;
         }
         let beside = trace_file::path(path, number);
-        // Folders of two disks cannot be moved between.
-        let moved = fs::rename(&from, &beside)
-            .or_else(|_| fs::copy(&from, &beside).and_then(|_| fs::remove_file(&from)));
+        let moved = move_file(&from, &beside);
         if let (Ok(()), Some(name)) = (moved, beside.file_name()) {
             profile.trace_file = Some(name.to_string_lossy().into_owned());
         }
@@ -200,16 +222,24 @@ fn library_path(session: &Session, paths: &Paths) -> Result<PathBuf, String> {
         .map_err(|error| format!("cannot make a file in {}: {error}", paths.library.display()))
 }
 
-fn kept_in(journal: Option<&Journal>) -> String {
-    journal.filter(|journal| journal.is_whole()).map_or_else(
-        || "the session was not saved".to_owned(),
-        |journal| kept_at(journal.path()),
-    )
+/// Moves a file, also between two disks; a copy that fails leaves nothing.
+fn move_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to).or_else(|_other_disk| {
+        let mut source = File::open(from)?;
+        atomic_file::write(to, |out| io::copy(&mut source, out).map(drop))?;
+        fs::remove_file(from)
+    })
 }
 
-fn kept_at(path: &Path) -> String {
-    let path = path.display();
+/// What is left of a run that could not be saved.
+fn kept_in(journal: Option<&mut Journal>) -> String {
+    let has = match journal.map(|journal| (journal.catch_up(), journal.path().display())) {
+        None | Some((Extent::Nothing, _)) => return "the session was not saved".to_owned(),
+        Some((Extent::All, path)) => (path, "has it all"),
+        Some((Extent::Part, path)) => (path, "has what was measured until it could not be written"),
+    };
+    let (path, has) = has;
     format!(
-        "the session was not saved, but its journal has it all: powerband recover {path} --out FILE.ron"
+        "the session was not saved, but its journal {has}: powerband recover {path} --out FILE.ron"
     )
 }

@@ -6,6 +6,7 @@
 mod beside;
 mod device_sampling;
 mod examining;
+mod journaling;
 pub mod judging;
 mod machines;
 mod node_work;
@@ -186,27 +187,6 @@ struct Run<'a, 'o> {
 }
 
 impl Run<'_, '_> {
-    /// One event to the session, the journal and the observer, in this order of safety.
-    fn tell(&mut self, event: RunEvent) {
-        let stamped = Stamped {
-            at_ns: clock::monotonic_ns().saturating_sub(self.began_ns),
-            event,
-        };
-        if let Some(Err(error)) = self
-            .journal
-            .as_mut()
-            .map(|journal| journal.append(&stamped))
-        {
-            self.session.warnings.push(format!(
-                "The journal could not be written ({error}); a crash would now lose this run."
-            ));
-        }
-        if !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. }) {
-            self.session.apply(stamped.clone());
-        }
-        (self.observer)(&stamped, &self.session);
-    }
-
     fn refuse_what_does_not_fit(&mut self) {
         for case in self.request.beginning.plan.cases() {
             if self.is_over(case) {
