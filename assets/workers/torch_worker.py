@@ -2237,7 +2237,7 @@ def depend_on_parent() -> None:
 def main() -> None:
     requests, replies = private_streams()
     depend_on_parent()
-    replies.write(json.dumps({"protocol": PROTOCOL, "program": PROGRAM}) + "\n")
+    replies.write(json.dumps({"protocol": PROTOCOL, "program": PROGRAM, "pid": os.getpid()}) + "\n")
     replies.flush()
     worker = Worker()
     for line in requests:

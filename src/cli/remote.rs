@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use super::args::RemoteCommand;
 use super::{Context, output};
-use powerband_measure::worker::remote::{guard, serve};
+use powerband_measure::worker::remote::{guard, sampling, serve};
 
 /// Answers.
 pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<ExitCode> {
     match command {
         RemoteCommand::Describe => serve::describe()?,
+        RemoteCommand::Watch { rate } => sampling::serve(rate)?,
         RemoteCommand::Locate { setups } => {
             let located = serve::locate(&context.place(), &setups).map_err(anyhow::Error::msg)?;
             output::answer(&located)?;

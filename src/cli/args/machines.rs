@@ -45,6 +45,12 @@ pub(crate) enum MachinesCommand {
 pub(crate) enum RemoteCommand {
     /// Say what this machine is, then what its clock shows for each line.
     Describe,
+    /// Read the devices until the connection closes.
+    Watch {
+        /// Readings a second.
+        #[arg(long)]
+        rate: f64,
+    },
     /// Say which libraries setups run on.
     Locate {
         /// The setups.

@@ -48,13 +48,6 @@ fn setups_here_and_there_take_turns() {
     assert_eq!(machines[0]["setups"], serde_json::json!([0]));
     let cpu = machines[0]["environment"]["cpu"]["model"].as_str();
     assert_eq!(cpu, document["environment"]["cpu"]["model"].as_str());
-    assert_eq!(
-        document["telemetry"]["devices"]
-            .as_array()
-            .map_or(0, Vec::len),
-        0
-    );
-    assert!(run.err.contains("No device is watched"), "{}", run.err);
     // Both sides have one clock here, and the comparison finds no difference.
     let ahead = machines[0]["clock"]["ahead_ns"]
         .as_i64()

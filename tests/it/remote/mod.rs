@@ -5,3 +5,4 @@ mod cluster;
 mod measuring;
 mod program;
 mod server;
+mod telemetry;

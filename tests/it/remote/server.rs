@@ -25,6 +25,15 @@ impl Server {
 
     /// The same, with more lines for its configuration.
     pub(super) fn with(lines: &str) -> Option<Self> {
+        Self::of(lines, "")
+    }
+
+    /// The same, with more variables (`NAME=VALUE NAME=VALUE`) for what runs there.
+    pub(super) fn with_variables(variables: &str) -> Option<Self> {
+        Self::of("", variables)
+    }
+
+    fn of(lines: &str, variables: &str) -> Option<Self> {
         let programs = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"];
         let are_there = programs.iter().all(|program| Path::new(program).exists());
         support::component(
@@ -68,7 +77,7 @@ impl Server {
                  PasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n{lines}\n\
                  SetEnv HOME={folder_text}/there/home XDG_CACHE_HOME={folder_text}/there/cache \
                  XDG_RUNTIME_DIR={folder_text}/there/run POWERBAND_HOME={folder_text}/there/powerband \
-                 ORT_DYLIB_PATH={}\n",
+                 ORT_DYLIB_PATH={} {variables}\n",
                 std::env::var("ORT_DYLIB_PATH").unwrap_or_default()
             ),
         )
@@ -143,25 +152,45 @@ impl Server {
         }
     }
 
+    /// Kills what runs over there with this in its command line; returns how many that were.
+    pub(super) fn kill(&self, text: &str) -> usize {
+        let killed = self.beneath().into_iter().filter(|pid| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            line.contains(text) && !line.contains("/bin/sh -c") && !is_sshd(*pid)
+        });
+        let killed: Vec<u32> = killed.collect();
+        for pid in &killed {
+            run("kill", &["-9", &pid.to_string()]);
+        }
+        killed.len()
+    }
+
     /// The processes of `sshd` that serve a connection.
     pub(super) fn sessions(&self) -> Vec<u32> {
+        let mut found = self.beneath();
+        found.retain(|pid| is_sshd(*pid));
+        found
+    }
+
+    /// Everything that `sshd` has started.
+    fn beneath(&self) -> Vec<u32> {
         let mut found = vec![self.sshd.id()];
         let mut next = 0;
         while let Some(&parent) = found.get(next) {
             let children = format!("/proc/{parent}/task/{parent}/children");
             let children = fs::read_to_string(children).unwrap_or_default();
-            let children = children
-                .split_whitespace()
-                .filter_map(|pid| pid.parse().ok());
-            let is_sshd = |pid: &u32| {
-                let name = fs::read_to_string(format!("/proc/{pid}/comm"));
-                name.is_ok_and(|name| name.trim().starts_with("sshd"))
-            };
-            found.extend(children.filter(is_sshd));
+            let children = children.split_whitespace();
+            found.extend(children.filter_map(|pid| pid.parse::<u32>().ok()));
             next += 1;
         }
         found.split_off(1)
     }
+}
+
+fn is_sshd(pid: u32) -> bool {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+    name.is_ok_and(|name| name.trim().starts_with("sshd"))
 }
 
 impl Drop for Server {

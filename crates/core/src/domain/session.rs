@@ -17,7 +17,7 @@ use super::profile::{Profile, Tool};
 use super::reported::Reported;
 use super::roofs::Roofs;
 use super::setup_report::SetupReport;
-use super::telemetry::Telemetry;
+use super::telemetry::{Telemetry, Track};
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,6 +182,13 @@ impl Session {
     pub fn machine_of(&self, setup: usize) -> Option<&RemoteMachine> {
         let mut machines = self.machines.iter();
         machines.find(|machine| machine.setups.contains(&setup))
+    }
+
+    /// The devices of the machine that a setup ran on, by their places in the telemetry.
+    pub fn devices_beside(&self, setup: usize) -> impl Iterator<Item = (usize, &Track)> + '_ {
+        let machine = self.machine_of(setup).map(|machine| machine.name.as_str());
+        let tracks = self.telemetry.tracks.iter().enumerate();
+        tracks.filter(move |(_, track)| track.device.machine.as_deref() == machine)
     }
 
     /// The circumstances of a setup's machine.

@@ -100,13 +100,7 @@ impl Session {
                 devices,
                 missing,
             } => {
-                // Cards of another run that is played back are not here.
-                let is_here =
-                    |device: &&WatchedDevice| device.kind.is_gpu() && !device.is_played_back();
-                let cards: Vec<Gpu> = devices.iter().filter(is_here).map(Gpu::of).collect();
-                if !cards.is_empty() {
-                    self.environment.gpus = cards;
-                }
+                self.take_cards(&devices);
                 self.telemetry
                     .watch(stamped.at_ns, rate_hz, devices, missing);
             }
@@ -141,8 +135,38 @@ impl Session {
             self.environment = machine.environment.clone();
             self.roofs.clear();
         }
-        self.machines.retain(|known| known.name != machine.name);
+        let is_of_same = |known: &RemoteMachine| {
+            let mut setups = known.setups.iter();
+            setups.any(|setup| machine.setups.contains(setup))
+        };
+        self.machines.retain(|known| !is_of_same(known));
         self.machines.push(machine);
+    }
+
+    /// Takes in the cards that each machine has, as their drivers describe them.
+    fn take_cards(&mut self, devices: &[WatchedDevice]) {
+        let n_setups = self.plan.setups.len();
+        let cards_of = |machine: Option<&str>| {
+            // Cards of another run that is played back are not there.
+            let is_there = |device: &&WatchedDevice| {
+                let is_own = device.machine.as_deref() == machine;
+                is_own && device.kind.is_gpu() && !device.is_played_back()
+            };
+            let cards: Vec<Gpu> = devices.iter().filter(is_there).map(Gpu::of).collect();
+            Some(cards).filter(|cards| !cards.is_empty())
+        };
+        if let Some(cards) = cards_of(None) {
+            self.environment.gpus = cards;
+        }
+        for machine in &mut self.machines {
+            let Some(cards) = cards_of(Some(&machine.name)) else {
+                continue;
+            };
+            if machine.setups.len() == n_setups {
+                self.environment.gpus.clone_from(&cards);
+            }
+            machine.environment.gpus = cards;
+        }
     }
 
     fn with_case(&mut self, key: CaseKey, change: impl FnOnce(&mut Case)) {

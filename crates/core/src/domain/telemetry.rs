@@ -75,6 +75,9 @@ pub struct WatchedDevice {
     pub driver: Option<String>,
     /// What decides over its speed, and the commands that would change it.
     pub settings: Vec<Setting>,
+    /// The machine that it is of, as the session calls it; nothing for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 impl WatchedDevice {
@@ -92,7 +95,13 @@ impl WatchedDevice {
             power_limit_w: None,
             driver: None,
             settings: Vec::new(),
+            machine: None,
         }
+    }
+
+    /// Whether both are the same device of the same machine.
+    fn is(&self, other: &Self) -> bool {
+        self.id == other.id && self.machine == other.machine
     }
 
     /// Whether what it says was said in another run.
@@ -105,12 +114,16 @@ impl WatchedDevice {
         self.kind != DeviceKind::Host
     }
 
-    /// How it is called in a list of several: `GPU 0`, `CPU`.
+    /// How it is called in a list of several: `GPU 0`, `Host`, `GPU 0 on rack`.
     pub fn short_name(&self) -> String {
-        match self.kind {
+        let name = match self.kind {
             DeviceKind::Host => "Host".to_owned(),
             DeviceKind::Package => self.name.clone(),
             DeviceKind::Nvidia | DeviceKind::Amd => format!("GPU {}", self.number),
+        };
+        match &self.machine {
+            Some(machine) => format!("{name} on {machine}"),
+            None => name,
         }
     }
 }
@@ -317,7 +330,7 @@ impl Telemetry {
         self.rate_hz = rate_hz;
         self.missing = missing;
         for device in devices {
-            if let Some(track) = self.tracks.iter_mut().find(|t| t.device.id == device.id) {
+            if let Some(track) = self.tracks.iter_mut().find(|t| t.device.is(&device)) {
                 track.device = device;
                 track.lost_before.extend(track.lost.take());
             } else {
@@ -327,8 +340,8 @@ impl Telemetry {
     }
 
     /// The place of a device in the list.
-    pub fn place(&self, id: &str) -> Option<usize> {
-        self.tracks.iter().position(|track| track.device.id == id)
+    pub fn place(&self, device: &WatchedDevice) -> Option<usize> {
+        self.tracks.iter().position(|track| track.device.is(device))
     }
 
     /// Takes readings in. Those of a device that is not in the list are ignored.
@@ -424,6 +437,19 @@ mod tests {
     }
 
     #[test]
+    fn devices_of_two_machines_with_one_address_are_two() {
+        let there = WatchedDevice {
+            machine: Some("rack".to_owned()),
+            ..host()
+        };
+        let mut telemetry = Telemetry::default();
+        telemetry.watch(0, 10.0, vec![host(), there.clone()], Vec::new());
+        assert_eq!(telemetry.place(&host()), Some(0));
+        assert_eq!(telemetry.place(&there), Some(1));
+        assert_eq!(there.short_name(), "Host on rack");
+    }
+
+    #[test]
     fn a_later_sitting_goes_on_in_the_same_track() {
         let mut telemetry = Telemetry::default();
         telemetry.watch(0, 10.0, vec![host()], Vec::new());
@@ -436,9 +462,9 @@ mod tests {
             },
         );
         let card = WatchedDevice::new("nvml", DeviceKind::Nvidia, 0, "0000:01:00.0", "Card");
-        telemetry.watch(9, 20.0, vec![card, host()], Vec::new());
-        assert_eq!(telemetry.place("host"), Some(0));
-        assert_eq!(telemetry.place("0000:01:00.0"), Some(1));
+        telemetry.watch(9, 20.0, vec![card.clone(), host()], Vec::new());
+        assert_eq!(telemetry.place(&host()), Some(0));
+        assert_eq!(telemetry.place(&card), Some(1));
         assert_eq!(telemetry.tracks[0].times_ns, [1]);
         assert_eq!(telemetry.tracks[0].lost, None);
         assert_eq!(

@@ -198,7 +198,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.point.batch() as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
-    let watched = device_readings::case_readings(&session.telemetry, case);
+    let watched = device_readings::case_readings(session, case);
     let throughput_per_s = stated_rate.or_else(|| (spent_s > 0.0).then(|| items / spent_s));
     CaseRow {
         setup: case.setup,

@@ -43,10 +43,9 @@ pub fn spans(case: &Case) -> impl Iterator<Item = Span> + '_ {
     })
 }
 
-/// The readings of every device while the case was measured. Single cores are left out.
-pub fn case_readings(telemetry: &Telemetry, case: &Case) -> Vec<Watched> {
-    let tracks = telemetry.tracks.iter().enumerate();
-    let watched = tracks.map(|(device, track)| {
+/// The readings of every device of the case's machine while the case was measured. Single cores are left out.
+pub fn case_readings(session: &Session, case: &Case) -> Vec<Watched> {
+    let watched = session.devices_beside(case.setup).map(|(device, track)| {
         let spans: Vec<Span> = spans(case).collect();
         let channels = track.channels.iter();
         let extents = channels
@@ -95,9 +94,9 @@ pub fn newest(telemetry: &Telemetry, track: &Track, quantity: Quantity) -> Optio
         .map(|(_, value)| value)
 }
 
-/// The devices that a setup computes on.
-pub fn devices_of(session: &Session, setup: usize) -> Vec<usize> {
-    let Some(setup) = session.plan.setups.get(setup) else {
+/// The devices that a setup computes on, of its own machine.
+pub fn devices_of(session: &Session, place: usize) -> Vec<usize> {
+    let Some(setup) = session.plan.setups.get(place) else {
         return Vec::new();
     };
     let (word, number) = setup.device.split_once(':').unwrap_or((&setup.device, "0"));
@@ -119,8 +118,8 @@ pub fn devices_of(session: &Session, setup: usize) -> Vec<usize> {
             _ => !device.kind.is_gpu(),
         }
     };
-    let tracks = session.telemetry.tracks.iter().enumerate();
-    tracks
+    session
+        .devices_beside(place)
         .filter(|(_, track)| is_one(track))
         .map(|(device, _)| device)
         .collect()
@@ -197,6 +196,7 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<Extent> {
 mod tests {
     use super::*;
     use crate::analysis::testing;
+    use powerband_core::domain::machine::RemoteMachine;
 
     #[test]
     fn only_what_was_read_within_the_rounds_counts() {
@@ -209,13 +209,13 @@ mod tests {
                 (Quantity::Core(0), 5.0),
             ]
         });
-        let watched = case_readings(&session.telemetry, &session.cases[0]);
+        let watched = case_readings(&session, &session.cases[0]);
         let power = watched[0].extent(Quantity::Power).unwrap();
         // Rounds from 0 to 0.5 s and from 1 to 1.5 s, six readings each.
         assert_eq!((power.readings, power.min, power.max), (12, 100.0, 115.0));
         assert!((power.mean - 107.5).abs() < 1e-9);
         assert_eq!(watched[0].extents.len(), 1, "single cores are left out");
-        assert!(case_readings(&session.telemetry, &session.cases[1]).is_empty());
+        assert!(case_readings(&session, &session.cases[1]).is_empty());
     }
 
     #[test]
@@ -230,5 +230,31 @@ mod tests {
         assert_eq!(devices_of(&session, 2), [2]);
         assert_eq!(devices_of(&session, 3), [2]);
         assert!(devices_of(&session, 9).is_empty());
+    }
+
+    #[test]
+    fn a_case_has_the_readings_of_its_own_machine_alone() {
+        let mut session = testing::session(&["ort:rocm", "ort:rocm,where=rack"], &[1]);
+        session.machines.push(RemoteMachine {
+            name: "rack".to_owned(),
+            setups: vec![1],
+            ..RemoteMachine::default()
+        });
+        let second = 1_000_000_000;
+        for setup in 0..2 {
+            testing::measure(&mut session, setup, 1, &[&[second]]);
+            let watts = 100.0 + setup as f64;
+            testing::watch(&mut session, DeviceKind::Amd, 10.0, 2.0, |_| {
+                vec![(Quantity::Power, watts)]
+            });
+        }
+        session.telemetry.tracks[1].device.machine = Some("rack".to_owned());
+        for (setup, watts) in [(0, 100.0), (1, 101.0)] {
+            assert_eq!(devices_of(&session, setup), [setup]);
+            let watched = case_readings(&session, &session.cases[setup]);
+            assert_eq!(watched.len(), 1, "{watched:?}");
+            let power = watched[0].extent(Quantity::Power).unwrap();
+            assert_eq!((power.min, power.max), (watts, watts));
+        }
     }
 }

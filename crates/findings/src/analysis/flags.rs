@@ -46,7 +46,7 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
     }
     [
         unsettled(case),
-        noisy(session, summary),
+        noisy(session, case, summary),
         drift(session, case),
         contended(session, case),
         overloaded(session, case),
@@ -104,7 +104,7 @@ fn varies_by_design(session: &Session) -> bool {
     session.plan.load.is_random()
 }
 
-fn noisy(session: &Session, summary: &Summary) -> Option<Flag> {
+fn noisy(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
     if varies_by_design(session) {
         return None;
     }
@@ -114,7 +114,8 @@ fn noisy(session: &Session, summary: &Summary) -> Option<Flag> {
     } else {
         Weight::Amber
     };
-    let governor = session.environment.cpu.governor.as_deref();
+    let cpu = &session.environment_of(case.setup).cpu;
+    let governor = cpu.governor.as_deref();
     let advice = match governor {
         Some(governor) if governor != "performance" => format!(
             "close other programs; lock the clocks (governor is {governor}): {LOCK_CLOCKS}; or give more rounds"
@@ -176,7 +177,8 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
     if counted < COUNTED_NS {
         return None;
     }
-    let processors = session.environment.cpu.threads.max(1) as f64;
+    let threads = session.environment_of(case.setup).cpu.threads;
+    let processors = threads.max(1) as f64;
     let busy = others / counted / processors;
     let switches = sum(|c| c.switches) * 1e9 / counted;
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
@@ -189,7 +191,7 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
         format!(
             "other programs kept {} of the {} threads busy while it was measured, {} of all",
             humanize::value(others / counted),
-            session.environment.cpu.threads,
+            threads,
             percent(busy)
         )
     } else if switches > SWITCHES_PER_S && busy > MADE_WAY_FOR {
@@ -452,7 +454,7 @@ mod tests {
             .map(|i| 10_000.0 + f64::from(i % 10) * 200.0)
             .collect();
         let summary = Summary::of(wide).unwrap();
-        let flag = noisy(&session, &summary).unwrap();
+        let flag = noisy(&session, &session.cases[0], &summary).unwrap();
         assert_eq!(flag.weight, Weight::Amber);
         assert!(flag.advice.contains("cpupower"), "{}", flag.advice);
     }

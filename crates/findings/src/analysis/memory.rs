@@ -47,7 +47,8 @@ pub fn case_memory(session: &Session, case: &Case, watched: &[Watched]) -> Optio
         None => Some(Need {
             bytes: case.opening.as_ref()?.peak_bytes? as f64,
             kept: Kept::Worker,
-            capacity: Some(session.environment.memory.total_bytes as f64).filter(|all| *all > 0.0),
+            capacity: Some(session.environment_of(case.setup).memory.total_bytes as f64)
+                .filter(|all| *all > 0.0),
         }),
     }
 }
@@ -206,7 +207,7 @@ mod tests {
             case_memory(
                 &session,
                 case,
-                &device_readings::case_readings(&session.telemetry, case),
+                &device_readings::case_readings(&session, case),
             )
         };
         assert_eq!(

@@ -187,8 +187,13 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
     Lanes {
         setups,
         stretches,
-        lanes: lanes(&session.telemetry, window, &place, |_| true),
-        cuts: cuts(&session.telemetry, &place),
+        lanes: lanes(
+            &session.telemetry,
+            session.telemetry.tracks.iter(),
+            window,
+            &place,
+        ),
+        cuts: cuts(session.telemetry.tracks.iter(), &place),
         x,
     }
 }
@@ -220,16 +225,19 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
         from_ns: rounds.first().map_or(0, |(span, _)| span.from_ns),
         to_ns: rounds.iter().map(|(span, _)| span.to_ns).max().unwrap_or(0),
     };
-    let is_shown = |device: usize| {
-        let track = session.telemetry.tracks.get(device);
-        // The machine matters to every setup; a card that the setup does not use does not.
-        own.contains(&device) || track.is_some_and(|track| !track.device.kind.is_gpu())
-    };
+    // Its machine matters to every setup; a card that the setup does not use does not.
+    let is_shown =
+        |(device, track): &(usize, &Track)| own.contains(device) || !track.device.kind.is_gpu();
+    let beside = session.devices_beside(case.setup);
+    let shown = beside.filter(is_shown).map(|(_, track)| track);
     Lanes {
         setups: Vec::new(),
-        lanes: lanes(&session.telemetry, whole, &place, is_shown),
+        lanes: lanes(&session.telemetry, shown, whole, &place),
         stretches: stretches.collect(),
-        cuts: cuts(&session.telemetry, &place),
+        cuts: cuts(
+            session.devices_beside(case.setup).map(|(_, track)| track),
+            &place,
+        ),
         x,
     }
 }
@@ -253,7 +261,7 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
     };
     let own = device_readings::devices_of(session, case.setup);
     let is_card = |track: &Track| track.device.kind.is_gpu();
-    let tracks = telemetry.tracks.iter().enumerate();
+    let tracks = session.devices_beside(case.setup);
     let (cards, rest): (Vec<_>, Vec<_>) = tracks
         .filter(|(device, track)| own.contains(device) || !is_card(track))
         .partition(|(_, track)| is_card(track));
@@ -284,8 +292,10 @@ fn with_own_range(mut lane: Lane, length_ns: u64) -> Lane {
     lane
 }
 
-fn cuts(telemetry: &Telemetry, place: &dyn Fn(u64) -> Option<f64>) -> Vec<(f64, String)> {
-    let tracks = telemetry.tracks.iter();
+fn cuts<'a>(
+    tracks: impl Iterator<Item = &'a Track>,
+    place: &dyn Fn(u64) -> Option<f64>,
+) -> Vec<(f64, String)> {
     let cuts = tracks.flat_map(|track| {
         track.losses().filter_map(|lost| {
             let words = format!("{} lost: {}", track.device.short_name(), lost.why);
@@ -295,16 +305,14 @@ fn cuts(telemetry: &Telemetry, place: &dyn Fn(u64) -> Option<f64>) -> Vec<(f64, 
     cuts.collect()
 }
 
-fn lanes(
+fn lanes<'a>(
     telemetry: &Telemetry,
+    tracks: impl Iterator<Item = &'a Track>,
     window: Span,
     place: &dyn Fn(u64) -> Option<f64>,
-    is_shown: impl Fn(usize) -> bool,
 ) -> Vec<Lane> {
-    let tracks = telemetry.tracks.iter().enumerate();
     tracks
-        .filter(|(device, _)| is_shown(*device))
-        .flat_map(|(_, track)| {
+        .flat_map(|track| {
             shown(track.device.kind)
                 .iter()
                 .filter_map(|quantity| lane(telemetry, track, *quantity, window, place))

@@ -175,6 +175,7 @@ pub fn device(device: &WatchedDevice) -> Value {
     json!({
         "source": device.source,
         "id": device.id,
+        "machine": device.machine,
         "name": device.name,
         "kind": device.kind.key(),
         "number": device.number,

@@ -1,13 +1,18 @@
-//! The sampler's part of a run: what it caught, as events in the run's own time.
+//! The samplers' part of a run, of this machine's devices and of those of other machines: what they caught, as events
+//! in the run's own time.
 
 use std::time::Duration;
 
 use crate::telemetry::sampler::{Catch, Sampler};
 use crate::telemetry::source::Places;
 use crate::telemetry::survey;
+use crate::worker::remote::sampling::RemoteSampler;
+use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::event::RunEvent;
-use powerband_core::domain::telemetry::{Lost, Reading, Span, Telemetry, WatchedDevice};
+use powerband_core::domain::telemetry::{
+    Lost, MissingSource, Reading, Span, Telemetry, WatchedDevice,
+};
 
 /// How often readings are handed on. The reader of the events has something else to do meanwhile.
 const HANDED_ON: Duration = Duration::from_millis(500);
@@ -15,6 +20,8 @@ const HANDED_ON: Duration = Duration::from_millis(500);
 const IDLE_READINGS: f64 = 20.0;
 /// An idle machine is watched at least, and at most, for so long.
 const IDLE_S: (f64, f64) = (2.0, 5.0);
+/// How often reading the devices of another machine is begun in a run.
+const MOST_STARTS: u32 = 4;
 
 /// How a run is watched.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,60 +36,157 @@ pub struct WatchRequest {
 
 /// Watches while a run goes on.
 pub(crate) struct Watcher {
-    sampler: Sampler,
-    /// Each device's place in the session.
-    places: Vec<usize>,
+    machines: Vec<Watched>,
+    /// Sources that are not available, of every machine.
+    missing: Vec<MissingSource>,
     /// When the session's time began, on the monotonic clock.
     began_ns: u64,
     handed_on_ns: u64,
     rate_hz: f64,
-    tells_power: bool,
+}
+
+/// The devices of one machine.
+struct Watched {
+    sampler: AnySampler,
+    devices: Vec<WatchedDevice>,
+    /// Each device's place in the session.
+    places: Vec<usize>,
+    /// How often reading them was begun.
+    starts: u32,
+}
+
+/// What reads them.
+enum AnySampler {
+    Here(Sampler),
+    There(Box<RemoteSampler>),
+}
+
+impl Watched {
+    fn here(request: &WatchRequest) -> (Self, Vec<MissingSource>) {
+        let survey = survey::survey(&request.places);
+        let (devices, missing) = (survey.devices.clone(), survey.missing.clone());
+        let sampler = AnySampler::Here(Sampler::start(survey, request.rate_hz));
+        (Self::of(sampler, devices), missing)
+    }
+
+    fn there(sampler: RemoteSampler) -> Self {
+        let devices = sampler.devices.clone();
+        Self::of(AnySampler::There(Box::new(sampler)), devices)
+    }
+
+    fn of(sampler: AnySampler, devices: Vec<WatchedDevice>) -> Self {
+        Self {
+            sampler,
+            devices,
+            places: Vec::new(),
+            starts: 1,
+        }
+    }
+
+    /// What the session calls the machine; nothing for this one.
+    fn name(&self) -> Option<&str> {
+        match &self.sampler {
+            AnySampler::Here(_) => None,
+            AnySampler::There(sampler) => Some(&sampler.name),
+        }
+    }
+
+    fn tells_power(&self) -> bool {
+        self.devices.iter().any(WatchedDevice::may_tell_power)
+    }
+
+    fn find_places(&mut self, telemetry: &Telemetry) {
+        let devices = self.devices.iter();
+        let places = devices.filter_map(|device| telemetry.place(device));
+        self.places = places.collect();
+    }
 }
 
 impl Watcher {
-    /// Opens the sources that are available, and begins to read them.
+    /// Opens the sources that are available on this machine, where setups run here, and begins to read them, beside
+    /// those of other machines.
     pub(crate) fn begin(
         request: &WatchRequest,
-        before: &Telemetry,
+        watches_here: bool,
+        there: Vec<RemoteSampler>,
         began_ns: u64,
-    ) -> (Self, RunEvent) {
-        let survey = survey::survey(&request.places);
-        let mut telemetry = Telemetry::default();
-        let known = before.tracks.iter().map(|track| track.device.clone());
-        telemetry.watch(0, request.rate_hz, known.collect(), Vec::new());
-        telemetry.watch(0, request.rate_hz, survey.devices.clone(), Vec::new());
-        let devices = survey.devices.iter();
-        let event = RunEvent::Watched {
-            rate_hz: request.rate_hz,
-            devices: survey.devices.clone(),
-            missing: survey.missing.clone(),
+    ) -> Self {
+        let (here, mut missing) = if watches_here {
+            let (here, missing) = Watched::here(request);
+            (Some(here), missing)
+        } else {
+            (None, Vec::new())
         };
-        let watcher = Self {
-            places: devices
-                .clone()
-                .filter_map(|device| telemetry.place(&device.id))
-                .collect(),
-            tells_power: devices.clone().any(WatchedDevice::may_tell_power),
-            sampler: Sampler::start(survey, request.rate_hz),
+        missing.extend(there.iter().flat_map(|there| there.missing.clone()));
+        let there = there.into_iter().map(Watched::there);
+        Self {
+            machines: here.into_iter().chain(there).collect(),
+            missing,
             began_ns,
             handed_on_ns: 0,
             rate_hz: request.rate_hz,
-        };
-        (watcher, event)
+        }
     }
 
-    /// How long to watch the idle machine before the first worker starts; nothing where no device
+    /// What is watched. [`Self::find_places`] comes after it.
+    pub(crate) fn watched(&self) -> RunEvent {
+        let devices = self.machines.iter().flat_map(|machine| &machine.devices);
+        RunEvent::Watched {
+            rate_hz: self.rate_hz,
+            devices: devices.cloned().collect(),
+            missing: self.missing.clone(),
+        }
+    }
+
+    /// Finds each device's place among those of the session.
+    pub(crate) fn find_places(&mut self, telemetry: &Telemetry) {
+        for machine in &mut self.machines {
+            machine.find_places(telemetry);
+        }
+    }
+
+    /// Readings a second that a machine's devices are to be read at again, because reading them ended.
+    pub(crate) fn wants_again(&self, name: &str) -> Option<f64> {
+        let of_name = |machine: &&Watched| machine.name() == Some(name);
+        let machine = self.machines.iter().find(of_name)?;
+        match &machine.sampler {
+            AnySampler::There(sampler) if sampler.has_ended() => {
+                (machine.starts < MOST_STARTS).then_some(self.rate_hz)
+            }
+            _ => None,
+        }
+    }
+
+    /// A machine's devices are read again, or cannot be: that was one of the tries.
+    pub(crate) fn again(&mut self, name: &str, sampler: Option<RemoteSampler>) -> Option<RunEvent> {
+        let of_name = |machine: &&mut Watched| machine.name() == Some(name);
+        let machine = self.machines.iter_mut().find(of_name)?;
+        machine.starts += 1;
+        let sampler = sampler?;
+        machine.devices.clone_from(&sampler.devices);
+        let devices = sampler.devices.clone();
+        machine.sampler = AnySampler::There(Box::new(sampler));
+        Some(RunEvent::Watched {
+            rate_hz: self.rate_hz,
+            devices,
+            missing: self.missing.clone(),
+        })
+    }
+
+    /// How long to watch the idle machines before the first worker starts; nothing where no device
     /// reports its power.
     pub(crate) fn idle_time(&self) -> Option<Duration> {
         let seconds = (IDLE_READINGS / self.rate_hz).clamp(IDLE_S.0, IDLE_S.1);
-        self.tells_power
+        self.machines
+            .iter()
+            .any(Watched::tells_power)
             .then(|| Duration::from_millis((seconds * 1e3) as u64))
     }
 
     /// What is to be said where the devices are not those of this run.
-    pub(crate) fn played_back(devices: &[WatchedDevice]) -> Option<RunEvent> {
+    pub(crate) fn played_back(&self) -> Option<RunEvent> {
+        let mut devices = self.machines.iter().flat_map(|machine| &machine.devices);
         devices
-            .iter()
             .any(WatchedDevice::is_played_back)
             .then(|| RunEvent::Warned {
                 text: "What the devices say is played back from another run, and says nothing of this one."
@@ -90,12 +194,23 @@ impl Watcher {
             })
     }
 
-    /// The warning where energies are wanted and no source measures power.
-    pub(crate) fn without_meter(&self, request: &WatchRequest) -> Option<RunEvent> {
-        (request.for_energy && !self.tells_power).then(|| RunEvent::Warned {
-            text: "No device here tells its power, so no energy will be known; powerband devices says what would help."
-                .to_owned(),
-        })
+    /// A warning for each machine without a source that measures power, where energies are wanted.
+    pub(crate) fn without_meter(&self, request: &WatchRequest) -> Vec<RunEvent> {
+        let machines = self.machines.iter();
+        let without = machines.filter(|machine| request.for_energy && !machine.tells_power());
+        without
+            .map(|machine| {
+                let (of, on) = match machine.name() {
+                    None => ("here".to_owned(), String::new()),
+                    Some(name) => (format!("of {name}"), format!(" --on {name}")),
+                };
+                RunEvent::Warned {
+                    text: format!(
+                        "No device {of} reports its power, so no energy will be known; powerband devices{on} says what would help."
+                    ),
+                }
+            })
+            .collect()
     }
 
     /// How long until every device was read once more.
@@ -112,9 +227,15 @@ impl Watcher {
         }
     }
 
-    /// Says which process is measuring now.
-    pub(crate) fn set_worker(&self, pid: Option<u32>) {
-        self.sampler.set_worker(pid);
+    /// Says which process is measuring now, and on which machine: nothing for this one.
+    pub(crate) fn set_worker(&mut self, name: Option<&str>, pid: Option<u32>) {
+        for machine in &mut self.machines {
+            let pid = pid.filter(|_| machine.name() == name);
+            match &mut machine.sampler {
+                AnySampler::Here(sampler) => sampler.set_worker(pid),
+                AnySampler::There(sampler) => sampler.set_worker(pid),
+            }
+        }
     }
 
     /// What was caught, where it is time to hand it on.
@@ -129,38 +250,65 @@ impl Watcher {
     /// What was caught until now.
     pub(crate) fn all_events(&mut self) -> Vec<RunEvent> {
         self.handed_on_ns = clock::monotonic_ns();
-        let Catch {
-            readings,
-            lost,
-            warnings,
-        } = self.sampler.fetch();
-        let mut events = Vec::new();
-        let readings: Vec<Reading> = readings
-            .into_iter()
-            .filter_map(|reading| {
-                Some(Reading {
-                    device: *self.places.get(reading.device)?,
-                    at_ns: reading.at_ns.saturating_sub(self.began_ns),
-                    values: reading.values,
-                })
-            })
-            .collect();
-        if !readings.is_empty() {
-            events.push(RunEvent::Read { readings });
-        }
-        for (device, at_ns, why) in lost {
-            if let Some(place) = self.places.get(device) {
-                let at_ns = at_ns.saturating_sub(self.began_ns);
-                events.push(RunEvent::DeviceLost {
-                    device: *place,
-                    lost: Lost { at_ns, why },
-                });
-            }
-        }
-        let warnings = warnings.into_iter();
-        events.extend(warnings.map(|text| RunEvent::Warned { text }));
-        events
+        self.events_of(|sampler| match sampler {
+            AnySampler::Here(sampler) => sampler.fetch(),
+            AnySampler::There(sampler) => sampler.fetch(),
+        })
     }
+
+    /// The last that is caught.
+    pub(crate) fn last_events(&mut self, cancel: &CancelToken) -> Vec<RunEvent> {
+        self.events_of(|sampler| match sampler {
+            AnySampler::Here(sampler) => sampler.fetch(),
+            AnySampler::There(sampler) => sampler.finish(cancel),
+        })
+    }
+
+    fn events_of(&mut self, mut fetch: impl FnMut(&mut AnySampler) -> Catch) -> Vec<RunEvent> {
+        let began_ns = self.began_ns;
+        let machines = self.machines.iter_mut();
+        machines
+            .flat_map(|machine| {
+                let caught = fetch(&mut machine.sampler);
+                events_in(caught, &machine.places, began_ns)
+            })
+            .collect()
+    }
+}
+
+/// What was caught, in the time and with the devices of the session.
+fn events_in(caught: Catch, places: &[usize], began_ns: u64) -> Vec<RunEvent> {
+    let Catch {
+        readings,
+        lost,
+        warnings,
+    } = caught;
+    let mut events = Vec::new();
+    let readings: Vec<Reading> = readings
+        .into_iter()
+        .filter_map(|reading| {
+            Some(Reading {
+                device: *places.get(reading.device)?,
+                at_ns: reading.at_ns.saturating_sub(began_ns),
+                values: reading.values,
+            })
+        })
+        .collect();
+    if !readings.is_empty() {
+        events.push(RunEvent::Read { readings });
+    }
+    for (device, at_ns, why) in lost {
+        if let Some(place) = places.get(device) {
+            let at_ns = at_ns.saturating_sub(began_ns);
+            events.push(RunEvent::DeviceLost {
+                device: *place,
+                lost: Lost { at_ns, why },
+            });
+        }
+    }
+    let warnings = warnings.into_iter();
+    events.extend(warnings.map(|text| RunEvent::Warned { text }));
+    events
 }
 
 #[cfg(test)]
@@ -168,7 +316,7 @@ mod tests {
     use super::*;
 
     /// Watches a machine on which no source is available.
-    fn warned(for_energy: bool) -> Option<RunEvent> {
+    fn warned(for_energy: bool) -> usize {
         let empty = tempfile::tempdir().unwrap();
         let nothing = Some(empty.path().join("nothing.so"));
         let request = WatchRequest {
@@ -181,13 +329,12 @@ mod tests {
             },
             for_energy,
         };
-        let (watcher, _) = Watcher::begin(&request, &Telemetry::default(), 0);
-        watcher.without_meter(&request)
+        let watcher = Watcher::begin(&request, true, Vec::new(), 0);
+        watcher.without_meter(&request).len()
     }
 
     #[test]
     fn a_run_for_energies_without_a_meter_warns_at_once() {
-        assert!(warned(true).is_some());
-        assert!(warned(false).is_none());
+        assert_eq!((warned(true), warned(false)), (1, 0));
     }
 }

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::source::{Gone, Values, Watch};
 use super::survey::{Opened, Survey};
 use powerband_core::base::clock;
@@ -26,7 +28,8 @@ const LEAVE: Duration = Duration::from_millis(300);
 const KEPT: usize = 50_000;
 
 /// What was caught since the last time. Times are those of the monotonic clock.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Catch {
     /// What was read, in the order of the times.
     pub readings: Vec<Reading>,

@@ -37,6 +37,7 @@ pub fn run() -> io::Result<()> {
     let hello = Hello {
         protocol: VERSION,
         program: format!("powerband {}", env!("CARGO_PKG_VERSION")),
+        pid: Some(std::process::id()),
     };
     say(&mut out, &hello)?;
     let mut state = State::default();

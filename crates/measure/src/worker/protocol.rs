@@ -2,7 +2,7 @@
 //!
 //! The worker speaks first, with a `Hello`. After that each [`Request`] has exactly one [`Reply`].
 //! Any program that keeps to this page can be a worker. Times are whole nanoseconds; points in time
-//! are on the system's monotonic clock, which both sides share.
+//! are on the monotonic clock of the worker's machine.
 
 use std::path::PathBuf;
 
@@ -32,6 +32,9 @@ pub(crate) struct Hello {
     pub protocol: u32,
     /// Which program it is, for messages.
     pub program: String,
+    /// Its process number, where it runs.
+    #[serde(default)]
+    pub pid: Option<u32>,
 }
 
 /// A case as a worker knows it.

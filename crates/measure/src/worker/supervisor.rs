@@ -116,6 +116,8 @@ pub struct Worker {
     has_company: bool,
     /// From the start of the process to its handshake, in nanoseconds.
     pub start_ns: u64,
+    /// Its process number on the machine that it runs on, as it says itself.
+    pub own_pid: Option<u32>,
 }
 
 impl Worker {
@@ -161,6 +163,7 @@ impl Worker {
             process,
             has_company,
             start_ns: 0,
+            own_pid: None,
         };
         let hello: Hello = worker.hear(limit, cancel, &mut || ())?;
         if hello.protocol != VERSION {
@@ -171,6 +174,7 @@ impl Worker {
             )));
         }
         worker.start_ns = start.elapsed().as_nanos() as u64;
+        worker.own_pid = hello.pid;
         Ok(worker)
     }
 

@@ -98,6 +98,16 @@ impl WorkerGroup {
         self.workers.iter().map(Worker::pid)
     }
 
+    /// The first process, by its number on the machine that it runs on.
+    pub(crate) fn pid_there(&self) -> Option<u32> {
+        let first = self.workers.first()?;
+        if self.is_elsewhere() {
+            first.own_pid
+        } else {
+            Some(first.pid())
+        }
+    }
+
     /// From the start of the slowest process to its handshake, in nanoseconds.
     pub(crate) fn start_ns(&self) -> u64 {
         self.workers

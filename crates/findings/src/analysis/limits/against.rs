@@ -80,7 +80,7 @@ pub(super) fn of_setup<'a>(
         return no_roofs(&device, published);
     };
     let ran_on = if is_cpu {
-        Some(session.environment.cpu.model.clone())
+        Some(session.environment_of(setup).cpu.model.clone())
     } else {
         card
     };
@@ -126,7 +126,7 @@ fn card_of(session: &Session, setup: usize) -> Option<String> {
     if let Some(track) = names.find(|track| track.device.kind.is_gpu()) {
         return Some(track.device.name.clone());
     }
-    match session.environment.gpus.as_slice() {
+    match session.environment_of(setup).gpus.as_slice() {
         [card] => Some(card.name.clone()),
         _ => None,
     }
@@ -140,7 +140,7 @@ pub(super) fn threads_of(session: &Session, setup: usize) -> usize {
     let reported = report.and_then(|report| report.threads);
     reported
         .or(given)
-        .unwrap_or(session.environment.cpu.threads)
+        .unwrap_or_else(|| session.environment_of(setup).cpu.threads)
 }
 
 /// Why roofs at one clock say nothing of a run at another.
@@ -153,14 +153,14 @@ fn clocks_differ(
     let at_roof = roofs.clock_mhz.filter(|mhz| *mhz > 0.0)?;
     let is_cpu = roofs.device == PROCESSOR;
     // What is read of a processor is the mean of its cores, and idle ones are slow.
-    if is_cpu && threads_of(session, setup) < session.environment.cpu.threads {
+    if is_cpu && threads_of(session, setup) < session.environment_of(setup).cpu.threads {
         return None;
     }
     let own = device_readings::devices_of(session, setup);
     let cases = session.cases.iter().filter(|measured| {
         measured.setup == setup && case.is_none_or(|case| case == measured.key())
     });
-    let readings = cases.flat_map(|case| device_readings::case_readings(&session.telemetry, case));
+    let readings = cases.flat_map(|case| device_readings::case_readings(session, case));
     let clocks = readings
         .filter(|watched| own.contains(&watched.device))
         .filter_map(|watched| watched.extent(Quantity::Clock))

@@ -1,10 +1,12 @@
-//! What goes on beside the measuring of a run: its devices are watched.
+//! What goes on beside the measuring of a run: its devices are watched, here and on other machines.
 
 use std::thread;
 use std::time::Duration;
 
 use super::Run;
 use crate::runner::watching::Watcher;
+use crate::worker::remote::RemoteError;
+use crate::worker::remote::sampling::RemoteSampler;
 use powerband_core::base::clock;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::event::RunEvent;
@@ -13,7 +15,7 @@ use powerband_core::domain::event::RunEvent;
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Run<'_, '_> {
-    /// Begins to watch, and looks at the idle machine first where its power can be read.
+    /// Begins to watch, and looks at the idle machines first where their power can be read.
     pub(super) fn begin_watching(&mut self) {
         let is_over = |case: &Case| case.outcome.is_final();
         let Some(request) = self.request.watch.take() else {
@@ -22,16 +24,21 @@ impl Run<'_, '_> {
         if self.session.cases.iter().all(is_over) {
             return;
         }
-        let (watcher, event) = Watcher::begin(&request, &self.session.telemetry, self.began_ns);
+        let there = self.begin_there(request.rate_hz);
+        let setups = 0..self.session.plan.setups.len();
+        let watches_here = setups.into_iter().any(|setup| !self.is_elsewhere(setup));
+        if request.places.replay.is_some() && !watches_here {
+            let text = "Nothing is played back: every setup runs on another machine.".to_owned();
+            self.tell(RunEvent::Warned { text });
+        }
+        let watcher = Watcher::begin(&request, watches_here, there, self.began_ns);
         let idle_time = watcher.idle_time();
-        let played_back = match &event {
-            RunEvent::Watched { devices, .. } => Watcher::played_back(devices),
-            _ => None,
-        };
-        let without_meter = watcher.without_meter(&request);
+        let warnings = watcher.played_back().into_iter();
+        let warnings: Vec<RunEvent> = warnings.chain(watcher.without_meter(&request)).collect();
+        let event = watcher.watched();
         self.watcher = Some(watcher);
-        self.tell(event);
-        for warning in [played_back, without_meter].into_iter().flatten() {
+        self.tell_watched(event);
+        for warning in warnings {
             self.tell(warning);
         }
         let Some(idle_time) = idle_time else {
@@ -47,6 +54,75 @@ impl Run<'_, '_> {
         let span = self.watcher.as_ref().map(|w| w.span_since(from_ns));
         if let Some(span) = span {
             self.tell(RunEvent::Idled { span });
+        }
+    }
+
+    /// Has every other machine read its devices. Where one does not, the run goes on without its readings.
+    fn begin_there(&mut self, rate_hz: f64) -> Vec<RemoteSampler> {
+        let reached = self.reached.values();
+        let started = reached.map(|reached| (reached.name.clone(), reached.sample(rate_hz)));
+        // All of them look for their devices at once.
+        let started: Vec<_> = started.collect();
+        let mut ready = Vec::new();
+        for (name, started) in started {
+            match started.and_then(|sampler| self.heard(sampler)) {
+                Ok(sampler) => ready.push(sampler),
+                Err(error) => self.tell_unwatched(&name, &error),
+            }
+        }
+        ready
+    }
+
+    fn heard(&self, mut sampler: RemoteSampler) -> Result<RemoteSampler, RemoteError> {
+        sampler.hear_devices(&self.stop)?;
+        Ok(sampler)
+    }
+
+    /// Has the machine of a setup read its devices again, where that ended before.
+    pub(super) fn sample_again(&mut self, setup: usize) {
+        let name = match self.reached_of(setup) {
+            Ok(Some(reached)) => reached.name.clone(),
+            _ => return,
+        };
+        // That it ended may not have been noticed yet.
+        self.hand_all_on();
+        let wanted = self.watcher.as_ref();
+        let Some(rate_hz) = wanted.and_then(|watcher| watcher.wants_again(&name)) else {
+            return;
+        };
+        let sampler = match self.reached_of(setup) {
+            Ok(Some(reached)) => reached.sample(rate_hz),
+            _ => return,
+        };
+        let sampler = match sampler.and_then(|sampler| self.heard(sampler)) {
+            Ok(sampler) => Some(sampler),
+            Err(error) => {
+                self.tell_unwatched(&name, &error);
+                None
+            }
+        };
+        let event = self
+            .watcher
+            .as_mut()
+            .and_then(|watcher| watcher.again(&name, sampler));
+        if let Some(event) = event {
+            self.tell_watched(event);
+        }
+    }
+
+    fn tell_watched(&mut self, event: RunEvent) {
+        self.tell(event);
+        if let Some(watcher) = &mut self.watcher {
+            watcher.find_places(&self.session.telemetry);
+        }
+    }
+
+    fn tell_unwatched(&mut self, name: &str, error: &RemoteError) {
+        if *error != RemoteError::Cancelled {
+            let text = format!(
+                "{name}: its devices are not read: {error}. The run goes on without their readings."
+            );
+            self.tell(RunEvent::Warned { text });
         }
     }
 
@@ -71,8 +147,11 @@ impl Run<'_, '_> {
         if let Some(wait) = wait.filter(|_| !self.control.is_cancelled()) {
             thread::sleep(wait);
         }
-        self.hand_all_on();
-        self.watcher = None;
+        if let Some(mut watcher) = self.watcher.take() {
+            for event in watcher.last_events(self.control.token()) {
+                self.tell(event);
+            }
+        }
     }
 
     /// Tells what the devices said until now.

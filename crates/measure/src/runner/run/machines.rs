@@ -41,12 +41,6 @@ impl Run<'_, '_> {
             let (_, setups) = entry.or_insert_with(|| (machine.clone(), Vec::new()));
             setups.push(setup);
         }
-        if !machines.is_empty() && self.request.watch.take().is_some() {
-            let text = "No device is watched in this run: readings of this machine would say nothing of setups on another one.";
-            self.tell(RunEvent::Warned {
-                text: text.to_owned(),
-            });
-        }
         for (key, (machine, setups)) in machines {
             if self.control.is_cancelled() {
                 return;
@@ -66,19 +60,18 @@ impl Run<'_, '_> {
         let program = self.request.program.clone();
         let stop = self.stop.clone();
         let mut shown = Shown::default();
-        let reached = Reached::reach(machine, &program, &stop, &mut |news| match news {
+        let mut reached = Reached::reach(machine, &program, &stop, &mut |news| match news {
             News::Sending(progress) => self.tell_progress(setup, progress, &mut shown),
             News::Waiting(words) => {
                 let text = format!("{}: {words}.", machine.name);
                 self.tell(RunEvent::Warned { text });
             }
         })?;
-        let known = self.session.machines.iter();
-        let known = known.filter(|known| known.name == machine.name);
+        let known = self.session.machine_of(setup);
         let now = &reached.described().environment;
         if let Some(other) = known
             .map(|known| &known.environment)
-            .find(|then| (&then.cpu.model, &then.kernel) != (&now.cpu.model, &now.kernel))
+            .filter(|then| (&then.cpu.model, &then.kernel) != (&now.cpu.model, &now.kernel))
         {
             return Err(RemoteError::Unfit(format!(
                 "rounds were measured on another machine or kernel ({}, kernel {}), so none are added; measure it anew",
@@ -95,10 +88,28 @@ impl Run<'_, '_> {
                 *slot = located;
             }
         }
+        reached.name = match known {
+            Some(known) => known.name.clone(),
+            None => self.free_name(&machine.name, &reached.described().host),
+        };
         let record = Box::new(reached.record(setups.to_vec()));
         self.tell(RunEvent::Reached { machine: record });
         self.reached.insert(key.to_owned(), reached);
         Ok(())
+    }
+
+    /// What the session calls a machine: two allocations of one scheduler differ by their hosts.
+    fn free_name(&self, name: &str, host: &str) -> String {
+        let is_free = |name: &String| {
+            let mut known = self.session.machines.iter();
+            !known.any(|known| known.name == *name)
+        };
+        let more = (2..).map(|number| format!("{name}, {host}, {number}"));
+        [name.to_owned(), format!("{name}, {host}")]
+            .into_iter()
+            .chain(more)
+            .find(is_free)
+            .unwrap_or_default()
     }
 
     /// Ends every case of setups whose machine cannot be used.
@@ -165,7 +176,9 @@ impl Run<'_, '_> {
             )),
             Some(reached) => {
                 reached.again(&stop)?;
-                Ok(reached.worker(&spec, runtime.as_deref()))
+                let worker = reached.worker(&spec, runtime.as_deref());
+                self.sample_again(setup);
+                Ok(worker)
             }
         }
     }
@@ -258,7 +271,7 @@ impl Run<'_, '_> {
     }
 
     /// The machine of a setup; nothing for this one.
-    fn reached_of(&mut self, setup: usize) -> Result<Option<&mut Reached>, WorkerError> {
+    pub(super) fn reached_of(&mut self, setup: usize) -> Result<Option<&mut Reached>, WorkerError> {
         let Some(machine) = self.request.machines.get(&setup) else {
             return Ok(None);
         };

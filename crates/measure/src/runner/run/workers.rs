@@ -216,9 +216,12 @@ impl Run<'_, '_> {
         let Some(mut worker) = self.workers.remove(&setup) else {
             return Err(WorkerError::Start("its worker is gone".to_owned()));
         };
-        if let Some(watcher) = &self.watcher {
-            let own = (!worker.is_elsewhere()).then(|| worker.pids().next());
-            watcher.set_worker(own.flatten());
+        if let Some(watcher) = &mut self.watcher {
+            let machine = self.session.machine_of(setup);
+            watcher.set_worker(
+                machine.map(|machine| machine.name.as_str()),
+                worker.pid_there(),
+            );
         }
         let stop = self.stop.clone();
         let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.look_around());

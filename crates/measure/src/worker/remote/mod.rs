@@ -2,8 +2,8 @@
 //! says of itself.
 //!
 //! `link` is the connection, `folder` finds a place over there, `sending` brings files to it, `program` brings this
-//! program and hears what the machine is, `reached` is all of it for the run; `serve` and `guard` are the other side,
-//! behind the hidden subcommand `remote`.
+//! program and hears what the machine is, `sampling` reads its devices, `reached` is all of it for the run; `serve` and
+//! `guard` are the other side, behind the hidden subcommand `remote`.
 
 pub mod files;
 pub mod folder;
@@ -11,6 +11,7 @@ pub mod guard;
 pub mod link;
 pub mod program;
 pub mod reached;
+pub mod sampling;
 pub mod sending;
 pub mod serve;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::files::{self, Left, ModelFiles, Sendings};
 use super::folder::{self, Facts};
 use super::link::Link;
+use super::sampling::RemoteSampler;
 use super::serve::Located;
 use super::{Described, News, Progress, RemoteError, program};
 use crate::worker::process::{self, Finished};
@@ -20,6 +21,8 @@ use powerband_core::domain::tensor::TensorSpec;
 /// A machine that is ready.
 #[derive(Debug)]
 pub struct Reached {
+    /// What the session calls it.
+    pub name: String,
     link: Link,
     facts: Facts,
     /// This program over there.
@@ -49,6 +52,7 @@ impl Reached {
         })?;
         let (described, clock) = program::describe(&link, &program, &facts, cancel)?;
         Ok(Self {
+            name: machine.name.clone(),
             link,
             facts,
             program,
@@ -81,7 +85,7 @@ impl Reached {
     /// The machine for the session, with the setups that run on it.
     pub fn record(&self, setups: Vec<usize>) -> RemoteMachine {
         RemoteMachine {
-            name: self.link.machine.name.clone(),
+            name: self.name.clone(),
             host: self.described.host.clone(),
             user: self.described.user.clone(),
             setups,
@@ -100,7 +104,26 @@ impl Reached {
             return Err(RemoteError::Lost(reason));
         }
         self.link = Link::open(&self.link.machine, cancel, &mut |_| ())?;
+        // It may have been restarted, and its clock with it.
+        let (described, clock) = program::describe(&self.link, &self.program, &self.facts, cancel)?;
+        if described.host != self.described.host {
+            return Err(RemoteError::Unfit(format!(
+                "another machine answers now: {}, and {} before",
+                described.host, self.described.host
+            )));
+        }
+        self.clock = clock;
         Ok(())
+    }
+
+    /// Begins to read its devices, so many times a second.
+    pub(crate) fn sample(&self, rate_hz: f64) -> Result<RemoteSampler, RemoteError> {
+        let line = format!(
+            "exec {} remote watch --rate {rate_hz}",
+            quoted(&self.program)
+        );
+        let to = (self.name.as_str(), &self.link.machine);
+        RemoteSampler::start(to, &self.link.command(&line), self.clock)
     }
 
     /// What setups run on over there, in their order.

@@ -326,7 +326,8 @@ fn is_taken(session: &Session, step: LightStep, spec: &Setup, row: &CaseRow) -> 
         LightStep::Batch => row.point.batch() > 1,
         LightStep::Threads => {
             roof_setup(spec).device == PROCESSOR
-                && against::threads_of(session, row.setup) >= session.environment.cpu.threads
+                && against::threads_of(session, row.setup)
+                    >= session.environment_of(row.setup).cpu.threads
         }
     }
 }
@@ -417,7 +418,7 @@ impl Beyond<'_> {
         if self.references.threads() == 0 {
             return Err("it runs on a card".to_owned());
         }
-        let all = self.session.environment.cpu.threads;
+        let all = self.session.environment_of(self.row.setup).cpu.threads;
         let mut spec = self.spec.clone();
         spec.options.insert("threads".to_owned(), all.to_string());
         let references = self.references.with_setup(&spec, all);
