@@ -84,6 +84,11 @@ fn each_case_has_the_readings_and_the_energy_of_its_own_machine() {
     let local = beside(&document, 1);
     assert!(local.contains(&"host".to_owned()), "{here:#}");
     assert!(!local.contains(&"amd".to_owned()), "{here:#}");
+    let warnings = document["warnings"].to_string();
+    assert!(
+        warnings.contains("GPU 0 on ssh:box was busy before the first worker started"),
+        "{warnings}"
+    );
     let energy = &there["energy"];
     let mean_w = energy["mean_w"].as_f64().expect("a power");
     assert!((mean_w - 215.0).abs() < 1e-6, "{energy:#}");

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
+use crate::base::humanize;
 
 /// A machine that the user gave a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,10 +42,14 @@ pub struct RemoteMachine {
 }
 
 impl RemoteMachine {
-    /// What answers, in a line: `rack: gpu1 as me, AMD EPYC 9654`.
+    /// What answers, in a line: `rack: gpu1 as me, AMD EPYC 9654, clock ± 0.120 ms`.
     pub fn in_short(&self) -> String {
         let cpu = &self.environment.cpu.model;
-        format!("{}: {} as {}, {cpu}", self.name, self.host, self.user)
+        let clock = self.clock.uncertainty();
+        format!(
+            "{}: {} as {}, {cpu}, clock {clock}",
+            self.name, self.host, self.user
+        )
     }
 }
 
@@ -58,6 +63,14 @@ pub struct ClockOffset {
 }
 
 impl ClockOffset {
+    /// How far a moment of the other clock may be off on this one: `± 0.120 ms`.
+    pub fn uncertainty(self) -> String {
+        format!(
+            "± {}",
+            humanize::duration_ns(self.round_trip_ns as f64 / 2.0)
+        )
+    }
+
     /// A moment on this machine's clock that is given on the other one's.
     pub fn here(self, there_ns: u64) -> u64 {
         there_ns.saturating_add_signed(self.ahead_ns.saturating_neg())
@@ -81,5 +94,10 @@ mod tests {
         };
         assert_eq!(behind.here(1_000), 6_000);
         assert_eq!(behind.there(behind.here(1_000)), 1_000);
+        let far = ClockOffset {
+            ahead_ns: 0,
+            round_trip_ns: 50_000_000,
+        };
+        assert_eq!(far.uncertainty(), "± 25.0 ms");
     }
 }

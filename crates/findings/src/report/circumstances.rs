@@ -159,7 +159,21 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
     }
     if session.telemetry.rate_hz > 0.0 {
         let rate = humanize::significant(session.telemetry.rate_hz, 3);
-        items.push(format!("Devices were read {rate} times a second during the runs.").into());
+        let machines = session.machines.iter();
+        let clocks =
+            machines.map(|machine| format!("{} ({})", machine.name, machine.clock.uncertainty()));
+        let clocks: Vec<String> = clocks.collect();
+        let clocks = if clocks.is_empty() {
+            String::new()
+        } else {
+            format!(
+                ", each on its own machine; moments on other machines are converted to this one's clock: {}",
+                clocks.join(", ")
+            )
+        };
+        items.push(
+            format!("Devices were read {rate} times a second during the runs{clocks}.").into(),
+        );
     }
     vec![Block::List(items)]
 }

@@ -6,6 +6,7 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{label, lanes};
 use powerband_app::run::LiveRun;
 use powerband_core::base::humanize;
+use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Telemetry, Track};
 use powerband_findings::analysis::device_readings;
 
@@ -37,7 +38,7 @@ pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
     }
     for track in &telemetry.tracks {
         ui.add_space(space::TINY);
-        device(ui, telemetry, track);
+        device(ui, session, track);
     }
     let may_tell_power = |track: &Track| track.device.may_tell_power();
     if run.stage.is_going_on() && !has_begun && telemetry.tracks.iter().any(may_tell_power) {
@@ -46,15 +47,15 @@ pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
     missing(ui, telemetry);
 }
 
-fn device(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
-    let device = &track.device;
+fn device(ui: &mut Ui, session: &Session, track: &Track) {
+    let (telemetry, device) = (&session.telemetry, &track.device);
     let name = device.short_name();
     let title = if device.name == name {
         name
     } else {
         format!("{name} · {}", device.name)
     };
-    label::quiet_line_about(ui, &title, about(track));
+    label::quiet_line_about(ui, &title, about(session, track));
     if let Some(lost) = &track.lost {
         let roles = theme::roles(ui);
         let words = format!(
@@ -167,9 +168,18 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
 }
 
 /// Settings of a device, and the commands that would change them.
-pub(super) fn about(track: &Track) -> String {
+fn about(session: &Session, track: &Track) -> String {
     let device = &track.device;
     let mut lines = vec![format!("{}, from {}", device.name, device.source)];
+    let mut machines = session.machines.iter();
+    let machine = machines.find(|machine| device.machine.as_ref() == Some(&machine.name));
+    lines.extend(machine.map(|machine| {
+        let clock = machine.clock.uncertainty();
+        format!(
+            "Read on {}, on its own clock; converted to this machine's, {clock}",
+            machine.host
+        )
+    }));
     lines.extend(
         device
             .driver

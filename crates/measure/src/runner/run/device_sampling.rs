@@ -7,12 +7,17 @@ use super::Run;
 use crate::runner::watching::Watcher;
 use crate::worker::remote::RemoteError;
 use crate::worker::remote::sampling::RemoteSampler;
-use powerband_core::base::clock;
+use powerband_core::base::{clock, humanize};
 use powerband_core::domain::case::Case;
 use powerband_core::domain::event::RunEvent;
+use powerband_core::domain::telemetry::{Quantity, Span};
 
 /// How often is looked whether the user wants to stop, while nothing is asked.
 const LOOK: Duration = Duration::from_millis(100);
+/// A card whose mean utilisation is above this before a run, in percent, is used by others.
+const BUSY_CARD: f64 = 10.0;
+/// The same of a machine's processors; a desktop alone needs some.
+const BUSY_HOST: f64 = 25.0;
 
 impl Run<'_, '_> {
     /// Begins to watch, and looks at the idle machines first where their power can be read.
@@ -54,6 +59,43 @@ impl Run<'_, '_> {
         let span = self.watcher.as_ref().map(|w| w.span_since(from_ns));
         if let Some(span) = span {
             self.tell(RunEvent::Idled { span });
+            self.warn_of_busy_devices(span);
+        }
+    }
+
+    /// Warns of devices that were not idle before anything of this run was started.
+    fn warn_of_busy_devices(&mut self, span: Span) {
+        let telemetry = &self.session.telemetry;
+        let busy = telemetry.tracks.iter().filter_map(|track| {
+            let device = &track.device;
+            let readings = track.readings(Quantity::Busy);
+            let within = readings.filter(|(at_ns, _)| span.contains(*at_ns));
+            let percents: Vec<f64> = within.map(|(_, percent)| percent).collect();
+            let mean = percents.iter().sum::<f64>() / percents.len() as f64;
+            let limit = if device.kind.is_gpu() {
+                BUSY_CARD
+            } else {
+                BUSY_HOST
+            };
+            // Words in front of a command and allocations of a scheduler are no names for --on.
+            let help = match device.machine.as_deref() {
+                None => "; powerband devices --watch shows what it does".to_owned(),
+                Some(name) if name.contains(' ') => String::new(),
+                Some(name) => {
+                    format!("; powerband devices --watch --on {name} shows what it does")
+                }
+            };
+            (mean > limit && !device.is_played_back()).then(|| {
+                format!(
+                    "{} was busy before the first worker started: utilisation {} %. Other programs may slow what is measured{help}.",
+                    device.short_name(),
+                    humanize::value(mean)
+                )
+            })
+        });
+        let busy: Vec<String> = busy.collect();
+        for text in busy {
+            self.tell(RunEvent::Warned { text });
         }
     }
 
