@@ -15,6 +15,7 @@ pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<E
             let located = serve::locate(&context.place(), &setups).map_err(anyhow::Error::msg)?;
             output::answer(&located)?;
         }
+        RemoteCommand::Hold => guard::hold()?,
         RemoteCommand::Worker { setup, runtime } => {
             let worker = serve::worker(&context.place(), setup.as_deref(), runtime.as_deref());
             let ending = guard::run(&worker.map_err(anyhow::Error::msg)?)?;

@@ -56,6 +56,8 @@ pub(crate) enum RemoteCommand {
         /// The setups.
         setups: Vec<String>,
     },
+    /// Hold the connection open until it closes or is silent.
+    Hold,
     /// Run the worker of a setup until the connection closes.
     Worker {
         /// The setup.

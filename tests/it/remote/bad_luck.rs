@@ -127,7 +127,7 @@ fn a_worker_that_dies_over_there_is_no_lost_connection() {
 }
 
 /// Starts a run whose worker over there is slow, and waits until a round of it was measured.
-fn slow_run(
+pub(super) fn slow_run(
     server: &Server,
     home: &Home,
     mark: &str,
@@ -168,7 +168,7 @@ fn a_connection_that_is_cut_keeps_what_was_measured() {
         return;
     };
     let home = Home::new();
-    let (child, mut told) = slow_run(&server, &home, "100123");
+    let (child, told) = slow_run(&server, &home, "100123");
     // In the middle of a later round.
     let deadline = Instant::now() + Duration::from_secs(30);
     while server.sessions().is_empty() {
@@ -176,13 +176,7 @@ fn a_connection_that_is_cut_keeps_what_was_measured() {
     }
     std::thread::sleep(Duration::from_millis(300));
     server.cut();
-    let rest = std::thread::Builder::new()
-        .name("stderr".to_owned())
-        .spawn(move || {
-            std::io::copy(&mut told, &mut std::io::sink())
-                .map(drop)
-                .unwrap_or_default();
-        });
+    let rest = server::drained(told);
     let run = Run::of(&child.wait_with_output().expect("it ends"));
     drop(rest);
     let outcomes = run.outcomes();

@@ -1,7 +1,9 @@
 //! Setups on other machines, over a real `sshd` on loopback with a throw-away key, and over other prefixes.
 
+mod bad_links;
 mod bad_luck;
 mod cluster;
+mod link;
 mod measuring;
 mod program;
 mod server;

@@ -1,7 +1,10 @@
 //! The program goes along: sent once, named by its hash, checked, listed and removed; and what the machine says of
 //! itself with it.
 
-use super::server::{Server, program};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::server::{Server, program, write_program};
 use crate::support::{self, Home, Mount};
 
 #[test]
@@ -89,7 +92,7 @@ fn a_file_system_without_programs_is_passed_over() {
     let home = Home::new();
     let cache = server.at("there/cache");
     std::fs::create_dir_all(&cache).expect("a folder");
-    let mounted = Mount::tmpfs(&cache, 1 << 20).filter(|_| remount_noexec(&cache));
+    let mounted = Mount::tmpfs(&cache, 1 << 20).filter(|_| remount("noexec", &cache));
     let Some(_without) = support::component(mounted, "the right to mount a tmpfs") else {
         return;
     };
@@ -103,12 +106,131 @@ fn a_file_system_without_programs_is_passed_over() {
     clippy::disallowed_methods,
     reason = "the test makes its own surroundings"
 )]
-fn remount_noexec(at: &std::path::Path) -> bool {
-    let mount = std::process::Command::new("mount")
-        .args(["-o", "remount,noexec"])
+fn remount(option: &str, at: &Path) -> bool {
+    let mount = Command::new("mount")
+        .args(["-o", &format!("remount,{option}")])
         .arg(at)
         .output();
     mount.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_home_that_is_read_only_is_passed_over() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    let cache = server.at("there/cache");
+    std::fs::create_dir_all(&cache).expect("a folder");
+    let mounted = [cache, server.at("there/home")]
+        .map(|folder| Mount::tmpfs(&folder, 1 << 10).filter(|_| remount("ro", &folder)));
+    let all_are = mounted.iter().all(Option::is_some);
+    let Some(_read_only) =
+        support::component(all_are.then_some(mounted), "the right to mount a tmpfs")
+    else {
+        return;
+    };
+    let run = server.run(&home, &bench("fake,where=ssh:box"));
+    assert_eq!(run.outcomes()[0].2, "finished", "{run:#?}");
+    let folder = server.at("there/run/powerband-remote");
+    assert!(!support::files(&folder).is_empty(), "{run:#?}");
+    let checked = server.run(&home, &["machines", "check", "box", "--json"]);
+    let reasons = checked.json()["passed_over"].to_string();
+    assert!(reasons.contains("Read-only file system"), "{reasons}");
+}
+
+#[test]
+fn without_space_for_a_model_it_is_said_and_nothing_of_it_stays() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    let cache = server.at("there/cache");
+    std::fs::create_dir_all(&cache).expect("a folder");
+    let mounted = Mount::tmpfs(&cache, 1 << 10);
+    let Some(_small) = support::component(mounted, "the right to mount a tmpfs") else {
+        return;
+    };
+    let run = server.run(&home, &bench(&super::server::on("box", "rten,threads=1")));
+    let outcomes = run.outcomes();
+    assert_eq!(outcomes[0].2, "unsupported", "{run:#?}");
+    assert_eq!(outcomes[1].2, "finished", "{run:#?}");
+    let reason = run.json()["cases"][0]["reason"].to_string();
+    assert!(
+        reason.contains("no space for the model") && reason.contains("machines clean"),
+        "{reason}"
+    );
+    for folder in support::files(&cache.join("powerband-remote/models")) {
+        assert_eq!(support::files(&folder), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_machine_with_other_processors_gets_no_program() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    let uname = "#!/bin/sh\n[ \"$1\" = -m ] && exec echo riscv64; exec /bin/uname \"$@\"\n";
+    std::fs::create_dir_all(server.at("there/bin")).expect("a folder");
+    write_program(&server.at("there/bin/uname"), uname);
+    let path = format!("PATH={}:$PATH\n", server.at("there/bin").display());
+    std::fs::write(server.at("there/home/.bashrc"), path).expect("a .bashrc");
+    let run = server.run(&home, &["machines", "check", "box"]);
+    run.fails_saying(&["riscv64", "remote_program="]);
+    assert!(!run.err.contains("Sending"), "{run:#?}");
+    // A program for other processors, by its header.
+    let mut foreign = std::fs::read("/bin/true").expect("a program");
+    let machine: u16 = if cfg!(target_arch = "aarch64") {
+        62
+    } else {
+        183
+    };
+    foreign[18..20].copy_from_slice(&machine.to_le_bytes());
+    let path = server.at("there/foreign");
+    write_program(&path, foreign);
+    let setup = format!("fake,where=ssh:box,remote_program={}", path.display());
+    let run = server.run(&home, &bench(&setup));
+    assert_eq!(run.outcomes()[0].2, "unsupported", "{run:#?}");
+    let reason = run.json()["cases"][0]["reason"].to_string();
+    assert!(
+        reason.contains("not for the processors") && reason.contains("riscv64"),
+        "{reason}"
+    );
+}
+
+/// A program that needs a C library newer than any.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test makes its own surroundings"
+)]
+fn too_new(folder: &Path) -> Option<PathBuf> {
+    let script = "echo 'GLIBC_2.99 { global: newer; };' >map; echo 'void newer(void) {}' >lib.c; \
+        echo 'void newer(void); void _start(void) { newer(); }' >main.c; \
+        gcc -shared -fPIC -nostdlib -Wl,--version-script=map -Wl,-soname,libc.so.6 -o libc.so.6 lib.c && \
+        gcc -nostartfiles -nostdlib -o too-new main.c ./libc.so.6 && rm libc.so.6";
+    let shell = Command::new("sh")
+        .args(["-ec", script])
+        .current_dir(folder)
+        .output();
+    let made = shell.is_ok_and(|output| output.status.success());
+    support::component(made.then(|| folder.join("too-new")), "gcc")
+}
+
+fn bench(setup: &str) -> Vec<&str> {
+    vec![
+        "bench",
+        "resnet18@cifar",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--json",
+        "--setup",
+        setup,
+        "--setup",
+        "fake",
+    ]
 }
 
 #[test]
@@ -117,11 +239,9 @@ fn a_program_that_does_not_run_there_says_why() {
         return;
     };
     let home = Home::new();
-    let old = "#!/bin/sh\necho \"$0: /lib/libc.so.6: version \\`GLIBC_2.99' not found (required by $0)\" >&2; exit 1\n";
-    let path = server.at("there/old");
-    std::fs::write(&path, old).expect("a script");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).expect("permissions");
+    let Some(path) = too_new(&server.at("there")) else {
+        return;
+    };
     for (program, words) in [
         (path.display().to_string(), "newer C library"),
         (
@@ -131,20 +251,7 @@ fn a_program_that_does_not_run_there_says_why() {
         ("/bin/true".to_owned(), "does not answer"),
     ] {
         let setup = format!("fake,where=ssh:box,remote_program={program}");
-        let args = [
-            "bench",
-            "resnet18@cifar",
-            "--batch",
-            "1",
-            "--preset",
-            "quick",
-            "--json",
-            "--setup",
-            &setup,
-            "--setup",
-            "fake",
-        ];
-        let run = server.run(&home, &args);
+        let run = server.run(&home, &bench(&setup));
         let outcomes = run.outcomes();
         assert_eq!(outcomes[0].2, "unsupported", "{run:#?}");
         assert_eq!(outcomes[1].2, "finished", "{run:#?}");

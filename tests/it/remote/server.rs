@@ -6,8 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::link::Link;
 use crate::support::{self, Home, Run};
 
 /// A server that logs in the user who runs the tests. It is ended with this.
@@ -15,6 +17,8 @@ pub(super) struct Server {
     folder: tempfile::TempDir,
     sshd: Child,
     port: u16,
+    /// The namespace of the program, where a link leads from it to the server.
+    here: Option<String>,
 }
 
 impl Server {
@@ -25,15 +29,20 @@ impl Server {
 
     /// The same, with more lines for its configuration.
     pub(super) fn with(lines: &str) -> Option<Self> {
-        Self::of(lines, "")
+        Self::of(None, lines, "")
+    }
+
+    /// The same at the other end of a link.
+    pub(super) fn over(link: &Link) -> Option<Self> {
+        Self::of(Some(link), "", "")
     }
 
     /// The same, with more variables (`NAME=VALUE NAME=VALUE`) for what runs there.
     pub(super) fn with_variables(variables: &str) -> Option<Self> {
-        Self::of("", variables)
+        Self::of(None, "", variables)
     }
 
-    fn of(lines: &str, variables: &str) -> Option<Self> {
+    fn of(link: Option<&Link>, lines: &str, variables: &str) -> Option<Self> {
         let programs = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"];
         let are_there = programs.iter().all(|program| Path::new(program).exists());
         support::component(
@@ -68,11 +77,12 @@ impl Server {
             fs::create_dir_all("/run/sshd").expect("sshd's own folder");
         }
         let port = free_port();
+        let address = link.map_or("127.0.0.1", |_| Link::THERE);
         let folder_text = folder.path().display().to_string();
         fs::write(
             at("sshd_config"),
             format!(
-                "Port {port}\nListenAddress 127.0.0.1\nHostKey {folder_text}/host\nPidFile none\n\
+                "Port {port}\nListenAddress {address}\nHostKey {folder_text}/host\nPidFile none\n\
                  AuthorizedKeysFile {folder_text}/authorized_keys\nStrictModes no\nUsePAM no\n\
                  PasswordAuthentication no\nPermitRootLogin yes\nPrintMotd no\n{lines}\n\
                  SetEnv HOME={folder_text}/there/home XDG_CACHE_HOME={folder_text}/there/cache \
@@ -85,7 +95,7 @@ impl Server {
         fs::write(
             at("ssh_config"),
             format!(
-                "Host box stranger unknown\n  HostName 127.0.0.1\n  Port {port}\n  IdentitiesOnly yes\n\
+                "Host box stranger unknown\n  HostName {address}\n  Port {port}\n  IdentitiesOnly yes\n\
                  Host box unknown\n  IdentityFile {folder_text}/user\n\
                  Host stranger\n  IdentityFile {folder_text}/stranger\n\
                  Host unknown\n  UserKnownHostsFile {folder_text}/none\n  GlobalKnownHostsFile {folder_text}/none\n\
@@ -97,8 +107,15 @@ impl Server {
             &at("bin/ssh"),
             &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder_text}/ssh_config \"$@\"\n"),
         );
-        let sshd = start_sshd(&at("sshd_config"), &at("log"));
-        let server = Self { folder, sshd, port };
+        let there = link.map(Link::there);
+        let sshd = start_sshd(there, &at("sshd_config"), &at("log"));
+        let here = link.map(Link::here);
+        let server = Self {
+            folder,
+            sshd,
+            port,
+            here,
+        };
         server.know("host.pub");
         server.wait();
         Some(server)
@@ -112,8 +129,13 @@ impl Server {
 
     fn wait(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            let log = fs::read_to_string(self.at("log")).unwrap_or_default();
+        let log = || fs::read_to_string(self.at("log")).unwrap_or_default();
+        let listens = || match self.here {
+            Some(_) => log().contains("listening on"),
+            None => TcpStream::connect(("127.0.0.1", self.port)).is_ok(),
+        };
+        while !listens() {
+            let log = log();
             assert!(Instant::now() < deadline, "sshd does not listen: {log}");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -136,7 +158,13 @@ impl Server {
 
     /// The program with this server's `ssh`, not started yet.
     pub(super) fn command(&self, home: &Home, args: &[&str]) -> Command {
-        let mut command = home.command(args);
+        let mut command = match &self.here {
+            Some(namespace) => {
+                let words = [&[namespace, "--", program()], args].concat();
+                home.command_of(Path::new("/usr/bin/nsenter"), &words)
+            }
+            None => home.command(args),
+        };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let mut own = self.at("bin").into_os_string();
         own.push(":");
@@ -201,9 +229,25 @@ impl Drop for Server {
     }
 }
 
+/// Reads on what a program says, so that it never waits for a reader.
+pub(super) fn drained(mut told: impl std::io::Read + Send + 'static) -> JoinHandle<()> {
+    let thread = std::thread::Builder::new().name("stderr".to_owned());
+    let drain = move || {
+        std::io::copy(&mut told, &mut std::io::sink())
+            .map(drop)
+            .unwrap_or_default();
+    };
+    thread.spawn(drain).expect("a thread")
+}
+
 /// Waits until nothing runs there any more that has this in its command line.
 pub(super) fn until_gone(text: &str) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    until_gone_within(text, Duration::from_secs(30));
+}
+
+/// The same with more time.
+pub(super) fn until_gone_within(text: &str, limit: Duration) {
+    let deadline = Instant::now() + limit;
     loop {
         let left = support::processes_with(text);
         if left.is_empty() {
@@ -229,7 +273,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-fn write_program(path: &Path, text: &str) {
+pub(super) fn write_program(path: &Path, text: impl AsRef<[u8]>) {
     fs::write(path, text).expect("a script");
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
 }
@@ -247,8 +291,16 @@ fn run(program: &str, args: &[&str]) {
     clippy::disallowed_methods,
     reason = "the test makes its own surroundings"
 )]
-fn start_sshd(configuration: &Path, log: &Path) -> Child {
-    Command::new("/usr/sbin/sshd")
+fn start_sshd(namespace: Option<String>, configuration: &Path, log: &Path) -> Child {
+    let mut command = match namespace {
+        Some(namespace) => {
+            let mut command = Command::new("/usr/bin/nsenter");
+            command.args([&namespace, "--", "/usr/sbin/sshd"]);
+            command
+        }
+        None => Command::new("/usr/sbin/sshd"),
+    };
+    command
         .args(["-D", "-E"])
         .arg(log)
         .arg("-f")

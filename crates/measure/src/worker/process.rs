@@ -9,7 +9,7 @@ use std::io::{self, BufReader, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +30,8 @@ use powerband_core::base::process_spec::{ProcessSpec, Script};
 const LINES_WAITING: usize = 64;
 /// How long a child may take to end by itself once its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(700);
+/// How often the other side of a connection hears that this program is there.
+const BEAT: Duration = Duration::from_secs(10);
 /// How often a wait for a child that finishes looks at its cancel token.
 const FINISH_LOOK: Duration = Duration::from_millis(100);
 
@@ -38,7 +40,9 @@ const FINISH_LOOK: Duration = Duration::from_millis(100);
 pub struct Process {
     child: Child,
     group: Option<Pid>,
-    stdin: Option<ChildStdin>,
+    stdin: Option<Arc<Mutex<ChildStdin>>>,
+    /// Its signs of life end with this.
+    beats: Option<SyncSender<()>>,
     lines: Receiver<Incoming>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
     oom_kills_before: u64,
@@ -87,10 +91,11 @@ impl Process {
             named("worker-stderr", move || keep_end(pipe, &kept))?;
         }
         let stdin = child.stdin.take();
-        Ok(Self {
+        let mut process = Self {
             child,
             group,
-            stdin,
+            stdin: stdin.map(|stdin| Arc::new(Mutex::new(stdin))),
+            beats: None,
             lines,
             stderr,
             oom_kills_before,
@@ -98,7 +103,36 @@ impl Process {
             ended: None,
             is_over: false,
             _script: script,
-        })
+        };
+        if process.is_guarded {
+            process.keep_alive()?;
+        }
+        Ok(process)
+    }
+
+    /// Has what reads its standard input over there hear an empty line from time to time, for as long as it is not
+    /// ended: a connection whose other end went away without a word says nothing.
+    pub(crate) fn keep_alive(&mut self) -> io::Result<()> {
+        let Some(stdin) = self.stdin.as_ref().map(Arc::downgrade) else {
+            return Ok(());
+        };
+        let (over, is_over) = sync_channel::<()>(0);
+        named("keeps-alive", move || {
+            while matches!(is_over.recv_timeout(BEAT), Err(RecvTimeoutError::Timeout)) {
+                let Some(stdin) = stdin.upgrade() else {
+                    return;
+                };
+                // A question that is being written is a sign of life, too.
+                if stdin
+                    .try_lock()
+                    .is_ok_and(|mut stdin| stdin.write_all(b"\n").is_err())
+                {
+                    return;
+                }
+            }
+        })?;
+        self.beats = Some(over);
+        Ok(())
     }
 
     /// Its process number.
@@ -110,8 +144,9 @@ impl Process {
     pub fn send(&mut self, line: &str) -> io::Result<()> {
         let stdin = self
             .stdin
-            .as_mut()
+            .as_ref()
             .ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
         stdin.write_all(line.as_bytes())?;
         stdin.write_all(b"\n")?;
         stdin.flush()
@@ -139,7 +174,7 @@ impl Process {
 
     /// Ends it and its whole group: politely, then not. Says how it ended.
     pub fn end(&mut self) -> Ending {
-        self.stdin = None;
+        self.close_input();
         self.is_over = true;
         let by_itself = self.wait(GRACE);
         if by_itself.is_none() {
@@ -155,7 +190,7 @@ impl Process {
     /// Lets it come to its end by itself, and ends it where that takes longer than `limit` or the wait is
     /// cancelled.
     pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> Ending {
-        self.stdin = None;
+        self.close_input();
         self.is_over = true;
         let deadline = Instant::now() + limit;
         while !cancel.is_cancelled() && Instant::now() < deadline {
@@ -170,10 +205,15 @@ impl Process {
 
     /// Ends it and its whole group at once.
     pub fn kill(&mut self) {
-        self.stdin = None;
+        self.close_input();
         self.is_over = true;
         self.signal(Signal::KILL);
         self.wait(Duration::from_secs(10));
+    }
+
+    fn close_input(&mut self) {
+        self.beats = None;
+        self.stdin = None;
     }
 
     fn describe_end(&self, by_itself: Option<ExitStatus>) -> Ending {
@@ -313,9 +353,12 @@ pub(crate) fn run_fed(
     meanwhile: &mut dyn FnMut(),
 ) -> io::Result<Finished> {
     let mut process = Process::start(spec, 1 << 20)?;
-    if let Some(mut stdin) = process.stdin.take() {
+    if let Some(stdin) = process.stdin.take() {
         // What ends early says why itself; that the pipe is broken is only the consequence.
-        named("feed", move || feed(&mut stdin).unwrap_or_default())?;
+        named("feed", move || {
+            let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
+            feed(&mut *stdin).unwrap_or_default();
+        })?;
     }
     Ok(collect(process, limit, cancel, &mut |_line| {}, meanwhile))
 }

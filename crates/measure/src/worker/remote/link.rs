@@ -87,7 +87,7 @@ impl Link {
             Some(socket) => Share::Begin(socket),
             None => Share::None,
         };
-        let spec = transport.around(target, share, &held("open"));
+        let spec = transport.around(target, share, &opened());
         link.hold(spec, Some(OPEN_LIMIT), cancel, &mut || ())?;
         Ok(link)
     }
@@ -148,6 +148,16 @@ impl Link {
         announcing(transport.around(target, share, &line))
     }
 
+    /// Has the program over there hold the connection, where one is shared.
+    pub(crate) fn held_by(&mut self, program: &str) -> Result<(), RemoteError> {
+        let is_allocated = self.is_allocated();
+        let Some(holder) = self.holder.as_mut().filter(|_| !is_allocated) else {
+            return Ok(());
+        };
+        let held = holder.send(program).and_then(|()| holder.keep_alive());
+        held.map_err(|error| RemoteError::Lost(error.to_string()))
+    }
+
     /// Runs a line of shell over there to its end.
     pub(crate) fn run(&self, line: &str, cancel: &CancelToken) -> Result<Finished, RemoteError> {
         let finished = process::run_to_end(&self.command(line), ASK_LIMIT, cancel);
@@ -189,6 +199,15 @@ impl Drop for Link {
 fn held(first: &str) -> String {
     let begins = script::BEGINS;
     format!("echo; echo {begins}; echo {first}; exec cat >/dev/null")
+}
+
+/// A line that says that the connection is open, and holds it: once it hears where the program is, the program does,
+/// which notices a network that is gone.
+fn opened() -> String {
+    let begins = script::BEGINS;
+    format!(
+        "echo; echo {begins}; echo open; read -r p || exit 0; \"$p\" remote hold 2>/dev/null || exec cat >/dev/null"
+    )
 }
 
 /// The same command, whose output begins after what a machine says by itself.

@@ -45,12 +45,13 @@ impl Reached {
             Some(_) => String::new(),
             None => program::name(own_program)?,
         };
-        let link = Link::open(machine, cancel, &mut |words| told(News::Waiting(words)))?;
+        let mut link = Link::open(machine, cancel, &mut |words| told(News::Waiting(words)))?;
         let facts = folder::look(&link, &name, cancel)?;
         let program = program::bring(&link, &facts, own_program, &name, cancel, &mut |progress| {
             told(News::Sending(progress));
         })?;
         let (described, clock) = program::describe(&link, &program, &facts, cancel)?;
+        link.held_by(&program)?;
         Ok(Self {
             name: machine.name.clone(),
             link,
@@ -113,7 +114,7 @@ impl Reached {
             )));
         }
         self.clock = clock;
-        Ok(())
+        self.link.held_by(&self.program)
     }
 
     /// Begins to read its devices, so many times a second.
