@@ -105,7 +105,7 @@ impl Server {
         .expect("a configuration");
         write_program(
             &at("bin/ssh"),
-            &format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder_text}/ssh_config \"$@\"\n"),
+            format!("#!/bin/sh\nexec /usr/bin/ssh -F {folder_text}/ssh_config \"$@\"\n"),
         );
         let there = link.map(Link::there);
         let sshd = start_sshd(there, &at("sshd_config"), &at("log"));
