@@ -10,6 +10,7 @@ use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
 use powerband_core::domain::fill::parse_input;
+use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{Judging, Keeping, Load};
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
@@ -293,7 +294,8 @@ fn measure_and_save(
     if let Some(reason) = unsaved {
         bail!("{reason}");
     }
-    let trouble = cancelled || session.cases.iter().any(|case| case.outcome.is_trouble());
+    let fell_short = |outcome: &Outcome| outcome.is_trouble() || outcome.is_cut_short();
+    let trouble = cancelled || session.cases.iter().any(|case| fell_short(&case.outcome));
     Ok(if trouble {
         ExitCode::from(TROUBLE)
     } else {

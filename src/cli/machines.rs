@@ -81,7 +81,7 @@ pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
     let cancel = signals::heard()?.token();
     let mut is_said = false;
     let mut told = |news: News| match news {
-        News::Waiting(words) => output::note(&format!("{host}: {words}")),
+        News::Queued(state) => output::note(&format!("{host}: queued, {state}")),
         News::Sending(progress) if !is_said => {
             is_said = true;
             let size = humanize::bytes(progress.total_bytes);
@@ -97,6 +97,7 @@ fn explained(host: &str, error: &RemoteError) -> anyhow::Error {
     match error {
         RemoteError::Lost(reason) => anyhow::anyhow!("no connection to {host}: {reason}"),
         RemoteError::Unfit(reason) => anyhow::anyhow!("{host}: {reason}"),
+        RemoteError::Ended(_) => anyhow::anyhow!("{host}: {error}"),
         RemoteError::Cancelled => anyhow::anyhow!("cancelled"),
     }
 }

@@ -67,6 +67,10 @@ impl Progress {
         self.follow_visits(&stamped.event, session);
         self.measure_progress(stamped, session);
         match &stamped.event {
+            RunEvent::Queued { setups, state } => {
+                let label = setups.first().map(|setup| session.setup_label(*setup));
+                self.line(&format!("{}: queued, {state}", label.unwrap_or_default()));
+            }
             RunEvent::Reached { machine } => self.line(&machine.in_short()),
             RunEvent::SetupReady { setup, report } => self.line(&format!(
                 "{}: {} loaded the model in {}",

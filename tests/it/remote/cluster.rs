@@ -2,22 +2,29 @@
 //! ending.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::server::program;
 use crate::support::{self, Home, Run};
 
-/// A cluster of one node. It is ended with this.
-struct Cluster {
+/// One cluster at a time: they share munge.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A cluster of a few nodes. It is ended with this.
+pub(super) struct Cluster {
     folder: tempfile::TempDir,
     starts_munge: bool,
+    nodes: usize,
+    _only: MutexGuard<'static, ()>,
 }
 
 impl Cluster {
     /// Starts it; nothing, with a word, where Slurm or the right to start it is missing.
-    fn start() -> Option<Self> {
+    pub(super) fn start(nodes: usize) -> Option<Self> {
+        let only = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let is_root = rustix::process::geteuid().is_root();
         let programs = [
             "/usr/sbin/slurmctld",
@@ -36,19 +43,20 @@ impl Cluster {
         let cluster = Self {
             folder,
             starts_munge,
+            nodes,
+            _only: only,
         };
         if starts_munge {
             run("sh", &["-c", MUNGE], None);
         }
         cluster.configure();
         cluster.tool("slurmctld", &[]);
-        cluster.tool("slurmd", &["-N", "n1"]);
+        for node in 1..=nodes {
+            cluster.tool("slurmd", &["-N", &format!("n{node}")]);
+        }
         let deadline = Instant::now() + Duration::from_mins(1);
-        while cluster
-            .tool("sinfo", &["-h", "-t", "idle", "-o", "%D"])
-            .trim()
-            != "1"
-        {
+        let idle = ["-h", "-p", "all", "-t", "idle", "-o", "%D"];
+        while cluster.tool("sinfo", &idle).trim() != nodes.to_string() {
             let log = fs::read_to_string(cluster.at("ctld.log")).unwrap_or_default();
             assert!(Instant::now() < deadline, "no node is idle: {log}");
             std::thread::sleep(Duration::from_millis(200));
@@ -63,32 +71,50 @@ impl Cluster {
         for sub in ["state", "spool"] {
             fs::create_dir_all(self.at(sub)).expect("a folder");
         }
-        let text = format!(
+        let mut text = format!(
             "ClusterName=loopback\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
-             AuthType=auth/munge\nCryptoType=crypto/munge\nSlurmctldPort=16917\n\
+             AuthType=auth/munge\nCryptoType=crypto/munge\nSlurmctldPort={}\n\
              StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool/%n\n\
-             SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/d.pid\n\
-             SlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/d.log\n\
+             SlurmctldPidFile={folder}/ctld.pid\nSlurmdPidFile={folder}/d.%n.pid\n\
+             SlurmctldLogFile={folder}/ctld.log\nSlurmdLogFile={folder}/d.%n.log\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\n\
              SelectTypeParameters=CR_Core\nReturnToService=2\nSwitchType=switch/none\nMpiDefault=none\n\
-             NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17091 CPUs=2 RealMemory=2000\n\
-             PartitionName=all Nodes=n1 Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE\n"
+             KillWait=5\nPreemptType=preempt/partition_prio\nPreemptMode=CANCEL\nSchedulerParameters=sched_interval=2,bf_interval=2\n",
+            free_port()
         );
+        let mut names = Vec::new();
+        for node in 1..=self.nodes {
+            let port = free_port();
+            text.push_str(&format!(
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=2000\n"
+            ));
+            names.push(format!("n{node}"));
+        }
+        let names = names.join(",");
+        for (partition, rest) in [
+            ("all", "Default=YES OverSubscribe=FORCE PreemptMode=OFF"),
+            ("low", "OverSubscribe=NO PriorityTier=1 PreemptMode=CANCEL"),
+            ("high", "OverSubscribe=NO PriorityTier=9 PreemptMode=OFF"),
+        ] {
+            text.push_str(&format!(
+                "PartitionName={partition} Nodes={names} MaxTime=INFINITE State=UP {rest}\n"
+            ));
+        }
         fs::write(self.at("slurm.conf"), text).expect("a configuration");
     }
 
-    fn at(&self, name: &str) -> std::path::PathBuf {
+    pub(super) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// What one of Slurm's programs says.
-    fn tool(&self, tool: &str, args: &[&str]) -> String {
+    pub(super) fn tool(&self, tool: &str, args: &[&str]) -> String {
         let output = run(tool, args, Some(&self.at("slurm.conf")));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// The program, which finds this cluster; not started yet.
-    fn command(&self, home: &Home, args: &[&str]) -> Command {
+    pub(super) fn command(&self, home: &Home, args: &[&str]) -> Command {
         let mut command = home.command(args);
         command.env("SLURM_CONF", self.at("slurm.conf"));
         command.env("XDG_CACHE_HOME", home.path("cache"));
@@ -100,8 +126,13 @@ impl Cluster {
         Run::of(&output.expect("the program starts"))
     }
 
+    /// Sends a signal to a process that the test started.
+    pub(super) fn kill(process: u32, signal: &str) {
+        run("kill", &[&format!("-{signal}"), &process.to_string()], None);
+    }
+
     /// Waits until no job is left.
-    fn until_given_back(&self) {
+    pub(super) fn until_given_back(&self) {
         let deadline = Instant::now() + Duration::from_mins(1);
         loop {
             let jobs = self.tool("squeue", &["-h", "-o", "%i %j %T"]);
@@ -116,7 +147,9 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        let mut files = vec![self.at("d.pid"), self.at("ctld.pid")];
+        let nodes = (1..=self.nodes).map(|node| self.at(&format!("d.n{node}.pid")));
+        let mut files: Vec<PathBuf> = nodes.collect();
+        files.push(self.at("ctld.pid"));
         if self.starts_munge {
             files.push("/run/munge/munged.pid".into());
         }
@@ -148,6 +181,12 @@ fn run(program: &str, args: &[&str], configuration: Option<&Path>) -> Output {
     command.output().expect("a program that is there")
 }
 
+/// A port that is free now.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
 fn bench(setup: &str) -> Vec<&str> {
     vec![
         "bench",
@@ -168,7 +207,7 @@ fn bench(setup: &str) -> Vec<&str> {
 
 #[test]
 fn one_allocation_is_taken_for_a_run_and_given_back_in_every_ending() {
-    let Some(cluster) = Cluster::start() else {
+    let Some(cluster) = Cluster::start(1) else {
         return;
     };
     let home = Home::new();

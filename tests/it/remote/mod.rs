@@ -8,3 +8,4 @@ mod measuring;
 mod program;
 mod server;
 mod telemetry;
+mod walltime;

@@ -124,6 +124,8 @@ pub struct LiveRun {
     pub(crate) colours: Vec<usize>,
     /// Activity outside rounds: comparing outputs, profiling.
     pub aside: Option<String>,
+    /// Setups whose node is waited for in a scheduler's queue.
+    queued: Vec<usize>,
     /// The places of the cases that the table lists.
     listed: Vec<usize>,
     /// What the run does now.
@@ -150,6 +152,7 @@ impl LiveRun {
             taken_back: Vec::new(),
             follows: true,
             filter: CaseFilter::All,
+            queued: Vec::new(),
             listed: Vec::new(),
             doing: None,
             log: VecDeque::new(),
@@ -291,6 +294,7 @@ impl LiveRun {
                 None => self.aside = Some(self.with_setup(step.doing, doing)),
             }
         }
+        self.follow_queue(event);
         match event {
             RunEvent::CaseEnded { case, .. }
                 if self
@@ -393,10 +397,10 @@ impl LiveRun {
         let name = |case: &CaseKey| format!("{} {}", label(case.setup), case.point);
         let of = |setup, words: &str| format!("{}: {words}", label(setup));
         let (text, is_trouble) = match &stamped.event {
-            RunEvent::WorkerStarted { setup, pid } => (
-                format!("{}: worker started, process {pid}", label(*setup)),
-                false,
-            ),
+            RunEvent::WorkerStarted { setup, pid } => {
+                (of(*setup, &format!("worker started, process {pid}")), false)
+            }
+            RunEvent::Queued { setups, state } => (self.queue_words(setups, state), false),
             RunEvent::Reached { machine } => (machine.in_short(), false),
             RunEvent::SetupReady { setup, report } => (
                 format!(

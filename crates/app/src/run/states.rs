@@ -6,6 +6,7 @@ use super::{LiveRun, Stage};
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::queue::QueueState;
 use powerband_findings::tables::cell::Tone;
 use powerband_measure::runner::visit::Doing;
 
@@ -62,6 +63,7 @@ fn doing_words(doing: Doing) -> &'static str {
         }
         Doing::Activity(Activity::Profiling { .. }) => "profiling",
         Doing::Activity(Activity::Connecting { .. }) => "connecting",
+        Doing::Activity(Activity::Queued { .. }) => "queued",
         Doing::Activity(Activity::Sending { .. }) => "sending files",
     }
 }
@@ -136,8 +138,10 @@ impl LiveRun {
                 (_, Some(doing)) => (doing_words(doing), Tone::Open),
                 (_, None) => ("measuring", Tone::Open),
             },
+            Outcome::Pending if self.queued.contains(&case.setup) => ("queued", Tone::Open),
             Outcome::Pending | Outcome::Cancelled => ("waiting", Tone::Plain),
             Outcome::Finished => ("finished", Tone::Good),
+            cut if cut.is_cut_short() => (cut.name(), Tone::Plain),
             other => return (other.short_cause(), Tone::Bad),
         };
         (words.to_owned(), tone)
@@ -183,6 +187,31 @@ impl LiveRun {
         let cases = &self.session.as_ref()?.cases;
         let is_it = |place: &usize| cases.get(*place).is_some_and(|case| case.key() == key);
         self.listed.iter().position(is_it)
+    }
+
+    /// What a scheduler says of the node that setups wait for.
+    pub(super) fn queue_words(&self, setups: &[usize], state: &QueueState) -> String {
+        let session = self.session.as_ref();
+        let label = session.zip(setups.first());
+        let label = label.map_or_else(String::new, |(session, setup)| {
+            format!("{}, ", session.setup_label(*setup))
+        });
+        format!("{label}queued: {state}")
+    }
+
+    /// Follows which setups wait in a scheduler's queue.
+    pub(super) fn follow_queue(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Queued { setups, state } => {
+                self.queued.extend(setups);
+                self.aside = Some(self.queue_words(setups, state));
+            }
+            RunEvent::Reached { machine } => {
+                self.queued.retain(|setup| !machine.setups.contains(setup));
+            }
+            RunEvent::Ended { .. } => self.queued.clear(),
+            _ => {}
+        }
     }
 
     /// The notice about a worker that died or ran out of memory, with its setup and how it ended.
@@ -244,6 +273,31 @@ mod tests {
         run.session = Some(Arc::new(testing::session(&["ort:cpu"], &[1, 2])));
         run.stage = Stage::Measuring;
         run
+    }
+
+    #[test]
+    fn cases_wait_in_the_queue_of_a_scheduler_until_their_node_answers() {
+        let mut run = measuring();
+        let queued = RunEvent::Queued {
+            setups: vec![0],
+            state: QueueState {
+                reason: "Resources".to_owned(),
+                ..QueueState::default()
+            },
+        };
+        let turned = RunEvent::Turned {
+            activity: Activity::Queued { setup: 0 },
+        };
+        after(&mut run, turned);
+        assert_eq!(after(&mut run, queued), ["queued", "queued", "queued"]);
+        let aside = run.aside.clone().unwrap();
+        assert!(aside.contains("no node is free"), "{aside}");
+        let machine = Box::new(powerband_core::domain::machine::RemoteMachine {
+            setups: vec![0],
+            ..Default::default()
+        });
+        let [first, second, _] = after(&mut run, RunEvent::Reached { machine });
+        assert_eq!([first, second], ["waiting", "waiting"]);
     }
 
     /// The states of both cases and of the run after an event.

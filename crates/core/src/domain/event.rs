@@ -17,6 +17,7 @@ use super::model::{ModelRef, Network};
 use super::outcome::{Outcome, Phase};
 use super::plan::Plan;
 use super::profile::Profile;
+use super::queue::QueueState;
 use super::roofs::Roofs;
 use super::session::Session;
 use super::setup_report::SetupReport;
@@ -96,6 +97,11 @@ pub enum Activity {
         /// Which setup.
         setup: usize,
     },
+    /// Waiting for the machine of a setup in a scheduler's queue.
+    Queued {
+        /// Which setup.
+        setup: usize,
+    },
     /// Sending a file to the machine of a setup.
     Sending {
         /// Which setup.
@@ -132,6 +138,13 @@ pub enum RunEvent {
         session: Box<Session>,
         /// When, RFC 3339 in UTC.
         at: String,
+    },
+    /// The machine of setups is waited for in a scheduler's queue.
+    Queued {
+        /// Which setups.
+        setups: Vec<usize>,
+        /// What the scheduler says.
+        state: QueueState,
     },
     /// Another machine answers, on which setups are to run.
     Reached {

@@ -20,6 +20,7 @@ pub mod plan;
 pub mod point;
 pub mod profile;
 pub mod quantity;
+pub mod queue;
 pub mod reported;
 pub mod roofs;
 pub mod session;

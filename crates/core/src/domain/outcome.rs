@@ -72,6 +72,21 @@ pub enum Outcome {
         /// What the connection's program said, and what helps.
         reason: String,
     },
+    /// The time that a scheduler gave is over, or too short for another round.
+    Walltime {
+        /// How much was left, or what the scheduler said.
+        reason: String,
+    },
+    /// A scheduler took the node for another job.
+    Preempted {
+        /// What the scheduler said.
+        reason: String,
+    },
+    /// The run ended while its node was waited for in a scheduler's queue.
+    Queued {
+        /// Why the scheduler gave no node yet.
+        reason: String,
+    },
     /// The worker does not speak the protocol.
     Garbled {
         /// What it said instead.
@@ -99,6 +114,9 @@ impl Outcome {
             Self::TimedOut { .. } => "timed-out",
             Self::Crashed { .. } => "crashed",
             Self::Lost { .. } => "lost",
+            Self::Walltime { .. } => "walltime",
+            Self::Preempted { .. } => "preempted",
+            Self::Queued { .. } => "queued",
             Self::Garbled { .. } => "garbled",
             Self::Failed { .. } => "failed",
             Self::Cancelled => "cancelled",
@@ -110,9 +128,24 @@ impl Outcome {
         *self != Self::Pending
     }
 
-    /// Whether it ended badly, for reasons other than the user's request.
+    /// Whether it ended badly, for reasons other than the user's request. What was measured before a scheduler ended
+    /// the run is as good as what was measured before the user did.
     pub fn is_trouble(&self) -> bool {
-        !matches!(self, Self::Pending | Self::Finished | Self::Cancelled)
+        !matches!(self, Self::Pending | Self::Finished | Self::Cancelled) && !self.is_cut_short()
+    }
+
+    /// Whether a scheduler ended the run before it was measured in full.
+    pub fn is_cut_short(&self) -> bool {
+        matches!(
+            self,
+            Self::Walltime { .. } | Self::Preempted { .. } | Self::Queued { .. }
+        )
+    }
+
+    /// Whether more rounds of the session measure the case again: those that were measured, and those that ended for
+    /// a reason outside the case.
+    pub fn is_reopened(&self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled | Self::Lost { .. }) || self.is_cut_short()
     }
 
     /// The outcome with the cause of a death: `killed by signal 9 (SIGKILL)`, `crashed: exit status 3`.
@@ -152,6 +185,17 @@ impl Outcome {
             Self::Lost { phase, reason } => format!(
                 "the connection was lost while {phase}: {reason}. Rounds that were measured before are kept; --more measures the others"
             ),
+            Self::Walltime { reason } => {
+                format!(
+                    "{reason}; rounds that were measured are kept, and --more measures the others in a new allocation"
+                )
+            }
+            Self::Preempted { reason } => format!(
+                "preempted, the scheduler took the node for another job: {reason}; rounds that were measured are kept, and --more measures the others in a new allocation"
+            ),
+            Self::Queued { reason } => format!(
+                "the run ended while it waited for a node, and the request was taken back: {reason}"
+            ),
             Self::Garbled { reason } => format!("the worker does not speak the protocol: {reason}"),
             Self::Failed { phase, reason } => format!("{phase} failed: {reason}"),
             Self::Cancelled => "cancelled before it was measured in full".to_owned(),
@@ -180,6 +224,33 @@ fn is_kill(how: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_scheduler_ends_has_a_name_of_its_own_and_is_measured_again() {
+        let reason = "the allocation ends in 41 s and a round takes 55 s".to_owned();
+        let ended = [
+            Outcome::Walltime {
+                reason: reason.clone(),
+            },
+            Outcome::Preempted {
+                reason: reason.clone(),
+            },
+            Outcome::Queued { reason },
+        ];
+        let names: Vec<&str> = ended.iter().map(Outcome::name).collect();
+        assert_eq!(names, ["walltime", "preempted", "queued"]);
+        for outcome in ended {
+            assert!(outcome.is_final() && !outcome.is_trouble() && outcome.is_reopened());
+            let sentence = outcome.sentence().unwrap();
+            assert!(sentence.contains("ends in 41 s"), "{sentence}");
+        }
+        assert!(
+            !Outcome::OutOfMemory {
+                reason: String::new()
+            }
+            .is_reopened()
+        );
+    }
 
     #[test]
     fn a_kill_is_said_with_its_signal_and_its_probable_cause() {

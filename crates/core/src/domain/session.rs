@@ -145,12 +145,12 @@ impl Session {
         }
     }
 
-    /// The beginning of a sitting that adds rounds to this session: every case that was measured is
-    /// open again.
+    /// The beginning of a sitting that adds rounds to this session: every case that was measured, or
+    /// that something outside it ended, is open again.
     pub fn reopened(mut self, created: &str) -> Self {
         let first_round = self.next_round();
         for case in &mut self.cases {
-            if matches!(case.outcome, Outcome::Finished | Outcome::Cancelled) {
+            if case.outcome.is_reopened() {
                 case.outcome = Outcome::Pending;
             }
         }

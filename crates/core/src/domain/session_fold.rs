@@ -68,6 +68,7 @@ impl Session {
         match stamped.event {
             RunEvent::Began(_)
             | RunEvent::WentOn { .. }
+            | RunEvent::Queued { .. }
             | RunEvent::WorkerStarted { .. }
             | RunEvent::VisitBegan { .. }
             | RunEvent::Turned { .. }

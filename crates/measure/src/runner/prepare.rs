@@ -153,6 +153,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
             for_energy: request.energy,
             ..watch
         }),
+        job: None,
     })
 }
 

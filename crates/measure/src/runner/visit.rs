@@ -36,6 +36,7 @@ impl Doing {
                 Activity::Examining { setup }
                 | Activity::Comparing { setup }
                 | Activity::Connecting { setup }
+                | Activity::Queued { setup }
                 | Activity::Sending { setup, .. },
             ) => Some(setup),
             Self::Activity(Activity::OpeningSmaller { case } | Activity::Profiling { case }) => {
@@ -60,6 +61,7 @@ impl fmt::Display for Doing {
                 Activity::ComputingReference => f.write_str("computing the reference's outputs"),
                 Activity::Comparing { .. } => f.write_str("comparing outputs"),
                 Activity::Connecting { .. } => f.write_str("connecting to its machine"),
+                Activity::Queued { .. } => f.write_str("waiting for a node of the scheduler"),
                 Activity::Sending {
                     what,
                     done_bytes,

@@ -14,6 +14,7 @@ pub mod profilers;
 pub mod protocol;
 pub mod remote;
 pub mod share;
+pub mod slurm;
 mod streams;
 pub mod supervisor;
 pub mod transport;

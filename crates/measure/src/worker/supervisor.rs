@@ -37,6 +37,9 @@ pub enum WorkerError {
     /// There is no connection to its machine.
     #[error("no connection: {0}")]
     Lost(String),
+    /// The scheduler that gave its machine ended the job.
+    #[error("{}", .0.sentence().unwrap_or_default())]
+    Ended(Outcome),
     /// It is gone.
     #[error("the worker died: {0}")]
     Died(Ending),
@@ -79,6 +82,7 @@ impl WorkerError {
                 },
             },
             Self::Lost(reason) => Outcome::Lost { phase, reason },
+            Self::Ended(outcome) => outcome,
             Self::Died(Ending {
                 memory: Some(reason),
                 ..

@@ -15,6 +15,7 @@ use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::queue::QueueState;
 use powerband_core::domain::tensor::TensorSpec;
 
 /// Progress is told in so many steps, and not more often.
@@ -25,6 +26,7 @@ impl From<RemoteError> for WorkerError {
         match error {
             RemoteError::Lost(reason) => Self::Lost(reason),
             RemoteError::Unfit(reason) => EngineError::Unsupported(reason).into(),
+            RemoteError::Ended(outcome) => Self::Ended(outcome),
             RemoteError::Cancelled => Self::Cancelled,
         }
     }
@@ -62,11 +64,9 @@ impl Run<'_, '_> {
         let mut shown = Shown::default();
         let mut reached = Reached::reach(machine, &program, &stop, &mut |news| match news {
             News::Sending(progress) => self.tell_progress(setup, progress, &mut shown),
-            News::Waiting(words) => {
-                let text = format!("{}: {words}.", machine.name);
-                self.tell(RunEvent::Warned { text });
-            }
+            News::Queued(state) => self.tell_queue(setups, state),
         })?;
+        self.queued.retain(|setup, _| !setups.contains(setup));
         let known = self.session.machine_of(setup);
         let now = &reached.described().environment;
         if let Some(other) = known
@@ -112,12 +112,41 @@ impl Run<'_, '_> {
             .unwrap_or_default()
     }
 
+    /// Tells what a scheduler says, and remembers it for cases whose node never comes.
+    fn tell_queue(&mut self, setups: &[usize], state: QueueState) {
+        let Some(&setup) = setups.first() else {
+            return;
+        };
+        if self.queued.is_empty() {
+            let activity = Activity::Queued { setup };
+            self.tell(RunEvent::Turned { activity });
+        }
+        let words = state.to_string();
+        let waiting = setups.iter().map(|setup| (*setup, words.clone()));
+        self.queued.extend(waiting);
+        self.tell(RunEvent::Queued {
+            setups: setups.to_vec(),
+            state,
+        });
+    }
+
+    /// The schedulers' jobs of machines that are ready, each with its setups.
+    pub(super) fn jobs(&self) -> Vec<(String, Vec<usize>)> {
+        let jobs = self.reached.iter().filter_map(|(name, reached)| {
+            let own = self.request.machines.iter();
+            let own = own.filter(|(_, machine)| key(machine) == *name);
+            Some((reached.job()?, own.map(|(setup, _)| *setup).collect()))
+        });
+        jobs.collect()
+    }
+
     /// Ends every case of setups whose machine cannot be used.
     fn end_setups(&mut self, setups: &[usize], machine: &Machine, error: RemoteError) {
         let error = match error {
             RemoteError::Cancelled => return,
             RemoteError::Lost(reason) => RemoteError::Lost(format!("{}: {reason}", machine.name)),
             RemoteError::Unfit(reason) => RemoteError::Unfit(format!("{}: {reason}", machine.name)),
+            ended @ RemoteError::Ended(_) => ended,
         };
         let outcome = WorkerError::from(error).into_outcome(Phase::Start);
         for case in self.request.beginning.plan.cases() {
@@ -129,9 +158,21 @@ impl Run<'_, '_> {
     }
 
     /// A lost connection with the reason in the words of what carried it.
-    pub(super) fn in_words_of_the_way(&self, setup: usize, error: WorkerError) -> WorkerError {
+    pub(super) fn in_words_of_the_way(
+        &self,
+        setup: usize,
+        phase: Phase,
+        error: WorkerError,
+    ) -> WorkerError {
         match (error, self.request.machines.get(&setup)) {
             (WorkerError::Died(ending), Some(machine)) if ending.is_lost => {
+                let reached = self.reached.get(&key(machine));
+                let ended = reached.and_then(|reached| {
+                    reached.ended_by_scheduler(phase, &ending.stderr, &self.stop)
+                });
+                if let Some(outcome) = ended {
+                    return WorkerError::Ended(outcome);
+                }
                 let Machine {
                     transport, target, ..
                 } = machine;

@@ -11,6 +11,7 @@ pub mod judging;
 mod machines;
 mod node_work;
 mod profiling;
+mod walltime;
 mod workers;
 mod wrapping;
 
@@ -64,6 +65,8 @@ pub struct PreparedRun {
     pub traces: Option<PathBuf>,
     /// How the devices are watched meanwhile; nothing for not at all.
     pub watch: Option<WatchRequest>,
+    /// The scheduler's job that the run itself happens in, where it does.
+    pub job: Option<String>,
 }
 
 /// A session that is to get more rounds.
@@ -135,6 +138,8 @@ pub fn run(
         observer,
         watcher: None,
         reached: BTreeMap::new(),
+        queued: BTreeMap::new(),
+        round_began_ns: Vec::new(),
     };
     run.tell(first);
     run.reach_machines();
@@ -184,6 +189,10 @@ struct Run<'a, 'o> {
     watcher: Option<Watcher>,
     /// Other machines that are ready, by what setups call them.
     reached: BTreeMap<String, Reached>,
+    /// What a scheduler said of the node that a setup waits for.
+    queued: BTreeMap<usize, String>,
+    /// When each round of this sitting began, and last when the next one is about to.
+    round_began_ns: Vec<u64>,
 }
 
 impl Run<'_, '_> {
@@ -229,6 +238,7 @@ impl Run<'_, '_> {
             may_add,
         } = self.rounds;
         for round in first.. {
+            self.end_what_does_not_fit();
             // A case that was left out for a while gets the rounds that it missed after the others.
             let missed = |case: &Case| {
                 let own = case.rounds.iter().filter(|own| own.round >= first);
@@ -326,10 +336,12 @@ impl Run<'_, '_> {
         let planned = self.request.beginning.plan.measure.rounds as usize;
         let case = self.session.case(case);
         if case.is_some_and(|case| case.rounds.len() >= planned) {
-            Outcome::Finished
-        } else {
-            Outcome::Cancelled
+            return Outcome::Finished;
         }
+        let waits = case.and_then(|case| self.queued.get(&case.setup));
+        waits.map_or(Outcome::Cancelled, |reason| Outcome::Queued {
+            reason: reason.clone(),
+        })
     }
 
     /// One visit to a case; whatever goes wrong becomes its outcome.
@@ -520,7 +532,7 @@ impl Run<'_, '_> {
             self.close(case);
         }
         let outcome = self
-            .in_words_of_the_way(case.setup, error)
+            .in_words_of_the_way(case.setup, phase, error)
             .into_outcome(phase);
         // Stopping the run and leaving out a case set the outcome later.
         if outcome == Outcome::Cancelled {

@@ -10,17 +10,24 @@ use tempfile::TempDir;
 
 use super::RemoteError;
 use crate::worker::process::{self, Finished, Incoming, Process};
+use crate::worker::slurm::{self, JobEnd};
 use crate::worker::transport::{Machine, Share, script};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::process_spec::{ProcessSpec, Remote};
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::queue::QueueState;
 
 /// How long opening may take: a jump host, or a second factor on a telephone.
 const OPEN_LIMIT: Duration = Duration::from_mins(1);
 /// A question that takes longer than this over there is given up.
 pub(super) const ASK_LIMIT: Duration = Duration::from_mins(1);
-/// How often a queue is looked at.
-const QUEUE_LOOK: Duration = Duration::from_secs(2);
+/// When a queue is looked at first: a node that is free comes sooner.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+/// How often a queue is looked at after that; a scheduler of many users has other things to do.
+const QUEUE_LOOK: Duration = Duration::from_secs(3);
+/// How often the place in a queue is looked up, for which all that waits is listed.
+const POSITION_LOOK: Duration = Duration::from_secs(30);
 /// How often a wait looks at its cancel token.
 const LOOK: Duration = Duration::from_millis(100);
 /// The longest path of a socket, less what `ssh` adds to it while it makes one.
@@ -40,11 +47,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Opens it; `told` hears what is waited for in a queue.
+    /// Opens it; `told` hears what a scheduler says while it is waited for in its queue.
     pub(crate) fn open(
         machine: &Machine,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(String),
+        told: &mut dyn FnMut(QueueState),
     ) -> Result<Self, RemoteError> {
         let mut link = Self {
             machine: machine.clone(),
@@ -59,10 +66,11 @@ impl Link {
         let line = held("$SLURM_JOB_ID");
         if let Some(spec) = transport.allocation(target, &machine.options, &name, &line) {
             let mut queue = Queue {
-                query: transport.queue_query(&name),
-                machine,
-                said: String::new(),
-                next: Instant::now() + QUEUE_LOOK,
+                query: slurm::jobs_query(Some(&name)),
+                said: None,
+                position: None,
+                next: Instant::now() + FIRST_LOOK,
+                next_position: Instant::now(),
             };
             let job = link.hold(spec, None, cancel, &mut || queue.look(cancel, told))?;
             link.joined_by = Some(PathBuf::from(job));
@@ -88,7 +96,7 @@ impl Link {
             None => Share::None,
         };
         let spec = transport.around(target, share, &opened());
-        link.hold(spec, Some(OPEN_LIMIT), cancel, &mut || ())?;
+        link.hold(spec, Some(OPEN_LIMIT), cancel, &mut || None)?;
         Ok(link)
     }
 
@@ -98,7 +106,7 @@ impl Link {
         spec: ProcessSpec,
         limit: Option<Duration>,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        refused: &mut dyn FnMut() -> Option<String>,
     ) -> Result<String, RemoteError> {
         let program = spec.program.display().to_string();
         let mut holder = Process::start(&announcing(spec), 1 << 16)
@@ -112,7 +120,10 @@ impl Link {
                     return Err(RemoteError::Cancelled);
                 }
                 Incoming::Silence if deadline.is_none_or(|deadline| Instant::now() < deadline) => {
-                    meanwhile();
+                    if let Some(reason) = refused() {
+                        holder.end();
+                        return Err(RemoteError::Unfit(reason));
+                    }
                 }
                 Incoming::Silence => {
                     let seconds = OPEN_LIMIT.as_secs();
@@ -166,15 +177,36 @@ impl Link {
 
     /// Whether a scheduler gave the machine.
     pub(crate) fn is_allocated(&self) -> bool {
-        self.machine.transport.queue_query("").is_some()
+        self.machine.transport.is_scheduled()
     }
 
     /// Why the connection is gone, where it is.
-    pub(crate) fn broke(&mut self) -> Option<String> {
+    pub(crate) fn broke(&mut self, cancel: &CancelToken) -> Option<RemoteError> {
         let ending = self.holder.as_mut()?.ended_by_itself()?;
         self.holder = None;
-        let transport = self.machine.transport;
-        Some(transport.trouble(&self.machine.target, &ending.stderr))
+        let by_scheduler = self.ended_by_scheduler(Phase::Start, &ending.stderr, cancel);
+        Some(by_scheduler.map_or_else(|| self.lost(&ending.stderr), RemoteError::Ended))
+    }
+
+    /// The scheduler's job, where one gave the machine.
+    pub(crate) fn job(&self) -> Option<String> {
+        let job = self.joined_by.as_ref().filter(|_| self.is_allocated())?;
+        Some(job.display().to_string())
+    }
+
+    /// What the end of the scheduler's job means for a case, where the job has ended.
+    pub(crate) fn ended_by_scheduler(
+        &self,
+        phase: Phase,
+        stderr: &str,
+        cancel: &CancelToken,
+    ) -> Option<Outcome> {
+        let job = self.job()?;
+        if let Some((end, line)) = JobEnd::said(stderr) {
+            return Some(end.outcome(phase, line));
+        }
+        let end = slurm::ended(&job, cancel)?;
+        Some(end.outcome(phase, &self.lost(stderr).to_string()))
     }
 
     /// No connection, for the reason that its program wrote.
@@ -222,27 +254,42 @@ fn announcing(spec: ProcessSpec) -> ProcessSpec {
     }
 }
 
-/// What is told of a queue while it is waited in.
-struct Queue<'a> {
-    query: Option<ProcessSpec>,
-    machine: &'a Machine,
-    said: String,
+/// What a scheduler says while its queue is waited in.
+struct Queue {
+    query: ProcessSpec,
+    said: Option<QueueState>,
+    position: Option<(usize, usize)>,
     next: Instant,
+    next_position: Instant,
 }
 
-impl Queue<'_> {
-    /// Looks from time to time, and tells what is new.
-    fn look(&mut self, cancel: &CancelToken, told: &mut dyn FnMut(String)) {
-        let Some(query) = self.query.as_ref().filter(|_| Instant::now() >= self.next) else {
-            return;
-        };
-        self.next = Instant::now() + QUEUE_LOOK;
-        let answer = process::run_to_end(query, QUEUE_LOOK, cancel).ok();
-        let words = answer.and_then(|answer| self.machine.transport.queue_words(&answer.stdout));
-        if let Some(words) = words.filter(|words| *words != self.said) {
-            told(words.clone());
-            self.said = words;
+impl Queue {
+    /// Looks from time to time, and tells what is new. A reason for which the request can never start is returned.
+    fn look(&mut self, cancel: &CancelToken, told: &mut dyn FnMut(QueueState)) -> Option<String> {
+        let now = Instant::now();
+        if now < self.next {
+            return None;
         }
+        self.next = now + QUEUE_LOOK;
+        let answer = slurm::ask(&self.query, cancel)?;
+        let jobs = slurm::read_jobs(&answer);
+        let job = jobs.iter().find(|job| job.is_pending())?;
+        if now >= self.next_position {
+            self.next_position = now + POSITION_LOOK;
+            self.position = slurm::position(job, cancel);
+        }
+        let state = job.queue_state(self.position);
+        if state.is_hopeless() {
+            return Some(format!(
+                "Slurm never starts it as it is: {}",
+                state.reason_words()
+            ));
+        }
+        if self.said.as_ref() != Some(&state) {
+            told(state.clone());
+            self.said = Some(state);
+        }
+        None
     }
 }
 

@@ -18,6 +18,8 @@ pub mod serve;
 use super::protocol::VERSION;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::Sent;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::queue::QueueState;
 use serde::{Deserialize, Serialize};
 
 /// Why a machine cannot be used.
@@ -29,6 +31,9 @@ pub enum RemoteError {
     /// There is one, and something over there does not work.
     #[error("{0}")]
     Unfit(String),
+    /// The scheduler that gave it ended the job.
+    #[error("{}", .0.sentence().unwrap_or_default())]
+    Ended(Outcome),
     /// The user wants to stop.
     #[error("cancelled")]
     Cancelled,
@@ -48,8 +53,8 @@ pub struct Progress {
 /// What happens while a machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
-    /// The machine is waited for, in words.
-    Waiting(String),
+    /// The machine is waited for in a scheduler's queue.
+    Queued(QueueState),
     /// A file is being sent.
     Sending(Progress),
 }

@@ -15,6 +15,7 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, Remote};
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::machine::{ClockOffset, RemoteMachine};
+use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
 
@@ -45,7 +46,7 @@ impl Reached {
             Some(_) => String::new(),
             None => program::name(own_program)?,
         };
-        let mut link = Link::open(machine, cancel, &mut |words| told(News::Waiting(words)))?;
+        let mut link = Link::open(machine, cancel, &mut |state| told(News::Queued(state)))?;
         let facts = folder::look(&link, &name, cancel)?;
         let program = program::bring(&link, &facts, own_program, &name, cancel, &mut |progress| {
             told(News::Sending(progress));
@@ -95,14 +96,29 @@ impl Reached {
         }
     }
 
+    /// The scheduler's job, where one gave the machine.
+    pub(crate) fn job(&self) -> Option<String> {
+        self.link.job()
+    }
+
+    /// What the end of the scheduler's job means for a case, where the job has ended.
+    pub(crate) fn ended_by_scheduler(
+        &self,
+        phase: Phase,
+        stderr: &str,
+        cancel: &CancelToken,
+    ) -> Option<Outcome> {
+        self.link.ended_by_scheduler(phase, stderr, cancel)
+    }
+
     /// Connects again where the connection is gone.
     pub(crate) fn again(&mut self, cancel: &CancelToken) -> Result<(), RemoteError> {
-        let Some(reason) = self.link.broke() else {
+        let Some(reason) = self.link.broke(cancel) else {
             return Ok(());
         };
         // A machine of a scheduler was for this run, and the next one may be another.
         if self.link.is_allocated() {
-            return Err(RemoteError::Lost(reason));
+            return Err(reason);
         }
         self.link = Link::open(&self.link.machine, cancel, &mut |_| ())?;
         // It may have been restarted, and its clock with it.

@@ -83,14 +83,9 @@ pub trait Transport: Sync + fmt::Debug {
         None
     }
 
-    /// What tells why a machine of that name is not there yet.
-    fn queue_query(&self, _name: &str) -> Option<ProcessSpec> {
-        None
-    }
-
-    /// The answer to `queue_query` in words.
-    fn queue_words(&self, _answer: &str) -> Option<String> {
-        None
+    /// Whether a scheduler is asked for the machine.
+    fn is_scheduled(&self) -> bool {
+        false
     }
 
     /// Why there is no connection, and what helps, from what its program wrote to standard error.

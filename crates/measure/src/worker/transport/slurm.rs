@@ -6,6 +6,11 @@
 use super::{Options, Share, Transport, script::last_line};
 use powerband_core::base::process_spec::ProcessSpec;
 
+/// Runs a command with this standard input, and ends it soon after that is closed: a request that still waits in the
+/// queue reads nothing, and would outlive this program.
+const GUARDED: &str = "exec 3<&0; \"$@\" <&3 3<&- & p=$!; \
+    { cat; sleep 0.3; kill $p; } <&3 >/dev/null 2>&1 & w=$!; exec 3<&-; wait $p; s=$?; kill $w 2>/dev/null; exit $s";
+
 /// The scheduler.
 #[derive(Debug)]
 pub struct Slurm;
@@ -55,44 +60,14 @@ impl Transport for Slurm {
         name: &str,
         line: &str,
     ) -> Option<ProcessSpec> {
-        let mut words = vec![format!("--job-name={name}"), "--nodes=1".to_owned()];
-        if !target.is_empty() {
-            words.push(format!("--partition={target}"));
-        }
-        for (key, value) in options {
-            // A flag such as exclusive has no value.
-            words.push(match value.as_str() {
-                "" | "on" => format!("--{key}"),
-                value => format!("--{key}={value}"),
-            });
-        }
+        let mut words = request_words(target, options, name);
         words.extend(["/bin/sh", "-c", line].map(ToOwned::to_owned));
-        Some(ProcessSpec::new("salloc").args(words))
+        let guarded = ProcessSpec::new("/bin/sh").args(["-c", GUARDED, "guard", "salloc"]);
+        Some(guarded.args(words))
     }
 
-    fn queue_query(&self, name: &str) -> Option<ProcessSpec> {
-        let name = format!("--name={name}");
-        Some(ProcessSpec::new("squeue").args([
-            "--me",
-            "--noheader",
-            &name,
-            "--states=PENDING",
-            "--format=%r|%S|%Q",
-        ]))
-    }
-
-    fn queue_words(&self, answer: &str) -> Option<String> {
-        let line = answer.lines().find(|line| line.contains('|'))?;
-        let mut parts = line.split('|').map(str::trim);
-        let reason = parts.next()?;
-        let start = parts
-            .next()
-            .filter(|start| *start != "N/A" && !start.is_empty());
-        let start = start.map_or_else(
-            || "start unknown".to_owned(),
-            |start| format!("expected start {start}"),
-        );
-        Some(format!("waiting in the queue of Slurm: {reason}, {start}"))
+    fn is_scheduled(&self) -> bool {
+        true
     }
 
     fn trouble(&self, _target: &str, stderr: &str) -> String {
@@ -102,16 +77,6 @@ impl Transport for Slurm {
                 .map(str::trim)
                 .rfind(|line| line.contains(words))
         };
-        if let Some(line) = says("DUE TO TIME LIMIT") {
-            return format!(
-                "the time of the allocation is over ({line}); slurm.time= asks for more, and --more goes on in a new allocation"
-            );
-        }
-        if let Some(line) = says("DUE TO PREEMPTION") {
-            return format!(
-                "another job took the node ({line}); --more goes on in a new allocation"
-            );
-        }
         let error = says("error:").unwrap_or_else(|| last_line(stderr));
         match error
             .rsplit_once("error:")
@@ -121,6 +86,22 @@ impl Transport for Slurm {
             said => format!("Slurm says: {said}"),
         }
     }
+}
+
+/// What a node is asked for with: by `salloc` for a run that waits here, by `sbatch` for a detached one.
+pub(crate) fn request_words(target: &str, options: &Options, name: &str) -> Vec<String> {
+    let mut words = vec![format!("--job-name={name}"), "--nodes=1".to_owned()];
+    if !target.is_empty() {
+        words.push(format!("--partition={target}"));
+    }
+    for (key, value) in options {
+        // A flag such as exclusive has no value.
+        words.push(match value.as_str() {
+            "" | "on" => format!("--{key}"),
+            value => format!("--{key}={value}"),
+        });
+    }
+    words
 }
 
 #[cfg(test)]
@@ -143,8 +124,8 @@ mod tests {
             .allocation("gpu", &options.into(), "powerband-1", "hold")
             .unwrap();
         assert_eq!(
-            words(&held),
-            "--job-name=powerband-1 --nodes=1 --partition=gpu --exclusive --gres=gpu:1 /bin/sh -c hold"
+            words(&held).split_once("guard ").unwrap().1,
+            "salloc --job-name=powerband-1 --nodes=1 --partition=gpu --exclusive --gres=gpu:1 /bin/sh -c hold"
         );
         let step = words(&Slurm.around("gpu", Share::Join(Path::new("17")), "work"));
         assert!(step.starts_with("--jobid=17 --overlap"), "{step}");
@@ -152,28 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_is_told_in_words() {
-        let told = Slurm
-            .queue_words("Resources|2026-11-26T08:00:00|4294\n")
-            .unwrap();
-        assert!(
-            told.contains("Resources") && told.contains("08:00"),
-            "{told}"
-        );
-        assert!(
-            Slurm
-                .queue_words("Priority|N/A|1\n")
-                .unwrap()
-                .contains("unknown")
-        );
-        assert_eq!(Slurm.queue_words("\n"), None);
-    }
-
-    #[test]
     fn what_ends_a_job_is_said() {
         let told = |stderr: &str| Slurm.trouble("", stderr);
-        let time = "slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026 DUE TO TIME LIMIT ***";
-        assert!(told(time).contains("slurm.time="));
         let never = "salloc: error: Job submit/allocate failed: Requested node configuration is not available";
         assert!(told(never).ends_with("Requested node configuration is not available"));
     }

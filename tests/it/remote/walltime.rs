@@ -1,0 +1,204 @@
+//! What a scheduler ends: the time that a node was given for, another job that takes it, and a wait in its queue.
+
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::cluster::Cluster;
+use super::server::program;
+use crate::support::{self, Home, Run};
+
+/// A slow made-up setup on a partition; a run of it takes 200 ms.
+fn slow(partition: &str, more: &str) -> String {
+    format!(
+        "fake,sleep=yes,fixed=200000,where=slurm:{partition},{more}remote_program={}",
+        program()
+    )
+}
+
+fn begin(cluster: &Cluster, home: &Home, args: &[&str]) -> Child {
+    let mut command = cluster.command(home, args);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+fn bench<'a>(setup: &'a str, rounds: &'a str) -> Vec<&'a str> {
+    vec![
+        "bench",
+        "resnet18@cifar",
+        "--batch",
+        "1",
+        "--preset",
+        "quick",
+        "--rounds",
+        rounds,
+        "--json",
+        "--setup",
+        setup,
+    ]
+}
+
+/// Waits until something shows in what a tool of Slurm says.
+fn until(cluster: &Cluster, tool: &str, args: &[&str], is_so: impl Fn(&str) -> bool) -> String {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let said = cluster.tool(tool, args);
+        if is_so(&said) {
+            return said.trim().to_owned();
+        }
+        assert!(Instant::now() < deadline, "{tool}: {said}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn running_job(cluster: &Cluster) -> String {
+    let args = ["-h", "-t", "RUNNING", "-o", "%i"];
+    until(cluster, "squeue", &args, |said| !said.trim().is_empty())
+}
+
+/// Waits until rounds were measured, by the journal of the run.
+fn until_measured(home: &Home, rounds: usize) {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let journals = home.journals();
+        let texts = journals
+            .iter()
+            .filter_map(|path| std::fs::read_to_string(path).ok());
+        let text: String = texts.collect();
+        if text.matches("\"RoundFinished\"").count() >= rounds {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no rounds: {text}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn ended(child: Child) -> Run {
+    Run::of(&child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn a_run_ends_with_a_whole_round_before_its_time_is_over_and_goes_on_in_a_new_allocation() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let setup = slow("all", "slurm.time=5,");
+    let out = home.path("run.ron");
+    let out = out.to_str().expect("a path");
+    let mut args = bench(&setup, "90");
+    args.extend(["--out", out]);
+    let child = begin(&cluster, &home, &args);
+    let job = running_job(&cluster);
+    until_measured(&home, 2);
+    cluster.tool(
+        "scontrol",
+        &["update", &format!("JobId={job}"), "EndTime=now+12"],
+    );
+    let run = ended(child);
+    let case = run.json()["cases"][0].clone();
+    assert_eq!(case["outcome"], "walltime", "{run:#?}");
+    let reason = case["reason"].to_string();
+    assert!(
+        reason.contains("a round takes") && reason.contains("of 90 rounds"),
+        "{reason}"
+    );
+    assert!(
+        case["latency_ms"].is_object(),
+        "what was measured is shown: {case:#}"
+    );
+    assert_eq!(run.status, Some(2));
+    cluster.until_given_back();
+    let rounds = case["rounds"].as_u64().expect("rounds");
+    assert!(rounds >= 2, "{case:#}");
+
+    let more = ["bench", "--more", out, "--rounds", "2", "--json"];
+    let run = ended(begin(&cluster, &home, &more));
+    let case = run.json()["cases"][0].clone();
+    assert_eq!(case["rounds"].as_u64(), Some(rounds + 2), "{run:#?}");
+    cluster.until_given_back();
+}
+
+#[test]
+fn a_job_that_takes_the_node_and_a_limit_that_strikes_in_mid_round_have_names_of_their_own() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let setup = slow("low", "slurm.exclusive=on,");
+    let child = begin(&cluster, &home, &bench(&setup, "90"));
+    running_job(&cluster);
+    until_measured(&home, 1);
+    cluster.tool(
+        "sbatch",
+        &[
+            "-p",
+            "high",
+            "--exclusive",
+            "--output=/dev/null",
+            "--wrap",
+            "sleep 1",
+        ],
+    );
+    let run = ended(child);
+    let case = run.json()["cases"][0].clone();
+    assert_eq!(case["outcome"], "preempted", "{run:#?}");
+    assert!(case["rounds"].as_u64() >= Some(1), "{case:#}");
+    cluster.until_given_back();
+
+    // Nothing is known of the length of a round before the first one.
+    let long = format!(
+        "fake,sleep=yes,fixed=100789,where=slurm,remote_program={}",
+        program()
+    );
+    let child = begin(&cluster, &home, &bench(&long, "2"));
+    let job = running_job(&cluster);
+    cluster.tool(
+        "scontrol",
+        &["update", &format!("JobId={job}"), "EndTime=now+2"],
+    );
+    let run = ended(child);
+    assert_eq!(run.json()["cases"][0]["outcome"], "walltime", "{run:#?}");
+    cluster.until_given_back();
+}
+
+#[test]
+fn a_run_that_waits_says_why_and_its_request_is_taken_back_however_it_ends() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let taken = cluster.tool(
+        "sbatch",
+        &[
+            "--parsable",
+            "-p",
+            "high",
+            "--exclusive",
+            "--output=/dev/null",
+            "--wrap",
+            "sleep 300",
+        ],
+    );
+    running_job(&cluster);
+    let setup = slow("high", "");
+    let pending = ["-h", "-t", "PENDING", "-o", "%i"];
+    for signal in ["INT", "KILL"] {
+        let child = begin(&cluster, &home, &bench(&setup, "2"));
+        let job = until(&cluster, "squeue", &pending, |said| !said.trim().is_empty());
+        std::thread::sleep(Duration::from_secs(5));
+        Cluster::kill(child.id(), signal);
+        let run = ended(child);
+        until(&cluster, "squeue", &pending, |said| !said.contains(&job));
+        if signal == "INT" {
+            let case = run.json()["cases"][0].clone();
+            assert_eq!(case["outcome"], "queued", "{run:#?}");
+            for word in ["Resources (no node is free)", "position 1 of 1"] {
+                assert!(run.err.contains(word), "no {word}: {run:#?}");
+                assert!(case["reason"].to_string().contains(word), "{case:#}");
+            }
+        }
+    }
+    cluster.tool("scancel", &[taken.trim()]);
+    cluster.until_given_back();
+    assert!(support::processes_with("powerband-begins-here").is_empty());
+}
