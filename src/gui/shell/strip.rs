@@ -181,7 +181,7 @@ fn busy_words(run: &LiveRun) -> Vec<String> {
     let of_track = |track: &Track| {
         let busy = device_readings::newest(telemetry, track, Quantity::Busy)?;
         let name = match track.device.kind {
-            DeviceKind::Host => "CPU".to_owned(),
+            DeviceKind::Host => track.device.with_machine("CPU"),
             _ => track.device.short_name(),
         };
         Some(format!(

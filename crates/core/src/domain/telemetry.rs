@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use super::quantity::{Quantity, Throttle};
+use crate::base::humanize;
 
 /// What kind of device is watched; together with its number, what a setup's device means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -46,6 +47,9 @@ pub struct Setting {
     /// The command that would set it; Powerband never runs it.
     pub command: Option<String>,
 }
+
+/// Characters of a machine's name beside that of a device.
+const MACHINE_NAME: usize = 20;
 
 /// The source of what is played back.
 pub const PLAYED_BACK: &str = "replay";
@@ -121,9 +125,17 @@ impl WatchedDevice {
             DeviceKind::Package => self.name.clone(),
             DeviceKind::Nvidia | DeviceKind::Amd => format!("GPU {}", self.number),
         };
+        self.with_machine(&name)
+    }
+
+    /// A name of it, with that of its machine where that is another one.
+    pub fn with_machine(&self, name: &str) -> String {
         match &self.machine {
-            Some(machine) => format!("{name} on {machine}"),
-            None => name,
+            Some(machine) => {
+                let machine = humanize::shorten(machine, MACHINE_NAME);
+                format!("{name} on {machine}")
+            }
+            None => name.to_owned(),
         }
     }
 }

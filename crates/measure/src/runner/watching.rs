@@ -51,6 +51,8 @@ struct Watched {
     devices: Vec<WatchedDevice>,
     /// Each device's place in the session.
     places: Vec<usize>,
+    /// Since when the session knows of them, on the monotonic clock: what was read before that belongs to nothing.
+    known_since_ns: Option<u64>,
     /// How often reading them was begun.
     starts: u32,
 }
@@ -79,6 +81,7 @@ impl Watched {
             sampler,
             devices,
             places: Vec::new(),
+            known_since_ns: None,
             starts: 1,
         }
     }
@@ -99,6 +102,7 @@ impl Watched {
         let devices = self.devices.iter();
         let places = devices.filter_map(|device| telemetry.place(device));
         self.places = places.collect();
+        self.known_since_ns.get_or_insert_with(clock::monotonic_ns);
     }
 }
 
@@ -163,6 +167,7 @@ impl Watcher {
         let machine = self.machines.iter_mut().find(of_name)?;
         machine.starts += 1;
         let sampler = sampler?;
+        machine.known_since_ns = None;
         machine.devices.clone_from(&sampler.devices);
         let devices = sampler.devices.clone();
         machine.sampler = AnySampler::There(Box::new(sampler));
@@ -269,7 +274,9 @@ impl Watcher {
         let machines = self.machines.iter_mut();
         machines
             .flat_map(|machine| {
-                let caught = fetch(&mut machine.sampler);
+                let mut caught = fetch(&mut machine.sampler);
+                let since_ns = machine.known_since_ns.unwrap_or(u64::MAX);
+                caught.readings.retain(|reading| reading.at_ns >= since_ns);
                 events_in(caught, &machine.places, began_ns)
             })
             .collect()
