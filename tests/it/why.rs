@@ -45,6 +45,19 @@ fn neighbours(program: &Path) -> Vec<String> {
         .collect()
 }
 
+/// On a restless machine three rounds may lie too far apart for a cost.
+fn has_a_cost_or_a_reason(row: &Value) {
+    assert!(row["median_ms"].is_number(), "{row:#}");
+    let (cost, interval) = (&row["cost"], &row["cost_ci95"]);
+    if cost.is_null() {
+        let reason = row["trouble"].as_str().unwrap_or_default();
+        assert!(reason.contains("too far apart"), "{row:#}");
+        return;
+    }
+    assert!(interval[0].as_f64() <= cost.as_f64(), "{row:#}");
+    assert!(cost.as_f64() <= interval[1].as_f64(), "{row:#}");
+}
+
 #[test]
 fn a_case_of_onnx_runtime_gets_its_experiments_and_an_answer() {
     if support::onnxruntime().is_none() {
@@ -72,20 +85,12 @@ fn a_case_of_onnx_runtime_gets_its_experiments_and_an_answer() {
     assert!(reason(&answer, "graph-capture").contains("processor"));
     let tried = rows(&answer, "experiments");
     let row = |change: &str| tried.iter().find(|row| row["change"] == change);
-    let off = row("optimisation-off").expect("ONNX Runtime can leave optimising out");
-    assert!(off["cost"].is_number(), "{off:#}");
-    assert!(
-        off["cost_ci95"][0].as_f64() <= off["cost"].as_f64(),
-        "{off:#}"
-    );
-    assert!(
-        off["cost"].as_f64() <= off["cost_ci95"][1].as_f64(),
-        "{off:#}"
-    );
+    has_a_cost_or_a_reason(row("optimisation-off").expect("ONNX Runtime can leave optimising out"));
     if thread::available_parallelism().map_or(1, usize::from) >= 2 {
         for change in ["half-threads", "streaming-neighbour", "computing-neighbour"] {
-            let row = row(change).unwrap_or_else(|| panic!("no {change} in {answer:#}"));
-            assert!(row["cost"].is_number(), "{row:#}");
+            has_a_cost_or_a_reason(
+                row(change).unwrap_or_else(|| panic!("no {change} in {answer:#}")),
+            );
         }
     }
     let concluded = answer["conclusion"].is_object();

@@ -22,6 +22,7 @@ use powerband_core::domain::trace::SliceKind;
 /// threads is a large part of them.
 const TOO_SHORT_NS: f64 = 50e3;
 const NOT_YET: &str = "not measured yet";
+const TOO_WIDE: &str = "its rounds lie too far apart to say what it costs; more rounds, or a quieter machine, narrow the interval";
 
 /// What experiments on a case say.
 #[derive(Clone, Debug, PartialEq)]
@@ -273,6 +274,10 @@ impl Measured<'_> {
                 ))
             });
             let withheld = || verdict.as_ref()?.reason.clone().filter(|_| cost.is_none());
+            let too_wide = || {
+                cost.filter(|ratio| effect(*ratio).is_none())
+                    .map(|_| TOO_WIDE)
+            };
             AnswerRow {
                 change: tried.change,
                 setup: tried.setup,
@@ -281,7 +286,9 @@ impl Measured<'_> {
                 control_spec: self.spec(tried.control),
                 median_ns: self.median_ns(tried.setup),
                 control_median_ns: self.median_ns(tried.control),
-                trouble: trouble.or_else(withheld),
+                trouble: trouble
+                    .or_else(withheld)
+                    .or_else(|| Some(too_wide()?.to_owned())),
                 cost,
                 verdict,
             }
