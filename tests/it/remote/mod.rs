@@ -5,6 +5,7 @@ mod bad_luck;
 mod cluster;
 mod link;
 mod measuring;
+mod nodes;
 mod program;
 mod server;
 mod telemetry;

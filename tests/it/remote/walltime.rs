@@ -15,7 +15,7 @@ fn slow(partition: &str, more: &str) -> String {
     )
 }
 
-fn begin(cluster: &Cluster, home: &Home, args: &[&str]) -> Child {
+pub(super) fn begin(cluster: &Cluster, home: &Home, args: &[&str]) -> Child {
     let mut command = cluster.command(home, args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
@@ -56,7 +56,7 @@ fn running_job(cluster: &Cluster) -> String {
 }
 
 /// Waits until rounds were measured, by the journal of the run.
-fn until_measured(home: &Home, rounds: usize) {
+pub(super) fn until_measured(home: &Home, rounds: usize) {
     let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         let journals = home.journals();
@@ -72,7 +72,7 @@ fn until_measured(home: &Home, rounds: usize) {
     }
 }
 
-fn ended(child: Child) -> Run {
+pub(super) fn ended(child: Child) -> Run {
     Run::of(&child.wait_with_output().expect("it ends"))
 }
 
