@@ -25,6 +25,21 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// How long this machine was suspended since it was started, in nanoseconds: by so much the clock that goes on
+/// through that is ahead of the monotonic one.
+#[cfg(target_os = "linux")]
+pub fn suspended_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let since_start = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+    since_start.saturating_sub(monotonic_ns())
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+pub fn suspended_ns() -> u64 {
+    0
+}
+
 /// Time of the processor that this process has used, all its threads together, in nanoseconds.
 pub fn used_by_process_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

@@ -15,6 +15,7 @@ pub mod protocol;
 pub mod remote;
 pub mod share;
 pub mod slurm;
+pub(crate) mod stops;
 mod streams;
 pub mod supervisor;
 pub mod transport;

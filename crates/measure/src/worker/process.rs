@@ -16,13 +16,14 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 pub use super::ending::Ending;
 use super::ending::{how_it_ended, oom_kills};
 pub use super::lines::Incoming;
 use super::lines::{keep_end, read_lines, skip_greeting};
+use super::stops::Change;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, Script};
 
@@ -170,6 +171,20 @@ impl Process {
     pub(crate) fn ended_by_itself(&mut self) -> Option<Ending> {
         let is_gone = !self.is_over && matches!(self.child.try_wait(), Ok(Some(_)));
         is_gone.then(|| self.end())
+    }
+
+    /// What the kernel reports of its stops since it was last asked, the oldest first; nothing where there was none.
+    pub(crate) fn stop_change(&self) -> Option<Change> {
+        if self.ended.is_some() {
+            return None;
+        }
+        let wanted = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+        let change = waitid(WaitId::Pid(self.group?), wanted).ok()??;
+        if change.continued() {
+            Some(Change::Continued)
+        } else {
+            change.stopped().then_some(Change::Stopped)
+        }
     }
 
     /// Ends it and its whole group: politely, then not. Says how it ended.

@@ -8,8 +8,10 @@ use serde::de::DeserializeOwned;
 
 use super::process::{Ending, Incoming, Process};
 use super::protocol::{Hello, LONGEST_LINE, Reply, Request, VERSION};
+use super::stops::Stops;
 use crate::engines::{self, EngineError};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::outcome::{Outcome, Phase};
@@ -31,6 +33,12 @@ pub enum WorkerError {
     /// It said nothing in time, and was ended.
     #[error("no answer for {} ms", .limit.as_millis())]
     Silent {
+        /// How long it was given.
+        limit: Duration,
+    },
+    /// A signal stopped it, nothing let it go on, and it was ended.
+    #[error("the worker was stopped by a signal (SIGSTOP or SIGTSTP), and not continued within {}", humanize::duration_ns(.limit.as_nanos() as f64))]
+    Stopped {
         /// How long it was given.
         limit: Duration,
     },
@@ -73,6 +81,10 @@ impl WorkerError {
             Self::Silent { limit } => Outcome::TimedOut {
                 phase,
                 limit_ms: limit.as_millis() as u64,
+            },
+            stopped @ Self::Stopped { .. } => Outcome::Failed {
+                phase,
+                reason: stopped.to_string(),
             },
             Self::Died(ending) if ending.is_lost => Outcome::Lost {
                 phase,
@@ -118,6 +130,8 @@ pub struct Worker {
     process: Process,
     /// Whether another program writes to its standard output as well; the lines of that are skipped.
     has_company: bool,
+    /// How it, this program and the machine stood still while answers were waited for.
+    stops: Stops,
     /// From the start of the process to its handshake, in nanoseconds.
     pub start_ns: u64,
     /// Its process number on the machine that it runs on, as it says itself.
@@ -166,6 +180,7 @@ impl Worker {
         let mut worker = Self {
             process,
             has_company,
+            stops: Stops::default(),
             start_ns: 0,
             own_pid: None,
         };
@@ -258,8 +273,33 @@ impl Worker {
         self.process.finish(limit, cancel)
     }
 
-    /// The next line as a document. A worker that does not give one is ended.
+    /// How anything stood still since this was last asked.
+    pub(crate) fn take_stops(&mut self) -> Stops {
+        self.look_at_stops();
+        self.stops.take()
+    }
+
+    fn look_at_stops(&mut self) {
+        while let Some(change) = self.process.stop_change() {
+            self.stops.take_in(change);
+        }
+    }
+
+    /// The next line as a document, with a look at what stood still until it came.
     fn hear<T: DeserializeOwned>(
+        &mut self,
+        limit: Duration,
+        cancel: &CancelToken,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<T, WorkerError> {
+        let suspended_ns = clock::suspended_ns();
+        let heard = self.hear_line(limit, cancel, meanwhile);
+        self.stops.take_in_suspension(suspended_ns);
+        heard
+    }
+
+    /// The next line as a document. A worker that does not give one is ended.
+    fn hear_line<T: DeserializeOwned>(
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
@@ -270,7 +310,10 @@ impl Worker {
             let begun = Instant::now();
             let left = deadline.saturating_duration_since(begun);
             let next = self.process.next(left.min(LOOK));
-            deadline += stopped_for(begun.elapsed());
+            let own_stop = stopped_for(begun.elapsed());
+            deadline += own_stop;
+            self.stops.take_in_own(own_stop);
+            self.look_at_stops();
             match next {
                 Incoming::Line(line) if self.has_company && !is_document(&line) => {}
                 Incoming::Line(line) => return self.parse(&line),
@@ -285,7 +328,11 @@ impl Worker {
                 }
                 Incoming::Silence if left.is_zero() && Instant::now() >= deadline => {
                     self.process.kill();
-                    return Err(WorkerError::Silent { limit });
+                    return Err(if self.stops.is_stopped() {
+                        WorkerError::Stopped { limit }
+                    } else {
+                        WorkerError::Silent { limit }
+                    });
                 }
                 Incoming::Silence => meanwhile(),
             }

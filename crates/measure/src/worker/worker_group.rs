@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::process::Ending;
 use super::protocol::{Reply, Request, RoundRule, WorkerCase};
 use super::share::{self, Place, Sharing};
+use super::stops::Stops;
 use super::supervisor::{Worker, WorkerError};
 use crate::engines::{self, EngineError};
 use powerband_core::base::cancel::CancelToken;
@@ -129,6 +130,12 @@ impl WorkerGroup {
     /// yet.
     pub(crate) fn end(self) -> Vec<Ending> {
         self.workers.into_iter().filter_map(Worker::end).collect()
+    }
+
+    /// How any of them stood still since this was last asked.
+    pub(crate) fn take_stops(&mut self) -> Stops {
+        let workers = self.workers.iter_mut();
+        workers.fold(Stops::default(), |all, worker| all.and(worker.take_stops()))
     }
 
     /// How one of them ended by itself while nothing was asked of it.

@@ -11,6 +11,7 @@ pub mod judging;
 mod machines;
 mod node_work;
 mod profiling;
+mod standing_still;
 mod walltime;
 mod workers;
 mod wrapping;
@@ -27,6 +28,7 @@ use crate::engines::generate::Generate;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::remote::files::ModelFiles;
 use crate::worker::remote::reached::Reached;
+use crate::worker::stops::Stops;
 use crate::worker::supervisor::WorkerError;
 use crate::worker::transport::Machine;
 use crate::worker::worker_group::WorkerGroup;
@@ -140,6 +142,7 @@ pub fn run(
         reached: BTreeMap::new(),
         queued: BTreeMap::new(),
         round_began_ns: Vec::new(),
+        stops: Stops::default(),
     };
     run.tell(first);
     run.reach_machines();
@@ -193,6 +196,8 @@ struct Run<'a, 'o> {
     queued: BTreeMap<usize, String>,
     /// When each round of this sitting began, and last when the next one is about to.
     round_began_ns: Vec<u64>,
+    /// How anything stood still during the last question.
+    stops: Stops,
 }
 
 impl Run<'_, '_> {
@@ -402,7 +407,7 @@ impl Run<'_, '_> {
             case: case.into(),
             rule,
         };
-        match self.ask(case.setup, &request, limit)? {
+        match self.ask_undisturbed(case, round, &request, limit)? {
             Reply::Measured(measured) => {
                 beside::worked_on(neighbour)?;
                 let round = Round {
