@@ -207,6 +207,8 @@ impl Watcher {
             .map(|machine| {
                 let (of, on) = match machine.name() {
                     None => ("here".to_owned(), String::new()),
+                    // Words in front of a command are no name for --on.
+                    Some(name) if name.contains(' ') => (format!("of {name}"), String::new()),
                     Some(name) => (format!("of {name}"), format!(" --on {name}")),
                 };
                 RunEvent::Warned {

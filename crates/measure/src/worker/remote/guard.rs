@@ -22,7 +22,7 @@ use powerband_core::base::process_spec::ProcessSpec;
 const GRACE: Duration = Duration::from_secs(3);
 /// A connection that says nothing for so long is lost: the other side sends an empty line every few seconds. Without
 /// this a server may take hours to notice that the network is gone.
-const SILENCE: Duration = Duration::from_mins(1);
+pub(super) const SILENCE: Duration = Duration::from_mins(1);
 
 /// Runs a worker to its end. Returns how it ended, for the other side.
 pub fn run(spec: &ProcessSpec) -> io::Result<String> {

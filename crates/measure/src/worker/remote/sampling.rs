@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::RemoteError;
+use super::guard::SILENCE;
 use crate::telemetry::sampler::{Catch, Sampler};
 use crate::telemetry::source::Places;
 use crate::telemetry::survey;
 use crate::worker::process::{Incoming, Process, named};
 use crate::worker::transport::Machine;
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::base::clock;
 use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::base::{clock, humanize};
 use powerband_core::domain::machine::ClockOffset;
 use powerband_core::domain::telemetry::{MissingSource, Reading, WatchedDevice};
 
@@ -35,6 +36,10 @@ const OPEN_LIMIT: Duration = Duration::from_secs(30);
 const END_LIMIT: Duration = Duration::from_secs(3);
 /// No machine has more devices than these.
 const MOST_DEVICES: usize = 1_024;
+/// Lines that are taken at a time, warnings that are shown, and characters of one.
+const MOST_LINES: usize = 256;
+const MOST_WARNINGS: usize = 50;
+const LONGEST_WARNING: usize = 500;
 /// How far a reading may lie before the beginning, or ahead of now, in nanoseconds: beyond it the clock is wrong.
 const CLOCK_SLACK_NS: u64 = 2_000_000_000;
 
@@ -45,7 +50,8 @@ struct Found {
     missing: Vec<MissingSource>,
 }
 
-/// Reads this machine's devices until the input ends or says so; each other line names the process that measures.
+/// Reads this machine's devices until the input ends, says so or falls silent; each other line names the process that
+/// measures, and an empty one is a sign of life.
 pub fn serve(rate_hz: f64) -> io::Result<()> {
     let survey = survey::survey(&Places::of_user());
     write_line(&Found {
@@ -62,8 +68,14 @@ pub fn serve(rate_hz: f64) -> io::Result<()> {
         }
     })?;
     let mut due = Instant::now() + WRITTEN;
-    loop {
-        match lines.recv_timeout(due.saturating_duration_since(Instant::now())) {
+    let mut heard = Instant::now();
+    while heard.elapsed() < SILENCE {
+        let line = lines.recv_timeout(due.saturating_duration_since(Instant::now()));
+        if line.is_ok() {
+            heard = Instant::now();
+        }
+        match line {
+            Ok(line) if line.is_empty() => {}
             Ok(line) if line == END => return write_readings(&mut sampler),
             Ok(line) => sampler.set_worker(line.parse().ok().filter(|pid| *pid != 0)),
             Err(RecvTimeoutError::Timeout) => {
@@ -73,6 +85,7 @@ pub fn serve(rate_hz: f64) -> io::Result<()> {
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
+    Ok(())
 }
 
 fn write_readings(sampler: &mut Sampler) -> io::Result<()> {
@@ -116,6 +129,8 @@ pub(crate) struct RemoteSampler {
     /// Devices that are not read any more.
     lost: Vec<usize>,
     has_ended: bool,
+    /// Warnings that came from over there.
+    warnings: usize,
     worker: Option<u32>,
 }
 
@@ -126,8 +141,10 @@ impl RemoteSampler {
         spec: &ProcessSpec,
         clock: ClockOffset,
     ) -> Result<Self, RemoteError> {
-        let process = Process::start(spec, LONGEST)
-            .map_err(|error| RemoteError::Lost(format!("it cannot be started: {error}")))?;
+        let not_started =
+            |error: io::Error| RemoteError::Lost(format!("it cannot be started: {error}"));
+        let mut process = Process::start(spec, LONGEST).map_err(not_started)?;
+        process.keep_alive().map_err(not_started)?;
         Ok(Self {
             name: name.to_owned(),
             devices: Vec::new(),
@@ -139,6 +156,7 @@ impl RemoteSampler {
             latest_ns: Vec::new(),
             lost: Vec::new(),
             has_ended: false,
+            warnings: 0,
             worker: None,
         })
     }
@@ -193,7 +211,11 @@ impl RemoteSampler {
     /// What has come since the last time, on our clock.
     pub(crate) fn fetch(&mut self) -> Catch {
         let mut caught = Catch::default();
-        while !self.has_ended {
+        // Lines that come faster than they are read must not keep the run from going on.
+        for _ in 0..MOST_LINES {
+            if self.has_ended {
+                break;
+            }
             match self.process.next(Duration::ZERO) {
                 Incoming::Silence => break,
                 incoming => self.take(incoming, &mut caught),
@@ -272,8 +294,14 @@ impl RemoteSampler {
             }
         }
         let warnings = more.warnings.into_iter();
-        let warnings = warnings.map(|text| format!("{}: {text}", self.name));
+        let left = MOST_WARNINGS.saturating_sub(self.warnings);
+        let warnings = warnings.take(left).map(|text| {
+            let text = humanize::shorten(&text, LONGEST_WARNING);
+            format!("{}: {text}", self.name)
+        });
+        let before = caught.warnings.len();
         caught.warnings.extend(warnings);
+        self.warnings += caught.warnings.len() - before;
     }
 
     /// Why the command over there is gone.
