@@ -4,6 +4,8 @@
 //! too large for one file in two. What a model says of places is not trusted: files are read from the model's own
 //! folder alone, and no further than they reach.
 
+mod contexts;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -47,6 +49,16 @@ pub enum ExternalError {
     )]
     Outside {
         /// What is meant.
+        of: Box<Weights>,
+    },
+    /// A compiled part of the model in a place that it is not read from.
+    #[error(
+        "node {:?} has its compiled form in {:?}, which is not in the folder of the model: {}. An execution provider \
+         would read it, so copy the file beside the model and compile it again with a name without folders",
+        of.tensor, of.location, of.model.display()
+    )]
+    ContextOutside {
+        /// What is meant; the node in place of the tensor.
         of: Box<Weights>,
     },
     /// No such file.
@@ -132,6 +144,7 @@ pub fn settle(model: &mut ModelProto, path: &Path) -> Result<Vec<PathBuf>, Exter
         }
         Ok(())
     })?;
+    files.contexts(model)?;
     let mut found: Vec<PathBuf> = files.open.into_values().map(|open| open.path).collect();
     found.sort();
     found.dedup();
@@ -146,6 +159,7 @@ pub fn settle(model: &mut ModelProto, path: &Path) -> Result<Vec<PathBuf>, Exter
 pub fn fill(model: &mut ModelProto, path: &Path) -> Result<(), ExternalError> {
     let mut files = Files::of(path);
     let mut room = Room::of(regular_file::memory());
+    files.contexts(model)?;
     visit(model, &mut |tensor| {
         if is_external(tensor) {
             let place = files.place(tensor)?;
@@ -220,7 +234,7 @@ impl<'a> Files<'a> {
         };
         let location = said("location").unwrap_or_default().to_owned();
         if !self.open.contains_key(&location) {
-            let open = self.open(tensor, &location)?;
+            let open = self.open(&tensor.name, &location)?;
             self.open.insert(location.clone(), open);
         }
         let size = self.open.get(&location).map_or(0, |open| open.size);
@@ -229,7 +243,7 @@ impl<'a> Files<'a> {
         let number = |text: &str| text.trim().parse::<u64>().ok();
         let from = number(offset);
         let bytes = length.map_or(Some(needed), number);
-        let of = || Box::new(self.named(tensor, &location));
+        let of = || Box::new(self.named(&tensor.name, &location));
         let range = |length: String| ExternalError::Range {
             of: of(),
             offset: offset.to_owned(),
@@ -256,16 +270,32 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn named(&self, tensor: &TensorProto, location: &str) -> Weights {
+    /// Opens the compiled forms of nodes, which an execution provider reads by itself: in the model's folder as well.
+    fn contexts(&mut self, model: &ModelProto) -> Result<(), ExternalError> {
+        for context in contexts::named_in(model) {
+            if self.open.contains_key(&context.location) {
+                continue;
+            }
+            let opened = self.open(&context.node, &context.location);
+            let opened = opened.map_err(|error| match error {
+                ExternalError::Outside { of } => ExternalError::ContextOutside { of },
+                error => error,
+            })?;
+            self.open.insert(context.location, opened);
+        }
+        Ok(())
+    }
+
+    fn named(&self, tensor: &str, location: &str) -> Weights {
         Weights {
-            tensor: tensor.name.clone(),
+            tensor: tensor.to_owned(),
             location: location.to_owned(),
             model: self.model.to_owned(),
         }
     }
 
     /// Opens a file that is in the model's folder, also where a link leads to it.
-    fn open(&self, tensor: &TensorProto, location: &str) -> Result<Open, ExternalError> {
+    fn open(&self, tensor: &str, location: &str) -> Result<Open, ExternalError> {
         let outside = || ExternalError::Outside {
             of: Box::new(self.named(tensor, location)),
         };

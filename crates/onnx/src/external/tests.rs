@@ -165,3 +165,52 @@ fn tensors_that_share_a_hole_do_not_fill_the_memory() {
         "{error}"
     );
 }
+
+/// Turns the second node into a compiled one whose attributes name files.
+fn compiled(path: &Path, embed: i64, attributes: &[(&str, &str)]) {
+    let mut model = crate::file::load(path).unwrap();
+    let node = &mut model.graph.as_mut().unwrap().node[1];
+    "EPContext".clone_into(&mut node.op_type);
+    node.attribute = vec![AttributeProto {
+        name: "embed_mode".to_owned(),
+        i: Some(embed),
+        ..Default::default()
+    }];
+    let texts = attributes.iter().map(|(name, text)| AttributeProto {
+        name: (*name).to_owned(),
+        s: Some(text.as_bytes().to_vec()),
+        ..Default::default()
+    });
+    node.attribute.extend(texts);
+    crate::file::save(path, &model).unwrap();
+}
+
+#[test]
+fn compiled_nodes_name_no_file_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    let path = two_files(&inside);
+    let secret = folder.path().join("secret");
+    fs::write(&secret, "compiled").unwrap();
+    let elsewhere = [secret.to_str().unwrap(), "../secret", "sub/../../secret"];
+    for name in ["ep_cache_context", "onnx_model_filename"] {
+        for location in elsewhere {
+            compiled(&path, 0, &[(name, location)]);
+            let message = refusal(&path);
+            assert!(message.contains("has its compiled form in"), "{message}");
+            assert!(message.contains("not in the folder"), "{message}");
+        }
+        compiled(&path, 0, &[(name, "there-is-none.bin")]);
+        assert!(refusal(&path).contains("not beside it"));
+        fs::write(inside.join("form.bin"), "compiled").unwrap();
+        compiled(&path, 0, &[(name, "form.bin")]);
+        let opened = source::open(path.to_str().unwrap(), Path::new("")).unwrap();
+        assert_eq!(opened.data.len(), 2, "its form belongs to the model");
+    }
+    // The form itself, which may look like anything, and a node that leaves its form to another one.
+    compiled(&path, 1, &[("ep_cache_context", "../secret")]);
+    assert!(source::open(path.to_str().unwrap(), Path::new("")).is_ok());
+    compiled(&path, 0, &[("ep_cache_context", "")]);
+    assert!(source::open(path.to_str().unwrap(), Path::new("")).is_ok());
+}
