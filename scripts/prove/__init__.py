@@ -1,0 +1,1 @@
+"""What scripts/prove-on-gpu is made of."""
