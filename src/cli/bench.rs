@@ -21,6 +21,7 @@ use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_measure::engines;
+use powerband_measure::jobs::submit::{self, Detaching};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::{self, Here};
@@ -59,7 +60,27 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
             "No roofs are kept of these devices; powerband roofs measures them, and a profile then says what limits each node.",
         );
     }
+    if args.detach {
+        return detach(context, args, &request);
+    }
     measure_and_save(context, args, request, &target)
+}
+
+/// Submits the run as jobs of Slurm.
+fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Result<ExitCode> {
+    let detaching = Detaching {
+        folder: args.job_folder.clone(),
+        tasks: args.array,
+        energy: args.energy,
+    };
+    let record = submit::submit(&context.paths, run, &detaching).map_err(anyhow::Error::msg)?;
+    let id = record.id();
+    output::answer(&format!(
+        "Detached: {} of Slurm, {}\npowerband jobs shows how far it is, powerband jobs collect {id} saves what it measured.",
+        record.jobs().join(", "),
+        record.folder.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// More rounds of a session that was measured here, into the same file.

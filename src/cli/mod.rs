@@ -19,6 +19,7 @@ mod heartbeat;
 mod history;
 mod home;
 mod import;
+mod jobs;
 mod journey;
 mod kernels;
 mod kernels_text;
@@ -259,6 +260,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Engines(args)) => engines::run(&context, &args),
         Some(Command::Devices(args)) => devices::run(&context, &args),
         Some(Command::Machines(args)) => machines::run(&context, &args),
+        Some(Command::Jobs(args)) => jobs::run(&context, &args),
         Some(Command::Roofs(args)) => roofs::run(&context, &args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
     };

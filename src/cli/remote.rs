@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use super::args::RemoteCommand;
 use super::{Context, output};
+use powerband_measure::jobs::work;
 use powerband_measure::worker::remote::{guard, sampling, serve};
 
 /// Answers.
@@ -14,6 +15,10 @@ pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<E
         RemoteCommand::Locate { setups } => {
             let located = serve::locate(&context.place(), &setups).map_err(anyhow::Error::msg)?;
             output::answer(&located)?;
+        }
+        RemoteCommand::Job { folder, part } => {
+            let ending = super::signals::heard()?;
+            work::work(&context.place(), &folder, part, &ending).map_err(anyhow::Error::msg)?;
         }
         RemoteCommand::Hold => guard::hold()?,
         RemoteCommand::Worker { setup, runtime } => {

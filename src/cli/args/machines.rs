@@ -56,6 +56,13 @@ pub(crate) enum RemoteCommand {
         /// The setups.
         setups: Vec<String>,
     },
+    /// Measure one part of a detached run.
+    Job {
+        /// The folder of its jobs.
+        folder: PathBuf,
+        /// Which part, from 0.
+        part: usize,
+    },
     /// Hold the connection open until it closes or is silent.
     Hold,
     /// Run the worker of a setup until the connection closes.

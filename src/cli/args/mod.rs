@@ -1,5 +1,6 @@
 //! The arguments of `powerband`, with their help.
 
+mod jobs;
 mod machines;
 mod out;
 mod point;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use jobs::{JobsArgs, JobsCommand};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
 pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
@@ -83,6 +85,8 @@ pub(super) enum Command {
     Devices(DevicesArgs),
     /// List the machines that setups may run on, check one, or remove what was sent there.
     Machines(MachinesArgs),
+    /// List the detached runs in jobs of Slurm, collect what they measured, or cancel them.
+    Jobs(JobsArgs),
     /// Measure what this machine and its engines reach at most: arithmetic, bandwidth, cost of a node.
     Roofs(RoofsArgs),
     /// Save what an interrupted run had measured.
@@ -242,6 +246,16 @@ pub(crate) struct BenchArgs {
     /// one that is called batch or N, else the first].
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
     pub batch_axis: Vec<InputAxis>,
+    /// Measure in a job of Slurm that goes on without this program; powerband jobs lists and collects it. Every setup
+    /// needs where=slurm.
+    #[arg(long, conflicts_with_all = ["more", "out", "json"])]
+    pub detach: bool,
+    /// With --detach: spread the points of the sweep over so many tasks of an array. Setups take turns in each.
+    #[arg(long, value_name = "TASKS", requires = "detach", default_value_t = 1)]
+    pub array: usize,
+    /// With --detach: the folder, shared with the nodes, in which the job works [default: the data folder].
+    #[arg(long, value_name = "FOLDER", requires = "detach")]
+    pub job_folder: Option<PathBuf>,
     /// With --more: run the commands, and load the libraries, that the session names, though they were not started
     /// from this folder before. Without it they are listed, and nothing is started.
     #[arg(long, requires = "more")]

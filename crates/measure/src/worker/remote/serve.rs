@@ -41,12 +41,14 @@ pub fn describe() -> io::Result<()> {
     Ok(())
 }
 
-fn host() -> String {
+/// What this machine calls itself.
+pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
 }
 
-fn user() -> String {
+/// As whom this program runs.
+pub(crate) fn user() -> String {
     let id = rustix::process::getuid().as_raw().to_string();
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = users.lines().find_map(|line| {

@@ -1,0 +1,174 @@
+//! `powerband jobs`: detached runs in jobs of Slurm, listed, collected and cancelled.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use super::args::{JobsArgs, JobsCommand};
+use super::{Context, output, session_text};
+use powerband_core::base::humanize;
+use powerband_findings::export::json as documents;
+use powerband_measure::jobs::record::{self, JobRecord};
+use powerband_measure::jobs::state::{self, PartState};
+use powerband_measure::jobs::{collect, submit};
+use powerband_measure::worker::slurm::JobState;
+
+/// Does what is asked.
+pub(super) fn run(context: &Context, args: &JobsArgs) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        None | Some(JobsCommand::List) => list(context, args.json),
+        Some(JobsCommand::Collect { id }) => collect(context, id.as_deref(), args.json),
+        Some(JobsCommand::Cancel { id }) => cancel(context, id),
+    }
+}
+
+fn slurm() -> anyhow::Result<Vec<JobState>> {
+    let jobs = state::ask_slurm();
+    jobs.ok_or_else(|| anyhow::anyhow!("Slurm does not answer: squeue --me has to work here"))
+}
+
+/// The states of the parts in words, each once with its number of jobs.
+fn words(states: &[PartState]) -> String {
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for state in states {
+        let detail = if state.detail.is_empty() {
+            state.word.to_owned()
+        } else {
+            format!("{}: {}", state.word, state.detail)
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == detail) {
+            Some((_, number)) => *number += 1,
+            None => kinds.push((detail, 1)),
+        }
+    }
+    let kinds = kinds.into_iter().map(|(words, number)| {
+        if states.len() > 1 {
+            format!("{number} {words}")
+        } else {
+            words
+        }
+    });
+    kinds.collect::<Vec<_>>().join("; ")
+}
+
+fn cases(record: &JobRecord, states: &[PartState]) -> (usize, usize) {
+    let done = states.iter().map(|state| state.cases_done).sum();
+    (done, record.beginning.plan.cases().len())
+}
+
+fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
+    let records = record::all(&context.paths);
+    let jobs = if records.is_empty() {
+        Vec::new()
+    } else {
+        slurm()?
+    };
+    let states: Vec<Vec<PartState>> = records.iter().map(|one| state::parts(one, &jobs)).collect();
+    if as_json {
+        let rows = records
+            .iter()
+            .zip(&states)
+            .map(|(record, states)| row(record, states));
+        output::document(&json!({ "jobs": rows.collect::<Vec<_>>() }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if records.is_empty() {
+        output::answer(
+            "No run is detached. powerband bench MODEL --setup ENGINE,where=slurm --detach begins one.",
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows: Vec<Vec<String>> = records
+        .iter()
+        .zip(&states)
+        .map(|(record, states)| {
+            let (done, all) = cases(record, states);
+            vec![
+                record.jobs().join(", "),
+                record.beginning.name.clone(),
+                words(states),
+                format!("{done} of {all}"),
+                record.folder.display().to_string(),
+            ]
+        })
+        .collect();
+    output::answer(&humanize::table(
+        &["ID", "Name", "State", "Cases", "Folder"],
+        &rows,
+        5,
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(record: &JobRecord, states: &[PartState]) -> Value {
+    let (done, all) = cases(record, states);
+    let parts = record.parts.iter().zip(states).map(|(part, state)| {
+        json!({
+            "job": part.job,
+            "task": part.task,
+            "machine": part.machine,
+            "state": state.word,
+            "detail": state.detail,
+            "cases_done": state.cases_done,
+        })
+    });
+    json!({
+        "id": record.id(),
+        "jobs": record.jobs(),
+        "name": record.beginning.name,
+        "state": words(states),
+        "cases_done": done,
+        "cases": all,
+        "folder": record.folder,
+        "parts": parts.collect::<Vec<_>>(),
+    })
+}
+
+/// The run that is meant, or every one whose jobs have ended.
+fn collect(context: &Context, id: Option<&str>, as_json: bool) -> anyhow::Result<ExitCode> {
+    let records = match id {
+        Some(id) => vec![record::find(&context.paths, id).map_err(anyhow::Error::msg)?],
+        None => record::all(&context.paths),
+    };
+    let jobs = if records.is_empty() {
+        Vec::new()
+    } else {
+        slurm()?
+    };
+    let mut number = 0;
+    for record in &records {
+        let states = state::parts(record, &jobs);
+        if id.is_none() && states.iter().any(|state| state.is_alive) {
+            continue;
+        }
+        let collected = collect::collect(&context.paths, record, &states);
+        let collected = collected.map_err(anyhow::Error::msg)?;
+        if as_json {
+            output::document(&documents::session(&collected.session))?;
+        } else {
+            output::answer(&session_text::whole(&collected.session))?;
+        }
+        if let Some(left) = &collected.left {
+            output::note(left);
+        }
+        output::note(&format!("Saved to {}", collected.path.display()));
+        number += 1;
+    }
+    if number == 0 {
+        output::note("No detached run has ended.");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cancel(context: &Context, id: &str) -> anyhow::Result<ExitCode> {
+    let record = record::find(&context.paths, id).map_err(anyhow::Error::msg)?;
+    if let Some(reason) = submit::cancel(&record) {
+        bail!("{reason}");
+    }
+    output::note(&format!(
+        "Cancelled; powerband jobs collect {} saves what was measured",
+        record.id()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
