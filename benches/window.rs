@@ -110,13 +110,8 @@ fn frames() -> Result<()> {
     curves
         .go(Screen::Curves)
         .measure("60 curves of 12 points", |_, _| ());
-    let mut limited = Scene::open(&sixty_curves()?)?.go(Screen::Curves);
-    let from = limited.app().suggested_limit_ns().context("no limit")?;
-    limited.act(Action::Curves(Curves::Limit(Some(from))));
-    limited.measure("60 curves, the latency limit is dragged", |scene, frame| {
-        let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
-        scene.act(Action::Curves(Curves::Limit(Some(limit))));
-    });
+    let limited = Scene::open(&sixty_curves()?)?.go(Screen::Curves);
+    limited.measure_limit("60 curves, the latency limit is dragged")?;
     sweeps()?;
     pinned()?.measure("100,000 samples of a pinned case", |_, _| ());
     library()?.measure("1,000 sessions in the library, scrolled", |scene, frame| {
@@ -130,25 +125,14 @@ fn frames() -> Result<()> {
     many.measure("5,000 cases in a session, scrolled", |scene, frame| {
         scene.scroll(frame);
     });
-    let mut limited = Scene::open(&[many_cases()?])?.go(Screen::Curves);
-    let from = limited.app().suggested_limit_ns().context("no limit")?;
-    limited.act(Action::Curves(Curves::Limit(Some(from))));
-    limited.measure(
-        "5,000 cases, the latency limit is dragged",
-        |scene, frame| {
-            let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
-            scene.act(Action::Curves(Curves::Limit(Some(limit))));
-        },
-    );
+    let limited = Scene::open(&[many_cases()?])?.go(Screen::Curves);
+    limited.measure_limit("5,000 cases, the latency limit is dragged")?;
     Scene::open(&sixty_curves()?)?
         .go(Screen::Plan)
         .measure("the plan", |_, _| ());
-    why()?.measure(
-        "58 nodes below their roofs, one after another",
-        |scene, frame| {
-            scene.act(Action::Why(Why::Select(Some(frame / 8 % 50))));
-        },
-    );
+    why()?.measure("58 nodes, each selected in its turn", |scene, frame| {
+        scene.act(Action::Why(Why::Select(Some(frame / 8 % 50))));
+    });
     Ok(())
 }
 
@@ -168,16 +152,8 @@ fn sweeps() -> Result<()> {
     let from = swept.app().suggested_limit_ns().context("no limit")?;
     swept.act(Action::Curves(Curves::Limit(Some(from))));
     swept.measure("a heat map of 20 × 20 points, 5 setups", |_, _| ());
-    let mut swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
-    swept.act(Action::Curves(Curves::Limit(Some(from))));
-    swept.measure(
-        "the same with its curves, the limit is dragged",
-        |scene, frame| {
-            let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
-            scene.act(Action::Curves(Curves::Limit(Some(limit))));
-        },
-    );
-    Ok(())
+    let swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
+    swept.measure_limit("the same with its curves, the limit is dragged")
 }
 
 /// A window without a screen.
@@ -298,6 +274,17 @@ impl Scene {
         // There is no card that they could be handed to, which a build with assertions wants to be said.
         output.textures_delta.clear();
         took
+    }
+
+    /// Frames while the latency limit is dragged to and fro.
+    fn measure_limit(mut self, what: &str) -> Result<()> {
+        let from = self.app().suggested_limit_ns().context("no limit")?;
+        self.act(Action::Curves(Curves::Limit(Some(from))));
+        self.measure(what, |scene, frame| {
+            let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());
+            scene.act(Action::Curves(Curves::Limit(Some(limit))));
+        });
+        Ok(())
     }
 
     fn measure(mut self, what: &str, mut before: impl FnMut(&mut Self, usize)) {

@@ -55,7 +55,7 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Measure a model's latency and throughput against batch size.
-    Bench(BenchArgs),
+    Bench(Box<BenchArgs>),
     /// Did it get faster? Compare two sessions, or the setups of one.
     Compare(CompareArgs),
     /// Show the optimisation steps of a session: what each one gained and what it cost.
