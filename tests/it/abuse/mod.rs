@@ -3,6 +3,7 @@
 
 mod faults;
 mod full_disk;
+mod libraries;
 mod stops;
 
 use std::path::{Path, PathBuf};
