@@ -15,6 +15,7 @@ mod devices_text;
 mod engines;
 mod export;
 mod flags_text;
+mod fleet;
 mod heartbeat;
 mod history;
 mod home;
@@ -252,6 +253,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Kernels(args)) => kernels::run(&context, &args),
         Some(Command::Why(args)) => why::run(&context, &args),
         Some(Command::History(args)) => history::run(&context, &args),
+        Some(Command::Fleet(args)) => fleet::run(&args),
         Some(Command::Export(args)) => export::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Check(args)) => check::run(&args),

@@ -1,5 +1,6 @@
 //! The arguments of `powerband`, with their help.
 
+mod fleet;
 mod jobs;
 mod machines;
 mod out;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use fleet::FleetArgs;
 pub(super) use jobs::{JobsArgs, JobsCommand};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
 pub(super) use out::{ExportArgs, ReportArgs};
@@ -69,6 +71,8 @@ pub(super) enum Command {
     Why(WhyArgs),
     /// Follow the cases of a session through the sessions of the library.
     History(HistoryArgs),
+    /// Compare the machines that ran one setup, and name the odd one out.
+    Fleet(FleetArgs),
     /// Write a figure of a session as a picture or a table, or the session itself for other programs.
     Export(ExportArgs),
     /// Show a saved session.

@@ -17,6 +17,15 @@ pub const CORES_KEY: &str = "cores";
 /// The option by which a setup has a neighbour on the other processors.
 pub const NEIGHBOUR_KEY: &str = "neighbour";
 
+/// The option by which a setup says on which machine it runs.
+pub const WHERE_KEY: &str = "where";
+/// The option by which a setup gives the words that lead to its machine.
+pub const VIA_KEY: &str = "via";
+/// The option by which a setup names this program on its machine.
+pub const PROGRAM_KEY: &str = "remote_program";
+/// What keys begin with that are a scheduler's own options.
+pub const SLURM_KEYS: &str = "slurm.";
+
 /// One way to run a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setup {
@@ -62,6 +71,16 @@ impl Setup {
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<String>) -> Self {
         self.options.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The same without what says on which machine it runs: equal for one setup on several machines.
+    #[must_use]
+    pub fn without_machine(mut self) -> Self {
+        self.options.retain(|key, _| {
+            ![WHERE_KEY, VIA_KEY, PROGRAM_KEY].contains(&key.as_str())
+                && !key.starts_with(SLURM_KEYS)
+        });
         self
     }
 
@@ -163,6 +182,16 @@ mod tests {
             assert_eq!(spec.parse::<Setup>().unwrap().to_string(), spec);
         }
         assert_eq!("tract".parse::<Setup>().unwrap().to_string(), "tract:cpu");
+    }
+
+    #[test]
+    fn a_setup_is_the_same_on_every_machine() {
+        let bare = |spec: &str| spec.parse::<Setup>().unwrap().without_machine().to_string();
+        assert_eq!(
+            bare("ort,threads=2,where=slurm:gpu,slurm.time=5"),
+            "ort:cpu,threads=2"
+        );
+        assert_eq!(bare("ort,via=sh,remote_program=/opt/powerband"), "ort:cpu");
     }
 
     #[test]

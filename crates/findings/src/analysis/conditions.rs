@@ -246,8 +246,8 @@ fn of_setup((session, setup): Measured<'_>) -> Conditions {
 }
 
 /// What it ran on.
-pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
-    let environment = &session.environment;
+pub(crate) fn of_machine((session, setup): Measured<'_>) -> Conditions {
+    let environment = session.environment_of(setup);
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
     let boost = cpu.boost.map(|on| if on { "on" } else { "off" });
@@ -259,7 +259,7 @@ pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
             "Graphics",
             known.then(|| listed(environment.gpus.iter().map(graphics))),
         ),
-        ("Card settings", card_settings(session)),
+        ("Card settings", card_settings(session, setup)),
         ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
         ("System", Some(environment.os.clone())),
         ("Kernel", Some(environment.kernel.clone())),
@@ -273,8 +273,10 @@ pub(crate) fn of_machine((session, _): Measured<'_>) -> Conditions {
 }
 
 /// Power limits, locked clocks and the like of the cards that were read; nothing where there are none.
-fn card_settings(session: &Session) -> Option<String> {
-    let cards = session.telemetry.tracks.iter().map(|track| &track.device);
+fn card_settings(session: &Session, setup: usize) -> Option<String> {
+    let cards = session
+        .devices_beside(setup)
+        .map(|(_, track)| &track.device);
     let settings: Vec<String> = cards
         .filter(|device| device.kind.is_gpu())
         .flat_map(|device| &device.settings)

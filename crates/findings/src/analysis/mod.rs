@@ -21,6 +21,7 @@ pub mod energy;
 pub mod examined;
 mod flag;
 pub mod flags;
+pub mod fleet;
 pub mod generation;
 pub mod graph;
 pub mod history;

@@ -11,6 +11,7 @@ pub mod counters;
 pub mod engines;
 pub mod experiments;
 pub mod findings;
+pub mod fleet;
 pub mod graph;
 pub mod history;
 pub mod kernel_changes;
@@ -288,13 +289,14 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 24] = [
+        let all: [(&str, Vec<&str>); 25] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
             ("engines", keys(engines::COLUMNS)),
             ("experiments", keys(experiments::COLUMNS)),
             ("findings", keys(findings::COLUMNS)),
+            ("fleet", keys(fleet::COLUMNS)),
             ("history", keys(history::COLUMNS)),
             ("changes", keys(kernel_changes::COLUMNS)),
             ("kernels", keys(kernels::COLUMNS)),

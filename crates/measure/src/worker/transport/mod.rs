@@ -18,20 +18,10 @@ use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::machine::NamedMachine;
 use powerband_core::domain::setup::{NEIGHBOUR_KEY, Setup};
+pub use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, VIA_KEY, WHERE_KEY};
 
 /// Every transport.
 pub const ALL: &[&dyn Transport] = &[&here::Here, &ssh::Ssh, &slurm::Slurm, &via::Via];
-
-/// The key with which a setup says on which machine it runs.
-pub const WHERE_KEY: &str = "where";
-/// The key with which a setup gives the words that lead to its machine.
-pub const VIA_KEY: &str = "via";
-/// The key with which a setup names this program on its machine.
-pub const PROGRAM_KEY: &str = "remote_program";
-/// What keys begin with that are a scheduler's own options.
-pub const SLURM_KEYS: &str = "slurm.";
-/// The keys that a worker over there need not know.
-const KEYS: [&str; 3] = [WHERE_KEY, VIA_KEY, PROGRAM_KEY];
 
 /// A scheduler's own options.
 pub type Options = BTreeMap<String, String>;
@@ -250,10 +240,7 @@ pub(crate) fn check(setup: &Setup) -> Result<(), String> {
 
 /// The setup as its worker over there is to see it: without the way there.
 pub(crate) fn over_there(setup: &Setup) -> Setup {
-    let mut setup = setup.clone();
-    let is_way = |key: &str| KEYS.contains(&key) || key.starts_with(SLURM_KEYS);
-    setup.options.retain(|key, _| !is_way(key));
-    setup
+    setup.clone().without_machine()
 }
 
 /// Whether a setup asks for another machine.

@@ -1,0 +1,94 @@
+//! The cases of several sessions with the machines that they ran on.
+
+use crate::analysis::case_rows::{self, CaseRow};
+use powerband_core::domain::session::Session;
+
+/// A session and what it is called beside others.
+pub type Named<'a> = (&'a str, &'a Session);
+
+/// A case on a machine.
+#[derive(Clone, Debug)]
+pub(super) struct Run<'a> {
+    pub(super) session: &'a Session,
+    pub(super) machine: MachineKey,
+    pub(super) row: CaseRow,
+    pub(super) setup: String,
+    pub(super) model: String,
+}
+
+/// What tells machines apart: a name and what the machine calls itself. This machine is known by its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MachineKey {
+    pub(super) name: String,
+    pub(super) host: String,
+}
+
+impl Run<'_> {
+    pub(super) fn is_measured(&self) -> bool {
+        self.row.latency_ns.is_some() && !self.row.outcome.is_trouble()
+    }
+
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.setup == other.setup && self.row.point == other.row.point && self.model == other.model
+    }
+}
+
+/// Every case of every session, with its machine.
+pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
+    let is_one = sessions.len() == 1;
+    let mut runs = Vec::new();
+    for &(name, session) in sessions {
+        for row in case_rows::case_rows(session) {
+            let Some(spec) = session.plan.setups.get(row.setup) else {
+                continue;
+            };
+            let machine = match session.machine_of(row.setup) {
+                Some(machine) => MachineKey {
+                    name: machine.name.clone(),
+                    host: machine.host.clone(),
+                },
+                None => MachineKey {
+                    name: if is_one { "this machine" } else { name }.to_owned(),
+                    host: String::new(),
+                },
+            };
+            let model = session.model_of(row.setup);
+            runs.push(Run {
+                session,
+                machine,
+                setup: spec.clone().without_machine().to_string(),
+                model: if model.sha256.is_empty() {
+                    model.name.clone()
+                } else {
+                    model.sha256.clone()
+                },
+                row,
+            });
+        }
+    }
+    runs
+}
+
+/// One run for each case and machine: where there are several, a measured one, and of these the newest.
+pub(super) fn newest<'a>(runs: Vec<Run<'a>>, remarks: &mut Vec<String>) -> Vec<Run<'a>> {
+    let mut kept: Vec<Run<'a>> = Vec::new();
+    for run in runs {
+        let is_same = |one: &&mut Run<'a>| one.machine == run.machine && one.is_alike(&run);
+        let Some(one) = kept.iter_mut().find(is_same) else {
+            kept.push(run);
+            continue;
+        };
+        let remark = format!(
+            "{} measured some cases several times; the newest of each counts.",
+            run.machine.name
+        );
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+        let rank = |run: &Run<'a>| (run.is_measured(), run.session.created.clone());
+        if rank(&run) > rank(one) {
+            *one = run;
+        }
+    }
+    kept
+}

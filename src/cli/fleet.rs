@@ -1,0 +1,87 @@
+//! `powerband fleet`: one setup on several machines.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::args::FleetArgs;
+use super::output;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::fleet::{self, Fleet, FleetCase, FleetMachine};
+use powerband_findings::tables::{self, view::View};
+
+/// Reads the sessions and prints a table for each case.
+pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
+    let mut sessions: Vec<(String, Session)> = Vec::new();
+    for path in &args.sessions {
+        sessions.push((name_of(path, &args.sessions), super::measured(path)?));
+    }
+    let named: Vec<fleet::Named<'_>> = sessions
+        .iter()
+        .map(|(name, session)| (name.as_str(), session))
+        .collect();
+    let fleet = fleet::compare_machines(&named);
+    if args.json {
+        output::document(&document(&fleet))?;
+    } else {
+        output::answer(&text(&fleet))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A session's file name without its ending, or its path where another has that name.
+fn name_of(path: &Path, all: &[PathBuf]) -> String {
+    let stem = path.file_stem();
+    let is_alone = all.iter().filter(|other| other.file_stem() == stem).count() == 1;
+    match stem {
+        Some(stem) if is_alone => stem.to_string_lossy().into_owned(),
+        _ => path.display().to_string(),
+    }
+}
+
+fn text(fleet: &Fleet) -> String {
+    let cases = fleet.cases.iter().map(|case| {
+        let table = View::new(tables::fleet::of_case(case)).without_empty_columns();
+        let (setup, point) = (&case.setup, case.point);
+        format!("{setup} {point}\n{}{}\n\n", table.to_text(), case.sentence)
+    });
+    let remarks = fleet.remarks.iter().map(|remark| format!("· {remark}\n"));
+    cases.chain(remarks).collect()
+}
+
+fn document(fleet: &Fleet) -> Value {
+    let cases: Vec<Value> = fleet.cases.iter().map(case_document).collect();
+    json!({ "cases": cases, "remarks": fleet.remarks })
+}
+
+fn case_document(case: &FleetCase) -> Value {
+    let machines: Vec<Value> = case.machines.iter().map(machine_document).collect();
+    json!({
+        "setup": case.setup,
+        "batch": case.point.batch(),
+        "point": case.point,
+        "median_ms": case.median_ns.map(|ns| ns / 1e6),
+        "machines": machines,
+        "finding": case.sentence,
+    })
+}
+
+fn machine_document(machine: &FleetMachine) -> Value {
+    let row = &machine.row;
+    let differs = machine
+        .differs
+        .iter()
+        .map(|one| json!({ "what": one.what, "here": one.here, "others": one.others }));
+    json!({
+        "machine": machine.name,
+        "setup": row.setup_spec,
+        "median_ms": row.latency_ns.as_ref().map(|times| times.median / 1e6),
+        "ci95_ms": row.ci95_ns.map(|ci95| [ci95.low / 1e6, ci95.high / 1e6]),
+        "rounds": row.rounds,
+        "ratio": machine.ratio,
+        "is_odd_one_out": machine.is_odd,
+        "differs": differs.collect::<Vec<_>>(),
+        "trouble": row.outcome.sentence(),
+    })
+}
