@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
             "No roofs are kept of these devices; powerband roofs measures them, and a profile then says what limits each node.",
         );
     }
-    if args.detach {
+    if args.detaching.detach {
         return detach(context, args, &request);
     }
     measure_and_save(context, args, request, &target)
@@ -69,8 +69,8 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
 /// Submits the run as jobs of Slurm.
 fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Result<ExitCode> {
     let detaching = Detaching {
-        folder: args.job_folder.clone(),
-        tasks: args.array,
+        folder: args.detaching.job_folder.clone(),
+        tasks: args.detaching.array,
         energy: args.energy,
     };
     let record = submit::submit(&context.paths, run, &detaching).map_err(anyhow::Error::msg)?;

@@ -1,4 +1,6 @@
-//! Arguments of `powerband jobs`.
+//! Arguments of `powerband jobs` and `recover`, and those with which `bench` begins a detached run.
+
+use std::path::PathBuf;
 
 use clap::Subcommand;
 
@@ -34,4 +36,35 @@ pub(crate) enum JobsCommand {
         /// A number of one of its jobs.
         id: String,
     },
+}
+
+/// How a run is detached.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DetachArgs {
+    /// Measure in a job of Slurm that goes on without this program; powerband jobs lists and collects it. Every setup
+    /// needs where=slurm.
+    #[arg(long, conflicts_with_all = ["more", "out", "json"])]
+    pub detach: bool,
+    /// With --detach: spread the points of the sweep over so many tasks of an array. Setups take turns in each.
+    #[arg(long, value_name = "TASKS", requires = "detach", default_value_t = 1)]
+    pub array: usize,
+    /// With --detach: the folder, shared with the nodes, in which the job works [default: the data folder].
+    #[arg(long, value_name = "FOLDER", requires = "detach")]
+    pub job_folder: Option<PathBuf>,
+}
+
+/// Arguments of `recover`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RecoverArgs {
+    /// The journal [default: the only one there is].
+    pub journal: Option<PathBuf>,
+    /// Where to write the session [default: the library].
+    #[arg(long, value_name = "FILE.ron")]
+    pub out: Option<PathBuf>,
+    /// List the journals of interrupted runs.
+    #[arg(long, conflicts_with_all = ["journal", "out", "discard"])]
+    pub list: bool,
+    /// Delete the journal.
+    #[arg(long, conflicts_with = "out")]
+    pub discard: bool,
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(super) use fleet::FleetArgs;
-pub(super) use jobs::{JobsArgs, JobsCommand};
+pub(super) use jobs::{DetachArgs, JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
 pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
@@ -250,16 +250,9 @@ pub(crate) struct BenchArgs {
     /// one that is called batch or N, else the first].
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
     pub batch_axis: Vec<InputAxis>,
-    /// Measure in a job of Slurm that goes on without this program; powerband jobs lists and collects it. Every setup
-    /// needs where=slurm.
-    #[arg(long, conflicts_with_all = ["more", "out", "json"])]
-    pub detach: bool,
-    /// With --detach: spread the points of the sweep over so many tasks of an array. Setups take turns in each.
-    #[arg(long, value_name = "TASKS", requires = "detach", default_value_t = 1)]
-    pub array: usize,
-    /// With --detach: the folder, shared with the nodes, in which the job works [default: the data folder].
-    #[arg(long, value_name = "FOLDER", requires = "detach")]
-    pub job_folder: Option<PathBuf>,
+    /// Whether and how it is detached.
+    #[command(flatten)]
+    pub detaching: DetachArgs,
     /// With --more: run the commands, and load the libraries, that the session names, though they were not started
     /// from this folder before. Without it they are listed, and nothing is started.
     #[arg(long, requires = "more")]
@@ -571,22 +564,6 @@ pub(crate) struct DevicesArgs {
     /// Print one JSON document; while watching, one for each reading, a line each.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Arguments of `recover`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecoverArgs {
-    /// The journal [default: the only one there is].
-    pub journal: Option<PathBuf>,
-    /// Where to write the session [default: the library].
-    #[arg(long, value_name = "FILE.ron")]
-    pub out: Option<PathBuf>,
-    /// List the journals of interrupted runs.
-    #[arg(long, conflicts_with_all = ["journal", "out", "discard"])]
-    pub list: bool,
-    /// Delete the journal.
-    #[arg(long, conflicts_with = "out")]
-    pub discard: bool,
 }
 
 /// What `import` takes.

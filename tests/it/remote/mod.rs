@@ -3,6 +3,7 @@
 mod bad_links;
 mod bad_luck;
 mod cluster;
+mod detached;
 mod link;
 mod measuring;
 mod nodes;

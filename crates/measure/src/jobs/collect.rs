@@ -194,7 +194,14 @@ fn set_outcome(session: &mut Session, key: CaseKey, outcome: Outcome) {
 
 /// A case that the job left open ended as the job did.
 fn ended(outcome: Outcome, state: &PartState) -> Outcome {
-    if !matches!(outcome, Outcome::Pending | Outcome::Cancelled) {
+    // Slurm sends its signals to the workers of a job as well.
+    let was_signalled = matches!(
+        &outcome,
+        Outcome::Crashed { how, .. } if how.starts_with("signal 15 ") || how.starts_with("signal 9 ")
+    );
+    let is_open = matches!(outcome, Outcome::Pending | Outcome::Cancelled);
+    let ended_with_job = was_signalled && state.end.is_some();
+    if !(is_open || ended_with_job) {
         return outcome;
     }
     match &state.end {

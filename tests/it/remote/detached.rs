@@ -1,0 +1,144 @@
+//! Detached runs in jobs of a real Slurm: submitted, listed, cancelled, and collected however they ended.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::cluster::Cluster;
+use super::server::program;
+use crate::support::{Home, Run};
+
+fn run(cluster: &Cluster, home: &Home, args: &[&str]) -> Run {
+    Run::of(
+        &cluster
+            .command(home, args)
+            .output()
+            .expect("the program starts"),
+    )
+}
+
+fn setup(more: &str) -> String {
+    format!("fake,where=slurm,{more}remote_program={}", program())
+}
+
+fn listed(cluster: &Cluster, home: &Home) -> Value {
+    run(cluster, home, &["jobs", "--json"]).json()["jobs"].clone()
+}
+
+/// Waits until the list of detached runs is as wanted.
+fn until(cluster: &Cluster, home: &Home, is_so: impl Fn(&Value) -> bool) -> Value {
+    let deadline = Instant::now() + Duration::from_mins(2);
+    loop {
+        let jobs = listed(cluster, home);
+        if is_so(&jobs) {
+            return jobs;
+        }
+        assert!(Instant::now() < deadline, "{jobs:#}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn detach(cluster: &Cluster, home: &Home, setups: &[&str], more: &[&str]) {
+    let mut args = vec!["bench", "resnet18@cifar", "--preset", "quick", "--detach"];
+    for setup in setups {
+        args.extend(["--setup", setup]);
+    }
+    args.extend(more);
+    let run = run(cluster, home, &args);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+}
+
+#[test]
+fn kinds_of_node_and_tasks_of_an_array_are_collected_into_one_session() {
+    let Some(cluster) = Cluster::start(2) else {
+        return;
+    };
+    let home = Home::new();
+    let (first, second) = (setup(""), setup("slurm.time=5,"));
+    let more = ["--batch", "1,2,4,8", "--rounds", "2", "--array", "2"];
+    detach(&cluster, &home, &[&first, &second], &more);
+    until(&cluster, &home, |jobs| jobs[0]["state"] == "4 finished");
+    let run = run(&cluster, &home, &["jobs", "collect", "--json"]);
+    let outcomes = run.outcomes();
+    assert_eq!(outcomes.len(), 8, "{run:#?}");
+    assert!(
+        outcomes.iter().all(|(_, _, outcome)| outcome == "finished"),
+        "{run:#?}"
+    );
+    assert!(run.out.contains("not interleaved"), "{run:#?}");
+    assert_eq!(listed(&cluster, &home), Value::Array(Vec::new()));
+    cluster.until_given_back();
+}
+
+#[test]
+fn what_was_measured_is_collected_from_jobs_that_were_cancelled_or_timed_out() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let slow = setup("sleep=yes,fixed=200000,slurm.time=5,");
+    for (how, outcome) in [("cancel", "cancelled"), ("EndTime", "walltime")] {
+        detach(
+            &cluster,
+            &home,
+            &[&slow],
+            &["--batch", "1", "--rounds", "200"],
+        );
+        let journal = |jobs: &Value| {
+            let folder = jobs[0]["folder"].as_str().unwrap_or_default().to_owned();
+            let journals = std::path::Path::new(&folder).join("part-0/journals");
+            let files = crate::support::files(&journals);
+            let texts = files
+                .iter()
+                .filter_map(|path| std::fs::read_to_string(path).ok());
+            texts.collect::<String>().contains("\"RoundFinished\"")
+        };
+        let jobs = until(&cluster, &home, journal);
+        let id = jobs[0]["id"].as_str().expect("an id").to_owned();
+        let early = run(&cluster, &home, &["jobs", "collect", &id]);
+        early.fails_saying(&["queued or running"]);
+        if how == "cancel" {
+            assert_eq!(
+                run(&cluster, &home, &["jobs", "cancel", &id]).status,
+                Some(0)
+            );
+        } else {
+            let job = format!("JobId={id}");
+            cluster.tool("scontrol", &["update", &job, "EndTime=now+10"]);
+        }
+        cluster.until_given_back();
+        let run = run(&cluster, &home, &["jobs", "collect", &id, "--json"]);
+        let case = run.json()["cases"][0].clone();
+        assert_eq!(case["outcome"], outcome, "{run:#?}");
+        assert!(case["rounds"].as_u64() >= Some(1), "{case:#}");
+    }
+}
+
+#[test]
+fn a_run_that_waits_is_listed_with_its_reason_and_one_that_never_can_is_refused() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let never = setup("slurm.mem=900G,");
+    let args = ["bench", "resnet18@cifar", "--setup", &never, "--detach"];
+    run(&cluster, &home, &args).fails_saying(&["Slurm says"]);
+    assert_eq!(listed(&cluster, &home), Value::Array(Vec::new()));
+    let here = ["bench", "resnet18@cifar", "--setup", "fake", "--detach"];
+    run(&cluster, &home, &here).fails_saying(&["where=slurm"]);
+
+    let held = setup("slurm.hold=on,");
+    detach(&cluster, &home, &[&held], &["--batch", "1"]);
+    let jobs = until(&cluster, &home, |jobs| {
+        jobs[0]["parts"][0]["state"] == "queued"
+    });
+    assert!(
+        jobs[0]["state"].to_string().contains("JobHeldUser"),
+        "{jobs:#}"
+    );
+    let id = jobs[0]["id"].as_str().expect("an id").to_owned();
+    run(&cluster, &home, &["jobs", "cancel", &id]);
+    cluster.until_given_back();
+    let run = run(&cluster, &home, &["jobs", "collect", &id, "--json"]);
+    assert_eq!(run.json()["cases"][0]["outcome"], "queued", "{run:#?}");
+}
