@@ -9,7 +9,7 @@ use powerband_findings::analysis::claims::MARK;
 use powerband_findings::analysis::comparison::{self, Pair};
 use powerband_findings::analysis::limits::experiments;
 use powerband_findings::analysis::{
-    accuracy, examined, lint, profiled, remarks, run_phases, scaling,
+    accuracy, conditions, examined, lint, profiled, remarks, run_phases, scaling,
 };
 use powerband_findings::tables::{self, view::View};
 
@@ -263,7 +263,12 @@ fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
             pair.after.setup_label, pair.after_point
         ))
     });
-    comparison_text::table(&pairs) + &sentences(reasons)
+    let others = 1..session.plan.setups.len();
+    let apart = others.filter_map(|other| {
+        let sentence = conditions::machines_apart((session, 0), (session, other))?;
+        Some(format!("{}: {sentence}", session.setup_label(other)))
+    });
+    comparison_text::table(&pairs) + &sentences(reasons.chain(apart))
 }
 
 fn notes(session: &Session) -> String {

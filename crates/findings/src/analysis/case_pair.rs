@@ -88,10 +88,11 @@ pub(super) fn compare_cases(
     first: &CaseRow,
     second: &CaseRow,
 ) -> Pair {
-    // Cases of one run alternate.
-    let is_one_run = before.session.is_of_one_run_with(after.session);
+    // Cases of one run take turns, and what slows a machine down for a round slows down its cases alone.
+    let is_interleaved =
+        conditions::is_interleaved((before.session, before.setup), (after.session, after.setup));
     let (mine, theirs) = (before.visits(first.point), after.visits(second.point));
-    let estimate = if is_one_run {
+    let estimate = if is_interleaved {
         ratio::paired(&mine, &theirs)
     } else {
         ratio::unpaired(&mine, &theirs)

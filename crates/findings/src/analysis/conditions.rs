@@ -69,19 +69,43 @@ pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
             "The two were measured at different times, not interleaved.".to_owned()
         });
     }
+    remarks.extend(machines_apart(before, after));
     let models = (first.model_of(before.1), second.model_of(after.1));
     if !is_told || models.0.name == models.1.name {
         remarks.extend(about_models(models.0, models.1));
     }
     remarks.extend(about_machines(
-        &first.environment.cpu,
-        &second.environment.cpu,
+        &first.environment_of(before.1).cpu,
+        &second.environment_of(after.1).cpu,
     ));
     remarks.extend(about_session(first));
     if !first.is_of_one_run_with(second) || first.name != second.name {
         remarks.extend(about_session(second));
     }
     remarks
+}
+
+/// Whether the two took turns on one machine, so that what slowed it down for a round slowed down both.
+pub(super) fn is_interleaved(before: Measured<'_>, after: Measured<'_>) -> bool {
+    let machine = |(session, setup): Measured<'_>| {
+        let machine = session.machine_of(setup);
+        machine.map(|machine| machine.name.clone())
+    };
+    before.0.is_of_one_run_with(after.0) && machine(before) == machine(after)
+}
+
+/// The warning that two setups of one run ran on different machines; nothing where they did not.
+pub fn machines_apart(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+    if !before.0.is_of_one_run_with(after.0) || is_interleaved(before, after) {
+        return None;
+    }
+    let [one, two] = [before, after].map(|(session, setup)| {
+        let machine = session.machine_of(setup);
+        machine.map_or("this machine", |machine| machine.name.as_str())
+    });
+    Some(format!(
+        "The two ran on different machines ({one} and {two}) and did not take turns on one, so they are not interleaved: the ratio includes the difference of the machines."
+    ))
 }
 
 /// Why two sides must not be judged against each other at all; nothing where they may.
@@ -370,6 +394,7 @@ fn or_unknown(text: Option<String>) -> String {
 mod tests {
     use super::*;
     use crate::analysis::testing::session;
+    use powerband_core::domain::machine::RemoteMachine;
     use powerband_core::domain::profile::Tool;
     use powerband_core::domain::setup_report::SetupReport;
 
@@ -406,6 +431,28 @@ mod tests {
         assert_eq!(find(&differences, "Batch sizes").before, "1, 4");
         let remarks = remarks((&session, 0), (&session, 1));
         assert_eq!(remarks, ["test is not complete."]);
+    }
+
+    #[test]
+    fn setups_of_different_machines_are_not_interleaved() {
+        let mut session = session(
+            &["ort:cpu", "ort:cpu,where=rack", "rten:cpu,where=rack"],
+            &[1],
+        );
+        session.completion = Completion::Complete;
+        session.machines.push(RemoteMachine {
+            name: "rack".to_owned(),
+            setups: vec![1, 2],
+            ..RemoteMachine::default()
+        });
+        session.machines[0].environment.cpu.governor = Some("powersave".to_owned());
+        let told = remarks((&session, 0), (&session, 1));
+        assert!(told[0].contains("(this machine and rack)"), "{told:?}");
+        assert!(!is_interleaved((&session, 0), (&session, 1)));
+        assert!(is_interleaved((&session, 1), (&session, 2)));
+        assert!(remarks((&session, 1), (&session, 2)).is_empty());
+        let differences = differences((&session, 0), (&session, 1));
+        assert_eq!(find(&differences, "Governor").after, "powersave");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
 use crate::analysis::{conditions, examined};
 use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::plan::{Keeping, Load, Plan};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup_report::SetupReport;
@@ -71,7 +72,7 @@ pub fn setups(source: &Source<'_>) -> Vec<Block> {
     }
     let heads = [("Threads", ""), ("Start", ""), ("Load", "")];
     let lines = (0..session.plan.setups.len()).map(|setup| setup_line(session, setup));
-    let table = Table::new(&["Setup", "Spelled", "Engine", "Model"], &heads)
+    let table = Table::new(&["Setup", "Spelled", "Machine", "Engine", "Model"], &heads)
         .filled(lines, MOST_SETUPS, "setup", &source.elsewhere())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
@@ -106,12 +107,21 @@ fn setup_line(session: &Session, setup: usize) -> Vec<Cell> {
     vec![
         Cell::of(label),
         spelled,
+        session
+            .machine_of(setup)
+            .map_or_else(Cell::default, machine),
         Cell::known(report.map(|report| report.engine.clone()), why),
         Cell::of(session.model_of(setup).name.as_str()),
         Cell::known(report.map(threads), why),
         time(report.map(|report| report.start_ns)),
         time(report.map(|report| report.load_ns)),
     ]
+}
+
+/// A machine other than this one, with its processor.
+fn machine(machine: &RemoteMachine) -> Cell {
+    let cpu = &machine.environment.cpu.model;
+    Cell::of(format!("{} ({}), {cpu}", machine.name, machine.host))
 }
 
 fn graphs(source: &Source<'_>) -> Vec<Text> {

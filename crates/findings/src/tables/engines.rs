@@ -10,6 +10,7 @@ type Of = Column<EngineLine>;
 #[derive(Clone, Debug)]
 pub struct EngineLine {
     setup: String,
+    machine: String,
     engine: String,
     threads: Option<usize>,
     /// Start of the worker, loading of the library, loading of the model, an empty run, the clock.
@@ -29,6 +30,9 @@ pub fn of_session(session: &Session) -> Table {
         let report = report.as_ref()?;
         Some(EngineLine {
             setup: session.setup_label(setup),
+            machine: session
+                .machine_of(setup)
+                .map_or_else(|| "this machine".to_owned(), |machine| machine.name.clone()),
             engine: report.engine.clone(),
             threads: report.threads,
             times_ns: [
@@ -40,12 +44,19 @@ pub fn of_session(session: &Session) -> Table {
             ],
         })
     });
-    Table::new(COLUMNS, lines.collect())
+    let table = Table::new(COLUMNS, lines.collect());
+    if session.machines.is_empty() {
+        return table.hiding(&["machine"]);
+    }
+    table
 }
 
 /// The columns of engines.
 pub const COLUMNS: &[Of] = &[
     Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup))),
+    Of::words("machine", "Machine", |line| {
+        Some(Cell::words(&line.machine))
+    }),
     Of::words("engine", "Engine", |line| Some(Cell::words(&line.engine))),
     Of::number("threads", "Threads", "", |line| {
         let chosen = line.threads.map(|threads| Cell::count(threads as u64));

@@ -237,6 +237,21 @@ fn empty_row(step: LightStep, title: &str, row: &CaseRow) -> LightRow {
     }
 }
 
+/// The roofs of a case; nothing for one on another machine, whose roofs were not measured.
+fn references_of<'a>(
+    session: &'a Session,
+    case: CaseKey,
+    roofs: &'a [Roofs],
+) -> Result<References<'a>, String> {
+    if let Some(machine) = session.machine_of(case.setup) {
+        return Err(format!(
+            "it ran on {}, and what that machine reaches was not measured",
+            machine.name
+        ));
+    }
+    against::of_setup(session, case.setup, Some(case), roofs)
+}
+
 /// A step that was measured, and its distance from the floor.
 fn measured_row(
     session: &Session,
@@ -256,7 +271,7 @@ fn measured_row(
         .get(row.setup)
         .map_or(Numbers::F32, numbers_of);
     let key = found.case;
-    let floor = against::of_setup(session, row.setup, Some(key), roofs)
+    let floor = references_of(session, key, roofs)
         .and_then(|references| least(session, row.setup, row.point, numbers, &references));
     match floor {
         Ok(floor) => {
@@ -290,7 +305,7 @@ fn further_row(
     let spec = session.plan.setups.get(row.setup)?;
     let mut found = empty_row(step, step.title(), row);
     found.is_taken = is_taken(session, step, spec, row);
-    let references = against::of_setup(session, row.setup, Some(found.case), roofs);
+    let references = references_of(session, found.case, roofs);
     let bring = references.and_then(|references| {
         let beyond = Beyond {
             session,
