@@ -154,7 +154,13 @@ fn take_part(
     let is_known =
         |known: &RemoteMachine| known.host == machine.host && known.setups == machine.setups;
     if !session.machines.iter().any(is_known) {
-        session.machines.push(machine);
+        let is_taken = |known: &RemoteMachine| known.name == machine.name;
+        let name = if session.machines.iter().any(is_taken) {
+            format!("{}, job {}", machine.name, part.job)
+        } else {
+            machine.name.clone()
+        };
+        session.machines.push(RemoteMachine { name, ..machine });
     }
     Ok(())
 }
