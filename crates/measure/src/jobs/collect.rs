@@ -151,18 +151,23 @@ fn take_part(
         session.environment = machine.environment.clone();
         session.roofs = measured.roofs;
     }
+    add_machine(session, machine, &part.job);
+    Ok(())
+}
+
+/// Adds a machine that is not there yet, under a name of its own.
+fn add_machine(session: &mut Session, machine: RemoteMachine, job: &str) {
     let is_known =
         |known: &RemoteMachine| known.host == machine.host && known.setups == machine.setups;
     if !session.machines.iter().any(is_known) {
         let is_taken = |known: &RemoteMachine| known.name == machine.name;
         let name = if session.machines.iter().any(is_taken) {
-            format!("{}, job {}", machine.name, part.job)
+            format!("{}, job {}", machine.name, job)
         } else {
             machine.name.clone()
         };
         session.machines.push(RemoteMachine { name, ..machine });
     }
-    Ok(())
 }
 
 /// The node that a job ran on.
