@@ -233,7 +233,7 @@ fn nothing_in_common(machines: &[&MachineKey]) -> String {
     match machines {
         [] => "There is no case to compare.".to_owned(),
         [one] => format!(
-            "Everything ran on one machine, {}: add setups with where= to the plan, or give sessions of other machines as well.",
+            "Everything ran on {}: add setups with where= to the plan, or give sessions of other machines as well.",
             one.name
         ),
         many => format!(
@@ -364,7 +364,7 @@ mod tests {
         );
         assert!(sentence.contains("no odd one out"), "{sentence}");
         let alone = compare_machines(&[("a", &fleet(&[1_000]))]);
-        assert!(alone.cases.is_empty() && alone.remarks[0].contains("one machine, n0"));
+        assert!(alone.cases.is_empty() && alone.remarks[0].contains("ran on n0: add"));
     }
 
     #[test]
