@@ -87,9 +87,10 @@ pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
 
 /// Whether the two took turns on one machine, so that what slowed it down for a round slowed down both.
 pub(super) fn is_interleaved(before: Measured<'_>, after: Measured<'_>) -> bool {
+    // Two allocations of one scheduler may be two nodes.
     let machine = |(session, setup): Measured<'_>| {
-        let machine = session.machine_of(setup);
-        machine.map(|machine| machine.name.clone())
+        let machine = session.machine_of(setup)?;
+        Some((machine.name.clone(), machine.host.clone()))
     };
     before.0.is_of_one_run_with(after.0) && machine(before) == machine(after)
 }

@@ -75,6 +75,16 @@ pub(super) fn of_setup<'a>(
         card_of(session, setup)
     };
     let published = card.as_deref().and_then(peak::published);
+    // Roofs are of this machine.
+    if let Some(machine) = session.machine_of(setup) {
+        let reason = || {
+            format!(
+                "it ran on {}, and what that machine reaches was not measured",
+                machine.name
+            )
+        };
+        return published.map(References::published).ok_or_else(reason);
+    }
     let found = roofs.iter().find(|roofs| roofs.device == device);
     let Some(found) = found else {
         return no_roofs(&device, published);
