@@ -1,7 +1,7 @@
 //! Device readings of another machine: this program reads them over there, on that machine's clock, and writes them
 //! to the connection; here they are put on this machine's clock.
 //!
-//! `serve` is the other side, behind the hidden subcommand `remote watch`; [`RemoteSampler`] is this one.
+//! `serve` is the other side, behind the hidden subcommand `remote watch`; `RemoteSampler` is this one.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
