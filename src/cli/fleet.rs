@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::args::FleetArgs;
 use super::output;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::fleet::{self, Fleet, FleetCase, FleetMachine};
+use powerband_findings::analysis::case_pair::Ratio;
+use powerband_findings::analysis::fleet::{self, Effects, Fleet, FleetCase, FleetMachine};
 use powerband_findings::tables::{self, view::View};
 
 /// Reads the sessions and prints a table for each case.
@@ -22,10 +23,11 @@ pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
         .map(|(name, session)| (name.as_str(), session))
         .collect();
     let fleet = fleet::compare_machines(&named);
+    let effects = fleet::effects(&named);
     if args.json {
-        output::document(&document(&fleet))?;
+        output::document(&document(&fleet, &effects))?;
     } else {
-        output::answer(&text(&fleet))?;
+        output::answer(&text(&fleet, &effects))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -40,19 +42,49 @@ fn name_of(path: &Path, all: &[PathBuf]) -> String {
     }
 }
 
-fn text(fleet: &Fleet) -> String {
+fn text(fleet: &Fleet, effects: &[Effects]) -> String {
     let cases = fleet.cases.iter().map(|case| {
         let table = View::new(tables::fleet::of_case(case)).without_empty_columns();
         let (setup, point) = (&case.setup, case.point);
         format!("{setup} {point}\n{}{}\n\n", table.to_text(), case.sentence)
     });
+    let effects = effects.iter().map(|effects| {
+        let table = View::new(tables::fleet_effects::of(effects)).to_text();
+        let ([first, second], [one, two]) = (&effects.setups, &effects.machines);
+        format!(
+            "{first} and {second} on {one} and {two}, {}\n{table}{}\n\n",
+            effects.point,
+            effects.sentence()
+        )
+    });
     let remarks = fleet.remarks.iter().map(|remark| format!("· {remark}\n"));
-    cases.chain(remarks).collect()
+    cases.chain(effects).chain(remarks).collect()
 }
 
-fn document(fleet: &Fleet) -> Value {
+fn document(fleet: &Fleet, effects: &[Effects]) -> Value {
     let cases: Vec<Value> = fleet.cases.iter().map(case_document).collect();
-    json!({ "cases": cases, "remarks": fleet.remarks })
+    let effects: Vec<Value> = effects.iter().map(effects_document).collect();
+    json!({ "cases": cases, "effects": effects, "remarks": fleet.remarks })
+}
+
+fn effects_document(effects: &Effects) -> Value {
+    let ratio = |ratio: Ratio| {
+        json!({
+            "speed_up": ratio.speed_up,
+            "ci95": ratio.ci95.map(|ci95| [ci95.low, ci95.high]),
+            "rounds": ratio.rounds,
+        })
+    };
+    json!({
+        "setups": effects.setups,
+        "machines": effects.machines,
+        "batch": effects.point.batch(),
+        "point": effects.point,
+        "of_setup": effects.of_setup.map(ratio),
+        "of_machine": effects.of_machine.map(ratio),
+        "together": ratio(effects.together),
+        "finding": effects.sentence(),
+    })
 }
 
 fn case_document(case: &FleetCase) -> Value {

@@ -12,6 +12,7 @@ pub mod engines;
 pub mod experiments;
 pub mod findings;
 pub mod fleet;
+pub mod fleet_effects;
 pub mod graph;
 pub mod history;
 pub mod kernel_changes;
@@ -289,7 +290,7 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 25] = [
+        let all: [(&str, Vec<&str>); 26] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
@@ -297,6 +298,7 @@ mod tests {
             ("experiments", keys(experiments::COLUMNS)),
             ("findings", keys(findings::COLUMNS)),
             ("fleet", keys(fleet::COLUMNS)),
+            ("fleet effects", keys(fleet_effects::COLUMNS)),
             ("history", keys(history::COLUMNS)),
             ("changes", keys(kernel_changes::COLUMNS)),
             ("kernels", keys(kernels::COLUMNS)),

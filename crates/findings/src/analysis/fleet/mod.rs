@@ -1,5 +1,6 @@
 //! One setup on several machines: each machine against the fleet's median, the odd one out, and what differs there.
 
+mod effects;
 mod peculiarities;
 mod runs;
 
@@ -9,8 +10,9 @@ use peculiarities::peculiarities;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::stats::summary::median;
-use runs::{MachineKey, Run, newest, runs};
+use runs::{MachineKey, Run, machines, newest, runs, shown_name};
 
+pub use effects::{Effect, Effects, effects};
 pub use peculiarities::Peculiarity;
 pub use runs::Named;
 
@@ -68,12 +70,9 @@ pub struct FleetMachine {
 pub fn compare_machines(sessions: &[Named<'_>]) -> Fleet {
     let mut remarks = Vec::new();
     let all = newest(runs(sessions), &mut remarks);
-    let mut machines: Vec<&MachineKey> = Vec::new();
+    let machines = machines(&all);
     let mut groups: Vec<Vec<&Run<'_>>> = Vec::new();
     for run in &all {
-        if !machines.contains(&&run.machine) {
-            machines.push(&run.machine);
-        }
         let known = groups.iter_mut().find(|group| group[0].is_alike(run));
         match known {
             None => groups.push(vec![run]),
@@ -165,16 +164,6 @@ fn odd_beyond(medians: &[f64], fleet: Option<f64>) -> Option<f64> {
         .collect();
     let deviation = median(&distances)? * TO_SIGMA;
     Some((deviation * SIGMAS).max(LEAST.ln_1p()))
-}
-
-/// The name of a machine, with what it calls itself where several have that name.
-fn shown_name(machine: &MachineKey, all: &[&MachineKey]) -> String {
-    let MachineKey { name, host } = machine;
-    let is_other = |other: &&&MachineKey| other.name == *name && other.host != *host;
-    match all.iter().find(is_other) {
-        Some(_) if !host.is_empty() => format!("{name} ({host})"),
-        _ => name.clone(),
-    }
 }
 
 fn sentence(machines: &[FleetMachine], median_ns: Option<f64>) -> String {
@@ -269,13 +258,13 @@ mod tests {
     }
 
     /// Three rounds within 0.2 % of a time.
-    fn measure_about(session: &mut Session, setup: usize, micros: u64) {
+    pub(super) fn measure_about(session: &mut Session, setup: usize, micros: u64) {
         let round =
             |shift: u64| -> Vec<u64> { (0..10).map(|i| micros * (1_000 + shift) + i).collect() };
         measure(session, setup, 1, &[&round(0), &round(1), &round(2)]);
     }
 
-    fn machine(name: &str, governor: &str, setup: usize) -> RemoteMachine {
+    pub(super) fn machine(name: &str, governor: &str, setup: usize) -> RemoteMachine {
         let mut environment = Environment::default();
         environment.cpu.model = "Example 9654".to_owned();
         environment.cpu.governor = Some(governor.to_owned());

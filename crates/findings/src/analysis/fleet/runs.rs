@@ -92,3 +92,24 @@ pub(super) fn newest<'a>(runs: Vec<Run<'a>>, remarks: &mut Vec<String>) -> Vec<R
     }
     kept
 }
+
+/// The machines of these runs, in their order.
+pub(super) fn machines<'a>(runs: &'a [Run<'_>]) -> Vec<&'a MachineKey> {
+    let mut machines: Vec<&MachineKey> = Vec::new();
+    for run in runs {
+        if !machines.contains(&&run.machine) {
+            machines.push(&run.machine);
+        }
+    }
+    machines
+}
+
+/// The name of a machine, with what it calls itself where several have that name.
+pub(super) fn shown_name(machine: &MachineKey, all: &[&MachineKey]) -> String {
+    let MachineKey { name, host } = machine;
+    let is_other = |other: &&&MachineKey| other.name == *name && other.host != *host;
+    match all.iter().find(is_other) {
+        Some(_) if !host.is_empty() => format!("{name} ({host})"),
+        _ => name.clone(),
+    }
+}

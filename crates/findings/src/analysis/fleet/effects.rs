@@ -1,0 +1,271 @@
+//! Two setups on two machines: which part of a difference is the setup's, which the machine's, and whether the one
+//! depends on the other.
+
+use super::runs::{MachineKey, Named, Run, machines, newest, runs, shown_name};
+use crate::analysis::case_pair::{Ratio, compare_cases};
+use crate::analysis::side::Side;
+use crate::analysis::verdict::LEAST_FLOOR;
+use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
+use powerband_core::stats::bootstrap::Interval;
+
+/// Two setups that both ran on two machines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effects {
+    /// The two setups, without what says where they run.
+    pub setups: [String; 2],
+    /// The two machines.
+    pub machines: [String; 2],
+    /// The point of the sweep.
+    pub point: Point,
+    /// What the second setup brings, on each machine.
+    pub of_setup: [Ratio; 2],
+    /// What the second machine brings, with each setup.
+    pub of_machine: [Ratio; 2],
+    /// What the second setup brings on the second machine over what it brings on the first.
+    pub together: Ratio,
+}
+
+/// One line of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// What is changed: `ort:cpu to rten:cpu`.
+    pub change: String,
+    /// What stays: `on rack`, `with ort:cpu`.
+    pub with: String,
+    /// The time without the change over the time with it.
+    pub ratio: Ratio,
+}
+
+impl Effects {
+    /// Its parts, one after the other.
+    pub fn parts(&self) -> Vec<Effect> {
+        let effect = |change: String, with: String, ratio| Effect {
+            change,
+            with,
+            ratio,
+        };
+        let ([first, second], [one, two]) = (&self.setups, &self.machines);
+        let (setup, machine) = (format!("{first} to {second}"), format!("{one} to {two}"));
+        vec![
+            effect(setup.clone(), format!("on {one}"), self.of_setup[0]),
+            effect(setup.clone(), format!("on {two}"), self.of_setup[1]),
+            effect(machine.clone(), format!("with {first}"), self.of_machine[0]),
+            effect(machine, format!("with {second}"), self.of_machine[1]),
+            effect(setup, format!("on {two} over {one}"), self.together),
+        ]
+    }
+
+    /// What follows.
+    pub fn sentence(&self) -> String {
+        let [one, two] = &self.machines;
+        let Some(interval) = self.together.ci95 else {
+            return "Whether what the setup brings depends on the machine needs two rounds of each."
+                .to_owned();
+        };
+        let floor = LEAST_FLOOR.ln_1p();
+        let (low, high) = (interval.low.ln(), interval.high.ln());
+        if low > floor || high < -floor {
+            return format!(
+                "What the setup brings depends on the machine: on {two} it is {} what it is on {one}.",
+                humanize::ratio(self.together.speed_up)
+            );
+        }
+        if low >= -floor && high <= floor {
+            return format!(
+                "What the setup brings is the same on {one} and {two}, within {}.",
+                humanize::percent(LEAST_FLOOR)
+            );
+        }
+        format!(
+            "Whether what the setup brings depends on the machine is inconclusive: {one} and {two} differ by less than the intervals, or than {}.",
+            humanize::percent(LEAST_FLOOR)
+        )
+    }
+}
+
+/// The first setup beside each other one, on the first machine that ran both beside each other machine that did.
+pub fn effects(sessions: &[Named<'_>]) -> Vec<Effects> {
+    let all = newest(runs(sessions), &mut Vec::new());
+    let machines = machines(&all);
+    let mut found = Vec::new();
+    let mut led: Vec<(Point, &str)> = Vec::new();
+    for first in &all {
+        let case = (first.row.point, first.model.as_str());
+        if led.contains(&case) {
+            continue;
+        }
+        let squares = squares(first, &all, &machines);
+        if !squares.is_empty() {
+            led.push(case);
+        }
+        found.extend(squares);
+    }
+    found
+}
+
+/// A run beside each other setup on its machine, and both of them on each other machine.
+fn squares(first: &Run<'_>, all: &[Run<'_>], machines: &[&MachineKey]) -> Vec<Effects> {
+    let is_another_setup = |run: &&Run<'_>| {
+        run.machine == first.machine
+            && run.model == first.model
+            && run.row.point == first.row.point
+            && run.setup != first.setup
+    };
+    let elsewhere = |run: &&Run<'_>| run.machine != first.machine && run.is_alike(first);
+    let mut found = Vec::new();
+    for second in all.iter().filter(is_another_setup) {
+        for other in all.iter().filter(elsewhere) {
+            let is_fourth = |run: &&Run<'_>| run.machine == other.machine && run.is_alike(second);
+            let fourth = all.iter().find(is_fourth);
+            found.extend(fourth.and_then(|fourth| of([first, second, other, fourth], machines)));
+        }
+    }
+    found
+}
+
+/// Both setups on one machine, then both on the other; nothing where two of them cannot be compared.
+fn of(runs: [&Run<'_>; 4], machines: &[&MachineKey]) -> Option<Effects> {
+    let [first, second, other, fourth] = runs;
+    let of_setup = [ratio(first, second)?, ratio(other, fourth)?];
+    Some(Effects {
+        setups: [first.setup.clone(), second.setup.clone()],
+        machines: [first, other].map(|run| shown_name(&run.machine, machines)),
+        point: first.row.point,
+        of_machine: [ratio(first, other)?, ratio(second, fourth)?],
+        together: over(of_setup[1], of_setup[0]),
+        of_setup,
+    })
+}
+
+fn ratio(before: &Run<'_>, after: &Run<'_>) -> Option<Ratio> {
+    if !before.is_measured() || !after.is_measured() {
+        return None;
+    }
+    let [mine, theirs] = [before, after].map(|run| Side {
+        session: run.session,
+        rows: std::slice::from_ref(&run.row),
+        setup: run.row.setup,
+        point: Some(run.row.point),
+    });
+    compare_cases(&mine, &theirs, &before.row, &after.row).ratio
+}
+
+/// One ratio over another that was measured on another machine: what disturbs the one does not disturb the other, so
+/// the squares of their intervals add up.
+fn over(ratio: Ratio, base: Ratio) -> Ratio {
+    let ln = ratio.speed_up.ln() - base.speed_up.ln();
+    let half = |one: Ratio| one.ci95.map(|ci95| (ci95.high / ci95.low).ln() / 2.0);
+    let half = half(ratio).zip(half(base)).map(|(one, two)| one.hypot(two));
+    Ratio {
+        speed_up: ln.exp(),
+        ci95: half.map(|half| Interval {
+            low: (ln - half).exp(),
+            high: (ln + half).exp(),
+        }),
+        rounds: ratio.rounds.min(base.rounds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{machine, measure_about};
+    use super::*;
+    use crate::analysis::testing::session;
+    use powerband_core::domain::session::Session;
+
+    /// Two setups on two machines, a median in microseconds each.
+    fn square(micros: [u64; 4]) -> Session {
+        let specs = [
+            "ort:cpu,where=n0",
+            "rten:cpu,where=n0",
+            "ort:cpu,where=n1",
+            "rten:cpu,where=n1",
+        ];
+        let mut session = session(&specs, &[1]);
+        for (setup, micros) in micros.into_iter().enumerate() {
+            measure_about(&mut session, setup, micros);
+        }
+        for (name, setups) in [("n0", vec![0, 1]), ("n1", vec![2, 3])] {
+            let mut machine = machine(name, "performance", 0);
+            machine.setups = setups;
+            session.machines.push(machine);
+        }
+        session
+    }
+
+    #[test]
+    fn the_parts_of_setup_and_machine_are_told_apart() {
+        let found = effects(&[("a", &square([1_000, 500, 2_000, 1_000]))]);
+        let [one] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!(one.setups, ["ort:cpu", "rten:cpu"]);
+        assert_eq!(one.machines, ["n0", "n1"]);
+        for (part, expected) in one.parts().iter().zip([2.0, 2.0, 0.5, 0.5, 1.0]) {
+            let ratio = part.ratio.speed_up;
+            assert!((ratio / expected - 1.0).abs() < 0.01, "{part:?}");
+        }
+        assert!(one.sentence().contains("is the same on n0 and n1"));
+    }
+
+    #[test]
+    fn a_change_that_helps_on_one_machine_only_is_said() {
+        let found = effects(&[("a", &square([1_000, 500, 2_000, 2_000]))]);
+        assert_eq!(found.len(), 1);
+        let sentence = found[0].sentence();
+        assert!(
+            sentence.contains("depends on the machine: on n1 it is 0.500 × what it is on n0"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn a_restless_machine_decides_nothing() {
+        let mut session = square([1_000, 500, 2_000, 1_010]);
+        let case = session
+            .cases
+            .iter_mut()
+            .find(|case| case.setup == 3)
+            .unwrap();
+        case.rounds[0].samples_ns.fill(800_000);
+        let sentence = effects(&[("a", &session)])[0].sentence();
+        assert!(sentence.contains("inconclusive"), "{sentence}");
+    }
+
+    #[test]
+    fn three_of_four_are_no_square() {
+        let mut session = square([1_000, 500, 2_000, 1_000]);
+        session.cases.retain(|case| case.setup != 3);
+        assert!(effects(&[("a", &session)]).is_empty());
+    }
+
+    #[test]
+    fn one_round_has_no_interval() {
+        let mut session = square([1_000, 500, 2_000, 1_000]);
+        for case in &mut session.cases {
+            case.rounds.truncate(1);
+        }
+        let found = effects(&[("a", &session)]);
+        assert!(
+            found[0].sentence().contains("needs two rounds"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn sessions_of_two_machines_are_a_square_too() {
+        let on = |micros: [u64; 2]| {
+            let mut one = session(&["ort:cpu", "rten:cpu"], &[1]);
+            measure_about(&mut one, 0, micros[0]);
+            measure_about(&mut one, 1, micros[1]);
+            one
+        };
+        let (a, b) = (on([1_000, 900]), on([3_000, 1_500]));
+        let found = effects(&[("a", &a), ("b", &b)]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].machines, ["a", "b"]);
+        let together = found[0].together.speed_up;
+        assert!((together - 2.0 / (10.0 / 9.0)).abs() < 0.01, "{together}");
+    }
+}
