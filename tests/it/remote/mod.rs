@@ -4,6 +4,7 @@ mod bad_links;
 mod bad_luck;
 mod cluster;
 mod detached;
+mod fleet;
 mod link;
 mod measuring;
 mod nodes;

@@ -1,0 +1,47 @@
+//! Two setups on two machines: the setup's part of a difference and the machine's, told apart.
+
+use serde_json::{Value, json};
+
+use super::server::{Server, on};
+use crate::support::Home;
+
+#[test]
+fn what_a_setup_brings_is_compared_on_two_machines() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    let [slow, fast] = ["fake,fixed=9000", "fake,fixed=3000"];
+    let (slow_there, fast_there) = (on("box", slow), on("box", fast));
+    let mut args = vec!["bench", "resnet18@cifar", "--batch", "1"];
+    args.extend(["--preset", "quick", "--rounds", "3", "--out", "a.ron"]);
+    for setup in [slow, fast, &slow_there, &fast_there] {
+        args.extend(["--setup", setup]);
+    }
+    let run = server.run(&home, &args);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+
+    let found = server.run(&home, &["fleet", "a.ron", "--json"]).json();
+    assert_eq!(
+        found["cases"].as_array().map(Vec::len),
+        Some(2),
+        "{found:#}"
+    );
+    let square = &found["effects"][0];
+    assert_eq!(square["machines"], json!(["this machine", "ssh:box"]));
+    let speed_up = |ratio: &Value| ratio["speed_up"].as_f64().expect("a ratio");
+    for on_machine in 0..2 {
+        let of_setup = &square["of_setup"][on_machine];
+        assert!(speed_up(of_setup) > 1.5, "{square:#}");
+        assert_eq!(of_setup["rounds"], 3, "{square:#}");
+    }
+    let quotient = speed_up(&square["of_setup"][1]) / speed_up(&square["of_setup"][0]);
+    assert!((speed_up(&square["together"]) / quotient - 1.0).abs() < 1e-6);
+
+    let text = server.run(&home, &["fleet", "a.ron"]).out;
+    for words in ["fixed=3000", "on ssh:box over this machine"] {
+        assert!(text.contains(words), "no {words} in {text}");
+    }
+    let compared = server.run(&home, &["show", "a.ron"]).out;
+    assert!(compared.contains("not interleaved"), "{compared}");
+}
