@@ -361,6 +361,7 @@ mod tests {
         let sessions: Vec<Session> = [1_000, 1_002, 1_300]
             .map(|micros| {
                 let mut one = session(&["ort:cpu", "rten:cpu"], &[1]);
+                one.plan.seed = micros;
                 measure_about(&mut one, 0, micros);
                 end(&mut one, 1, 1, failed());
                 one
@@ -375,6 +376,7 @@ mod tests {
             found.cases[1].sentence
         );
         let mut other = sessions[0].clone();
+        other.plan.seed = 1;
         other.model.sha256 = "ff".to_owned();
         let apart = compare_machines(&[("a", &sessions[0]), ("b", &other)]);
         assert!(apart.cases.is_empty());
@@ -398,6 +400,19 @@ mod tests {
                 .remarks
                 .iter()
                 .any(|remark| remark.contains("n0 measured some"))
+        );
+    }
+
+    #[test]
+    fn a_copy_of_a_session_is_no_other_machine() {
+        let mut one = session(&["ort:cpu"], &[1]);
+        measure_about(&mut one, 0, 1_000);
+        let found = compare_machines(&[("a", &one), ("copy", &one.clone())]);
+        assert!(found.cases.is_empty(), "{found:?}");
+        assert!(
+            found.remarks[0].contains("ran on a: add"),
+            "{:?}",
+            found.remarks
         );
     }
 

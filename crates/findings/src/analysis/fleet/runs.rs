@@ -37,7 +37,13 @@ impl Run<'_> {
 pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
     let is_one = sessions.len() == 1;
     let mut runs = Vec::new();
-    for &(name, session) in sessions {
+    for &(own_name, session) in sessions {
+        // A copy of a session is no other machine.
+        let is_copy = |other: &&Named<'_>| other.1.is_of_one_run_with(session);
+        let name = sessions
+            .iter()
+            .find(is_copy)
+            .map_or(own_name, |first| first.0);
         for row in case_rows::case_rows(session) {
             let Some(spec) = session.plan.setups.get(row.setup) else {
                 continue;
