@@ -45,7 +45,7 @@ pub(crate) struct DetachArgs {
     /// needs where=slurm.
     #[arg(long, conflicts_with_all = ["more", "out", "json"])]
     pub detach: bool,
-    /// With --detach: spread the points of the sweep over so many tasks of an array. Setups take turns in each.
+    /// With --detach: spread the points of the sweep over this number of tasks of an array. Setups take turns in each.
     #[arg(long, value_name = "TASKS", requires = "detach", default_value_t = 1)]
     pub array: usize,
     /// With --detach: the folder, shared with the nodes, in which the job works [default: the data folder].

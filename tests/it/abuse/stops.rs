@@ -99,5 +99,5 @@ fn a_program_that_is_stopped_while_its_worker_runs_measures_on() {
     assert_eq!(run.status, Some(0), "{}", run.err);
     assert_eq!(document["cases"][0]["rounds"], 2);
     let warnings = document["warnings"].to_string();
-    assert!(!warnings.contains("stood still"), "{warnings}");
+    assert!(!warnings.contains("stopped together"), "{warnings}");
 }

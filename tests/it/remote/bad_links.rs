@@ -1,4 +1,4 @@
-//! Links that are slow, lose packets, are cut in the middle of a line, or go dead without a word.
+//! Links that are slow, lose packets, are cut in the middle of a line, or fail silently.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -236,7 +236,9 @@ fn never_began(state: &PartState, log: &str) -> Outcome {
                 .find(|line| !line.is_empty());
             Outcome::Lost {
                 phase: Phase::Start,
-                reason: last.unwrap_or("the job ended without a word").to_owned(),
+                reason: last
+                    .unwrap_or("the job ended and left no message")
+                    .to_owned(),
             }
         }
     }

@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 pub struct Detaching {
     /// The folder in which the jobs get one of their own; in the data folder where none is given.
     pub folder: Option<PathBuf>,
-    /// Over so many tasks of an array the points of the sweep are spread.
+    /// The number of tasks of an array over which the points of the sweep are spread.
     pub tasks: usize,
     /// Whether each case is measured long enough for its energy.
     pub energy: bool,

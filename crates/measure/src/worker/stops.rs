@@ -1,7 +1,7 @@
 //! Stops while an answer is waited for: of the worker by a signal, of this program, of the whole machine.
 //!
 //! The kernel reports each stop and each continuation of a child to its parent, also those between two looks. A sample
-//! in which a process stood still says nothing about the network.
+//! in which a process was stopped says nothing about the network.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use powerband_core::base::humanize;
 
 /// A machine whose clocks run apart by less was not suspended: they are read one after the other.
 const SUSPENDED: Duration = Duration::from_millis(100);
-/// A pause in a round is as long as a stop of this program, where both stood still together.
+/// A pause in a round is as long as a stop of this program, where both were stopped together.
 const AS_LONG: f64 = 0.9;
 
 /// What the kernel reports of a child.
@@ -28,11 +28,11 @@ pub(crate) enum Change {
 pub(crate) struct Stops {
     /// How often the worker went on after a stop.
     continued: u32,
-    /// How long it stood still, as far as that was seen.
+    /// How long it was stopped, as far as that was seen.
     stopped: Duration,
-    /// Since when it is seen to stand still.
+    /// Since when it is seen to be stopped.
     since: Option<Instant>,
-    /// How long this program stood still.
+    /// How long this program was stopped.
     own: Duration,
     /// How long the machine was suspended.
     machine: Duration,
@@ -51,7 +51,7 @@ impl Stops {
         }
     }
 
-    /// Takes in that this program stood still itself.
+    /// Takes in that this program was stopped itself.
     pub(crate) fn take_in_own(&mut self, stop: Duration) {
         self.own += stop;
     }
@@ -64,7 +64,7 @@ impl Stops {
         }
     }
 
-    /// Whether the worker stands still now.
+    /// Whether the worker is stopped now.
     pub(crate) fn is_stopped(&self) -> bool {
         self.since.is_some()
     }
@@ -119,7 +119,7 @@ impl Stops {
             let own = self.own.as_nanos() as f64;
             (own > 0.0 && pause >= own * AS_LONG).then(|| {
                 format!(
-                    "Powerband and its worker stood still together for {}",
+                    "Powerband and its worker were stopped together for {}",
                     words_for(self.own)
                 )
             })
@@ -166,7 +166,10 @@ mod tests {
         assert_eq!(stops.spoils(&round(&[second / 100; 500])), None);
         let together = round(&[second / 100, 3 * second]);
         let words = stops.spoils(&together).unwrap();
-        assert!(words.contains("stood still together for 3.00 s"), "{words}");
+        assert!(
+            words.contains("were stopped together for 3.00 s"),
+            "{words}"
+        );
         let between = Measured {
             spent_ns: 4 * second,
             ..round(&[second / 100; 10])

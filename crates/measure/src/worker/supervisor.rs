@@ -130,7 +130,7 @@ pub struct Worker {
     process: Process,
     /// Whether another program writes to its standard output as well; the lines of that are skipped.
     has_company: bool,
-    /// How it, this program and the machine stood still while answers were waited for.
+    /// How long it, this program and the machine were stopped while answers were waited for.
     stops: Stops,
     /// From the start of the process to its handshake, in nanoseconds.
     pub start_ns: u64,
@@ -273,7 +273,7 @@ impl Worker {
         self.process.finish(limit, cancel)
     }
 
-    /// How anything stood still since this was last asked.
+    /// What was stopped since this was last asked, and for how long.
     pub(crate) fn take_stops(&mut self) -> Stops {
         self.look_at_stops();
         self.stops.take()
@@ -285,7 +285,7 @@ impl Worker {
         }
     }
 
-    /// The next line as a document, with a look at what stood still until it came.
+    /// The next line as a document, with a look at what was stopped until it came.
     fn hear<T: DeserializeOwned>(
         &mut self,
         limit: Duration,

@@ -132,7 +132,7 @@ impl WorkerGroup {
         self.workers.into_iter().filter_map(Worker::end).collect()
     }
 
-    /// How any of them stood still since this was last asked.
+    /// Which of them were stopped since this was last asked, and for how long.
     pub(crate) fn take_stops(&mut self) -> Stops {
         let workers = self.workers.iter_mut();
         workers.fold(Stops::default(), |all, worker| all.and(worker.take_stops()))

@@ -20,12 +20,12 @@ pub use runs::Named;
 const FEWEST: usize = 3;
 /// What makes the median absolute deviation an estimate of the standard deviation, where that is normal.
 const TO_SIGMA: f64 = 1.4826;
-/// The odd one out is further from the fleet's median than so many standard deviations.
+/// The odd one out is further from the fleet's median than this number of standard deviations.
 const SIGMAS: f64 = 3.0;
 /// A machine that is closer to the fleet's median than this share is never the odd one out.
 const LEAST: f64 = 0.01;
 /// Said wherever machines are compared.
-const NOT_INTERLEAVED: &str = "Rounds on different machines are not interleaved: what else a machine did at the time is part of its number.";
+const NOT_INTERLEAVED: &str = "Rounds on different machines are not interleaved: what a machine did besides at the time is part of its number.";
 
 /// Several machines compared.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ pub mod judging;
 mod machines;
 mod node_work;
 mod profiling;
-mod standing_still;
+mod stops;
 mod walltime;
 mod workers;
 mod wrapping;
@@ -196,7 +196,7 @@ struct Run<'a, 'o> {
     queued: BTreeMap<usize, String>,
     /// When each round of this sitting began, and last when the next one is about to.
     round_began_ns: Vec<u64>,
-    /// How anything stood still during the last question.
+    /// What was stopped during the last request, and for how long.
     stops: Stops,
 }
 

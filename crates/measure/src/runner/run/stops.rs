@@ -1,4 +1,4 @@
-//! Rounds during which a worker, this program or the machine stood still: they are measured again, and that is said.
+//! Rounds during which a worker, this program or the machine was stopped: they are measured again, with a warning.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use powerband_core::domain::event::RunEvent;
 const ATTEMPTS: u32 = 3;
 
 impl Run<'_, '_> {
-    /// Asks for a round until nothing stood still during it.
+    /// Asks for a round until nothing was stopped during it.
     pub(super) fn ask_undisturbed(
         &mut self,
         case: CaseKey,
@@ -49,7 +49,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Says of other times that are kept, those of loading and opening, that something stood still in them.
+    /// Warns that something was stopped during times that are kept, those of loading and opening.
     pub(super) fn take_in_stops(&mut self, setup: usize, request: &Request, stops: Stops) {
         self.stops = stops;
         let doing = match request {
