@@ -4,30 +4,13 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::bad_luck::slow_run;
+use super::bench::bench;
 use super::link::Link;
 use super::server::{self, Server, on};
 use crate::support::{Home, Run};
 
 /// Within this a link that went dead is given up on both sides.
 const BOUND: Duration = Duration::from_mins(3);
-
-fn bench<'a>(rounds: &'a str, setups: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec![
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        rounds,
-        "--json",
-    ];
-    for setup in setups {
-        args.extend(["--setup", setup]);
-    }
-    args
-}
 
 #[test]
 fn a_slow_link_that_loses_packets_adds_nothing_to_samples() {
@@ -40,10 +23,10 @@ fn a_slow_link_that_loses_packets_adds_nothing_to_samples() {
     let home = Home::new();
     let there = on("box", "rten,threads=1");
     // The model goes there first.
-    let sent = server.run(&home, &bench("1", &[&there]));
+    let sent = server.run(&home, &bench("1", [&*there]));
     assert_eq!(sent.status, Some(0), "{sent:#?}");
     link.set(50, 1);
-    let run = server.run(&home, &bench("3", &[&there, "rten,threads=1"]));
+    let run = server.run(&home, &bench("3", [&*there, "rten,threads=1"]));
     assert_eq!(run.status, Some(0), "{run:#?}");
     let document = run.json();
     let finished = |case: usize| document["cases"][case]["outcome"] == "finished";
@@ -108,7 +91,7 @@ fn a_line_that_is_cut_in_its_middle_is_no_sample() {
     fs::write(server.at("there/home/cut"), cut).expect("a script");
     let home = Home::new();
     let there = on("box", "fake,fixed=100883");
-    let run = server.run(&home, &bench("4", &[&there, "fake"]));
+    let run = server.run(&home, &bench("4", [&*there, "fake"]));
     let outcomes = run.outcomes();
     assert_eq!(outcomes[0].2, "lost", "{run:#?}");
     assert_eq!(outcomes[1].2, "finished", "{run:#?}");

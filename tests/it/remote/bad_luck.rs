@@ -6,26 +6,13 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use super::bench::bench;
 use super::server::{self, Server, on};
 use crate::support::{Home, Run};
 
 /// Outcome and reason of a setup over there, beside one here that must be measured.
 fn beside_a_good_one(server: &Server, home: &Home, setup: &str) -> (String, String) {
-    let args = [
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        "2",
-        "--json",
-        "--setup",
-        setup,
-        "--setup",
-        "fake",
-    ];
+    let args = bench("2", [setup, "fake"]);
     let run = server.run(home, &args);
     assert!(!run.err.contains("panicked"), "{run:#?}");
     let outcomes = run.outcomes();
@@ -133,21 +120,7 @@ pub(super) fn slow_run(
     mark: &str,
 ) -> (Child, BufReader<std::process::ChildStderr>) {
     let there = on("box", &format!("fake,sleep=yes,fixed={mark}"));
-    let args = [
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        "6",
-        "--json",
-        "--setup",
-        &there,
-        "--setup",
-        "fake",
-    ];
+    let args = bench("6", [&*there, "fake"]);
     let mut command = server.command(home, &args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");

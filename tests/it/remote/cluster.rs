@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::bench::bench;
 use super::server::program;
 use crate::support::{self, Home, Run};
 
@@ -122,7 +123,7 @@ impl Cluster {
     }
 
     fn bench(&self, home: &Home, setup: &str) -> Run {
-        let output = self.command(home, &bench(setup)).output();
+        let output = self.command(home, &bench("6", [setup, "fake"])).output();
         Run::of(&output.expect("the program starts"))
     }
 
@@ -187,24 +188,6 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-fn bench(setup: &str) -> Vec<&str> {
-    vec![
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        "6",
-        "--json",
-        "--setup",
-        setup,
-        "--setup",
-        "fake",
-    ]
-}
-
 #[test]
 fn one_allocation_is_taken_for_a_run_and_given_back_in_every_ending() {
     let Some(cluster) = Cluster::start(1) else {
@@ -238,7 +221,7 @@ fn one_allocation_is_taken_for_a_run_and_given_back_in_every_ending() {
         program()
     );
     for ending in ["scancel", "SIGKILL"] {
-        let mut command = cluster.command(&home, &bench(&slow));
+        let mut command = cluster.command(&home, &bench("6", [&*slow, "fake"]));
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the program starts");
         let deadline = Instant::now() + Duration::from_mins(1);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::bench::bench;
 use super::server::{Server, on};
 use crate::support::Home;
 
@@ -13,11 +14,8 @@ fn what_a_setup_brings_is_compared_on_two_machines() {
     let home = Home::new();
     let [slow, fast] = ["fake,fixed=9000", "fake,fixed=3000"];
     let (slow_there, fast_there) = (on("box", slow), on("box", fast));
-    let mut args = vec!["bench", "resnet18@cifar", "--batch", "1"];
-    args.extend(["--preset", "quick", "--rounds", "3", "--out", "a.ron"]);
-    for setup in [slow, fast, &slow_there, &fast_there] {
-        args.extend(["--setup", setup]);
-    }
+    let mut args = bench("3", [slow, fast, &slow_there, &fast_there]);
+    args.extend(["--out", "a.ron"]);
     let run = server.run(&home, &args);
     assert_eq!(run.status, Some(0), "{run:#?}");
 

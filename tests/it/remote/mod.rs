@@ -2,6 +2,7 @@
 
 mod bad_links;
 mod bad_luck;
+mod bench;
 mod cluster;
 mod detached;
 mod fleet;

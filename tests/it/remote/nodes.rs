@@ -1,28 +1,11 @@
 //! Nodes of a real Slurm: one that goes down in the middle of a run, two plans at once on one node, and sixteen setups
 //! on four nodes.
 
+use super::bench::bench;
 use super::cluster::Cluster;
 use super::server::{self, program};
 use super::walltime::{begin, ended, until_measured};
 use crate::support::Home;
-
-fn bench<'a>(rounds: &'a str, setups: &'a [String]) -> Vec<&'a str> {
-    let mut args = vec![
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        rounds,
-        "--json",
-    ];
-    for setup in setups {
-        args.extend(["--setup", setup]);
-    }
-    args
-}
 
 fn there(fixed: u32, more: &str) -> String {
     let program = program();
@@ -36,7 +19,11 @@ fn a_node_that_goes_down_ends_its_case_and_keeps_what_was_measured() {
     };
     let home = Home::new();
     let setups = [there(150_991, "sleep=yes,"), "fake".to_owned()];
-    let child = begin(&cluster, &home, &bench("8", &setups));
+    let child = begin(
+        &cluster,
+        &home,
+        &bench("8", setups.iter().map(String::as_str)),
+    );
     until_measured(&home, 2);
     let down = ["update", "nodename=n1", "state=down", "reason=test"];
     cluster.tool("scontrol", &down);
@@ -64,7 +51,11 @@ fn two_plans_at_once_share_a_node() {
     let setups = [100_211, 100_223].map(|fixed| [there(fixed, "sleep=yes,")]);
     let mut children = Vec::new();
     for (home, setups) in homes.iter().zip(&setups) {
-        children.push(begin(&cluster, home, &bench("3", setups)));
+        children.push(begin(
+            &cluster,
+            home,
+            &bench("3", setups.iter().map(String::as_str)),
+        ));
     }
     for (child, fixed) in children.into_iter().zip([100.211, 100.223]) {
         let run = ended(child);
@@ -89,7 +80,11 @@ fn sixteen_setups_are_measured_on_four_nodes() {
     let setups: Vec<String> = (0..16_u32)
         .map(|n| there(1_000 + n, &format!("slurm.nodelist=n{},", 1 + n % 4)))
         .collect();
-    let run = ended(begin(&cluster, &home, &bench("2", &setups)));
+    let run = ended(begin(
+        &cluster,
+        &home,
+        &bench("2", setups.iter().map(String::as_str)),
+    ));
     assert_eq!(run.status, Some(0), "{run:#?}");
     let outcomes = run.outcomes();
     assert_eq!(outcomes.len(), 16, "{run:#?}");

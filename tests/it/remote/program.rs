@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::bench::bench;
 use super::server::{Server, program, write_program};
 use crate::support::{self, Home, Mount};
 
@@ -130,7 +131,7 @@ fn a_home_that_is_read_only_is_passed_over() {
     else {
         return;
     };
-    let run = server.run(&home, &bench("fake,where=ssh:box"));
+    let run = server.run(&home, &bench("3", ["fake,where=ssh:box", "fake"]));
     assert_eq!(run.outcomes()[0].2, "finished", "{run:#?}");
     let folder = server.at("there/run/powerband-remote");
     assert!(!support::files(&folder).is_empty(), "{run:#?}");
@@ -151,7 +152,10 @@ fn without_space_for_a_model_it_is_said_and_nothing_of_it_stays() {
     let Some(_small) = support::component(mounted, "the right to mount a tmpfs") else {
         return;
     };
-    let run = server.run(&home, &bench(&super::server::on("box", "rten,threads=1")));
+    let run = server.run(
+        &home,
+        &bench("3", [&*super::server::on("box", "rten,threads=1"), "fake"]),
+    );
     let outcomes = run.outcomes();
     assert_eq!(outcomes[0].2, "unsupported", "{run:#?}");
     assert_eq!(outcomes[1].2, "finished", "{run:#?}");
@@ -190,7 +194,7 @@ fn a_machine_with_other_processors_gets_no_program() {
     let path = server.at("there/foreign");
     write_program(&path, foreign);
     let setup = format!("fake,where=ssh:box,remote_program={}", path.display());
-    let run = server.run(&home, &bench(&setup));
+    let run = server.run(&home, &bench("3", [&*setup, "fake"]));
     assert_eq!(run.outcomes()[0].2, "unsupported", "{run:#?}");
     let reason = run.json()["cases"][0]["reason"].to_string();
     assert!(
@@ -217,22 +221,6 @@ fn too_new(folder: &Path) -> Option<PathBuf> {
     support::component(made.then(|| folder.join("too-new")), "gcc")
 }
 
-fn bench(setup: &str) -> Vec<&str> {
-    vec![
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--json",
-        "--setup",
-        setup,
-        "--setup",
-        "fake",
-    ]
-}
-
 #[test]
 fn a_program_that_does_not_run_there_says_why() {
     let Some(server) = Server::start() else {
@@ -251,7 +239,7 @@ fn a_program_that_does_not_run_there_says_why() {
         ("/bin/true".to_owned(), "does not answer"),
     ] {
         let setup = format!("fake,where=ssh:box,remote_program={program}");
-        let run = server.run(&home, &bench(&setup));
+        let run = server.run(&home, &bench("3", [&*setup, "fake"]));
         let outcomes = run.outcomes();
         assert_eq!(outcomes[0].2, "unsupported", "{run:#?}");
         assert_eq!(outcomes[1].2, "finished", "{run:#?}");

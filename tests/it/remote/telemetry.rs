@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::bench::bench;
 use super::server::{Server, on};
 use crate::cards::Cards;
 use crate::support::{Home, Run};
@@ -211,21 +212,8 @@ fn a_session_of_another_machine_alone_has_no_reading_of_this_one() {
     };
     let home = Home::new();
     let there = on("box", "fake");
-    let args = [
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        "1",
-        "--json",
-        "--out",
-        "a.ron",
-        "--setup",
-        &there,
-    ];
+    let mut args = bench("1", [&*there]);
+    args.extend(["--out", "a.ron"]);
     let run = server.run(&home, &args);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let found = devices(&run.json());

@@ -3,6 +3,7 @@
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use super::bench::bench;
 use super::cluster::Cluster;
 use super::server::program;
 use crate::support::{self, Home, Run};
@@ -19,22 +20,6 @@ pub(super) fn begin(cluster: &Cluster, home: &Home, args: &[&str]) -> Child {
     let mut command = cluster.command(home, args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().expect("the program starts")
-}
-
-fn bench<'a>(setup: &'a str, rounds: &'a str) -> Vec<&'a str> {
-    vec![
-        "bench",
-        "resnet18@cifar",
-        "--batch",
-        "1",
-        "--preset",
-        "quick",
-        "--rounds",
-        rounds,
-        "--json",
-        "--setup",
-        setup,
-    ]
 }
 
 /// Waits until something shows in what a tool of Slurm says.
@@ -98,7 +83,7 @@ fn a_run_ends_with_a_whole_round_before_its_time_is_over_and_goes_on_in_a_new_al
     let setup = slow("all", "slurm.time=5,");
     let out = home.path("run.ron");
     let out = out.to_str().expect("a path");
-    let mut args = bench(&setup, "90");
+    let mut args = bench("90", [&*setup]);
     args.extend(["--out", out]);
     let child = begin(&cluster, &home, &args);
     let job = running_job(&cluster);
@@ -138,7 +123,7 @@ fn a_job_that_takes_the_node_and_a_limit_that_strikes_in_mid_round_have_names_of
     };
     let home = Home::new();
     let setup = slow("low", "slurm.exclusive=on,");
-    let child = begin(&cluster, &home, &bench(&setup, "90"));
+    let child = begin(&cluster, &home, &bench("90", [&*setup]));
     running_job(&cluster);
     until_measured(&home, 1);
     cluster.tool(
@@ -163,7 +148,7 @@ fn a_job_that_takes_the_node_and_a_limit_that_strikes_in_mid_round_have_names_of
         "fake,sleep=yes,fixed=100789,where=slurm,remote_program={}",
         program()
     );
-    let child = begin(&cluster, &home, &bench(&long, "2"));
+    let child = begin(&cluster, &home, &bench("2", [&*long]));
     let job = running_job(&cluster);
     cluster.tool(
         "scontrol",
@@ -196,7 +181,7 @@ fn a_run_that_waits_says_why_and_its_request_is_taken_back_however_it_ends() {
     let setup = slow("high", "");
     let pending = ["-h", "-t", "PENDING", "-o", "%i"];
     for signal in ["INT", "KILL"] {
-        let child = begin(&cluster, &home, &bench(&setup, "2"));
+        let child = begin(&cluster, &home, &bench("2", [&*setup]));
         let job = until(&cluster, "squeue", &pending, |said| !said.trim().is_empty());
         std::thread::sleep(Duration::from_secs(5));
         Cluster::kill(child.id(), signal);
