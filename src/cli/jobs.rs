@@ -25,36 +25,7 @@ pub(super) fn run(context: &Context, args: &JobsArgs) -> anyhow::Result<ExitCode
 
 fn slurm() -> anyhow::Result<Vec<JobState>> {
     let jobs = state::ask_slurm();
-    jobs.ok_or_else(|| anyhow::anyhow!("Slurm does not answer: squeue --me has to work here"))
-}
-
-/// The states of the parts in words, each once with its number of jobs.
-fn words(states: &[PartState]) -> String {
-    let mut kinds: Vec<(String, usize)> = Vec::new();
-    for state in states {
-        let detail = if state.detail.is_empty() {
-            state.word.to_owned()
-        } else {
-            format!("{}: {}", state.word, state.detail)
-        };
-        match kinds.iter_mut().find(|(known, _)| *known == detail) {
-            Some((_, number)) => *number += 1,
-            None => kinds.push((detail, 1)),
-        }
-    }
-    let kinds = kinds.into_iter().map(|(words, number)| {
-        if states.len() > 1 {
-            format!("{number} {words}")
-        } else {
-            words
-        }
-    });
-    kinds.collect::<Vec<_>>().join("; ")
-}
-
-fn cases(record: &JobRecord, states: &[PartState]) -> (usize, usize) {
-    let done = states.iter().map(|state| state.cases_done).sum();
-    (done, record.beginning.plan.cases().len())
+    jobs.ok_or_else(|| anyhow::anyhow!(state::NO_ANSWER))
 }
 
 fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -83,11 +54,11 @@ fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
         .iter()
         .zip(&states)
         .map(|(record, states)| {
-            let (done, all) = cases(record, states);
+            let (done, all) = state::cases(record, states);
             vec![
                 record.jobs().join(", "),
                 record.beginning.name.clone(),
-                words(states),
+                state::words(states),
                 format!("{done} of {all}"),
                 record.folder.display().to_string(),
             ]
@@ -102,7 +73,7 @@ fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn row(record: &JobRecord, states: &[PartState]) -> Value {
-    let (done, all) = cases(record, states);
+    let (done, all) = state::cases(record, states);
     let parts = record.parts.iter().zip(states).map(|(part, state)| {
         json!({
             "job": part.job,
@@ -117,7 +88,7 @@ fn row(record: &JobRecord, states: &[PartState]) -> Value {
         "id": record.id(),
         "jobs": record.jobs(),
         "name": record.beginning.name,
-        "state": words(states),
+        "state": state::words(states),
         "cases_done": done,
         "cases": all,
         "folder": record.folder,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 pub use super::charts::action::Charts;
 pub use super::compare::action::Compare;
 pub use super::curves::action::Curves;
+pub use super::detached::action::Detached;
 pub use super::figures::action::Figures;
 pub use super::history::action::History;
 pub use super::journey::action::Journey;
@@ -33,6 +34,8 @@ pub enum Action {
     Shell(Shell),
     /// About this machine and its engines.
     Machine(Machine),
+    /// About detached runs.
+    Detached(Detached),
     /// About the roofs of this machine.
     Roofs(Roofs),
     /// About the plan.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::compare::Pick;
 use super::curves::{Pinned, TwoPinned};
+use super::detached::DetachedRun;
 use super::figures::Picture;
 use super::history::Followed;
 use super::journey::ComparedSteps;
@@ -40,6 +41,8 @@ pub enum Message {
     Machine(MachineMessage),
     /// What this machine reaches at most.
     Roofs(RoofsMessage),
+    /// About detached runs.
+    Detached(DetachedMessage),
     /// About what is to be measured.
     Plan(PlanMessage),
     /// About files of sessions, open and in the library, and about journals.
@@ -77,6 +80,17 @@ pub enum MachineMessage {
     InstallStep(String, Option<f32>),
     /// Fetching is over, with what was installed.
     Installed(Result<String, String>),
+}
+
+/// About detached runs.
+#[derive(Debug)]
+pub enum DetachedMessage {
+    /// Those that there are, and why their states are unknown.
+    Found(Vec<DetachedRun>, Option<String>),
+    /// One was saved, and why the folder of its jobs stays, where it does.
+    Collected(PathBuf, Option<String>),
+    /// One could not be collected or cancelled.
+    Failed(String),
 }
 
 /// What this machine reaches at most.

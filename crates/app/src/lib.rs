@@ -8,6 +8,7 @@ pub mod charts;
 pub mod command;
 pub mod compare;
 pub mod curves;
+pub mod detached;
 pub mod figures;
 pub mod find;
 pub mod history;
@@ -40,6 +41,7 @@ use action::{Action, Sessions, Shell};
 use charts::ChartsState;
 use compare::CompareState;
 use curves::CurvesState;
+use detached::DetachedState;
 use figures::Picture;
 use history::HistoryState;
 use jobs::{Jobs, Waker};
@@ -148,6 +150,8 @@ pub struct App {
     pub machine: MachineState,
     /// What this machine reaches at most.
     pub roofs: RoofsState,
+    /// Runs in jobs of Slurm.
+    pub detached: DetachedState,
     /// The plan.
     pub planner: Planner,
     /// The run in progress, or the last one.
@@ -216,6 +220,7 @@ impl App {
             programs: None,
             machine: MachineState::default(),
             roofs: RoofsState::default(),
+            detached: DetachedState::default(),
             planner: Planner::new(remembered.draft.clone()),
             run: None,
             n_runs: 0,
@@ -278,6 +283,7 @@ impl App {
         }
         self.look_for_engines();
         self.read_roofs();
+        self.detached(action::Detached::Look);
         self.look_for_journals();
         self.list_plans();
         self.inspect_model();
@@ -299,6 +305,7 @@ impl App {
             Action::Shell(shell) => self.shell(shell),
             Action::Machine(machine) => self.machine(machine),
             Action::Roofs(roofs) => self.roofs(roofs),
+            Action::Detached(detached) => self.detached(detached),
             Action::Plan(edit) => self.plan(edit),
             Action::Run(run) => self.run(&run),
             Action::Sessions(sessions) => self.sessions(sessions),

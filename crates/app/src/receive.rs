@@ -34,6 +34,7 @@ impl App {
         match message {
             Message::Machine(message) => self.machine_message(message),
             Message::Roofs(message) => self.roofs_message(message),
+            Message::Detached(message) => self.detached_message(message),
             Message::Plan(message) => self.plan_message(message),
             Message::Session(message) => self.session_message(message),
             Message::Finding(message) => self.finding_message(message),

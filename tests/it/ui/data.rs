@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use powerband_app::detached::DetachedRun;
 use powerband_app::machine::EngineState;
 use powerband_app::run::LiveRun;
 use powerband_app::sessions::Findings;
@@ -517,4 +518,19 @@ pub(super) fn roofs(are_measured: bool) -> Vec<Roofs> {
     } else {
         Vec::new()
     }
+}
+
+/// Two detached runs, of which the first has ended.
+pub(super) fn detached_runs() -> Vec<DetachedRun> {
+    let run = |id: &str, state: &str, done, is_alive| DetachedRun {
+        id: id.to_owned(),
+        name: "resnet50".to_owned(),
+        state: state.to_owned(),
+        cases: (done, 4),
+        is_alive,
+    };
+    vec![
+        run("4711", "finished", 4, false),
+        run("4712", "running: on n1 since 09:12", 1, true),
+    ]
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use powerband_app::App;
 use powerband_app::action::{
-    Action, Charts, Compare, Curves, Figures, History, Journey, Kernels, Library, Machine, Roofs,
-    Run, Sessions, Shell, Timeline, Why,
+    Action, Charts, Compare, Curves, Detached, Figures, History, Journey, Kernels, Library,
+    Machine, Roofs, Run, Sessions, Shell, Timeline, Why,
 };
 use powerband_app::command;
 use powerband_app::kernels::instances::Progress;
@@ -31,6 +31,7 @@ use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::analysis::category::Category;
 use powerband_store::trash::discard;
 
+use super::data;
 use super::pictures::{State, desk};
 use super::typing::at_keyboard;
 use super::{Desk, alone, place};
@@ -97,6 +98,9 @@ ways! {
     Action::Machine(Machine::Choose(_)) => Palette,
     Action::Machine(Machine::Point(_, None)) => Palette,
     Action::Machine(Machine::Point(_, Some(_))) => DIALOG,
+    Action::Detached(Detached::Look) => Palette,
+    Action::Detached(Detached::Collect(_)) => Palette,
+    Action::Detached(Detached::Cancel(_)) => Palette,
     Action::Roofs(Roofs::Measure) => Palette,
     Action::Roofs(Roofs::Again) => Palette,
     Action::Roofs(Roofs::Stop) => Palette,
@@ -493,6 +497,8 @@ fn collect_of_run(app: &mut App, arms: &mut BTreeSet<&'static str>, fields: &mut
         run: Run::Start,
     });
     app.run.as_ref().expect("a run").control.pause();
+    app.detached.runs = data::detached_runs();
+    app.detached.is_busy = false;
     app.roofs.measuring = Some(MeasuringRoofs {
         what: "memory copy".to_owned(),
         share: 0.5,

@@ -3,16 +3,19 @@
 
 use eframe::egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhase, vec2};
 use powerband_app::App;
-use powerband_app::action::{Action, Run as RunAction};
+use powerband_app::action::{Action, Run as RunAction, Shell};
 use powerband_app::notices::Weight;
 use powerband_app::run::states::CaseFilter;
 use powerband_app::run::{LiveRun, Stage};
+use powerband_app::screen::Screen;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
 use rustix::process::{Pid, Signal};
 
 use super::behaviour::{draft, is_saved, long_run};
+use super::data;
+use super::pictures::{Album, THEMES};
 use super::{Desk, PATIENCE};
 use crate::support::Home;
 
@@ -175,4 +178,39 @@ fn cases_are_listed_by_state_and_taken_back() {
     desk.act(Action::Run(RunAction::List(CaseFilter::All)));
     desk.steps(2);
     assert_eq!(desk.column("run", "batch"), ["1", "2"]);
+}
+
+#[test]
+fn detached_runs_are_listed_and_can_be_collected_or_cancelled() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.until("they are looked for", |app| !app.detached.is_busy);
+    assert!(!desk.app().detached.has_any());
+    desk.app_mut().detached.runs = data::detached_runs();
+    desk.act(Action::Go(Screen::Run));
+    desk.steps(2);
+    desk.see("Detached runs");
+    desk.see("1 of 4 cases, running: on n1 since 09:12");
+    desk.see("Cancel 4712");
+    // There is no such run on this machine.
+    desk.click("Collect 4711");
+    desk.hear("there is no detached run 4711");
+    desk.until("they are looked for again", |app| !app.detached.is_busy);
+    assert!(!desk.app().detached.has_any());
+}
+
+#[test]
+fn detached_runs_are_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.until("they are looked for", |app| !app.detached.is_busy);
+    desk.app_mut().detached.runs = data::detached_runs();
+    desk.act(Action::Go(Screen::Run));
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        desk.steps(3);
+        album.take(&mut desk, &format!("run-detached-{word}"));
+    }
+    album.close();
 }

@@ -14,8 +14,8 @@ pub use entry::Command;
 use super::find::by_words;
 use super::keys::Shortcut;
 use super::{
-    charts, compare, curves, figures, kernels, library, machine, plan, roofs, run, sessions, shell,
-    tables, timeline, why,
+    charts, compare, curves, detached, figures, kernels, library, machine, plan, roofs, run,
+    sessions, shell, tables, timeline, why,
 };
 
 /// Every command.
@@ -25,6 +25,7 @@ pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
         shell::commands::ALL,
         machine::commands::ALL,
         roofs::commands::ALL,
+        detached::commands::ALL,
         sessions::commands::ALL,
         run::commands::ALL,
         plan::commands::ALL,

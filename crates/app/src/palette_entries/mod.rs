@@ -7,8 +7,8 @@ pub(crate) mod entry;
 pub use entry::{Groups, Offered, anywhere};
 
 use super::{
-    App, compare, curves, history, items, journey, kernels, library, machine, plan, roofs, run,
-    sessions, shell, tables, timeline, why,
+    App, compare, curves, detached, history, items, journey, kernels, library, machine, plan,
+    roofs, run, sessions, shell, tables, timeline, why,
 };
 
 /// Everything that can be done now.
@@ -17,6 +17,7 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
         shell::palette::entries,
         machine::palette::entries,
         roofs::palette::entries,
+        detached::palette::entries,
         plan::palette::entries,
         run::palette::entries,
         sessions::palette::entries,

@@ -29,6 +29,39 @@ pub fn ask_slurm() -> Option<Vec<JobState>> {
     Some(slurm::read_jobs(&answer))
 }
 
+/// Said where Slurm does not answer.
+pub const NO_ANSWER: &str = "Slurm does not answer: squeue --me has to work here";
+
+/// The states of the parts in words, each once with its number of jobs.
+pub fn words(states: &[PartState]) -> String {
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for state in states {
+        let detail = if state.detail.is_empty() {
+            state.word.to_owned()
+        } else {
+            format!("{}: {}", state.word, state.detail)
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == detail) {
+            Some((_, number)) => *number += 1,
+            None => kinds.push((detail, 1)),
+        }
+    }
+    let kinds = kinds.into_iter().map(|(words, number)| {
+        if states.len() > 1 {
+            format!("{number} {words}")
+        } else {
+            words
+        }
+    });
+    kinds.collect::<Vec<_>>().join("; ")
+}
+
+/// Cases of a run that have ended, and all of them.
+pub fn cases(record: &JobRecord, states: &[PartState]) -> (usize, usize) {
+    let done = states.iter().map(|state| state.cases_done).sum();
+    (done, record.beginning.plan.cases().len())
+}
+
 /// How far each part of a run is.
 pub fn parts(record: &JobRecord, jobs: &[JobState]) -> Vec<PartState> {
     let parts = record.parts.iter().enumerate();

@@ -1,6 +1,7 @@
 //! Run: the curve, the cases, the newest samples, the devices, and buttons to pause, skip and stop.
 
 mod cases;
+mod detached;
 mod devices;
 
 use eframe::egui::{self, ScrollArea, Ui, vec2};
@@ -62,6 +63,7 @@ fn two_columns(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>)
             visit(ui, run, actions);
             super::card(ui, |ui| devices::tiles(ui, run));
             super::card(ui, |ui| events(ui, run, EVENTS_LEAST));
+            detached_runs(ui, app, actions);
         } else {
             super::card(ui, |ui| curve(ui, run));
             over_time(ui, run);
@@ -98,7 +100,15 @@ fn one_column(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) 
         }
         over_time(ui, run);
         super::card(ui, |ui| cases::show(ui, app, run, actions));
+        detached_runs(ui, app, actions);
     });
+}
+
+/// Runs in jobs of Slurm, where there are any.
+fn detached_runs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.detached.has_any() {
+        super::card(ui, |ui| detached::show(ui, app, actions));
+    }
 }
 
 /// The current case of a run in progress.
@@ -134,6 +144,8 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::Go(Screen::Plan));
         }
     });
+    ui.add_space(space::LARGE);
+    detached_runs(ui, app, actions);
 }
 
 /// A run that did not start shows why.

@@ -1,0 +1,17 @@
+//! Commands about detached runs.
+
+use crate::action::{Action, Detached};
+use crate::command::entry::{Command, command};
+
+/// These commands.
+pub(crate) const ALL: &[Command] = &[command(
+    "detached-runs",
+    "Look for detached runs",
+    "",
+    |app| {
+        if app.detached.is_busy {
+            return Err("they are looked for");
+        }
+        Ok(Action::Detached(Detached::Look))
+    },
+)];

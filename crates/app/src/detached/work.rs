@@ -1,0 +1,56 @@
+//! Background work on detached runs.
+
+use super::DetachedRun;
+use crate::inbox::{DetachedMessage, Message};
+use crate::jobs::Outlet;
+use powerband_core::base::paths::Paths;
+use powerband_measure::jobs::record::{self, JobRecord};
+use powerband_measure::jobs::state::{self, PartState};
+use powerband_measure::jobs::{collect as collecting, submit};
+
+/// How far they are. Slurm is asked only where there are any.
+pub(super) fn look(paths: &Paths, outlet: &Outlet) {
+    let records = record::all(paths);
+    let jobs = if records.is_empty() {
+        Some(Vec::new())
+    } else {
+        state::ask_slurm()
+    };
+    let trouble = jobs.is_none().then(|| state::NO_ANSWER.to_owned());
+    let jobs = jobs.unwrap_or_default();
+    let runs = if trouble.is_some() {
+        Vec::new()
+    } else {
+        records
+            .iter()
+            .map(|record| run(record, &state::parts(record, &jobs)))
+            .collect()
+    };
+    outlet.send(Message::Detached(DetachedMessage::Found(runs, trouble)));
+}
+
+fn run(record: &JobRecord, states: &[PartState]) -> DetachedRun {
+    DetachedRun {
+        id: record.id().to_owned(),
+        name: record.beginning.name.clone(),
+        state: state::words(states),
+        cases: state::cases(record, states),
+        is_alive: states.iter().any(|state| state.is_alive),
+    }
+}
+
+/// Saves what one measured, and has it opened.
+pub(super) fn collect(paths: &Paths, id: &str, outlet: &Outlet) -> Result<(), String> {
+    let record = record::find(paths, id)?;
+    let jobs = state::ask_slurm().ok_or(state::NO_ANSWER)?;
+    let collected = collecting::collect(paths, &record, &state::parts(&record, &jobs))?;
+    let message = DetachedMessage::Collected(collected.path, collected.left);
+    outlet.send(Message::Detached(message));
+    Ok(())
+}
+
+/// Cancels one.
+pub(super) fn cancel(paths: &Paths, id: &str) -> Result<(), String> {
+    let record = record::find(paths, id)?;
+    submit::cancel(&record).map_or(Ok(()), Err)
+}
