@@ -138,18 +138,35 @@ pub(crate) fn ask(spec: &ProcessSpec, cancel: &CancelToken) -> Option<String> {
     finished.success.then_some(finished.stdout)
 }
 
-/// How much of a job's time is left; nothing where it has no end, or that is unknown.
+/// How much of a job's time is left; nothing where it has no end, where it ends already, or where that is unknown.
 pub(crate) fn time_left(job: &str, cancel: &CancelToken) -> Option<Duration> {
     let job = format!("--jobs={job}");
-    let spec = ProcessSpec::new("squeue").args(["--noheader", &job, "--format=%L|%e"]);
+    let spec = ProcessSpec::new("squeue").args(["--noheader", &job, "--format=%T|%L|%e"]);
     let answer = ask(&spec.env("SLURM_TIME_FORMAT", "%s"), cancel)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     left_of(&answer, now)
 }
 
-/// What is left by the limit, and by the moment at which the job ends: an administrator may change either.
+/// Whether Slurm takes the node for another job: it moves the end of the preempted one to the present.
+pub(crate) fn is_preempted(job: &str, cancel: &CancelToken) -> bool {
+    let spec = ProcessSpec::new("scontrol").args(["--oneliner", "show", "job", job]);
+    ask(&spec, cancel).is_some_and(|answer| has_preempt_time(&answer))
+}
+
+fn has_preempt_time(answer: &str) -> bool {
+    let mut words = answer.split_whitespace();
+    let time = words.find_map(|word| word.strip_prefix("PreemptTime="));
+    time.is_some_and(|time| time.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// What is left by the limit, and by the moment at which the job ends: an administrator may change either. A job that
+/// ends already says why by itself.
 fn left_of(answer: &str, now: Duration) -> Option<Duration> {
-    let (left, end) = answer.trim().split_once('|')?;
+    let (state, times) = answer.trim().split_once('|')?;
+    if state != "RUNNING" {
+        return None;
+    }
+    let (left, end) = times.split_once('|')?;
     let left = duration(left);
     let end = end.parse().ok().map(Duration::from_secs);
     let until_end = end.map(|end| end.saturating_sub(now));
@@ -293,11 +310,25 @@ mod tests {
     #[test]
     fn the_earlier_end_of_a_job_counts() {
         let left = |answer| left_of(answer, Duration::from_secs(1_000)).map(|left| left.as_secs());
-        assert_eq!(left("1:00|1020\n"), Some(20));
-        assert_eq!(left("0:10|1020\n"), Some(10));
-        assert_eq!(left("UNLIMITED|NONE\n"), None);
-        assert_eq!(left("UNLIMITED|999\n"), Some(0));
+        assert_eq!(left("RUNNING|1:00|1020\n"), Some(20));
+        assert_eq!(left("RUNNING|0:10|1020\n"), Some(10));
+        assert_eq!(left("RUNNING|UNLIMITED|NONE\n"), None);
+        assert_eq!(left("RUNNING|UNLIMITED|999\n"), Some(0));
         assert_eq!(left(""), None);
+        // It was preempted or cancelled, and its end is now.
+        assert_eq!(left("COMPLETING|1:00|999\n"), None);
+    }
+
+    #[test]
+    fn a_preempted_job_has_the_moment_of_it() {
+        assert!(has_preempt_time(
+            "JobState=RUNNING PreemptTime=2026-11-26T07:00:00 Nice=0"
+        ));
+        assert!(!has_preempt_time(
+            "JobState=RUNNING PreemptTime=None Nice=0"
+        ));
+        assert!(!has_preempt_time("PreemptEligibleTime=2026-11-26T07:00:00"));
+        assert!(!has_preempt_time(""));
     }
 
     #[test]

@@ -33,6 +33,10 @@ impl Run<'_, '_> {
             let Some(left) = left.filter(|left| *left < needed) else {
                 continue;
             };
+            // The end of its worker says so.
+            if slurm::is_preempted(&job, &self.stop) {
+                continue;
+            }
             let open = self
                 .session
                 .cases
