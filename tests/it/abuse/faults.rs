@@ -1,6 +1,7 @@
 //! Every call that changes a file fails once, or from then on: what was measured is saved, or in the journal, or at
 //! least printed; files are whole or not there; what was there before is untouched.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,29 +64,54 @@ fn run_with(home: &Home, fault: Fault, args: &[&str]) -> Option<(Run, String)> {
     Some((Run::of(&output), failed.to_owned()))
 }
 
-/// Goes through all faults of a command, each in a home of its own.
+/// Runs a command with each fault in turn, each time in a home of its own; the calls that failed.
+fn under_faults(
+    goes_on: bool,
+    prepare: impl Fn(&Home),
+    args: &[&str],
+    check: impl Fn(&Home, &Run, &str),
+) -> Vec<String> {
+    let mut failed = Vec::new();
+    for at in 1..MOST {
+        let home = Home::new();
+        fs::create_dir_all(home.path("home/sessions")).expect("a file of the test");
+        prepare(&home);
+        let fault = Fault {
+            at,
+            error: ERRORS[at % ERRORS.len()],
+            goes_on,
+        };
+        let Some((run, call)) = run_with(&home, fault, args) else {
+            break;
+        };
+        let what = format!("{call} ({fault:?})");
+        assert!(matches!(run.status, Some(0..=2)), "{what}: {run:#?}");
+        assert!(!run.err.contains("panicked"), "{what}: {run:#?}");
+        check(&home, &run, &what);
+        failed.push(call);
+    }
+    assert!(
+        !failed.is_empty() && failed.len() < MOST - 1,
+        "{failed:?} of {args:?}"
+    );
+    failed
+}
+
+/// Goes through all faults of a command that leaves what is in the home as it was.
 fn each_fault(prepare: impl Fn(&Home), args: &[&str], check: impl Fn(&Home, &Run, &str)) {
+    let before = RefCell::new(BTreeMap::new());
+    let prepare = |home: &Home| {
+        prepare(home);
+        before.replace(contents(&home.path("home")));
+    };
+    let is_target = |path: &Path| path.parent().is_some_and(|folder| folder.ends_with("out"));
     for goes_on in [false, true] {
-        let mut failed = Vec::new();
-        for at in 1..MOST {
-            let home = Home::new();
-            fs::create_dir_all(home.path("home/sessions")).expect("a file of the test");
-            prepare(&home);
-            let fault = Fault {
-                at,
-                error: ERRORS[at % ERRORS.len()],
-                goes_on,
-            };
-            let before = contents(&home.path("home"));
-            let Some((run, call)) = run_with(&home, fault, args) else {
-                break;
-            };
-            let what = format!("{call} ({fault:?})");
-            assert!(matches!(run.status, Some(0..=2)), "{what}: {run:#?}");
-            assert!(!run.err.contains("panicked"), "{what}: {run:#?}");
-            let is_target =
-                |path: &Path| path.parent().is_some_and(|folder| folder.ends_with("out"));
-            for (path, bytes) in before.into_iter().filter(|(path, _)| !is_target(path)) {
+        under_faults(goes_on, prepare, args, |home, run, what| {
+            for (path, bytes) in before
+                .take()
+                .into_iter()
+                .filter(|(path, _)| !is_target(path))
+            {
                 assert_eq!(
                     fs::read(&path).ok(),
                     Some(bytes),
@@ -93,13 +119,8 @@ fn each_fault(prepare: impl Fn(&Home), args: &[&str], check: impl Fn(&Home, &Run
                     path.display()
                 );
             }
-            check(&home, &run, &what);
-            failed.push(call);
-        }
-        assert!(
-            !failed.is_empty() && failed.len() < MOST - 1,
-            "{failed:?} of {args:?}"
-        );
+            check(home, run, what);
+        });
     }
 }
 
@@ -331,20 +352,7 @@ fn a_run_that_is_recovered_is_never_in_neither_place() {
     };
     let is_kept = |path: &Path| fs::read(path).ok().as_deref() == Some(lines.as_bytes());
     for goes_on in [false, true] {
-        for at in 1..MOST {
-            let home = Home::new();
-            fs::create_dir_all(home.path("home/sessions")).expect("a file of the test");
-            prepare(&home);
-            let fault = Fault {
-                at,
-                error: ERRORS[at % ERRORS.len()],
-                goes_on,
-            };
-            let Some((run, call)) = run_with(&home, fault, &["recover"]) else {
-                assert!(at > 5, "{at}");
-                break;
-            };
-            let what = format!("{call} ({fault:?})");
+        let failed = under_faults(goes_on, prepare, &["recover"], |home, run, what| {
             let mut sessions = files(&home.path("home/sessions"));
             sessions.retain(|path| path.extension().is_some_and(|end| end == "ron"));
             for path in &sessions {
@@ -357,7 +365,8 @@ fn a_run_that_is_recovered_is_never_in_neither_place() {
             if run.status != Some(0) {
                 run.fails_saying(&["os error"]);
             }
-        }
+        });
+        assert!(failed.len() >= 5, "{failed:?}");
     }
 }
 

@@ -2,11 +2,11 @@
 //! measured, nothing hangs and nothing is left running.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::io::BufReader;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use super::bench::bench;
+use super::bench::{begun, bench};
 use super::server::{self, Server, on};
 use crate::support::{Home, Run};
 
@@ -121,18 +121,9 @@ pub(super) fn slow_run(
 ) -> (Child, BufReader<std::process::ChildStderr>) {
     let there = on("box", &format!("fake,sleep=yes,fixed={mark}"));
     let args = bench("6", [&*there, "fake"]);
-    let mut command = server.command(home, &args);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
-    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
-    let deadline = Instant::now() + Duration::from_mins(2);
-    let mut line = String::new();
-    while !(line.contains("round") && line.contains("where=")) {
-        line.clear();
-        assert!(told.read_line(&mut line).expect("text") > 0, "it ended");
-        assert!(Instant::now() < deadline, "no round");
-    }
-    (child, told)
+    begun(server, home, &args, |line| {
+        line.contains("round") && line.contains("where=")
+    })
 }
 
 #[test]

@@ -132,6 +132,19 @@ impl Cluster {
         run("kill", &[&format!("-{signal}"), &process.to_string()], None);
     }
 
+    /// Processes with these words that know this cluster and no other one.
+    pub(super) fn processes(&self, words: &str) -> Vec<String> {
+        let folder = self.at("").display().to_string();
+        let is_own = |line: &String| {
+            let place = line.split(": ").next().unwrap_or_default();
+            let variables = fs::read(format!("{place}/environ")).unwrap_or_default();
+            String::from_utf8_lossy(&variables).contains(&folder)
+        };
+        let mut all = support::processes_with(words);
+        all.retain(is_own);
+        all
+    }
+
     /// Waits until no job is left.
     pub(super) fn until_given_back(&self) {
         let deadline = Instant::now() + Duration::from_mins(1);
@@ -158,6 +171,15 @@ impl Drop for Cluster {
             let pid = fs::read_to_string(file).unwrap_or_default();
             if !pid.trim().is_empty() {
                 run("kill", &[pid.trim()], None);
+            }
+        }
+        // Those of a node that went down while it measured outlive its daemon.
+        for line in self.processes("slurmstepd") {
+            let pid = line
+                .strip_prefix("/proc/")
+                .and_then(|rest| rest.split(':').next());
+            if let Some(pid) = pid {
+                run("kill", &["-KILL", pid], None);
             }
         }
     }

@@ -1,13 +1,12 @@
 //! Devices of another machine: read over there, beside the cases that run there and no others.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::io::{BufReader, Read as _};
+use std::process::Child;
 
 use serde_json::Value;
 
-use super::bench::bench;
+use super::bench::{begun, bench};
 use super::server::{Server, on};
 use crate::cards::Cards;
 use crate::support::{Home, Run};
@@ -125,18 +124,7 @@ fn slow_run(
         "--setup",
         &there,
     ];
-    let mut command = server.command(home, &args);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the program starts");
-    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
-    let deadline = Instant::now() + Duration::from_mins(2);
-    let mut line = String::new();
-    while !line.contains("round 2") {
-        line.clear();
-        assert!(told.read_line(&mut line).expect("text") > 0, "it ended");
-        assert!(Instant::now() < deadline, "no round");
-    }
-    (child, told)
+    begun(server, home, &args, |line| line.contains("round 2"))
 }
 
 fn ended(child: Child, mut told: BufReader<std::process::ChildStderr>) -> Run {

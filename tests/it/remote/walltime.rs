@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::bench::bench;
 use super::cluster::Cluster;
 use super::server::program;
-use crate::support::{self, Home, Run};
+use crate::support::{Home, Run};
 
 /// A slow made-up setup on a partition; a run of it takes 200 ms.
 fn slow(partition: &str, more: &str) -> String {
@@ -59,19 +59,6 @@ pub(super) fn until_measured(home: &Home, rounds: usize) {
 
 pub(super) fn ended(child: Child) -> Run {
     Run::of(&child.wait_with_output().expect("it ends"))
-}
-
-/// Processes of this cluster that hold a connection, or wait for one.
-fn held(cluster: &Cluster) -> Vec<String> {
-    let folder = cluster.at("").display().to_string();
-    let is_of_cluster = |line: &String| {
-        let folder_of_process = line.split(": ").next().unwrap_or_default();
-        let all = std::fs::read(format!("{folder_of_process}/environ")).unwrap_or_default();
-        String::from_utf8_lossy(&all).contains(&folder)
-    };
-    let mut all = support::processes_with("powerband-begins-here");
-    all.retain(is_of_cluster);
-    all
 }
 
 #[test]
@@ -198,5 +185,6 @@ fn a_run_that_waits_says_why_and_its_request_is_taken_back_however_it_ends() {
     }
     cluster.tool("scancel", &[taken.trim()]);
     cluster.until_given_back();
-    assert_eq!(held(&cluster), Vec::<String>::new());
+    let held = cluster.processes("powerband-begins-here");
+    assert_eq!(held, Vec::<String>::new());
 }
