@@ -13,7 +13,7 @@ use powerband_core::domain::roofs::Roofs;
 use powerband_findings::tables::roofs::noise_words;
 
 /// What measuring them promises, where nothing is kept.
-pub const INVITATION: &str = "The peak arithmetic and bandwidth of the processor and of each engine: what a measured time is compared with. Takes about 20 s; close other programs meanwhile.";
+pub const INVITATION: &str = "The peak arithmetic and bandwidth of the processor and of each engine: what a measured time is compared with. Takes about 20 s; close other programs first.";
 
 /// Progress of measuring roofs.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use powerband_core::domain::telemetry::{
     Lost, MissingSource, Reading, Span, Telemetry, WatchedDevice,
 };
 
-/// How often readings are handed on. The reader of the events has something else to do meanwhile.
+/// How often readings are handed on. The reader of the events has other work in between.
 const HANDED_ON: Duration = Duration::from_millis(500);
 /// Readings for the power of an idle machine.
 const IDLE_READINGS: f64 = 20.0;

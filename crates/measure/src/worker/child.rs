@@ -87,8 +87,12 @@ impl Answers for State {
             }
         }
         if let Some(streams) = &mut self.streams {
-            let answer =
-                streams.ask_meanwhile(&request, Duration::MAX, &CancelToken::default(), &mut || ());
+            let answer = streams.ask_while_waiting(
+                &request,
+                Duration::MAX,
+                &CancelToken::default(),
+                &mut || (),
+            );
             return answer.map_err(|error| match error {
                 WorkerError::Refused(error) => error,
                 other => EngineError::Failed(other.to_string()),

@@ -358,14 +358,14 @@ pub(crate) fn run_watched(
     Ok(collect(process, limit, cancel, watcher, &mut || ()))
 }
 
-/// As [`run_to_end`], with its standard input written by `feed` on a thread of its own; `meanwhile` is called a few
+/// As [`run_to_end`], with its standard input written by `feed` on a thread of its own; `while_waiting` is called a few
 /// times a second.
 pub(crate) fn run_fed(
     spec: &ProcessSpec,
     limit: Duration,
     cancel: &CancelToken,
     feed: impl FnOnce(&mut dyn io::Write) -> io::Result<()> + Send + 'static,
-    meanwhile: &mut dyn FnMut(),
+    while_waiting: &mut dyn FnMut(),
 ) -> io::Result<Finished> {
     let mut process = Process::start(spec, 1 << 20)?;
     if let Some(stdin) = process.stdin.take() {
@@ -375,7 +375,13 @@ pub(crate) fn run_fed(
             feed(&mut *stdin).unwrap_or_default();
         })?;
     }
-    Ok(collect(process, limit, cancel, &mut |_line| {}, meanwhile))
+    Ok(collect(
+        process,
+        limit,
+        cancel,
+        &mut |_line| {},
+        while_waiting,
+    ))
 }
 
 fn collect(
@@ -383,7 +389,7 @@ fn collect(
     limit: Duration,
     cancel: &CancelToken,
     watcher: &mut dyn FnMut(&str),
-    meanwhile: &mut dyn FnMut(),
+    while_waiting: &mut dyn FnMut(),
 ) -> Finished {
     let deadline = Instant::now() + limit;
     let mut stdout = String::new();
@@ -410,7 +416,7 @@ fn collect(
             }
             Incoming::End => break,
             Incoming::Garbled(_) => {}
-            Incoming::Silence => meanwhile(),
+            Incoming::Silence => while_waiting(),
         }
     }
     let ending = process.end();

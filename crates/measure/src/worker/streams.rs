@@ -65,7 +65,7 @@ impl WorkerHandle for Stream {
         &mut self,
         _limit: Duration,
         _cancel: &CancelToken,
-        _meanwhile: &mut dyn FnMut(),
+        _while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
         let answer = self.answers.recv().map_err(|_ended| gone())?;
         Ok(answer?)

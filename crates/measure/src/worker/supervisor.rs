@@ -114,7 +114,7 @@ impl WorkerError {
 }
 
 /// How long this program itself was stopped while it waited: a wait takes no longer than [`LOOK`] otherwise. A worker
-/// that answered meanwhile, or was stopped as well, did not hang.
+/// that answered in the end, or was stopped as well, did not hang.
 fn stopped_for(waited: Duration) -> Duration {
     let longer = waited.saturating_sub(LOOK);
     if longer > MOST_LATE {
@@ -209,19 +209,19 @@ impl Worker {
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Reply, WorkerError> {
-        self.ask_meanwhile(request, limit, cancel, &mut || ())
+        self.ask_while_waiting(request, limit, cancel, &mut || ())
     }
 
     /// The same; while the worker is silent, something small is done a few times a second.
-    pub(crate) fn ask_meanwhile(
+    pub(crate) fn ask_while_waiting(
         &mut self,
         request: &Request,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
         self.say(request)?;
-        self.answer(limit, cancel, meanwhile)
+        self.answer(limit, cancel, while_waiting)
     }
 
     /// Asks without waiting for the answer.
@@ -236,9 +236,9 @@ impl Worker {
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
-        match self.hear(limit, cancel, meanwhile)? {
+        match self.hear(limit, cancel, while_waiting)? {
             Reply::Refused(error) => Err(WorkerError::Refused(error)),
             reply => Ok(reply),
         }
@@ -290,10 +290,10 @@ impl Worker {
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<T, WorkerError> {
         let suspended_ns = clock::suspended_ns();
-        let heard = self.hear_line(limit, cancel, meanwhile);
+        let heard = self.hear_line(limit, cancel, while_waiting);
         self.stops.take_in_suspension(suspended_ns);
         heard
     }
@@ -303,7 +303,7 @@ impl Worker {
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<T, WorkerError> {
         let mut deadline = Instant::now() + limit;
         loop {
@@ -334,7 +334,7 @@ impl Worker {
                         WorkerError::Silent { limit }
                     });
                 }
-                Incoming::Silence => meanwhile(),
+                Incoming::Silence => while_waiting(),
             }
         }
     }

@@ -35,7 +35,7 @@ pub trait WorkerHandle {
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError>;
 }
 
@@ -48,9 +48,9 @@ impl WorkerHandle for Worker {
         &mut self,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
-        Self::answer(self, limit, cancel, meanwhile)
+        Self::answer(self, limit, cancel, while_waiting)
     }
 }
 
@@ -157,14 +157,14 @@ impl<M: WorkerHandle> WorkerGroup<M> {
     }
 
     /// Asks one question and waits for the answer of all. Moments in it are on our clock.
-    pub(crate) fn ask_meanwhile(
+    pub(crate) fn ask_while_waiting(
         &mut self,
         request: &Request,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
-        let mut answer = self.ask(request, limit, cancel, meanwhile);
+        let mut answer = self.ask(request, limit, cancel, while_waiting);
         if let (Some(clock), Ok(Reply::Measured(measured))) = (self.clock, &mut answer) {
             measured.started_monotonic_ns = clock.here(measured.started_monotonic_ns);
         }
@@ -176,14 +176,14 @@ impl<M: WorkerHandle> WorkerGroup<M> {
         request: &Request,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Reply, WorkerError> {
         if self.is_for_one(request) {
             let Some(worker) = self.workers.first_mut() else {
                 return Err(WorkerError::Start("its worker is gone".to_owned()));
             };
             worker.say(request)?;
-            return worker.answer(limit, cancel, meanwhile);
+            return worker.answer(limit, cancel, while_waiting);
         }
         let batch = case_of(request).map(|case| case.point.batch());
         if let Some(batch) = batch.filter(|batch| *batch < self.workers.len()) {
@@ -197,14 +197,19 @@ impl<M: WorkerHandle> WorkerGroup<M> {
         let replies = match request {
             Request::Measure { case, rule } => {
                 let ask = |rule: RoundRule| Request::Measure { case: *case, rule };
-                self.ask_all(&ask(share::waking(rule)), limit, cancel, meanwhile)?;
+                self.ask_all(&ask(share::waking(rule)), limit, cancel, while_waiting)?;
                 // Every copy has to hear it in time, over a connection too.
                 let offset = self.clock.unwrap_or_default();
                 let notice_ns = NOTICE.as_nanos() as u64 + 2 * offset.round_trip_ns;
                 let at = offset.there(clock::monotonic_ns() + notice_ns);
-                self.ask_all(&ask(share::together(rule, at)), limit, cancel, meanwhile)?
+                self.ask_all(
+                    &ask(share::together(rule, at)),
+                    limit,
+                    cancel,
+                    while_waiting,
+                )?
             }
-            request => self.ask_all(request, limit, cancel, meanwhile)?,
+            request => self.ask_all(request, limit, cancel, while_waiting)?,
         };
         share::merge(&replies, batch, self.sharing).ok_or_else(|| {
             WorkerError::Garbled(format!(
@@ -221,7 +226,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
         request: &Request,
         limit: Duration,
         cancel: &CancelToken,
-        meanwhile: &mut dyn FnMut(),
+        while_waiting: &mut dyn FnMut(),
     ) -> Result<Vec<Reply>, WorkerError> {
         let of = self.workers.len();
         for (index, worker) in self.workers.iter_mut().enumerate() {
@@ -236,7 +241,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
         let replies: Vec<Result<Reply, WorkerError>> = self
             .workers
             .iter_mut()
-            .map(|worker| worker.answer(limit, cancel, meanwhile))
+            .map(|worker| worker.answer(limit, cancel, while_waiting))
             .collect();
         let mut heard = Vec::with_capacity(of);
         let mut refused = None;

@@ -88,7 +88,7 @@ impl Run<'_, '_> {
         let mut examiner = Worker::start_process(&process, start_limit, &self.stop)?;
         let limit = Duration::from_millis(limits.load_ms);
         let stop = self.stop.clone();
-        let answer = examiner.ask_meanwhile(request, limit, &stop, &mut || self.look_around());
+        let answer = examiner.ask_while_waiting(request, limit, &stop, &mut || self.look_around());
         match answer? {
             Reply::Examined(examination) => {
                 if let Some(ending) = examiner.end() {

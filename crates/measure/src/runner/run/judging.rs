@@ -206,7 +206,7 @@ impl Run<'_, '_> {
         .map_err(|error| error.to_string())?;
         let stop = self.stop.clone();
         let mut ask = |run: &mut Self, request: &Request| {
-            let answer = worker.ask_meanwhile(request, limit, &stop, &mut || run.look_around());
+            let answer = worker.ask_while_waiting(request, limit, &stop, &mut || run.look_around());
             answer.map_err(|error| format!("the reference does not run: {error}"))
         };
         let load = Request::Load {

@@ -135,7 +135,10 @@ impl Run<'_, '_> {
         let jobs = self.reached.iter().filter_map(|(name, reached)| {
             let own = self.request.machines.iter();
             let own = own.filter(|(_, machine)| key(machine) == *name);
-            Some((reached.job()?, own.map(|(setup, _)| *setup).collect()))
+            Some((
+                reached.link().job()?,
+                own.map(|(setup, _)| *setup).collect(),
+            ))
         });
         jobs.collect()
     }
@@ -168,7 +171,9 @@ impl Run<'_, '_> {
             (WorkerError::Died(ending), Some(machine)) if ending.is_lost => {
                 let reached = self.reached.get(&key(machine));
                 let ended = reached.and_then(|reached| {
-                    reached.ended_by_scheduler(phase, &ending.stderr, &self.stop)
+                    reached
+                        .link()
+                        .ended_by_scheduler(phase, &ending.stderr, &self.stop)
                 });
                 if let Some(outcome) = ended {
                     return WorkerError::Ended(outcome);

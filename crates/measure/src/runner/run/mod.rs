@@ -65,7 +65,7 @@ pub struct PreparedRun {
     pub reference: Option<judging::Reference>,
     /// Where timelines are kept until the session has a file; nothing for nowhere.
     pub traces: Option<PathBuf>,
-    /// How the devices are watched meanwhile; nothing for not at all.
+    /// How the devices are watched during the run; nothing for not at all.
     pub watch: Option<WatchRequest>,
     /// The scheduler's job that the run itself happens in, where it does.
     pub job: Option<String>,

@@ -197,7 +197,7 @@ impl Run<'_, '_> {
         let mut worker = Worker::start(&spec, runtime.as_deref(), &program, start, &stop)
             .map_err(|error| error.to_string())?;
         let limit = Duration::from_millis(limits.load_ms + limits.measure_ms);
-        let answer = worker.ask_meanwhile(&request, limit, &stop, &mut || self.look_around());
+        let answer = worker.ask_while_waiting(&request, limit, &stop, &mut || self.look_around());
         match answer.map_err(|error| error.to_string())? {
             Reply::Profiled {
                 files,

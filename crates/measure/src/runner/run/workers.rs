@@ -226,7 +226,7 @@ impl Run<'_, '_> {
         let stop = self.stop.clone();
         // What happened to it while nothing was asked matters to nothing.
         worker.take_stops();
-        let answer = worker.ask_meanwhile(request, limit, &stop, &mut || self.look_around());
+        let answer = worker.ask_while_waiting(request, limit, &stop, &mut || self.look_around());
         let stops = worker.take_stops();
         self.workers.insert(setup, worker);
         self.take_in_stops(setup, request, stops);

@@ -74,7 +74,7 @@ impl Run<'_, '_> {
         for request in requests {
             let limit = patient(limits.load_ms.max(limits.measure_ms));
             let answer = worker
-                .ask_meanwhile(&request, limit, &stop, &mut || self.look_around())
+                .ask_while_waiting(&request, limit, &stop, &mut || self.look_around())
                 .map_err(|error| error.to_string())?;
             if let Reply::Measured(found) = answer {
                 measured = Some(found);

@@ -15,7 +15,6 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, Remote};
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::machine::{ClockOffset, RemoteMachine};
-use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
 
@@ -96,19 +95,9 @@ impl Reached {
         }
     }
 
-    /// The scheduler's job, where one gave the machine.
-    pub(crate) fn job(&self) -> Option<String> {
-        self.link.job()
-    }
-
-    /// What the end of the scheduler's job means for a case, where the job has ended.
-    pub(crate) fn ended_by_scheduler(
-        &self,
-        phase: Phase,
-        stderr: &str,
-        cancel: &CancelToken,
-    ) -> Option<Outcome> {
-        self.link.ended_by_scheduler(phase, stderr, cancel)
+    /// The connection to it.
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
     }
 
     /// Connects again where the connection is gone.
