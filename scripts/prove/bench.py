@@ -120,6 +120,7 @@ class Bench:
         self.amd: bool = arguments.amd
         self.may_cap: bool = arguments.cap
         self.program: Path = arguments.program.resolve()
+        self.keep: Optional[Path] = arguments.keep
         self.ends = time.monotonic() + 60 * arguments.minutes
         # What a check has at most, so that one that hangs leaves time for the others.
         self.check_ends = self.ends
@@ -147,6 +148,10 @@ class Bench:
     def close(self) -> None:
         if self._loops is not None:
             self._loops.end()
+        if self.keep is not None:
+            self.keep.mkdir(parents=True, exist_ok=True)
+            for path in [*self.folder.glob("*.ron"), *self.folder.glob("*.json")]:
+                shutil.copy2(path, self.keep)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def left(self) -> float:

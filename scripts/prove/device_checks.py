@@ -222,6 +222,7 @@ def roofs(bench: Bench) -> None:
     )
     if ended.status != 0:
         raise Missing(f"powerband roofs ended with {ended.status}: {ended.err.strip()[-300:]}")
+    (bench.folder / "roofs.json").write_text(ended.out, encoding="utf-8")
     devices = json.loads(ended.out)["devices"]
     # Of the first device of its kind: "cpu", "cuda:0", "rocm:0".
     found = next((one for one in devices if one["device"] == bench.device), None)

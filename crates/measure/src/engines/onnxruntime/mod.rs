@@ -10,6 +10,7 @@ mod options;
 mod plugin;
 mod providers;
 mod values;
+mod vendor_libraries;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -228,6 +229,9 @@ fn builder(
     let builder = Session::builder(environment).map_err(|error| explain(&error))?;
     let mut builder = options.tell(builder).map_err(|error| explain(&error))?;
     let mut notes = Vec::new();
+    if let (Some("cuda"), Some(runtime)) = (setup.device.split(':').next(), request.runtime) {
+        vendor_libraries::preload(runtime);
+    }
     match Computes::of(setup).map_err(EngineError::Unsupported)? {
         Computes::BuiltIn(provider, wanted) => provider.register(&mut builder, &wanted)?,
         Computes::PlugIn {

@@ -232,14 +232,33 @@ impl Provider {
         if !self.is_built_in() {
             return Err(EngineError::Unsupported(self.lack()));
         }
-        (self.register)(builder, wanted).map_err(|reason| {
-            EngineError::Unsupported(format!(
+        (self.register)(builder, wanted)
+            .map_err(|reason| EngineError::Unsupported(self.does_not_start(&reason)))
+    }
+
+    fn does_not_start(&self, reason: &str) -> String {
+        match missing_library(reason) {
+            Some(library) if self.devices.contains(&"cuda") => format!(
+                "{} does not start: {library} was not found; `python -m pip install \"onnxruntime-gpu[cuda,cudnn]\"` in the environment of this ONNX Runtime installs CUDA and cuDNN, and LD_LIBRARY_PATH names folders of other copies",
+                self.title
+            ),
+            Some(library) => format!(
+                "{} does not start: {library} was not found; its driver and libraries have to be installed, and their folder known to the system (LD_LIBRARY_PATH)",
+                self.title
+            ),
+            None => format!(
                 "{} does not start: {}; its driver and libraries have to be installed, and its ep. options right",
                 self.title,
                 reason.trim()
-            ))
-        })
+            ),
+        }
     }
+}
+
+/// The library that the system's loader did not find, by its message.
+fn missing_library(reason: &str) -> Option<&str> {
+    let (before, _) = reason.split_once(": cannot open shared object file")?;
+    before.rsplit(' ').next().filter(|name| !name.is_empty())
 }
 
 fn find(word: &str) -> Result<&'static Provider, String> {
@@ -332,6 +351,21 @@ fn migraphx(builder: &mut SessionBuilder, wanted: &Wanted) -> Result<(), String>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_library_that_was_not_found_is_named_with_what_installs_it() {
+        let reason = "provider_bridge.cc:2043 Failed to load library /capi/libonnxruntime_providers_cuda.so with error: libcublasLt.so.13: cannot open shared object file: No such file or directory";
+        let said = |word: &str| find(word).unwrap().does_not_start(reason);
+        assert!(
+            said("cuda").starts_with("CUDA does not start: libcublasLt.so.13 was not found; "),
+            "{}",
+            said("cuda")
+        );
+        assert!(said("cuda").contains("onnxruntime-gpu[cuda,cudnn]"));
+        assert!(!said("migraphx").contains("onnxruntime-gpu"));
+        let other = find("cuda").unwrap().does_not_start("no such option");
+        assert!(other.contains("no such option"), "{other}");
+    }
 
     fn word(spec: &str) -> Result<&'static str, String> {
         provider_of_setup(&spec.parse().unwrap()).map(|provider| provider.word)
