@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use powerband::cli::{self, Wanted};
-use powerband::gui::{self, Started};
+use powerband::gui::{self, Failure, Started};
 
 fn main() -> ExitCode {
     match cli::main(std::env::args_os()) {
@@ -15,7 +15,8 @@ fn main() -> ExitCode {
             };
             match gui::run(started, ending) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(reason) => cli::without_window(&reason),
+                Err(Failure::NoWindow(reason)) => cli::without_window(&reason),
+                Err(Failure::Lost(sentence)) => cli::window_lost(&sentence),
             }
         }
     }

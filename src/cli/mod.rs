@@ -133,6 +133,12 @@ pub fn without_window(reason: &str) -> ExitCode {
     told.unwrap_or_else(|error| status_of(&error))
 }
 
+/// What is said and returned where the display ended while the window was open.
+pub fn window_lost(sentence: &str) -> ExitCode {
+    output::note(&format!("powerband: {sentence}"));
+    ExitCode::from(TROUBLE)
+}
+
 fn status_of(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;

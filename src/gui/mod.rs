@@ -4,6 +4,7 @@ mod dialog_text;
 mod dialogs;
 mod icon;
 mod keyboard;
+mod lost_display;
 mod portal;
 mod repaint_throttle;
 mod shell;
@@ -13,4 +14,4 @@ mod views;
 mod widgets;
 mod window;
 
-pub use window::{Started, Window, run};
+pub use window::{Failure, Started, Window, run};

@@ -1,7 +1,7 @@
 //! The window itself: from start to close, frame by frame.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use eframe::egui::{
@@ -13,7 +13,7 @@ use super::repaint_throttle::{Calm, Pace};
 use super::theme::{self, size, space};
 use super::widgets::handle::{self, Grows};
 use super::widgets::{field, figure, focus, zoom};
-use super::{keyboard, shell, system_theme, views};
+use super::{keyboard, lost_display, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
 use powerband_app::screen::Screen;
@@ -45,8 +45,17 @@ pub struct Started {
 /// If this is set, the window prints the time of its first frame to standard error, for the bench.
 const TIMES: &str = "POWERBAND_TIMES";
 
+/// Why the window is not on the screen any more, or never was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No window could be opened: the reason.
+    NoWindow(String),
+    /// Its display ended: the whole sentence.
+    Lost(String),
+}
+
 /// Opens the window and blocks until it closes, or a signal ends it.
-pub fn run(started: Started, ending: Ending) -> Result<(), String> {
+pub fn run(started: Started, ending: Ending) -> Result<(), Failure> {
     let since = std::env::var_os(TIMES).map(|_| Instant::now());
     let (remembered, _) = settings::read(&settings::window_file(&started.place));
     let options = eframe::NativeOptions {
@@ -55,6 +64,8 @@ pub fn run(started: Started, ending: Ending) -> Result<(), String> {
         renderer: eframe::Renderer::Glow,
         ..Default::default()
     };
+    let opened = Arc::new(OnceLock::new());
+    let is_open = Arc::clone(&opened);
     eframe::run_native(
         "powerband",
         options,
@@ -64,15 +75,20 @@ pub fn run(started: Started, ending: Ending) -> Result<(), String> {
             window.follows_system = true;
             let ctx = creation.egui_ctx.clone();
             ending.wake_with(move || ctx.request_repaint());
+            lost_display::watch(&ending);
+            drop(is_open.set(ending.clone()));
             window.ending = ending;
             Ok(Box::new(window))
         }),
     )
     .map_err(|error| {
+        if let Some(ending) = opened.get() {
+            return Failure::Lost(lost_display::sentence(ending.is_saving()));
+        }
         // The window library names its own source files; the cause stands at the end.
         let words = error.to_string();
         let cause = words.rsplit(": ").next().unwrap_or(&words);
-        format!("the display cannot be used: {cause}.")
+        Failure::NoWindow(format!("the display cannot be used: {cause}."))
     })
 }
 

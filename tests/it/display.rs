@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 /// An Xvfb, ended with its owner.
 pub(crate) struct Display {
-    server: Child,
+    /// The server.
+    pub(crate) server: Child,
     name: String,
 }
 

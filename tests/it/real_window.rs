@@ -102,11 +102,7 @@ fn closing_in_mid_run_asks_and_keeps_what_was_measured() {
     let window = desk.open();
     window.drawn();
     desk.keys("ctrl+Return");
-    window.until("a round in the journal", |_| {
-        desk.home.journals().into_iter().find(|journal| {
-            fs::read_to_string(journal).is_ok_and(|text| text.contains("RoundFinished"))
-        })
-    });
+    window.has_a_round();
     window.ask_to_close();
     let stay = window.until("the question", |picture| {
         picture.button().filter(|button| button.middle().1 > 200)
@@ -137,11 +133,7 @@ fn a_signal_in_mid_run_keeps_what_was_measured() {
     let window = desk.open();
     window.drawn();
     desk.keys("ctrl+Return");
-    window.until("a round in the journal", |_| {
-        desk.home.journals().into_iter().find(|journal| {
-            fs::read_to_string(journal).is_ok_and(|text| text.contains("RoundFinished"))
-        })
-    });
+    window.has_a_round();
     let pid = Pid::from_raw(window.program.id().cast_signed()).expect("a process number");
     kill_process(pid, Signal::TERM).expect("the signal is sent");
     window.ends_well();
@@ -166,7 +158,7 @@ fn a_signal_closes_a_window_that_is_at_rest() {
 }
 
 /// A small real run: one engine, one network, two batch sizes.
-fn draft() -> Draft {
+pub(crate) fn draft() -> Draft {
     Draft {
         name: "by hand".to_owned(),
         model: "resnet18@cifar".to_owned(),
@@ -181,13 +173,13 @@ fn draft() -> Draft {
 }
 
 /// A display, a home, and a hand.
-struct Desk {
+pub(crate) struct Desk {
     display: Display,
-    home: Home,
+    pub(crate) home: Home,
 }
 
 impl Desk {
-    fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let found = display::are_installed(&["Xvfb", "xdotool"]).then_some(());
         component(found, "Xvfb and xdotool (apt-get install xvfb xdotool)")?;
         Some(Self {
@@ -196,11 +188,23 @@ impl Desk {
         })
     }
 
+    /// Ends the display as a crash does: at once, with the window still open.
+    pub(crate) fn crash_display(&self) {
+        use rustix::process::{Pid, Signal, kill_process};
+        let server = Pid::from_child(&self.display.server);
+        kill_process(server, Signal::KILL).expect("the server can be killed");
+    }
+
+    /// Another display, after the first one ended.
+    pub(crate) fn renew_display(&mut self) {
+        self.display = Display::start(1400, 900).expect("Xvfb starts");
+    }
+
     fn window_file(&self) -> PathBuf {
         self.home.path("home/window.ron")
     }
 
-    fn plan(&self, draft: &Draft) {
+    pub(crate) fn plan(&self, draft: &Draft) {
         let remembered = Remembered {
             theme: Theme::Dark,
             draft: draft.clone(),
@@ -220,20 +224,20 @@ impl Desk {
         remembered
     }
 
-    fn sessions(&self) -> Vec<PathBuf> {
+    pub(crate) fn sessions(&self) -> Vec<PathBuf> {
         let all = files(&self.home.path("home/sessions")).into_iter();
         all.filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
             .collect()
     }
 
-    fn show(&self, path: &Path) -> Value {
+    pub(crate) fn show(&self, path: &Path) -> Value {
         let path = path.display().to_string();
         let run = self.home.run(&["show", "--json", &path]);
         assert_eq!(run.status, Some(0), "{run:#?}");
         run.json()
     }
 
-    fn open(&self) -> Window<'_> {
+    pub(crate) fn open(&self) -> Window<'_> {
         let complaints = fs::File::create(self.home.path("stderr.txt")).expect("a file");
         let mut command = self.home.command(&[]);
         command
@@ -266,12 +270,12 @@ impl Desk {
         String::from_utf8_lossy(&output.expect("xdotool starts").stdout).into_owned()
     }
 
-    fn keys(&self, keys: &str) {
+    pub(crate) fn keys(&self, keys: &str) {
         self.xdotool(&["key", keys]);
         thread::sleep(HAND);
     }
 
-    fn types(&self, words: &str) {
+    pub(crate) fn types(&self, words: &str) {
         thread::sleep(HAND);
         self.xdotool(&["type", "--delay", "40", words]);
         thread::sleep(HAND);
@@ -289,16 +293,20 @@ impl Desk {
 }
 
 /// The program in its window, ended with its owner.
-struct Window<'a> {
+pub(crate) struct Window<'a> {
     desk: &'a Desk,
-    program: Child,
+    pub(crate) program: Child,
     server: RustConnection,
     id: u32,
 }
 
 impl Window<'_> {
     /// Waits, and fails with what the program said.
-    fn wait<T>(&mut self, what: &str, mut found: impl FnMut(&mut Self) -> Option<T>) -> T {
+    pub(crate) fn wait<T>(
+        &mut self,
+        what: &str,
+        mut found: impl FnMut(&mut Self) -> Option<T>,
+    ) -> T {
         let begin = Instant::now();
         loop {
             if let Some(found) = found(self) {
@@ -313,7 +321,7 @@ impl Window<'_> {
     }
 
     /// Waits until the picture, or whatever else, has what is looked for.
-    fn until<T>(&self, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
+    pub(crate) fn until<T>(&self, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
         let begin = Instant::now();
         loop {
             if let Some(found) = self.picture().as_ref().and_then(&found) {
@@ -325,8 +333,17 @@ impl Window<'_> {
         }
     }
 
+    /// Waits until a run has measured something.
+    pub(crate) fn has_a_round(&self) {
+        self.until("a round in the journal", |_| {
+            self.desk.home.journals().into_iter().find(|journal| {
+                fs::read_to_string(journal).is_ok_and(|text| text.contains("RoundFinished"))
+            })
+        });
+    }
+
     /// A picture with something on it.
-    fn drawn(&self) -> Picture {
+    pub(crate) fn drawn(&self) -> Picture {
         self.until("picture that is not blank", |picture| {
             (picture.ink() > 0.01).then(|| picture.clone())
         })
@@ -376,7 +393,13 @@ impl Window<'_> {
     }
 
     /// Waits for the end, which is to be a good one.
-    fn ends_well(mut self) {
+    pub(crate) fn ends_well(self) {
+        let (status, said) = self.ends();
+        assert_eq!(status, Some(0), "{said}");
+    }
+
+    /// Waits for the end: the exit status, and what was written to standard error.
+    pub(crate) fn ends(mut self) -> (Option<i32>, String) {
         let begin = Instant::now();
         let status = loop {
             if let Some(status) = self.program.try_wait().expect("a child can be asked") {
@@ -386,8 +409,8 @@ impl Window<'_> {
             thread::sleep(HAND);
         };
         let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
-        assert_eq!(status.code(), Some(0), "{said}");
         assert!(!said.contains("panicked"), "{said}");
+        (status.code(), said)
     }
 }
 
@@ -401,7 +424,7 @@ impl Drop for Window<'_> {
 
 /// Pixels in rows from the top, red first.
 #[derive(Clone)]
-struct Picture {
+pub(crate) struct Picture {
     pixels: Vec<[u8; 3]>,
 }
 

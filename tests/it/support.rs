@@ -223,6 +223,19 @@ pub(crate) fn processes_with(text: &str) -> Vec<String> {
     found
 }
 
+/// Processes that run in this home, by their environment; zombies do not count.
+pub(crate) fn processes_in(home: &Home) -> Vec<String> {
+    let home = home.path("home").display().to_string();
+    let is_in = |folder: &PathBuf| {
+        let variables = fs::read(folder.join("environ")).unwrap_or_default();
+        String::from_utf8_lossy(&variables).contains(&home)
+    };
+    let processes = files(Path::new("/proc")).into_iter().filter(is_in);
+    processes
+        .map(|folder| folder.display().to_string())
+        .collect()
+}
+
 /// A small file system of its own at a folder, for as long as this lives.
 pub(crate) struct Mount(String);
 
