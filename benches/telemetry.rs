@@ -194,7 +194,7 @@ fn disturbance(places: &Places, folder: &Path) -> Result<()> {
             let is_on = (turn + round) % 2 == 0;
             let sampler = is_on.then(|| {
                 let sampler = Sampler::start(survey::survey(places), 10.0);
-                sampler.set_worker(Some(worker.pid()));
+                sampler.set_workers(vec![worker.pid()]);
                 sampler
             });
             let samples_ns = measure(&mut worker)?;

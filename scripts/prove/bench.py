@@ -224,12 +224,14 @@ class Bench:
             raise Missing(f"the check {name} measured nothing")
         return found
 
-    def measured(self, *setups: str, arguments: tuple[str, ...] = (), model: str = "") -> tuple[Any, int]:
+    def measured(
+        self, *setups: str, arguments: tuple[str, ...] = (), model: str = "", batch: int = 0
+    ) -> tuple[Any, int]:
         """A session of the check's own with these setups, and where they begin in it; in a dry run the shared one."""
         if not self.dry:
             words = [word for setup in setups for word in ("--setup", setup)]
             session = self.bench(
-                self.check, model or self.model, *words, "--batch", str(self.batch), *arguments, limit=260
+                self.check, model or self.model, *words, "--batch", str(batch or self.batch), *arguments, limit=260
             )
             return session, 0
         if "dry" not in self.sessions:

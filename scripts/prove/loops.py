@@ -16,7 +16,8 @@ import torch
 import torchvision
 
 Step = Callable[[], dict[str, float]]
-made: dict[tuple[Any, ...], Step] = {}
+# Networks with their inputs, and memory that is held.
+made: dict[tuple[Any, ...], Any] = {}
 
 
 def network_of(model: str, device: str) -> torch.nn.Module:
@@ -130,6 +131,14 @@ def load(request: dict[str, Any]) -> dict[str, Any]:
     return {"products": products, "size": size}
 
 
+def hold(request: dict[str, Any]) -> dict[str, Any]:
+    """Takes the device's memory but for so many bytes."""
+    free, _ = torch.cuda.mem_get_info()
+    size = max(0, int(free - request["leave"]))
+    made[("held",)] = torch.empty(size, dtype=torch.uint8, device=request["device"])
+    return {"bytes": size}
+
+
 def forget(_: dict[str, Any]) -> dict[str, Any]:
     """Gives up its memory, for checks that want all of it."""
     made.clear()
@@ -138,7 +147,7 @@ def forget(_: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-DOES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"loop": loop, "load": load, "forget": forget}
+DOES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"loop": loop, "load": load, "hold": hold, "forget": forget}
 
 
 def answer(document: dict[str, Any]) -> None:

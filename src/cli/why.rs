@@ -69,12 +69,13 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
             may_replace: args.force,
         });
     target.check()?;
-    if !args.no_roofs {
-        measure_roofs(context, &request);
-    }
-    let prepared = prepare::prepare(&context.place(), &request)?;
+    let mut prepared = prepare::prepare(&context.place(), &request)?;
     if let Some(session) = &session {
         experiments::check_same(session, &prepared)?;
+    }
+    if !args.no_roofs {
+        measure_roofs(context, &request);
+        prepared.beginning.roofs = kept::for_setups(&context.place(), &request.setups);
     }
     let Measured {
         session,

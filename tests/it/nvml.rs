@@ -52,7 +52,9 @@ impl Machine {
 }
 
 fn read(watch: &mut dyn Watch, device: usize, worker: Option<u32>) -> Vec<(Quantity, f64)> {
-    watch.read(device, worker).expect("the card is there")
+    watch
+        .read(device, worker.as_slice())
+        .expect("the card is there")
 }
 
 fn value(values: &[(Quantity, f64)], quantity: Quantity) -> Option<f64> {
@@ -290,11 +292,11 @@ fn a_lost_card_is_gone_and_the_other_goes_on() {
     let mut watch = machine.watch();
     assert!(read(&mut *watch, 0, None).len() > 5);
     thread::sleep(Duration::from_millis(800));
-    let gone = watch.read(0, None).unwrap_err();
+    let gone = watch.read(0, &[]).unwrap_err();
     let words = "the driver says that the card is lost: it fell off the bus or was reset";
     assert_eq!(gone.to_string(), words);
     assert!(read(&mut *watch, 1, None).len() > 5);
-    assert!(watch.read(2, None).is_err(), "no such card");
+    assert!(watch.read(2, &[]).is_err(), "no such card");
 }
 
 #[test]
@@ -303,7 +305,7 @@ fn a_card_that_was_lost_before_is_listed_and_gone() {
     let mut watch = machine.watch();
     let device = &watch.devices()[1];
     assert_eq!((device.number, device.id.as_str()), (1, "nvidia-1"));
-    assert!(watch.read(1, None).is_err());
+    assert!(watch.read(1, &[]).is_err());
     assert!(read(&mut *watch, 0, None).len() > 5);
 }
 
@@ -360,6 +362,10 @@ fn the_worker_is_found_among_the_processes() {
     assert_eq!(found("pid=777", own, None), (None, Some(2.0)));
     assert_eq!(found("", own, None), (None, Some(1.0)));
     assert_eq!(found("drawing=778", own, Some(778)), (Some(2.0), Some(1.0)));
+    let waits = "pid=777\nidle=4242";
+    assert_eq!(found(waits, own, Some(777)), (Some(3.0), Some(0.0)));
+    let unknown = "pid=777\nidle=4242\nnot_supported=nvmlDeviceGetProcessUtilization";
+    assert_eq!(found(unknown, own, Some(777)), (Some(3.0), Some(1.0)));
     // In a container the driver's numbers may be other ones, and then nobody can be told apart.
     let other = "pid:[4026532999]";
     assert_eq!(found("pid=777", other, Some(777)), (Some(3.0), Some(1.0)));
@@ -382,6 +388,23 @@ fn processes_that_this_one_started_can_stand_for_workers() {
     assert_eq!(value(&values, Quantity::WorkerMemory), Some(3.0 * GIB));
     drop(child.stdin.take());
     child.wait().unwrap();
+}
+
+#[test]
+fn workers_that_wait_for_their_turn_are_no_others() {
+    let machine = Machine::new("pid=777");
+    let others = |workers: &[u32]| {
+        let values = machine.watch().read(0, workers).expect("the card is there");
+        value(&values, Quantity::OtherProcesses)
+    };
+    assert_eq!(others(&[777]), Some(1.0));
+    assert_eq!(others(&[777, 4_242]), Some(0.0));
+    assert_eq!(others(&[4_242, 777]), Some(0.0));
+    // A program that a worker started.
+    let folder = machine.places.root.join("proc/4242");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("status"), "Name:\tx\nPPid:\t777\n").unwrap();
+    assert_eq!(others(&[777]), Some(0.0));
 }
 
 #[test]

@@ -60,6 +60,9 @@ pub const LAST_RESORT: &str = "rten";
 /// More workers or threads than this are a slip of the finger.
 const MOST_COPIES: usize = 64;
 
+/// The key with which a setup says whose clock times its runs.
+pub(crate) const CLOCK_KEY: &str = "clock";
+
 /// The key with which a setup asks for several workers.
 pub(crate) const COPIES_KEY: &str = "copies";
 

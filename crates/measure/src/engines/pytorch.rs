@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::CLOCK_KEY;
 use super::generate::GENERATE;
 use super::key::{MOST, ON_OFF, TRUE_FALSE, Takes};
 use super::programs::always;
@@ -46,6 +47,7 @@ const OF_FILES: [&str; 5] = [
 const TASKS: [&str; 3] = ["infer", "train", GENERATE];
 /// Who asks for the tokens of `task=generate`.
 const LOOPS: [&str; 2] = ["plain", "generate"];
+const CLOCKS: [&str; 2] = ["device", "host"];
 const OPTIMISERS: [&str; 3] = ["sgd", "adam", "adamw"];
 /// Keys that have a meaning in training alone.
 const OF_TRAINING: [&str; 6] = [
@@ -287,6 +289,12 @@ const KEYS: &[Key] = &[
         "what torch.compile strives for, with mode=compile",
     )
     .usually("default"),
+    Key::new(
+        CLOCK_KEY,
+        Takes::One(&CLOCKS),
+        "times of a run on a card: by events in its queue, or the host's until the card is done; copies of one card take the host's",
+    )
+    .usually("device"),
     Key::new("tf32", ON_OFF, "matrices in TF32 on NVIDIA cards"),
     Key::new("optimiser", Takes::One(&OPTIMISERS), "of training").usually("sgd"),
     Key::new("lr", Takes::Number(""), "learning rate of training"),

@@ -234,13 +234,13 @@ impl Watcher {
         }
     }
 
-    /// Says which process is measuring now, and on which machine: nothing for this one.
-    pub(crate) fn set_worker(&mut self, name: Option<&str>, pid: Option<u32>) {
+    /// Says which processes of the run are on a machine, the measuring one first; on the other machines none is.
+    pub(crate) fn set_workers(&mut self, name: Option<&str>, pids: &[u32]) {
         for machine in &mut self.machines {
-            let pid = pid.filter(|_| machine.name() == name);
+            let pids = if machine.name() == name { pids } else { &[] };
             match &mut machine.sampler {
-                AnySampler::Here(sampler) => sampler.set_worker(pid),
-                AnySampler::There(sampler) => sampler.set_worker(pid),
+                AnySampler::Here(sampler) => sampler.set_workers(pids.to_vec()),
+                AnySampler::There(sampler) => sampler.set_workers(pids.to_vec()),
             }
         }
     }

@@ -66,7 +66,7 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
         let Some(card) = self.cards.get(device) else {
             return Ok(Values::new());
         };
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(device.memory_bytes, Some(68_702_699_520));
         assert_eq!(device.max_clock_mhz, Some(1700.0));
         assert_eq!(device.power_limit_w, Some(500.0));
-        let values = watch.read(0, None).unwrap();
+        let values = watch.read(0, &[]).unwrap();
         let expected = [
             (Quantity::Busy, 57.0),
             (Quantity::Power, 215.0),
@@ -317,7 +317,7 @@ mod tests {
         ];
         assert_eq!(values, expected, "what is rubbish or not there is a gap");
         fs::remove_dir_all(&folder).unwrap();
-        let gone = watch.read(0, None).unwrap_err();
+        let gone = watch.read(0, &[]).unwrap_err();
         assert!(gone.to_string().contains("0000:43:00.0"), "{gone}");
     }
 

@@ -104,7 +104,8 @@ impl Watch for Machine {
         &self.devices
     }
 
-    fn read(&mut self, _device: usize, worker: Option<u32>) -> Result<Values, Gone> {
+    fn read(&mut self, _device: usize, workers: &[u32]) -> Result<Values, Gone> {
+        let worker = workers.first().copied();
         let mut values = Values::new();
         self.read_load(&mut values);
         if let Some(used) = memory_used(&self.root) {
@@ -337,7 +338,7 @@ mod tests {
     }
 
     fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Values {
-        watch.read(0, worker).unwrap()
+        watch.read(0, worker.as_slice()).unwrap()
     }
 
     #[test]

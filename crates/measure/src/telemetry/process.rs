@@ -45,6 +45,18 @@ pub(crate) fn forced_switches(process: &Path) -> Option<u64> {
     counts.reduce(|sum, count| sum + count)
 }
 
+/// Whether a process is one of these, or was started by one of them, or by one that it started.
+pub(crate) fn descends_from(root: &Path, pid: u32, ancestors: &[u32]) -> bool {
+    let mut chain = std::iter::successors(Some(pid), |pid| parent(root, *pid));
+    // A chain is short; one that goes on and on is read while its processes come and go.
+    chain.by_ref().take(64).any(|pid| ancestors.contains(&pid))
+}
+
+fn parent(root: &Path, pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(root.join(format!("proc/{pid}/status"))).ok()?;
+    files::field(&status, "PPid")?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +84,22 @@ mod tests {
         assert_eq!(forced_switches(&root.path().join("proc/8")), None);
         assert!(peak_bytes(std::process::id()).is_some_and(|bytes| bytes > 100_000));
         assert_eq!(peak_bytes(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_program_that_a_worker_started_descends_from_it() {
+        let root = tempfile::tempdir().unwrap();
+        for (pid, parent) in [(1, 0), (5, 1), (7, 5), (8, 7), (9, 1)] {
+            let folder = root.path().join(format!("proc/{pid}"));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(
+                folder.join("status"),
+                format!("Name:\tx\nPPid:\t{parent}\n"),
+            )
+            .unwrap();
+        }
+        let descends = |pid, from: &[u32]| descends_from(root.path(), pid, from);
+        assert!(descends(8, &[5]) && descends(8, &[3, 7]) && descends(7, &[7]));
+        assert!(!descends(9, &[5]) && !descends(8, &[9]) && !descends(1000, &[5]));
     }
 }

@@ -98,7 +98,7 @@ impl Watch for Zones {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
         let zone = self.zones.get_mut(device);
         Ok(zone.map_or_else(Values::new, |zone| zone.read(Instant::now())))
     }

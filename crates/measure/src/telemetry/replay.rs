@@ -74,7 +74,7 @@ impl Watch for Tape {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
         let passed_ns = self.began.elapsed().as_nanos() as u64;
         self.at(device, self.from_ns + passed_ns)
     }

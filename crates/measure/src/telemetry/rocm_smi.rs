@@ -189,7 +189,7 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
         let Some(card) = self.cards.get_mut(device) else {
             return Ok(Values::new());
         };

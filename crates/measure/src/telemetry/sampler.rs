@@ -4,7 +4,7 @@
 //! A driver that hangs holds up its own thread and nothing else: after a while its source is set aside.
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -50,8 +50,8 @@ pub struct Sampler {
 /// What all threads know.
 struct Shared {
     stop: AtomicBool,
-    /// The process that is measuring now; zero for none.
-    worker: AtomicU32,
+    /// The run's processes on this machine; the first one is measuring now.
+    workers: Mutex<Vec<u32>>,
     caught: Mutex<Catch>,
 }
 
@@ -85,7 +85,7 @@ impl Sampler {
         let period_ns = (1e9 / rate_hz) as u64;
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
-            worker: AtomicU32::new(0),
+            workers: Mutex::default(),
             caught: Mutex::new(Catch::default()),
         });
         let names = survey
@@ -105,11 +105,9 @@ impl Sampler {
         }
     }
 
-    /// Says which process is measuring now.
-    pub fn set_worker(&self, pid: Option<u32>) {
-        self.shared
-            .worker
-            .store(pid.unwrap_or(0), Ordering::Relaxed);
+    /// Says which processes are the run's; the first one is measuring now.
+    pub fn set_workers(&self, pids: Vec<u32>) {
+        *self.shared.workers() = pids;
     }
 
     /// What was caught since the last time.
@@ -152,6 +150,10 @@ impl Drop for Sampler {
 }
 
 impl Shared {
+    fn workers(&self) -> MutexGuard<'_, Vec<u32>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Catch> {
         self.caught.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -268,11 +270,11 @@ impl Asker {
     }
 
     fn ask_all(&mut self) {
-        let worker = Some(self.shared.worker.load(Ordering::Relaxed)).filter(|pid| *pid != 0);
+        let workers = self.shared.workers().clone();
         for (own, device) in self.devices.clone() {
             let begun_ns = clock::monotonic_ns();
             self.state.asked_ns.store(begun_ns, Ordering::Relaxed);
-            let answer = self.watch.read(own, worker);
+            let answer = self.watch.read(own, &workers);
             // An answer that came too late is not listened to any more.
             if self.is_over() {
                 return;
@@ -328,20 +330,23 @@ mod tests {
         readings: usize,
     }
 
-    impl<F: FnMut(usize, Option<u32>) -> Result<f64, Gone> + Send> Watch for Scripted<F> {
+    impl<F: FnMut(usize, &[u32]) -> Result<f64, Gone> + Send> Watch for Scripted<F> {
         fn devices(&self) -> &[WatchedDevice] {
             &self.devices
         }
 
-        fn read(&mut self, _device: usize, worker: Option<u32>) -> Result<Values, Gone> {
+        fn read(&mut self, _device: usize, workers: &[u32]) -> Result<Values, Gone> {
             self.readings += 1;
-            Ok(vec![(Quantity::Power, (self.read)(self.readings, worker)?)])
+            Ok(vec![(
+                Quantity::Power,
+                (self.read)(self.readings, workers)?,
+            )])
         }
     }
 
     fn sampler<F>(rate_hz: f64, patience_ms: u64, read: F) -> Sampler
     where
-        F: FnMut(usize, Option<u32>) -> Result<f64, Gone> + Send + 'static,
+        F: FnMut(usize, &[u32]) -> Result<f64, Gone> + Send + 'static,
     {
         let device = WatchedDevice::new("test", DeviceKind::Amd, 0, "0000:43:00.0", "Card");
         let survey = Survey {
@@ -380,9 +385,11 @@ mod tests {
 
     #[test]
     fn readings_come_at_their_rate_and_know_the_worker() {
-        let mut sampler = sampler(100.0, 60_000, |_, worker| Ok(worker.unwrap_or(0).into()));
+        let mut sampler = sampler(100.0, 60_000, |_, workers| {
+            Ok(workers.first().copied().unwrap_or(0).into())
+        });
         fetch_until(&mut sampler, |all| !all.readings.is_empty());
-        sampler.set_worker(Some(42));
+        sampler.set_workers(vec![42, 43]);
         let all = fetch_until(&mut sampler, |all| all.readings.len() > 30);
         assert_eq!(
             all.readings.last().unwrap().values,

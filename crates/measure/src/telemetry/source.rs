@@ -90,7 +90,7 @@ pub trait Watch: Send {
     /// The devices that it reads.
     fn devices(&self) -> &[WatchedDevice];
 
-    /// What could be read of one of them, by its place in that list. `worker` is the process that is
-    /// measuring now.
-    fn read(&mut self, device: usize, worker: Option<u32>) -> Result<Values, Gone>;
+    /// What could be read of one of them, by its place in that list. `workers` are the run's processes on this
+    /// machine; the first one is measuring now.
+    fn read(&mut self, device: usize, workers: &[u32]) -> Result<Values, Gone>;
 }

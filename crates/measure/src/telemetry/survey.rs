@@ -152,7 +152,7 @@ mod tests {
             &self.0
         }
 
-        fn read(&mut self, _device: usize, _worker: Option<u32>) -> Result<Values, Gone> {
+        fn read(&mut self, _device: usize, _workers: &[u32]) -> Result<Values, Gone> {
             Ok(Values::new())
         }
     }

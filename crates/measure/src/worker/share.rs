@@ -4,7 +4,7 @@
 //! the copies' k-th runs, because a batch is done when its last share is.
 
 use super::protocol::{Measured, Reply, Request, RoundRule, WorkerCase};
-use crate::engines;
+use crate::engines::{self, CLOCK_KEY};
 use powerband_core::domain::case::{CpuContention, Epoch, Opening, Part, WarmUp};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
@@ -65,9 +65,15 @@ impl Place {
         for key in self.sharing.keys() {
             own.options.remove(*key);
         }
-        let takes_threads = engines::find(&setup.engine)
-            .is_some_and(|engine| engine.keys().iter().any(|key| key.name == "threads"));
-        if own.device == "cpu" && takes_threads && !own.options.contains_key("threads") {
+        let engine = engines::find(&setup.engine);
+        let takes =
+            |name| engine.is_some_and(|engine| engine.keys().iter().any(|key| key.name == name));
+        let share_a_card = own.device != "cpu" && self.of > devices.len().max(1);
+        if share_a_card && takes(CLOCK_KEY) && !own.options.contains_key(CLOCK_KEY) {
+            // A card's events do not see how long a run waits for the runs of others.
+            own.options.insert(CLOCK_KEY.to_owned(), "host".to_owned());
+        }
+        if own.device == "cpu" && takes("threads") && !own.options.contains_key("threads") {
             // Each with every thread would have the copies fight for the processors.
             let threads = (threads / self.of).max(1);
             own.options

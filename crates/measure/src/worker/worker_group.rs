@@ -99,14 +99,16 @@ impl WorkerGroup {
         self.workers.iter().map(Worker::pid)
     }
 
-    /// The first process, by its number on the machine that it runs on.
-    pub(crate) fn pid_there(&self) -> Option<u32> {
-        let first = self.workers.first()?;
-        if self.is_elsewhere() {
-            first.own_pid
-        } else {
-            Some(first.pid())
-        }
+    /// The processes, by their numbers on the machine that they run on.
+    pub(crate) fn pids_there(&self) -> impl Iterator<Item = u32> + '_ {
+        let is_elsewhere = self.is_elsewhere();
+        self.workers.iter().filter_map(move |worker| {
+            if is_elsewhere {
+                worker.own_pid
+            } else {
+                Some(worker.pid())
+            }
+        })
     }
 
     /// From the start of the slowest process to its handshake, in nanoseconds.

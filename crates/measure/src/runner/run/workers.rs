@@ -216,12 +216,15 @@ impl Run<'_, '_> {
         let Some(mut worker) = self.workers.remove(&setup) else {
             return Err(WorkerError::Start("its worker is gone".to_owned()));
         };
+        let name = |setup| self.session.machine_of(setup).map(|m| m.name.as_str());
         if let Some(watcher) = &mut self.watcher {
-            let machine = self.session.machine_of(setup);
-            watcher.set_worker(
-                machine.map(|machine| machine.name.as_str()),
-                worker.pid_there(),
-            );
+            let beside = self
+                .workers
+                .iter()
+                .filter(|(other, _)| name(**other) == name(setup));
+            let beside = beside.flat_map(|(_, worker)| worker.pids_there());
+            let pids: Vec<u32> = worker.pids_there().chain(beside).collect();
+            watcher.set_workers(name(setup), &pids);
         }
         let stop = self.stop.clone();
         // What happened to it while nothing was asked matters to nothing.

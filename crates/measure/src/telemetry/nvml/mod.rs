@@ -9,7 +9,7 @@ mod readings;
 use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nvml_wrapper::Nvml as Library;
@@ -62,6 +62,7 @@ impl Source for Nvml {
             devices,
             library,
             foreign: foreign(&places.root),
+            root: places.root.clone(),
         }))
     }
 }
@@ -162,6 +163,8 @@ struct Cards {
     due: Vec<[Option<Instant>; ENTRIES.len()]>,
     /// Whether the driver's process numbers are other ones than ours.
     foreign: bool,
+    /// Where `/proc` is.
+    root: PathBuf,
 }
 
 impl Watch for Cards {
@@ -169,7 +172,7 @@ impl Watch for Cards {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, worker: Option<u32>) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, workers: &[u32]) -> Result<Values, Gone> {
         let Some(due) = self.due.get_mut(device) else {
             return Err(Gone("there is no such card".to_owned()));
         };
@@ -178,7 +181,8 @@ impl Watch for Cards {
         let card = card.map_err(|error| Gone(lost(&error).unwrap_or_else(|| error.to_string())))?;
         let mut asked = Asked {
             card: &card,
-            worker,
+            workers,
+            root: &self.root,
             foreign: self.foreign,
             values: Vec::with_capacity(2 * ENTRIES.len()),
         };

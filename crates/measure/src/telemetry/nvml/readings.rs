@@ -1,7 +1,8 @@
 //! What a card is asked again and again.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 use nvml_wrapper::Device;
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
@@ -16,13 +17,17 @@ use nvml_wrapper::sys_exports::field_id;
 
 use super::constants::watts;
 use super::lost;
+use crate::telemetry::process::descends_from;
 use crate::telemetry::source::Values;
 use powerband_core::domain::telemetry::{Quantity, Throttle};
 
 /// One reading of one card.
 pub(super) struct Asked<'a> {
     pub card: &'a Device<'a>,
-    pub worker: Option<u32>,
+    /// The run's processes; the first one is measuring now.
+    pub workers: &'a [u32],
+    /// Where `/proc` is.
+    pub root: &'a Path,
     /// Whether the driver's process numbers are other ones than ours.
     pub foreign: bool,
     /// What was found so far.
@@ -97,6 +102,8 @@ impl Entry {
     }
 }
 
+/// What counts as a moment ago: the driver looks at who computes about five times a second.
+const MOMENT: Duration = Duration::from_secs(1);
 /// How many entries keep their caller waiting.
 const SLOW: usize = 2;
 
@@ -113,9 +120,13 @@ pub(super) const ENTRIES: [Entry; 14] = [
         Ok(field(card, field_id::NVML_FI_DEV_POWER_INSTANT)? / 1e3)
     }),
     Entry::several(power_of_the_last_second),
-    Entry::one(Quantity::Energy, |card| {
-        Ok(card.total_energy_consumption()? as f64 / 1e3)
-    }),
+    // Four milliseconds of a processor on an H200 with driver 580; each of the others takes microseconds.
+    Entry::rarely(
+        90,
+        Question::One(Quantity::Energy, |card| {
+            Ok(card.total_energy_consumption()? as f64 / 1e3)
+        }),
+    ),
     Entry::one(Quantity::Temperature, |card| {
         Ok(card.temperature(TemperatureSensor::Gpu)?.into())
     }),
@@ -200,13 +211,22 @@ fn throttle(card: &Device<'_>) -> Answer<f64> {
     Ok(bits.into())
 }
 
-/// The worker's memory, and how many others compute.
+/// The worker's memory, and how many others compute. Workers of the run that wait for their turn are none of them.
 fn processes(asked: &mut Asked<'_>) -> Answer<()> {
     let computing = asked.card.running_compute_processes()?;
-    let others = computing.iter().map(|process| process.pid);
-    let others: BTreeSet<u32> = others.filter(|pid| Some(*pid) != asked.worker).collect();
-    let mut comparable = !asked.foreign || asked.worker.is_none();
-    if let Some(worker) = asked.worker {
+    let ours: Vec<u32> = [std::process::id()]
+        .iter()
+        .chain(asked.workers)
+        .copied()
+        .collect();
+    let others: BTreeSet<u32> = computing
+        .iter()
+        .map(|process| process.pid)
+        .filter(|pid| !descends_from(asked.root, *pid, &ours))
+        .collect();
+    let worker = asked.workers.first().copied();
+    let mut comparable = !asked.foreign || worker.is_none();
+    if let Some(worker) = worker {
         let mut own = of(worker, computing);
         if own.is_empty() {
             own = of(worker, drawing(asked.card)?);
@@ -216,9 +236,34 @@ fn processes(asked: &mut Asked<'_>) -> Answer<()> {
         asked.values.extend(bytes);
     }
     // The other processes can be counted only where the worker is known among them.
-    let count = comparable.then_some((Quantity::OtherProcesses, others.len() as f64));
-    asked.values.extend(count);
+    if comparable {
+        let count = busy_ones(asked.card, &others)?;
+        asked.values.push((Quantity::OtherProcesses, count as f64));
+    }
     Ok(())
+}
+
+/// How many of these computed a moment ago. A process that only holds memory takes no time from others; where the
+/// driver does not report who computes, all count.
+fn busy_ones(card: &Device<'_>, pids: &BTreeSet<u32>) -> Answer<usize> {
+    if pids.is_empty() {
+        return Ok(0);
+    }
+    let since = SystemTime::now()
+        .checked_sub(MOMENT)
+        .and_then(|then| then.duration_since(SystemTime::UNIX_EPOCH).ok())
+        .map(|since| since.as_micros() as u64);
+    match card.process_utilization_stats(since) {
+        Ok(used) => {
+            let busy = used.iter().filter(|one| one.sm_util > 0);
+            let busy: BTreeSet<u32> = busy.map(|one| one.pid).collect();
+            Ok(busy.intersection(pids).count())
+        }
+        // Nothing computed at all.
+        Err(NvmlError::NotFound) => Ok(0),
+        Err(error) if lost(&error).is_some() => Err(error),
+        Err(_unknown) => Ok(pids.len()),
+    }
 }
 
 /// What a process has on a card: once for each part of it, where the card is divided.

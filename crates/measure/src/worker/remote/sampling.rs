@@ -50,8 +50,8 @@ struct Found {
     missing: Vec<MissingSource>,
 }
 
-/// Reads this machine's devices until the input ends, says so or falls silent; each other line names the process that
-/// measures, and an empty one is a sign of life.
+/// Reads this machine's devices until the input ends, says so or falls silent; each other line names the run's processes here,
+/// the one that measures first, and an empty one is a sign of life.
 pub fn serve(rate_hz: f64) -> io::Result<()> {
     let survey = survey::survey(&Places::of_user());
     write_line(&Found {
@@ -77,7 +77,7 @@ pub fn serve(rate_hz: f64) -> io::Result<()> {
         match line {
             Ok(line) if line.is_empty() => {}
             Ok(line) if line == END => return write_readings(&mut sampler),
-            Ok(line) => sampler.set_worker(line.parse().ok().filter(|pid| *pid != 0)),
+            Ok(line) => sampler.set_workers(workers_of(&line)),
             Err(RecvTimeoutError::Timeout) => {
                 write_readings(&mut sampler)?;
                 due = Instant::now() + WRITTEN;
@@ -86,6 +86,12 @@ pub fn serve(rate_hz: f64) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The processes that a line names, with blanks between.
+fn workers_of(line: &str) -> Vec<u32> {
+    let pids = line.split(' ').map_while(|pid| pid.parse().ok());
+    pids.filter(|pid| *pid != 0).collect()
 }
 
 fn write_readings(sampler: &mut Sampler) -> io::Result<()> {
@@ -131,7 +137,7 @@ pub(crate) struct RemoteSampler {
     has_ended: bool,
     /// Warnings that came from over there.
     warnings: usize,
-    worker: Option<u32>,
+    workers: Vec<u32>,
 }
 
 impl RemoteSampler {
@@ -157,7 +163,7 @@ impl RemoteSampler {
             lost: Vec::new(),
             has_ended: false,
             warnings: 0,
-            worker: None,
+            workers: Vec::new(),
         })
     }
 
@@ -197,14 +203,20 @@ impl RemoteSampler {
         self.has_ended
     }
 
-    /// Says which process over there is measuring now.
-    pub(crate) fn set_worker(&mut self, pid: Option<u32>) {
-        if self.worker == pid || self.has_ended {
+    /// Says which processes over there are the run's; the first one is measuring now.
+    pub(crate) fn set_workers(&mut self, pids: Vec<u32>) {
+        if self.workers == pids || self.has_ended {
             return;
         }
-        self.worker = pid;
+        // An empty line is a sign of life.
+        let line = if pids.is_empty() {
+            "0".to_owned()
+        } else {
+            let words: Vec<String> = pids.iter().map(u32::to_string).collect();
+            words.join(" ")
+        };
+        self.workers = pids;
         // That it cannot be written is noticed at the next reading.
-        let line = pid.unwrap_or(0).to_string();
         self.process.send(&line).unwrap_or_default();
     }
 
@@ -388,7 +400,7 @@ mod tests {
         let mut sampler = sampler(&lines);
         sampler.hear_devices(&CancelToken::default()).unwrap();
         assert_eq!(sampler.devices[0].machine.as_deref(), Some("rack"));
-        sampler.set_worker(Some(42));
+        sampler.set_workers(vec![42]);
         let all = fetch_all(&mut sampler);
         let read: Vec<(u64, usize)> = all
             .readings
