@@ -26,6 +26,7 @@ mod kernels;
 mod kernels_text;
 mod limits_text;
 mod machines;
+mod machines_text;
 mod manual;
 mod model;
 mod output;

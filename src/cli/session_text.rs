@@ -1,6 +1,9 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
-use super::{claims_text, comparison_text, flags_text, journey, limits_text, resources, why_text};
+use super::{
+    claims_text, comparison_text, flags_text, journey, limits_text, machines_text, resources,
+    why_text,
+};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
@@ -162,8 +165,6 @@ fn head(session: &Session) -> String {
             command.unwrap_or_default(),
         );
     }
-    let environment = &session.environment;
-    let cpu = &environment.cpu;
     let state = match session.completion {
         Completion::Complete => "",
         Completion::Cancelled => ", cancelled",
@@ -191,18 +192,13 @@ fn head(session: &Session) -> String {
         .collect();
     let sittings = sittings.concat();
     format!(
-        "{made_up}{}, {} UTC, {} preset, {}{state}\n{load}{sittings}{}Machine  {}, {} threads, {}\nSystem   {}, kernel {}; Powerband {}\n",
+        "{made_up}{}, {} UTC, {} preset, {}{state}\n{load}{sittings}{}{}",
         session.name,
         session.created.replace('T', " ").trim_end_matches('Z'),
         session.plan.preset,
         humanize::clock_time(session.elapsed_ns as f64 / 1e9),
         networks(session),
-        cpu.model,
-        cpu.threads,
-        humanize::bytes(environment.memory.total_bytes),
-        environment.os,
-        environment.kernel,
-        environment.program,
+        machines_text::machines(session),
     )
 }
 

@@ -84,6 +84,14 @@ impl Setup {
         self
     }
 
+    /// The machine that it asks for, as `where=` or `via=` spells it; nothing for this one.
+    pub fn machine_asked_for(&self) -> Option<&str> {
+        let asked = self.options.get(WHERE_KEY);
+        asked
+            .or_else(|| self.options.get(VIA_KEY))
+            .map(String::as_str)
+    }
+
     /// Whether something is meant to disturb its runs.
     pub fn has_neighbour(&self) -> bool {
         self.options.contains_key(NEIGHBOUR_KEY)
@@ -192,6 +200,13 @@ mod tests {
             "ort:cpu,threads=2"
         );
         assert_eq!(bare("ort,via=sh,remote_program=/opt/powerband"), "ort:cpu");
+        let asked = |spec: &str| {
+            let setup: Setup = spec.parse().unwrap();
+            setup.machine_asked_for().map(str::to_owned)
+        };
+        assert_eq!(asked("ort,where=rack").as_deref(), Some("rack"));
+        assert_eq!(asked("ort,via=sh").as_deref(), Some("sh"));
+        assert_eq!(asked("ort"), None);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub mod kernel_fixtures;
 pub mod kernel_name;
 pub mod limits;
 pub mod lint;
+pub mod machine_lines;
 pub mod memory;
 pub mod metrics;
 pub mod models;

@@ -31,11 +31,18 @@ pub fn provenance_text(sessions: &[&Session]) -> String {
     parts.join(" · ")
 }
 
-/// A processor and its cards.
+/// The processors of the machines that it ran on, and their cards.
 fn machine(session: &Session) -> impl Iterator<Item = &str> {
-    let environment = &session.environment;
-    let cards = environment.gpus.iter().map(|card| card.name.as_str());
-    std::iter::once(environment.cpu.model.as_str()).chain(cards)
+    let setups = 0..session.plan.setups.len();
+    let reached = setups.filter(|&setup| {
+        session.machine_of(setup).is_some()
+            || session.plan.setups[setup].machine_asked_for().is_none()
+    });
+    reached.flat_map(|setup| {
+        let environment = session.environment_of(setup);
+        let cards = environment.gpus.iter().map(|card| card.name.as_str());
+        std::iter::once(environment.cpu.model.as_str()).chain(cards)
+    })
 }
 
 /// Each once, in the order in which they come.

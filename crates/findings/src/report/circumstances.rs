@@ -2,7 +2,9 @@
 
 use super::document::{Block, Cell, Table, Text};
 use super::material::Source;
+use crate::analysis::machine_lines::{MachineLine, THIS_MACHINE, machine_lines};
 use crate::analysis::{conditions, examined};
+use crate::tables::{self, view::View};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::plan::{Keeping, Load, Plan};
@@ -11,6 +13,8 @@ use powerband_core::domain::setup_report::SetupReport;
 
 /// So many setups are shown.
 const MOST_SETUPS: usize = 40;
+/// Most warnings that are shown of a machine.
+const MOST_MACHINE_WARNINGS: usize = 10;
 /// Longer spellings are cut, in characters.
 const LONGEST_SPELLING: usize = 120;
 /// Most engines whose graphs are described.
@@ -24,24 +28,54 @@ pub fn environment(source: &Source<'_>) -> Vec<Block> {
         return imported(source);
     }
     let measured = (&*source.session, 0);
-    let machine = conditions::of_machine(measured).into_iter();
     let build = conditions::of_measuring(measured).into_iter();
     let build = build.filter(|(what, _)| ["Powerband", "Build", "Measured"].contains(what));
-    let facts = machine.chain(build).map(|(what, how)| {
-        (
-            what.to_owned(),
-            how.unwrap_or_else(|| UNKNOWN.to_owned()).into(),
-        )
-    });
-    let mut facts: Vec<(String, Text)> = facts.collect();
-    let features = &source.session.environment.cpu.features;
+    let fact = |(what, how): (&str, Option<String>)| {
+        let how = how.unwrap_or_else(|| UNKNOWN.to_owned());
+        (what.to_owned(), Text::from(how))
+    };
+    let machines = machine_lines(&source.session);
+    if machines.len() > 1 {
+        let mut blocks = machine_table(source, machines);
+        blocks.push(Block::Facts(build.map(fact).collect()));
+        return blocks;
+    }
+    let machine = conditions::of_machine(measured).into_iter();
+    let mut facts: Vec<(String, Text)> = machine.chain(build).map(fact).collect();
+    if let Some(line) = machines.iter().find(|line| line.name != THIS_MACHINE) {
+        facts.insert(0, ("Measured on".to_owned(), line.full_name().into()));
+    }
+    let features = &source.session.environment_of(0).cpu.features;
+    let behind = facts.iter().position(|(what, _)| what == "Machine");
     if !features.is_empty() {
         facts.insert(
-            1,
+            behind.map_or(0, |place| place + 1),
             ("Instruction sets".to_owned(), features.join(", ").into()),
         );
     }
     vec![Block::Facts(facts)]
+}
+
+/// A row for each machine, then what was warned about it.
+fn machine_table(source: &Source<'_>, machines: Vec<MachineLine>) -> Vec<Block> {
+    let warnings = machines.iter().flat_map(|line| {
+        let warnings = line.warnings.iter().take(MOST_MACHINE_WARNINGS);
+        warnings.map(|warning| {
+            Text::default()
+                .strong(line.full_name())
+                .plain(format!(": {warning}"))
+        })
+    });
+    let warnings: Vec<Text> = warnings.collect();
+    let table = View::new(tables::machines::of_machines(machines))
+        .to_document(MOST_SETUPS, "machine", &source.elsewhere())
+        .without_empty_columns();
+    let mut blocks = vec![Block::Table(table)];
+    if !warnings.is_empty() {
+        blocks.push(Block::Paragraph("Warnings about single machines:".into()));
+        blocks.push(Block::List(warnings));
+    }
+    blocks
 }
 
 /// The tool and the command that an imported file names.

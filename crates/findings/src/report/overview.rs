@@ -6,6 +6,7 @@ use super::numbers;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison;
 use crate::analysis::flags::Weight as Seriousness;
+use crate::analysis::machine_lines::machine_lines;
 use crate::analysis::provenance;
 use powerband_core::base::humanize;
 use powerband_core::domain::model::ModelRef;
@@ -14,6 +15,8 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 
+/// Most machines whose names are given.
+const MOST_MACHINES: usize = 8;
 /// Longer names are cut, in characters.
 const LONGEST_NAME: usize = 100;
 
@@ -101,18 +104,37 @@ fn what(source: &Source<'_>) -> Text {
     if let Some(tool) = &session.imported {
         return text.plain(format!(" comes from files of {}. ", tool.name));
     }
-    let cpu = &session.environment.cpu;
-    let machine = if cpu.model.is_empty() {
-        String::new()
-    } else {
-        let threads = humanize::of_many(cpu.threads as u64, "thread");
-        format!(" on {} with {threads}", cpu.model)
-    };
     text.plain(format!(
-        " {was} measured in {} at {}{machine}. ",
+        " {was} measured in {} at {}{}. ",
         humanize::of_many(session.plan.setups.len() as u64, "setup"),
         sweep_words(&session.plan.points),
+        place(session),
     ))
+}
+
+/// Where it was measured: ` on AMD EPYC 9654 with 8 threads`, ` on 2 machines (n0, n1)`.
+fn place(session: &Session) -> String {
+    let machines = machine_lines(session);
+    if machines.len() > 1 {
+        let names: Vec<&str> = machines
+            .iter()
+            .take(MOST_MACHINES)
+            .map(|line| line.name.as_str())
+            .collect();
+        let more = if machines.len() > MOST_MACHINES {
+            ", …"
+        } else {
+            ""
+        };
+        let many = humanize::of_many(machines.len() as u64, "machine");
+        return format!(" on {many} ({}{more})", names.join(", "));
+    }
+    let cpu = &session.environment_of(0).cpu;
+    if cpu.model.is_empty() {
+        return String::new();
+    }
+    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    format!(" on {} with {threads}", cpu.model)
 }
 
 /// Why there are no numbers.
@@ -201,6 +223,7 @@ fn reservations(source: &Source<'_>, text: Text) -> Text {
 mod tests {
     use super::*;
     use crate::analysis::testing::{end, failed, measure_near, session};
+    use powerband_core::domain::machine::RemoteMachine;
 
     fn words(session: &powerband_core::domain::session::Session) -> String {
         summary(&Source::of(session, None, None)).words()
@@ -220,6 +243,31 @@ mod tests {
         assert!(told.contains("batch 1 of b:cpu"), "{told}");
         assert!(told.contains("3.00 × (95 % interval"), "{told}");
         assert!(told.contains("over a:cpu at the same batch size"), "{told}");
+    }
+
+    #[test]
+    fn the_machines_are_named_where_there_are_several() {
+        let mut session = session(&["a,where=n0", "a,where=n1"], &[1]);
+        session.environment.cpu.model = "Example here".to_owned();
+        for (setup, name) in ["n0", "n1"].into_iter().enumerate() {
+            let mut machine = RemoteMachine {
+                name: name.to_owned(),
+                setups: vec![setup],
+                ..RemoteMachine::default()
+            };
+            machine.environment.cpu.model = format!("Example {setup}");
+            session.machines.push(machine);
+            measure_near(&mut session, setup, 1, 500);
+        }
+        let told = words(&session);
+        assert!(
+            told.contains("at batch 1 on 2 machines (n0, n1)."),
+            "{told}"
+        );
+        assert!(!told.contains("Example here"), "{told}");
+        let source = Source::of(&session, None, None);
+        let subtitle = subtitle(&source);
+        assert!(subtitle.contains("Example 0 · Example 1"), "{subtitle}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod graph;
 pub mod history;
 pub mod kernel_changes;
 pub mod kernels;
+pub mod machines;
 pub mod metrics;
 pub mod node_limits;
 pub mod pairs;
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 26] = [
+        let all: [(&str, Vec<&str>); 27] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
@@ -303,6 +304,7 @@ mod tests {
             ("changes", keys(kernel_changes::COLUMNS)),
             ("kernels", keys(kernels::COLUMNS)),
             ("categories", keys(kernels::CATEGORY_COLUMNS)),
+            ("machines", keys(machines::COLUMNS)),
             ("metrics", keys(metrics::COLUMNS)),
             ("pairs", keys(pairs::COLUMNS)),
             ("planned", keys(planned::COLUMNS)),

@@ -91,6 +91,9 @@ fn others_have_flag(group: &[&Run<'_>], place: usize, name: &str) -> bool {
 
 /// What is recorded of a run's machine and engine. The load average is another at every moment, and is left out.
 fn conditions_of(run: &Run<'_>) -> conditions::Conditions {
+    if !run.is_reached {
+        return Vec::new();
+    }
     let setup = run.row.setup;
     let mut list = conditions::of_machine((run.session, setup));
     list.retain(|(what, _)| *what != "Load average before");

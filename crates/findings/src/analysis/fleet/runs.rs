@@ -14,6 +14,8 @@ pub(super) struct Run<'a> {
     pub(super) row: CaseRow,
     pub(super) setup: String,
     pub(super) model: String,
+    /// Whether its machine was reached, so that something is known of it.
+    pub(super) is_reached: bool,
 }
 
 /// What tells machines apart: a name and what the machine calls itself. This machine is known by its session.
@@ -48,13 +50,17 @@ pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
             let Some(spec) = session.plan.setups.get(row.setup) else {
                 continue;
             };
-            let machine = match session.machine_of(row.setup) {
-                Some(machine) => MachineKey {
+            let reached = session.machine_of(row.setup);
+            let asked_for = spec.machine_asked_for();
+            let machine = match (reached, asked_for) {
+                (Some(machine), _) => MachineKey {
                     name: machine.name.clone(),
                     host: machine.host.clone(),
                 },
-                None => MachineKey {
-                    name: if is_one { "this machine" } else { name }.to_owned(),
+                (None, asked_for) => MachineKey {
+                    name: asked_for
+                        .unwrap_or(if is_one { "this machine" } else { name })
+                        .to_owned(),
                     host: String::new(),
                 },
             };
@@ -68,6 +74,7 @@ pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
                 } else {
                     model.sha256.clone()
                 },
+                is_reached: reached.is_some() || asked_for.is_none(),
                 row,
             });
         }

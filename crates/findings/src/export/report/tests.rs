@@ -8,6 +8,7 @@ use crate::export::{html, markdown};
 use crate::report::document::{Block, Document};
 use crate::report::material::{Material, Source};
 use crate::report::{ALL, Layout};
+use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::Look;
 use powerband_core::domain::profile::{Profile, Total};
@@ -260,4 +261,44 @@ fn a_layout_is_of_one_session_or_of_two() {
     assert!(error("nonsense", false).contains("full, comparison, summary, case-study"));
     assert!(error("comparison", false).contains("give the second one too"));
     assert!(error("full", true).contains("--layout comparison"));
+}
+
+#[test]
+fn every_machine_of_a_session_has_a_row_with_its_warnings() {
+    let mut session = session(&["a", "a,where=rack"], &[1]);
+    session.environment.cpu.model = "Example 7313P".to_owned();
+    let mut rack = RemoteMachine {
+        name: "rack".to_owned(),
+        host: "gpu1".to_owned(),
+        user: "me".to_owned(),
+        setups: vec![1],
+        ..RemoteMachine::default()
+    };
+    rack.environment.cpu.model = "Example 9654".to_owned();
+    rack.environment.cpu.governor = Some("powersave".to_owned());
+    session.machines.push(rack);
+    session.warnings = vec!["No device of rack reports its power.".to_owned()];
+    for setup in 0..2 {
+        measure_near(&mut session, setup, 1, 1_000);
+    }
+    let text = text("full", &session);
+    let (_, environment) = text.split_once("## Environment").unwrap();
+    let (environment, _) = environment.split_once("## Method").unwrap();
+    let row = |name: &str| {
+        let mut lines = environment.lines();
+        lines.find(|line| line.starts_with(&format!("| {name} |")))
+    };
+    assert!(row("this machine").unwrap().contains("Example 7313P"));
+    let there = row("rack").unwrap();
+    for told in ["gpu1 as me", "Example 9654", "powersave", "1 warning"] {
+        assert!(there.contains(told), "{told}: {there}");
+    }
+    assert!(
+        environment.contains("**rack (gpu1 as me)**: No device of rack reports its power"),
+        "{environment}"
+    );
+    session.plan.setups.truncate(1);
+    session.machines.clear();
+    let text = self::text("full", &session);
+    assert!(text.contains("Example 7313P") && !text.contains("| this machine |"));
 }
