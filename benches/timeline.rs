@@ -223,7 +223,7 @@ impl Scene {
         let files = Vec::new();
         let mut scene = Self {
             _home: home,
-            window: Window::new(&ctx, Started { place, files }),
+            window: Window::new(&ctx, Started::new(place, files)),
             ctx,
             frames: 0,
             modifiers: Modifiers::NONE,

@@ -192,7 +192,7 @@ impl Scene {
             watch: None,
             environment_roots: EnvironmentRoots::default(),
         };
-        let window = Window::new(&ctx, Started { place, files });
+        let window = Window::new(&ctx, Started::new(place, files));
         Self {
             _home: home,
             ctx,

@@ -8,10 +8,11 @@ use powerband::gui::{self, Failure, Started};
 fn main() -> ExitCode {
     match cli::main(std::env::args_os()) {
         Wanted::Done(status) => status,
-        Wanted::Window(place, files, ending) => {
+        Wanted::Window(place, files, warnings, ending) => {
             let started = Started {
                 place: *place,
                 files,
+                warnings,
             };
             match gui::run(started, ending) {
                 Ok(()) => ExitCode::SUCCESS,

@@ -53,6 +53,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use args::{Args, Command, WorkerArgs, WorkerTask};
 use powerband_core::base::ending::Ending;
+use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_measure::roofs::child as roofs_child;
@@ -87,8 +88,8 @@ impl Context {
 pub enum Wanted {
     /// Nothing: here is the exit status.
     Done(ExitCode),
-    /// The window, with these files, until it is closed.
-    Window(Box<Installation>, Vec<PathBuf>, Ending),
+    /// The window, with these files and warnings, until it is closed.
+    Window(Box<Installation>, Vec<PathBuf>, Vec<String>, Ending),
 }
 
 /// Does what the arguments say, short of opening a window.
@@ -130,8 +131,20 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 
 /// The reason why there is no window, and what works without one.
 pub fn without_window(reason: &str) -> ExitCode {
-    let told = context().and_then(|context| home::run(&context, reason));
+    let told = context_of_window()
+        .and_then(|(context, warnings)| without_window_in(&context, &warnings, reason));
     told.unwrap_or_else(|error| status_of(&error))
+}
+
+fn without_window_in(
+    context: &Context,
+    warnings: &[String],
+    reason: &str,
+) -> anyhow::Result<ExitCode> {
+    for warning in warnings {
+        output::note(&format!("powerband: {warning}"));
+    }
+    home::run(context, reason)
 }
 
 /// What is said and returned where the display ended while the window was open.
@@ -165,8 +178,25 @@ fn whole_reason(error: &anyhow::Error) -> String {
 }
 
 fn context() -> anyhow::Result<Context> {
+    let settings = settings::read(&Paths::for_user().settings).map_err(anyhow::Error::msg)?;
+    context_with(settings)
+}
+
+/// The window opens without settings where they cannot be read, and shows why.
+fn context_of_window() -> anyhow::Result<(Context, Vec<String>)> {
+    match settings::read(&Paths::for_user().settings) {
+        Ok(settings) => Ok((context_with(settings)?, Vec::new())),
+        Err(reason) => {
+            let reason = humanize::capital(&reason);
+            let warning =
+                format!("{reason}. Default settings are used, and the file stays as it is.");
+            Ok((context_with(Settings::default())?, vec![warning]))
+        }
+    }
+}
+
+fn context_with(settings: Settings) -> anyhow::Result<Context> {
     let paths = Paths::for_user();
-    let settings = settings::read(&paths.settings).map_err(anyhow::Error::msg)?;
     for warning in settings::unknown_keys(&paths.settings) {
         output::note(&format!("powerband: {warning}"));
     }
@@ -179,7 +209,7 @@ fn context() -> anyhow::Result<Context> {
 }
 
 /// The window is opened where there is a display; missing files are reported before.
-fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
+fn window(files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
     for file in &files {
         if !file.exists() {
             anyhow::bail!(
@@ -188,6 +218,7 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
             );
         }
     }
+    let (context, warnings) = context_of_window()?;
     let has_display = ["DISPLAY", "WAYLAND_DISPLAY"]
         .iter()
         .any(|name| std::env::var_os(name).is_some_and(|display| !display.is_empty()));
@@ -200,14 +231,15 @@ fn window(context: &Context, files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
         {
             reason.push_str(&format!(" powerband show {} prints it.", file.display()));
         }
-        return home::run(context, &reason).map(Wanted::Done);
+        return without_window_in(&context, &warnings, &reason).map(Wanted::Done);
     }
     let files = files
         .into_iter()
         .map(|file| std::path::absolute(&file).unwrap_or(file))
         .collect();
     let ending = signals::heard()?;
-    Ok(Wanted::Window(Box::new(context.place()), files, ending))
+    let place = Box::new(context.place());
+    Ok(Wanted::Window(place, files, warnings, ending))
 }
 
 fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
@@ -235,10 +267,10 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Manual(args)) => return manual::run(args).map(Wanted::Done),
         _ => {}
     }
-    let context = context()?;
     if args.command.is_none() {
-        return window(&context, args.files);
+        return window(args.files);
     }
+    let context = context()?;
     if let Some(Command::Remote { command }) = args.command {
         return remote::run(&context, command).map(Wanted::Done);
     }

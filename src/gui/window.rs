@@ -16,6 +16,7 @@ use super::widgets::{field, figure, focus, zoom};
 use super::{keyboard, lost_display, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
+use powerband_app::notices::Weight;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
 use powerband_app::shell::settings::{self, Placement, Theme};
@@ -40,6 +41,19 @@ pub struct Started {
     pub place: Installation,
     /// Sessions to open.
     pub files: Vec<PathBuf>,
+    /// What the user should know from the start, such as settings that cannot be read.
+    pub warnings: Vec<String>,
+}
+
+impl Started {
+    /// With nothing to warn of.
+    pub fn new(place: Installation, files: Vec<PathBuf>) -> Self {
+        Self {
+            place,
+            files,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// If this is set, the window prints the time of its first frame to standard error, for the bench.
@@ -181,6 +195,10 @@ impl Window {
             recent_actions: Vec::new(),
             since: None,
         };
+        for warning in started.warnings {
+            let now = clock::monotonic_ns();
+            window.app.notices.add(Weight::Trouble, warning, None, now);
+        }
         system_theme::begin_with(ctx, window.app.remembered.light_desktop);
         window.apply_looks(ctx);
         window
@@ -260,8 +278,11 @@ impl Window {
     }
 
     /// Saves the window's state. A failure must not keep the window open.
+    #[expect(clippy::print_stderr, reason = "the window is closed already")]
     fn remember(&self) {
-        drop(self.app.remember());
+        if let Err(reason) = self.app.remember() {
+            eprintln!("powerband: the window's state is not saved: {reason}");
+        }
     }
 
     /// The part of a frame without painting.

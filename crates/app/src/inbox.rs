@@ -61,6 +61,8 @@ pub enum Message {
     Written(String, PathBuf),
     /// A failure message.
     Failed(String),
+    /// The window's state could not be saved for the next start: the reason.
+    NotRemembered(String),
 }
 
 /// This machine's devices and engines, and the installation of ONNX Runtime.

@@ -54,6 +54,7 @@ impl App {
                 self.jobs.rescan_library();
             }
             Message::Failed(text) => self.say(Weight::Trouble, text),
+            Message::NotRemembered(reason) => self.not_remembered(&reason),
         }
     }
 

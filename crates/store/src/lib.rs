@@ -6,6 +6,7 @@ mod head;
 pub mod journal;
 pub mod library;
 pub mod migrate;
+pub mod own_file;
 pub mod programs;
 pub mod ron_keys;
 pub mod roofs_file;

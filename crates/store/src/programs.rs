@@ -4,15 +4,14 @@
 //! came as a file it may be anyone's. What was started from here before is known by its line and by the folder, since
 //! `python bench.py` is another program in another folder.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
+use super::own_file;
 use powerband_core::base::paths::Paths;
-use powerband_core::base::{atomic_file, regular_file};
 
 /// So many are remembered, the newest.
 const MOST: usize = 1000;
@@ -33,8 +32,8 @@ pub struct Programs(Vec<Started>);
 impl Programs {
     /// Those that are remembered; none where the file is missing or cannot be read, so that each is asked for.
     pub fn read(paths: &Paths) -> Self {
-        let text = regular_file::read_to_string(&paths.programs).unwrap_or_default();
-        Self(ron::from_str(&text).unwrap_or_default())
+        let text = own_file::read(&paths.programs).ok().flatten();
+        Self(ron::from_str(&text.unwrap_or_default()).unwrap_or_default())
     }
 
     /// The lines that were not started from this folder before, in their order.
@@ -66,12 +65,16 @@ pub fn remember(paths: &Paths, folder: &Path, lines: &[String]) -> io::Result<()
     let text = ron::ser::to_string_pretty(&kept, PrettyConfig::new().struct_names(false));
     let text = text.map_err(io::Error::other)?;
     let about = "// Programs and libraries that you started through setups. Plans from files may use these unasked.\n";
-    paths.programs.parent().map_or(Ok(()), fs::create_dir_all)?;
-    atomic_file::write_bytes(&paths.programs, format!("{about}{text}\n").as_bytes())
+    own_file::set_aside(&paths.programs, |text| {
+        ron::from_str::<Vec<Started>>(text).is_ok()
+    })?;
+    own_file::write(&paths.programs, &format!("{about}{text}\n"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -99,5 +102,9 @@ mod tests {
         // A file that makes no sense is no permission.
         fs::write(&paths.programs, "(((").unwrap();
         assert_eq!(Programs::read(&paths), Programs::default());
+        remember(&paths, here, &lines).unwrap();
+        assert_eq!(Programs::read(&paths).0.len(), 2);
+        let aside = paths.programs.with_file_name("programs.ron.unreadable");
+        assert_eq!(fs::read_to_string(aside).unwrap(), "(((");
     }
 }

@@ -2,16 +2,14 @@
 //!
 //! Several versions of the program share it: keys of a later one are named, and stay as they are.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
+use super::own_file;
 use super::ron_keys::{self, Entry, options};
 use powerband_core::base::near_miss::near_miss;
-use powerband_core::base::{atomic_file, regular_file};
 use powerband_core::domain::machine::NamedMachine;
 
 /// The user's choices.
@@ -30,35 +28,35 @@ pub struct Settings {
 
 /// Reads the settings; a missing file means the defaults, a broken one is an error to be shown.
 pub fn read(path: &Path) -> Result<Settings, String> {
-    match regular_file::read_to_string(path) {
-        Ok(text) => options()
-            .from_str(&text)
-            .map_err(|error| format!("the settings in {} make no sense: {error}", path.display())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Settings::default()),
-        Err(error) => Err(format!(
-            "cannot read the settings in {}: {error}",
-            path.display()
-        )),
-    }
+    let text = own_file::read(path)
+        .map_err(|reason| format!("cannot read the settings in {}: {reason}", path.display()))?;
+    text.map_or_else(
+        || Ok(Settings::default()),
+        |text| {
+            options().from_str(&text).map_err(|error| {
+                format!("the settings in {} make no sense: {error}", path.display())
+            })
+        },
+    )
 }
 
-/// Writes the settings, whole or not at all; the folder is made if need be.
+/// Writes the settings, whole or not at all; the folder is made if need be. A file that cannot be read is left alone.
 pub fn write(path: &Path, settings: &Settings) -> Result<(), String> {
     let cannot =
         |reason: String| format!("cannot write the settings to {}: {reason}", path.display());
     let ours = entries(settings).map_err(cannot)?;
-    let there = regular_file::read_to_string(path).unwrap_or_default();
-    let all = ron_keys::beside(ours, &[], &there, |_| true);
+    let there = own_file::read(path).map_err(cannot)?;
+    if let Some(Err(reason)) = there.as_deref().map(ron_keys::entries) {
+        return Err(cannot(format!("the file there makes no sense: {reason}")));
+    }
+    let all = ron_keys::beside(ours, &[], &there.unwrap_or_default(), |_| true);
     let text = format!("// Settings of Powerband.\n{}\n", ron_keys::file(&all));
-    path.parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
-        .map_err(|error| cannot(error.to_string()))
+    own_file::write(path, &text).map_err(|error| cannot(error.to_string()))
 }
 
 /// A warning for each key of the file that this program does not know: a later version's, or a slip.
 pub fn unknown_keys(path: &Path) -> Vec<String> {
-    let text = regular_file::read_to_string(path).unwrap_or_default();
+    let text = own_file::read(path).ok().flatten().unwrap_or_default();
     let known = entries(&Settings::default()).unwrap_or_default();
     let known: Vec<&str> = known.iter().map(|(key, _)| key.as_str()).collect();
     let file = ron_keys::entries(&text).unwrap_or_default();
@@ -84,6 +82,8 @@ fn entries(settings: &Settings) -> Result<Vec<Entry>, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -146,6 +146,10 @@ mod tests {
         }
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains("onnxruntime: \"/opt/an ORT"), "{text}");
+        fs::write(&path, "(python: \"/py\"").unwrap();
+        let refused = write(&path, &Settings::default()).unwrap_err();
+        assert!(refused.contains("makes no sense"), "{refused}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "(python: \"/py\"");
         fs::write(folder.path().join("file"), "").unwrap();
         let refused = write(
             &folder.path().join("file/settings.ron"),

@@ -5,6 +5,7 @@ mod display_ends;
 mod faults;
 mod full_disk;
 mod libraries;
+mod own_files;
 mod stops;
 
 use std::path::{Path, PathBuf};

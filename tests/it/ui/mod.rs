@@ -126,7 +126,7 @@ impl Desk {
     /// A window whose runs happen at a place.
     fn at(home: Home, place: Installation, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
         clock::show_utc();
-        let started = Started { place, files };
+        let started = Started::new(place, files);
         let harness = Harness::builder()
             .with_size(SIZE)
             .with_pixels_per_point(pixels_per_point)

@@ -4,18 +4,17 @@
 //! read, and leaves the rest in the file.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Installation;
 use crate::keys::Shortcut;
 use crate::plan::Draft;
 use crate::screen::Screen;
 use crate::tables::Arrangement;
-use crate::{App, Installation};
-use powerband_core::base::{atomic_file, regular_file};
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
+use powerband_store::own_file;
 use powerband_store::ron_keys::{self, Entry};
 
 /// Light or dark.
@@ -186,19 +185,24 @@ impl Remembered {
 
 /// The saved state, and a warning about it.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
-    let Ok(text) = regular_file::read_to_string(path) else {
-        return (Remembered::default(), None);
+    let unreadable = |reason: &str| {
+        let aside =
+            own_file::aside_name(&path.file_name().unwrap_or_default().to_string_lossy(), 1);
+        let path = path.display();
+        let said = format!(
+            "Cannot read {path} ({reason}). The window starts with default settings; what is there is renamed to {aside} when they are saved."
+        );
+        (Remembered::default(), Some(said))
+    };
+    let text = match own_file::read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return (Remembered::default(), None),
+        Err(reason) => return unreadable(&reason),
     };
     match ron::from_str(&text) {
         Ok(remembered) => (remembered, None),
         Err(error) => read_in_part(&text).map_or_else(
-            || {
-                let path = path.display();
-                let said = format!(
-                    "Cannot read {path} ({error}). The window starts with default settings."
-                );
-                (Remembered::default(), Some(said))
-            },
+            || unreadable(&error.to_string()),
             |(remembered, left)| {
                 let (path, left) = (path.display(), left.join(", "));
                 let said = format!(
@@ -229,16 +233,16 @@ fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
         .map_err(|error| format!("cannot serialise the window's state: {error}"))
 }
 
-/// Saves it for the next start.
+/// Saves it for the next start. A file that cannot be read is renamed first.
 pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
-    let there = regular_file::read_to_string(path).unwrap_or_default();
+    let cannot = |reason: String| format!("cannot write {}: {reason}", path.display());
     let usual = entries(&Remembered::default())?;
-    let all = ron_keys::beside(entries(remembered)?, &usual, &there, is_readable);
-    let text = ron_keys::file(&all);
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)
-        .and_then(|()| atomic_file::write_bytes(path, text.as_bytes()))
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    let ours = entries(remembered)?;
+    own_file::set_aside(path, |text| ron_keys::entries(text).is_ok())
+        .map_err(|error| cannot(error.to_string()))?;
+    let there = own_file::read(path).map_err(cannot)?.unwrap_or_default();
+    let all = ron_keys::beside(ours, &usual, &there, is_readable);
+    own_file::write(path, &ron_keys::file(&all)).map_err(|error| cannot(error.to_string()))
 }
 
 /// The file of the window's state, beside the settings.
@@ -246,59 +250,10 @@ pub fn window_file(place: &Installation) -> PathBuf {
     place.paths.settings.with_file_name("window.ron")
 }
 
-impl App {
-    /// The state to save now.
-    pub fn to_remember(&self) -> Remembered {
-        Remembered {
-            screen: self.screen,
-            open: self
-                .sessions
-                .iter()
-                .filter_map(|open| open.path.clone())
-                .chain(self.opening.values().cloned())
-                .collect(),
-            examples: self.open_examples(),
-            files: self.unkept_files(),
-            limit_ns: self.curves.options.limit_ns,
-            linear_latency: !self.curves.options.log_y,
-            log_throughput: self.curves.options.log_throughput,
-            stacked_charts: self.curves.stacked,
-            charts_by_model: self.curves.groups_by_model,
-            statistic: self.curves.options.statistic,
-            efficiency: self.curves.options.efficiency,
-            draft: self.planner.draft.clone(),
-            tables: self.tables.arrangements.clone(),
-            ..self.remembered.clone()
-        }
-    }
-
-    /// Saves the window's state. Called when the window closes.
-    pub fn remember(&self) -> Result<(), String> {
-        self.flush_all_notes();
-        write(&self.window_file, &self.to_remember())
-    }
-
-    /// Saves it periodically too, in case the window is killed.
-    pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
-        const EVERY_NS: u64 = 10_000_000_000;
-        if now_ns.saturating_sub(self.kept.1) < EVERY_NS {
-            return;
-        }
-        let remembered = self.to_remember();
-        let is_news = remembered != self.kept.0;
-        self.kept = (remembered, now_ns);
-        if is_news {
-            let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
-            self.jobs.spawn("remember", move |_| {
-                // A failure to save the window's state is not worth a notice.
-                drop(write(&path, &remembered));
-            });
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,93 @@
+//! Saves what the window remembers, when it closes and from time to time before.
+
+use super::settings::{Remembered, write};
+use crate::App;
+use crate::inbox::Message;
+use crate::notices::Weight;
+
+impl App {
+    /// The state to save now.
+    pub fn to_remember(&self) -> Remembered {
+        Remembered {
+            screen: self.screen,
+            open: self
+                .sessions
+                .iter()
+                .filter_map(|open| open.path.clone())
+                .chain(self.opening.values().cloned())
+                .collect(),
+            examples: self.open_examples(),
+            files: self.unkept_files(),
+            limit_ns: self.curves.options.limit_ns,
+            linear_latency: !self.curves.options.log_y,
+            log_throughput: self.curves.options.log_throughput,
+            stacked_charts: self.curves.stacked,
+            charts_by_model: self.curves.groups_by_model,
+            statistic: self.curves.options.statistic,
+            efficiency: self.curves.options.efficiency,
+            draft: self.planner.draft.clone(),
+            tables: self.tables.arrangements.clone(),
+            ..self.remembered.clone()
+        }
+    }
+
+    /// Saves the window's state. Called when the window closes.
+    pub fn remember(&self) -> Result<(), String> {
+        self.flush_all_notes();
+        write(&self.window_file, &self.to_remember())
+    }
+
+    /// Says once that the window's state is not saved.
+    pub(crate) fn not_remembered(&mut self, reason: &str) {
+        let text = format!(
+            "The window's settings, its open files and its plan are not saved for the next start: {reason}."
+        );
+        if self.notices.all().iter().all(|notice| notice.text != text) {
+            self.say(Weight::Trouble, text);
+        }
+    }
+
+    /// Saves it periodically too, in case the window is killed.
+    pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
+        const EVERY_NS: u64 = 10_000_000_000;
+        if now_ns.saturating_sub(self.kept.1) < EVERY_NS {
+            return;
+        }
+        let remembered = self.to_remember();
+        let is_news = remembered != self.kept.0;
+        self.kept = (remembered, now_ns);
+        if is_news {
+            let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
+            self.jobs.spawn("remember", move |outlet| {
+                if let Err(reason) = write(&path, &remembered) {
+                    outlet.send(Message::NotRemembered(reason));
+                }
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::Installation;
+    use powerband_core::base::paths::Paths;
+    use powerband_store::settings::Settings;
+
+    #[test]
+    fn a_state_that_cannot_be_saved_is_said_once() {
+        let home = tempfile::tempdir().unwrap();
+        let place = Installation::new(
+            Paths::under(home.path()),
+            &Settings::default(),
+            "/none".into(),
+        );
+        let mut app = App::new(place, Arc::new(|_| {}));
+        for _ in 0..2 {
+            app.not_remembered("no space");
+        }
+        assert_eq!(app.notices.all().len(), 1);
+    }
+}
