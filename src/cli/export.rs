@@ -101,14 +101,16 @@ fn chart(
     let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
     let (style, scale) = style(args)?;
     let is_history = figure.name == "history";
+    let takes_several = is_history || figure.name == "fleet";
     let others = if is_history {
         history::others(context, &args.session, &args.against)?
     } else {
-        let given = args.against.iter().take(1);
+        let most = if takes_several { args.against.len() } else { 1 };
+        let given = args.against.iter().take(most);
         let read = |path: &std::path::PathBuf| anyhow::Ok(session_file::read(path)?.session);
         given.map(read).collect::<anyhow::Result<Vec<Session>>>()?
     };
-    if let Some(unused) = args.against.get(1).filter(|_| !is_history) {
+    if let Some(unused) = args.against.get(1).filter(|_| !takes_several) {
         bail!(
             "{name} takes one other session; leave --against {} out",
             unused.display()
@@ -118,7 +120,7 @@ fn chart(
     let roofs = powerband_store::roofs_file::read(&context.paths.roofs).roofs;
     let mut material = Material::of(session);
     let mut parts = others.iter().map(Part::of);
-    if is_history {
+    if takes_several {
         material.others = parts.collect();
     } else {
         material.before = parts.next();

@@ -42,4 +42,15 @@ fn what_a_setup_brings_is_compared_on_two_machines() {
     }
     let compared = server.run(&home, &["show", "a.ron"]).out;
     assert!(compared.contains("not interleaved"), "{compared}");
+    for block in ["Machine  this machine\n", "Machine  ssh:box ("] {
+        assert!(compared.contains(block), "no {block} in {compared}");
+    }
+    let export = ["export", "a.ron", "--chart", "fleet", "--to", "fleet.svg"];
+    assert_eq!(server.run(&home, &export).status, Some(0));
+    let drawn = std::fs::read_to_string(home.path("fleet.svg")).expect("a figure");
+    assert!(drawn.contains("ssh:box") && drawn.contains("median of the fleet"));
+    let report = ["report", "a.ron", "--to", "a.md"];
+    assert_eq!(server.run(&home, &report).status, Some(0));
+    let report = std::fs::read_to_string(home.path("a.md")).expect("a report");
+    assert!(report.contains("## Machines compared") && report.contains("on 2 machines"));
 }

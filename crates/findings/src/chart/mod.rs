@@ -9,6 +9,7 @@ pub mod curves;
 pub mod distributions;
 pub mod energy;
 pub mod figure;
+pub mod fleet;
 pub mod heat_map;
 pub mod history;
 pub mod journey;

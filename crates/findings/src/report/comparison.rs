@@ -2,7 +2,7 @@
 
 use super::document::{Block, Document};
 use super::material::{Material, Source};
-use super::{batches, circumstances, conclusions, figures, overview, pairs, profiles};
+use super::{batches, circumstances, conclusions, figures, fleet, overview, pairs, profiles};
 use crate::analysis::comparison::{self, Metric};
 
 /// Makes the report.
@@ -37,6 +37,7 @@ pub fn write(material: &Material<'_>) -> Document {
         blocks.extend(figures.blocks(&["heat-map-comparison", "comparison"]));
     }
     document.section("Case by case", blocks);
+    document.section("Machines compared", fleet::blocks(material, &figures));
     let is_in_table = |metric: &&Metric| {
         // These stand in the table above, with their intervals.
         ["Latency", "Throughput"]

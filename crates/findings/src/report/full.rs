@@ -3,8 +3,8 @@
 use super::document::Document;
 use super::material::Material;
 use super::{
-    batches, circumstances, conclusions, devices, figures, journey, overview, pairs, profiles,
-    published, requests,
+    batches, circumstances, conclusions, devices, figures, fleet, journey, overview, pairs,
+    profiles, published, requests,
 };
 
 /// Makes the report.
@@ -56,6 +56,7 @@ pub fn write(material: &Material<'_>) -> Document {
         }
         document.section("The first setup vs. all others", blocks);
     }
+    document.section("Machines compared", fleet::blocks(material, &figures));
     let mut time = profiles::blocks(source, material.rules);
     if !time.is_empty() {
         time.extend(figures.blocks(&["breakdown", "treemap"]));

@@ -12,6 +12,7 @@ pub mod conclusions;
 pub mod devices;
 pub mod document;
 pub mod figures;
+pub mod fleet;
 pub mod full;
 pub mod journey;
 pub mod material;

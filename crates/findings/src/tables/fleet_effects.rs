@@ -12,6 +12,17 @@ pub fn of(effects: &Effects) -> Table {
     Table::new(COLUMNS, effects.parts())
 }
 
+/// The parts of several such differences, each part once.
+pub fn of_all(all: &[Effects]) -> Table {
+    let mut parts: Vec<Effect> = Vec::new();
+    for part in all.iter().flat_map(Effects::parts) {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    Table::new(COLUMNS, parts)
+}
+
 /// The columns of the parts.
 pub const COLUMNS: &[Of] = &[
     Of::words("change", "Change", |one| Some(Cell::words(&one.change))),

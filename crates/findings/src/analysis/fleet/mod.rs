@@ -1,6 +1,7 @@
 //! One setup on several machines: each machine against the fleet's median, the odd one out, and what differs there.
 
 mod effects;
+mod names;
 mod peculiarities;
 mod runs;
 
@@ -13,6 +14,7 @@ use powerband_core::stats::summary::median;
 use runs::{MachineKey, Run, machines, newest, runs, shown_name};
 
 pub use effects::{Effect, Effects, effects};
+pub use names::{each_a_machine, machines_by_hardware};
 pub use peculiarities::Peculiarity;
 pub use runs::Named;
 
@@ -41,6 +43,8 @@ pub struct Fleet {
 pub struct FleetCase {
     /// The setup, without what says where it runs.
     pub setup: String,
+    /// The name of the network.
+    pub model: String,
     /// The point of the sweep.
     pub point: Point,
     /// The machines, in the order of the sessions and their setups.
@@ -51,11 +55,49 @@ pub struct FleetCase {
     pub sentence: String,
 }
 
+impl FleetCase {
+    /// What it is called beside others: `ort:cuda, batch 8`, with the network where these have several.
+    pub fn name(&self, has_several_models: bool) -> String {
+        let Self { setup, point, .. } = self;
+        if has_several_models {
+            format!("{} with {setup}, {point}", self.model)
+        } else {
+            format!("{setup}, {point}")
+        }
+    }
+}
+
+impl Fleet {
+    /// Whether its cases run several networks.
+    pub fn has_several_models(&self) -> bool {
+        let mut pairs = self.cases.windows(2);
+        pairs.any(|pair| pair[0].model != pair[1].model)
+    }
+
+    /// What each machine of these cases has that no other one has, a line each, every line once.
+    pub fn differences<'a>(
+        cases: impl IntoIterator<Item = &'a FleetCase>,
+    ) -> Vec<(String, String)> {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for machine in cases.into_iter().flat_map(|case| &case.machines) {
+            for one in &machine.differs {
+                let line = (machine.name.clone(), one.words());
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+        }
+        lines
+    }
+}
+
 /// One machine of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetMachine {
     /// What it is called.
     pub name: String,
+    /// The place of the case's session among those that are compared.
+    pub session: usize,
     /// The case there.
     pub row: CaseRow,
     /// Its median over the fleet's: above 1 is slower.
@@ -138,6 +180,7 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
                 .is_some_and(|(ratio, limit)| ratio.ln().abs() > limit);
             FleetMachine {
                 name: shown_name(&run.machine, machines),
+                session: run.place,
                 ratio,
                 is_odd: is_outside && is_far,
                 differs: peculiarities(group, place),
@@ -147,6 +190,7 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
         .collect();
     FleetCase {
         setup: group[0].setup.clone(),
+        model: group[0].session.model_of(group[0].row.setup).name.clone(),
         point: group[0].row.point,
         sentence: sentence(&members, median_ns),
         machines: members,
@@ -233,7 +277,7 @@ fn nothing_in_common(machines: &[&MachineKey]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::analysis::testing::{end, failed, measure, session, watch};
     use powerband_core::domain::environment::Environment;
@@ -242,7 +286,7 @@ mod tests {
     use powerband_core::domain::telemetry::{DeviceKind, Quantity};
 
     /// A setup on machines n0, n1, …, a median in microseconds each.
-    fn fleet(micros: &[u64]) -> Session {
+    pub(crate) fn fleet(micros: &[u64]) -> Session {
         let specs: Vec<String> = (0..micros.len())
             .map(|n| format!("ort:cpu,where=n{n}"))
             .collect();

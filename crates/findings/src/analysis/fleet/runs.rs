@@ -9,6 +9,8 @@ pub type Named<'a> = (&'a str, &'a Session);
 /// A case on a machine.
 #[derive(Clone, Debug)]
 pub(super) struct Run<'a> {
+    /// The place of its session among those that are compared.
+    pub(super) place: usize,
     pub(super) session: &'a Session,
     pub(super) machine: MachineKey,
     pub(super) row: CaseRow,
@@ -39,7 +41,7 @@ impl Run<'_> {
 pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
     let is_one = sessions.len() == 1;
     let mut runs = Vec::new();
-    for &(own_name, session) in sessions {
+    for (place, &(own_name, session)) in sessions.iter().enumerate() {
         // A copy of a session is no other machine.
         let is_copy = |other: &&Named<'_>| other.1.is_of_one_run_with(session);
         let name = sessions
@@ -66,6 +68,7 @@ pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
             };
             let model = session.model_of(row.setup);
             runs.push(Run {
+                place,
                 session,
                 machine,
                 setup: spec.clone().without_machine().to_string(),

@@ -36,7 +36,7 @@ const BUCKETS: usize = 600;
 pub(super) type Made = Result<Drawing, String>;
 
 /// Series, or the sentence that says why there are none.
-fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> Made {
+pub(super) fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> Made {
     let has_points = spec.series.iter().any(|series| !series.points.is_empty());
     if has_points {
         Ok(Drawing::Chart(Box::new(spec)))

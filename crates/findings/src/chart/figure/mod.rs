@@ -27,6 +27,7 @@ use powerband_core::domain::trace::Trace;
 
 mod heat_maps;
 mod limits;
+mod machines;
 mod make;
 mod overlays;
 
@@ -164,7 +165,7 @@ pub struct Material<'a> {
     pub after: Part<'a>,
     /// The one that it is laid over or compared with.
     pub before: Option<Part<'a>>,
-    /// Other sessions in which a case is followed; the session itself is not among them.
+    /// Other sessions in which a case is followed, or of other machines; the session itself is not among them.
     pub others: Vec<Part<'a>>,
     /// Which setup; for figures of one case, the first that was measured where nothing is said.
     pub setup: Option<usize>,
@@ -267,6 +268,7 @@ pub const ALL: &[Figure] = figures! {
     "comparison", "Speed-up", make::comparison, "the speed-up of each case against another session or setup";
     "heat-map-comparison", "Speed-up over two dimensions", heat_maps::comparison, "the speed-up and verdict of each case over two dimensions of the sweep";
     "history", "Median latency", make::history, "one case through other sessions";
+    "fleet", "Medians of machines", machines::fleet, "one case on several machines with the fleet's median";
 };
 
 /// The figure of a name; where there is none, which there are.

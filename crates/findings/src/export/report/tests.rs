@@ -302,3 +302,51 @@ fn every_machine_of_a_session_has_a_row_with_its_warnings() {
     let text = self::text("full", &session);
     assert!(text.contains("Example 7313P") && !text.contains("| this machine |"));
 }
+
+#[test]
+fn machines_that_ran_one_setup_are_compared() {
+    let mut session = session(
+        &["a,where=n0", "a,where=n1", "a,where=n2", "a,where=n3"],
+        &[1],
+    );
+    for (setup, micros) in [1_000, 1_001, 1_002, 1_400].into_iter().enumerate() {
+        let mut machine = RemoteMachine {
+            name: format!("n{setup}"),
+            setups: vec![setup],
+            ..RemoteMachine::default()
+        };
+        let governor = if setup == 3 {
+            "powersave"
+        } else {
+            "performance"
+        };
+        machine.environment.cpu.governor = Some(governor.to_owned());
+        session.machines.push(machine);
+        measure_near(&mut session, setup, 1, micros);
+    }
+    let full = report("full", &session, None);
+    let has_figure = full
+        .blocks
+        .iter()
+        .any(|block| matches!(block, Block::Figure(figure) if figure.stem == "fleet"));
+    assert!(has_figure && headings(&full).contains(&"Machines compared"));
+    let text = markdown::write(&full, "x.files");
+    for told in [
+        "### a:cpu, batch 1",
+        "n3 is the odd one out",
+        "**n3**: Governor: powersave (others: performance)",
+        "are not interleaved",
+    ] {
+        assert!(text.contains(told), "{told}");
+    }
+}
+
+#[test]
+fn two_sessions_of_one_machine_are_no_two_machines() {
+    let (mut before, mut after) = (measured(), measured());
+    before.created = "2030-01-01T00:00:00Z".to_owned();
+    let is_section = |document: &Document| headings(document).contains(&"Machines compared");
+    assert!(!is_section(&report("comparison", &before, Some(&after))));
+    after.environment.cpu.model = "Example 9654".to_owned();
+    assert!(is_section(&report("comparison", &before, Some(&after))));
+}

@@ -1,0 +1,104 @@
+//! The section of a report that compares machines.
+
+use super::document::{Block, Text};
+use super::figures::Figures;
+use super::material::{Material, Source};
+use crate::analysis::fleet::{self, Effects, Fleet, FleetCase, Named};
+use crate::tables::{self, view::View};
+use powerband_core::base::humanize;
+
+/// Most cases that are shown.
+const MOST_CASES: usize = 12;
+/// Most machines of a case.
+const MOST_MACHINES: usize = 60;
+/// Most pairs of setups on pairs of machines.
+const MOST_EFFECTS: usize = 6;
+/// Most lines of what differs.
+const MOST_DIFFERENCES: usize = 40;
+
+/// A table and a finding for each case that ran on several machines, then what setups and machines bring; empty
+/// where nothing ran on two.
+pub fn blocks(material: &Material<'_>, figures: &Figures<'_>) -> Vec<Block> {
+    let sources: Vec<&Source<'_>> = material.sources().collect();
+    let named: Vec<Named<'_>> = sources
+        .iter()
+        .map(|source| (source.session.name.as_str(), &*source.session))
+        .collect();
+    // Two sessions of one machine are no two machines.
+    let names = fleet::machines_by_hardware(&named);
+    let named: Vec<Named<'_>> = names
+        .iter()
+        .map(String::as_str)
+        .zip(named.iter().map(|(_, session)| *session))
+        .collect();
+    let found = fleet::compare_machines(&named);
+    if found.cases.is_empty() {
+        return Vec::new();
+    }
+    let elsewhere = format!("powerband fleet {} has them all", files(&sources));
+    let mut blocks = figures.blocks(&["fleet"]);
+    let several = found.has_several_models();
+    for case in found.cases.iter().take(MOST_CASES) {
+        blocks.extend(case_blocks(case, several, &elsewhere));
+    }
+    blocks.extend(left_out(found.cases.len(), MOST_CASES, "case", &elsewhere));
+    blocks.extend(differences(&found));
+    let effects = fleet::effects(&named);
+    for effects in effects.iter().take(MOST_EFFECTS) {
+        blocks.extend(effects_blocks(effects, &elsewhere));
+    }
+    let what = "pair of setups on two machines";
+    blocks.extend(left_out(effects.len(), MOST_EFFECTS, what, &elsewhere));
+    let remarks = found.remarks.iter().map(|remark| remark.as_str().into());
+    blocks.push(Block::List(remarks.collect()));
+    blocks
+}
+
+fn files(sources: &[&Source<'_>]) -> String {
+    let files: Vec<String> = sources.iter().map(|source| source.named()).collect();
+    files.join(" ")
+}
+
+fn case_blocks(case: &FleetCase, several: bool, elsewhere: &str) -> Vec<Block> {
+    let table = View::new(tables::fleet::of_case(case))
+        .to_document(MOST_MACHINES, "machine", elsewhere)
+        .without_empty_columns();
+    vec![
+        Block::Heading(3, case.name(several)),
+        Block::Paragraph(case.sentence.as_str().into()),
+        Block::Table(table),
+    ]
+}
+
+fn effects_blocks(effects: &Effects, elsewhere: &str) -> Vec<Block> {
+    let ([first, second], [one, two]) = (&effects.setups, &effects.machines);
+    let title = format!("{first} and {second} on {one} and {two}, {}", effects.point);
+    let table = View::new(tables::fleet_effects::of(effects));
+    vec![
+        Block::Heading(3, title),
+        Block::Paragraph(effects.sentence().into()),
+        Block::Table(table.to_document(MOST_MACHINES, "part", elsewhere)),
+    ]
+}
+
+/// What one machine has that no other has.
+fn differences(found: &Fleet) -> Vec<Block> {
+    let lines = Fleet::differences(found.cases.iter().take(MOST_CASES)).into_iter();
+    let items: Vec<Text> = lines
+        .take(MOST_DIFFERENCES)
+        .map(|(machine, words)| Text::default().strong(machine).plain(format!(": {words}")))
+        .collect();
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let heading = Block::Heading(3, "What differs".to_owned());
+    vec![heading, Block::List(items)]
+}
+
+fn left_out(all: usize, most: usize, what: &str, elsewhere: &str) -> Option<Block> {
+    let more = all.checked_sub(most).filter(|more| *more > 0)?;
+    let more = humanize::of_many(more as u64, what);
+    Some(Block::Paragraph(
+        format!("{more} left out here; {elsewhere}.").into(),
+    ))
+}
