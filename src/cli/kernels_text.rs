@@ -96,13 +96,15 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     let mut text = format!("{}, {}\n", profile.name, tool.trim());
     match found.summed_ns.zip(found.calls) {
         Some((summed_ns, calls)) => text.push_str(&format!(
-            "Kernel time (sum)  {} in {} ({})",
+            "{:<17}  {} in {} ({})",
+            found.scope.sum_title(),
             time(summed_ns),
             humanize::of_many(calls, "call"),
             found.scope.title()
         )),
         None => text.push_str(&format!(
-            "Kernel time (sum)  {UNKNOWN} (the profile has no times)"
+            "{:<17}  {UNKNOWN} (the profile has no times)",
+            found.scope.sum_title()
         )),
     }
     let per_run = found.summed_ns.and_then(|ns| found.per_run(ns as f64));

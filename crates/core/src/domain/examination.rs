@@ -307,6 +307,22 @@ pub fn provider_name(raw: &str) -> String {
     known.to_owned()
 }
 
+/// Whether a provider only starts its nodes while ONNX Runtime times them: the card computes later, and the time is
+/// the host's.
+pub fn only_starts_nodes(provider: &str) -> bool {
+    const OF_CARDS: [&str; 8] = [
+        "CUDA",
+        "TensorRT",
+        "TensorRT RTX",
+        "ROCm",
+        "MIGraphX",
+        "DirectML",
+        "WebGPU",
+        "CANN",
+    ];
+    OF_CARDS.contains(&provider_name(provider).as_str())
+}
+
 fn is_copy(op: &str) -> bool {
     matches!(op, "MemcpyToHost" | "MemcpyFromHost")
 }

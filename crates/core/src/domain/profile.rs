@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::case::CaseKey;
+use super::examination;
 use super::trace::SliceKind;
 use super::work::Work;
 
@@ -188,6 +189,14 @@ impl Profile {
     /// The sum over a kind, in nanoseconds.
     pub fn summed_ns(&self, kind: SliceKind) -> u64 {
         self.of_kind(kind).map(|total| total.total_ns).sum()
+    }
+
+    /// Whether it has the host's times for starting nodes on a card, and no times of the card itself: ONNX Runtime
+    /// writes these where it is built without a profiler of the card.
+    pub fn has_starts_only(&self) -> bool {
+        let is_start = |total: &&Total| examination::only_starts_nodes(&total.place);
+        let mut kernels = self.of_kind(SliceKind::Kernel);
+        self.totals.iter().any(|total| is_start(&total)) && kernels.all(|total| is_start(&total))
     }
 
     /// The sum over the kernels, in nanoseconds; nothing where kernels were counted and not timed.

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::event::{Event, Value};
 use super::ranges::{self, Ranges};
 use super::{Dialect, xla};
+use powerband_core::domain::examination::only_starts_nodes;
 use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
 
@@ -38,6 +39,8 @@ pub(super) struct EventConverter {
     pub runs: u64,
     /// Whether kernels of a device are among the events of a runtime that also has its nodes.
     pub has_kernels: bool,
+    /// Whether nodes are among the events that were only started on a card.
+    pub has_starts: bool,
     /// Events that are no events.
     pub broken: u64,
     /// Events whose time is no time.
@@ -61,6 +64,7 @@ impl EventConverter {
             ranges: Ranges::default(),
             runs: 0,
             has_kernels: false,
+            has_starts: false,
             broken: 0,
             timeless: 0,
             negative: 0,
@@ -191,6 +195,7 @@ impl EventConverter {
             }
         };
         let is_node = event.category == b"Node";
+        self.has_starts |= is_node && only_starts_nodes(&event.args.provider.text());
         let slice = Slice {
             op: self.name(event.args.op_name),
             detail: self.name(event.args.input_shapes),

@@ -34,6 +34,9 @@ const PIECE: usize = 4 << 20;
 /// Threads that take events apart, beside the one that cuts.
 const WORKERS: usize = 2;
 
+/// What is said of a profile of ONNX Runtime that has nodes of a card and none of its kernels.
+const STARTS: &str = "The times of the nodes are the host's, for starting them: the card computes later, and this file does not have how long. bench --profile=nsys (NVIDIA) and --profile=rocprofv3 (AMD) time the kernels";
+
 /// Whose events they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
@@ -259,6 +262,7 @@ struct Gathered {
     negative: u64,
     runs: u64,
     has_kernels: bool,
+    has_starts: bool,
 }
 
 impl Gathered {
@@ -277,6 +281,7 @@ impl Gathered {
         self.negative += pour.negative;
         self.runs += pour.runs;
         self.has_kernels |= pour.has_kernels;
+        self.has_starts |= pour.has_starts;
         self.names.processes.extend(pour.process_names);
         self.names.threads.extend(pour.thread_names);
         self.ranges.extend(pour.ranges);
@@ -308,6 +313,7 @@ fn collect(
         negative,
         runs,
         has_kernels,
+        has_starts,
         ..
     } = gathered;
     let broken = broken + gathered.broken;
@@ -317,7 +323,10 @@ fn collect(
         Dialect::Xla => xla::sort(&mut trace, &names),
         Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Any => names.put(&mut trace),
     }
-    if has_kernels {
+    if has_starts && !has_kernels {
+        into.note(STARTS);
+    }
+    if has_kernels || has_starts {
         trace.relabel(SliceKind::Operator, |slice, tracks| {
             slice.kind == SliceKind::Kernel
                 && tracks

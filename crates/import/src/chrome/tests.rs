@@ -209,6 +209,48 @@ fn nodes_of_onnx_runtime() {
     assert_eq!(small.trace.memory.len(), 120);
 }
 
+/// As recorded with ONNX Runtime 1.31.1 on an H200: two nodes that took 90 of the 530 microseconds of the run.
+#[test]
+fn nodes_that_a_card_computes_are_only_started() {
+    let event = |cat: &str, name: &str, (ts, dur): (u64, u64), args: &str| {
+        format!(
+            r#"{{"cat":"{cat}","pid":1,"tid":7,"dur":{dur},"ts":{ts},"ph":"X","name":"{name}","args":{{{args}}}}}"#
+        )
+    };
+    let node = |provider: &str, name: &str, times| {
+        let args = format!(
+            r#""op_name":"Conv","provider":"{provider}","node_index":"0","input_type_shape":[{{"float":[1,3]}}]"#
+        );
+        event("Node", &format!("{name}_kernel_time"), times, &args)
+    };
+    let run = event("Session", "model_run", (0, 530), "");
+    let kernel = event("Kernel", "sm90_conv", (10, 400), "");
+    let read = |nodes: &[String]| {
+        let list = format!("[{}]", nodes.join(",\n"));
+        text("profile.json", &list)
+    };
+    let started = |provider| {
+        [
+            node(provider, "conv1", (1, 48)),
+            node(provider, "conv2", (50, 42)),
+            run.clone(),
+        ]
+    };
+    let cuda = read(&started("CUDAExecutionProvider"));
+    assert_eq!(sums(&cuda, SliceKind::Kernel).0, 0);
+    assert_eq!(sums(&cuda, SliceKind::Operator).2, 90_000);
+    assert_eq!(cuda.notes, [STARTS]);
+    let cpu = read(&started("CPUExecutionProvider"));
+    assert_eq!(sums(&cpu, SliceKind::Kernel).2, 90_000);
+    assert_eq!(cpu.notes, [""; 0]);
+    // A build that also records the card.
+    let mut all = started("CUDAExecutionProvider").to_vec();
+    all.push(kernel);
+    let both = read(&all);
+    assert_eq!(sums(&both, SliceKind::Kernel).2, 400_000);
+    assert_eq!(both.notes, [""; 0]);
+}
+
 fn by_op(imported: &Imported, op: &str) -> (u64, u64) {
     let trace = &imported.trace;
     let op = trace.names.find(op).unwrap();

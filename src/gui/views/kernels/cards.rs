@@ -89,7 +89,7 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
     let mut figures = vec![
         Figure {
             gap: None,
-            title: "Kernel time (sum)",
+            title: found.scope.sum_title(),
             value: summed.map_or_else(|| UNKNOWN.to_owned(), time),
             below: match (summed, found.runs) {
                 (Some(_), Some(runs)) => {
@@ -412,6 +412,7 @@ fn facts(ui: &mut Ui, profile: &Profile) {
             match Scope::of(profile) {
                 Scope::Work => "kernels, copies and sets".to_owned(),
                 Scope::Operators => "operators: it has no kernels".to_owned(),
+                Scope::Starts => "starts of nodes: it has no times of the card".to_owned(),
             },
         ),
     ];

@@ -51,13 +51,17 @@ pub enum Scope {
     Work,
     /// Operators, each without those within it.
     Operators,
+    /// What starting the nodes on a card took the host.
+    Starts,
 }
 
 impl Scope {
     /// What a profile has.
     pub fn of(profile: &Profile) -> Self {
         let mut totals = profile.totals.iter();
-        if totals.any(|total| total.kind.is_work()) {
+        if profile.has_starts_only() {
+            Self::Starts
+        } else if totals.any(|total| total.kind.is_work()) {
             Self::Work
         } else {
             Self::Operators
@@ -69,6 +73,7 @@ impl Scope {
         match self {
             Self::Work => kind.is_work(),
             Self::Operators => kind == SliceKind::Operator,
+            Self::Starts => matches!(kind, SliceKind::Operator | SliceKind::Kernel),
         }
     }
 
@@ -77,6 +82,17 @@ impl Scope {
         match self {
             Self::Work => "kernels, copies and sets",
             Self::Operators => "operators, each without those within it",
+            Self::Starts => {
+                "the host's time for starting nodes; that of the card is not in this profile"
+            }
+        }
+    }
+
+    /// What the sum is called.
+    pub fn sum_title(self) -> &'static str {
+        match self {
+            Self::Work | Self::Operators => "Kernel time (sum)",
+            Self::Starts => "Starting (sum)",
         }
     }
 }
@@ -338,6 +354,8 @@ impl Breakdown {
 /// Where the time of a profile went.
 pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
     let scope = Scope::of(profile);
+    // What lies between starts says nothing of when the card computed.
+    let is_of_card = scope != Scope::Starts;
     let totals = || {
         profile
             .totals
@@ -376,11 +394,15 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
         level,
         summed_ns: (!rows.is_empty()).then_some(summed_ns),
         calls: (!rows.is_empty()).then(|| totals().map(|total| total.calls).sum()),
-        busy: busy(profile),
-        gaps: gaps(profile),
+        busy: busy(profile).filter(|_| is_of_card),
+        gaps: if is_of_card {
+            gaps(profile)
+        } else {
+            Vec::new()
+        },
         launches: profile.launches.clone(),
         host: host(profile, scope),
-        between_nodes_ns: between_nodes(profile),
+        between_nodes_ns: between_nodes(profile).filter(|_| is_of_card),
         runs: Runs::of(profile),
         has_operators: totals().any(|total| !operator(total).is_empty()),
         rows,

@@ -242,3 +242,20 @@ fn what_is_left_of_a_run_is_the_host() {
     profile.totals[0].total_ns = 1_500;
     assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, Some(0));
 }
+
+/// As ONNX Runtime 1.31.1 wrote it on an H200: 20 nodes were started in 2.4 ms of a run of 5.3 ms, and the card was
+/// busy all the time.
+#[test]
+fn starts_on_a_card_are_no_times_of_the_card() {
+    for kind in [SliceKind::Operator, SliceKind::Kernel] {
+        let mut node = total(kind, "conv1", "Conv", 20, 2_400);
+        node.place = "CUDAExecutionProvider".to_owned();
+        let run = total(SliceKind::Range, "model_run", "", 1, 5_300);
+        let mut profile = of_totals(vec![node, run]);
+        let found = by(&profile, Level::Kernel);
+        assert_eq!((found.scope, found.summed_ns), (Scope::Starts, Some(2_400)));
+        assert_eq!((found.between_nodes_ns, found.busy), (None, None));
+        profile.totals[0].place = "CPUExecutionProvider".to_owned();
+        assert_ne!(by(&profile, Level::Kernel).scope, Scope::Starts);
+    }
+}

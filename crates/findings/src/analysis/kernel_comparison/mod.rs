@@ -446,7 +446,7 @@ impl Nature {
     fn of(profile: &Profile) -> Self {
         let says = format!("{} {}", profile.tool.name, profile.format).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| says.contains(word));
-        if Scope::of(profile) == Scope::Operators {
+        if matches!(Scope::of(profile), Scope::Operators | Scope::Starts) {
             return Self::Operators;
         }
         if has(&["ncu", "nsight compute", "nsight-compute"]) {

@@ -22,6 +22,7 @@ pub mod throughput;
 pub mod wall;
 
 use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
@@ -39,11 +40,22 @@ use node::{Floor, NodeLimit, NodeLines, Took};
 use slowed::Slowed;
 use wall::WallTime;
 
+/// Why nothing is said of a profile that knows when nodes were started, and not when the card computed them.
+const STARTS_ONLY: &str = "this profile has the host's times for starting nodes on the card, and none of the card itself; --profile=nsys (NVIDIA) or --profile=rocprofv3 (AMD) times the kernels";
+
 /// What limits the case of a profile, by its place in the session; against these roofs.
 pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits {
     let Some(profile) = session.profiles.get(profile) else {
         return Limits::nothing("there is no such profile");
     };
+    if Scope::of(profile) == Scope::Starts {
+        return Limits {
+            case: profile.case,
+            title: profile.name.clone(),
+            findings: experiments_of(session, profile.case),
+            ..Limits::nothing(STARTS_ONLY)
+        };
+    }
     let runs = Runs::of(profile).map_or(1.0, |runs| runs.count as f64);
     let against = against::of_profile(session, profile, roofs);
     let mut limits = Limits {
@@ -86,14 +98,18 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         None => findings::of_limits(&limits, between_nodes),
     };
     // What experiments say counts for more than the model.
-    let tried = limits
-        .case
-        .and_then(|case| experiments::finding(session, case));
+    let tried = experiments_of(session, limits.case);
     let whole = by_model.iter().filter(|finding| finding.nodes.len() > 1);
     let both: Vec<Finding> = tried.iter().chain(whole).cloned().collect();
     limits.abstained.extend(experiments::disagreement(&both));
     limits.findings = tried.into_iter().chain(by_model).collect();
     limits
+}
+
+/// What was found by trying, where it was tried.
+fn experiments_of(session: &Session, case: Option<CaseKey>) -> Vec<Finding> {
+    let tried = case.and_then(|case| experiments::finding(session, case));
+    tried.into_iter().collect()
 }
 
 /// The roofs that a session's cases are measured against: its own, else those of this machine, of which those of

@@ -371,6 +371,21 @@ fn a_profile_without_shapes_or_times_gives_sentences_and_no_numbers() {
 }
 
 #[test]
+fn starts_of_nodes_on_a_card_are_not_judged() {
+    let started = Total {
+        place: "CUDAExecutionProvider".to_owned(),
+        ..node("product", 1_250_000, 80_000_000, (2_000_000, 3_000_000))
+    };
+    let limits = limits_of(vec![started], 5_000_000, &[roofs(0.01)]);
+    assert!(limits.nodes.is_empty() && limits.findings.is_empty());
+    assert!(
+        limits
+            .wall
+            .is_err_and(|reason| reason.contains("starting nodes"))
+    );
+}
+
+#[test]
 fn nodes_that_do_not_fit_into_their_run_are_not_judged() {
     let long = node("product", 5_000_000, 80_000_000, (2_000_000, 3_000_000));
     let limits = limits_of(vec![long], 1_000_000, &[roofs(0.01)]);

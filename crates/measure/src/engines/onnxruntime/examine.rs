@@ -12,7 +12,7 @@ use super::options::Options;
 use super::{bind, builder, commit, environment, explain, provider_title};
 use crate::engines::{EngineError, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP, Watched};
 use powerband_core::base::clock;
-use powerband_core::domain::examination::{Examination, Fusions};
+use powerband_core::domain::examination::{Examination, Fusions, only_starts_nodes};
 use powerband_core::domain::tensor::Tensor;
 use powerband_onnx::{external, file, fusion, inspect, ort_profile};
 
@@ -63,6 +63,16 @@ pub(super) fn examine(
         );
         Fusions::default()
     };
+    if profile
+        .nodes
+        .iter()
+        .any(|node| only_starts_nodes(&node.provider))
+    {
+        notes.push(
+            "the times of nodes on a card are the host's, for starting them: the card computes later"
+                .to_owned(),
+        );
+    }
     Ok(Examination {
         asked: provider_title(request.setup),
         runs: profile.runs,
