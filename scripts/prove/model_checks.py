@@ -125,9 +125,10 @@ def provider(bench: Bench) -> None:
     """ONNX Runtime's provider for the device runs the nodes; what fell back is counted."""
     if not bench.dry:
         found = [one for one in bench.run("engines")["engines"] if one["engine"] == "ort" and one["available"]]
-        devices = sorted({device for one in found for device in one["devices"]})
-        if bench.device not in devices:
-            raise Missing(f"no ONNX Runtime here has a provider for {bench.device}; found: {', '.join(devices) or 'none'}")
+        wanted = "MIGraphX" if bench.amd else "CUDA"
+        built = sorted({provider for one in found for provider in one["providers"]})
+        if wanted not in built:
+            raise Missing(f"no ONNX Runtime here was built with {wanted}; found: {', '.join(built) or 'none'}")
     session, place = bench.measured(f"ort:{bench.device}")
     bench.tell("ONNX Runtime on the device", "finished", case_of(session, place)["outcome"], True)
     examined = session["setups"][place]["examination"]

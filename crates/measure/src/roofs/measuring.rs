@@ -392,7 +392,7 @@ mod tests {
         let setups: Vec<Setup> = setups.iter().map(|spec| spec.parse().unwrap()).collect();
         let missing = missing_for(&setups, &[roofs]);
         let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
-        assert_eq!(missing, ["ort:cpu,threads=1", "torch:cuda:0"]);
+        assert_eq!(missing, ["ort:cpu,threads=1", "torch:cuda:0,tf32=on"]);
     }
 
     #[test]
