@@ -29,6 +29,7 @@ mod onnx_messages;
 mod precision;
 mod processor_roofs;
 mod profilers;
+mod proof;
 mod providers;
 mod pytorch;
 mod real_window;
