@@ -120,10 +120,12 @@ impl RoofLine {
     }
 
     fn of_published_memory(card: &Published) -> Self {
+        // What follows the document is how its peaks are counted, which is no matter of bandwidth.
+        let source = card.source.split(", halved").next().unwrap_or_default();
         Self {
             kind: LineKind::Published,
             unit: LineUnit::BytesPerS,
-            title: format!("published bandwidth of {} ({})", card.title, card.source),
+            title: format!("published bandwidth of {} ({source})", card.title),
             per_s: card.bytes_per_s,
             spread: None,
             numbers: None,

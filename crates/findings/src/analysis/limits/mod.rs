@@ -68,6 +68,13 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         abstained: Vec::new(),
     };
     let between_nodes = wall::is_of_nodes(profile);
+    let profiled_ns = limits.wall.as_ref().map_or(0.0, |wall| wall.wall_ns);
+    let median_ns = profile
+        .case
+        .and_then(|case| slowed::median_ns(session, case));
+    if let (false, Some(median_ns)) = (between_nodes, median_ns) {
+        limits.wall = limits.wall.map(|wall| wall.as_without_profiler(median_ns));
+    }
     let wall = limits.wall.as_ref().ok();
     let slowed = wall.and_then(|wall| Slowed::of(session, profile.case, wall));
     let launch = against.as_ref().ok().and_then(References::launch);
@@ -88,7 +95,11 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         limits.lines = references.all(&numbers);
     }
     limits.abstained = abstained(&limits, &against);
-    limits.abstained.extend(notes(session, profile, &limits));
+    limits.abstained.extend(notes(profile, &limits));
+    if let (Some(median_ns), Ok(wall)) = (median_ns, &limits.wall) {
+        let changed = profiling_changed_it(wall, profiled_ns, median_ns);
+        limits.abstained.extend(changed);
+    }
     let by_model = match slowed {
         Some(slowed) => {
             let started: u64 = limits.nodes.iter().map(|node| node.calls).sum();
@@ -276,9 +287,8 @@ fn line_of(floor: Floor, lines: &NodeLines) -> String {
     })
 }
 
-/// What to know beside the sentences: a bar of several devices, nodes side by side, nodes whose model is wrong, and a
-/// profiled run that took another time than the measured ones.
-fn notes(session: &Session, profile: &Profile, limits: &Limits) -> Vec<String> {
+/// What to know beside the sentences: a bar of several devices, nodes side by side, nodes whose model is wrong.
+fn notes(profile: &Profile, limits: &Limits) -> Vec<String> {
     let mut notes = Vec::new();
     if let (false, Ok(wall)) = (wall::is_of_nodes(profile), &limits.wall) {
         if profile.devices.len() > 1 {
@@ -311,19 +321,22 @@ fn notes(session: &Session, profile: &Profile, limits: &Limits) -> Vec<String> {
             humanize::percent(share)
         ));
     }
-    notes.extend(profiling_changed_it(session, limits));
     notes
 }
 
-/// That the profiled run took another time than the runs that were measured without a profiler.
-fn profiling_changed_it(session: &Session, limits: &Limits) -> Option<String> {
-    let wall = limits.wall.as_ref().ok()?;
-    let median = slowed::median_ns(session, limits.case?)?;
-    ((wall.wall_ns / median - 1.0).abs() > wall::ADDS_UP_WITHIN).then(|| {
+/// That the profiled run took another time than the runs that were measured without a profiler, and what its wall
+/// time is then.
+fn profiling_changed_it(wall: &WallTime, profiled_ns: f64, median_ns: f64) -> Option<String> {
+    ((profiled_ns / median_ns - 1.0).abs() > wall::ADDS_UP_WITHIN).then(|| {
+        let shares = if wall.wall_ns < profiled_ns {
+            "pauses are shortened to those of a run without it"
+        } else {
+            "shares are those of the profiled run"
+        };
         format!(
-            "The profiled run took {}, and the median without a profiler is {}: shares are those of the profiled run.",
-            humanize::duration_ns(wall.wall_ns),
-            humanize::duration_ns(median)
+            "The profiled run took {}, and the median without a profiler is {}: {shares}.",
+            humanize::duration_ns(profiled_ns),
+            humanize::duration_ns(median_ns)
         )
     })
 }

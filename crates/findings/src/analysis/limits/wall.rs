@@ -119,6 +119,27 @@ impl WallTime {
         pauses.map(|part| part.ns).sum()
     }
 
+    /// The same without the pauses that a profiler adds: a card computes as long with it as without, and waits longer
+    /// for the host, which the profiler keeps busy. All pauses are shortened alike, until the whole takes as long as a
+    /// run without the profiler, or none is left.
+    pub(super) fn as_without_profiler(self, median_ns: f64) -> Self {
+        let pauses_ns = self.pauses_ns();
+        let added_ns = (self.wall_ns - median_ns).clamp(0.0, pauses_ns);
+        if added_ns <= 0.0 {
+            return self;
+        }
+        let kept = 1.0 - added_ns / pauses_ns;
+        let parts: Vec<(WallKind, f64)> = self
+            .parts
+            .iter()
+            .map(|part| {
+                let stays = if part.kind.is_pause() { kept } else { 1.0 };
+                (part.kind, part.ns * stays)
+            })
+            .collect();
+        Self::from_parts(&parts, 1.0).unwrap_or(self)
+    }
+
     /// Nodes of a runtime on the processor, within whole runs.
     fn of_nodes(profile: &Profile, runs: f64) -> Result<Self, String> {
         let found = breakdown::add_up(profile, &Rules::default(), Level::Category);
@@ -246,6 +267,32 @@ mod tests {
             device(800, 600, Some(idle)),
         ]);
         assert_eq!(mean.unwrap(), all);
+    }
+
+    #[test]
+    fn pauses_that_the_profiler_added_are_taken_off() {
+        let idle = NotComputing {
+            launched_late_ns: 300,
+            waited_ns: 100,
+            ..NotComputing::default()
+        };
+        let profile = Profile {
+            devices: vec![device(600, 600, Some(idle))],
+            ..Profile::default()
+        };
+        let wall = || WallTime::of(&profile, 1.0).unwrap();
+        let parts = |median| -> Vec<(WallKind, f64)> {
+            let wall = wall().as_without_profiler(median);
+            wall.parts.iter().map(|part| (part.kind, part.ns)).collect()
+        };
+        let quarter = [
+            (WallKind::Computing, 600.0),
+            (WallKind::LaunchedLate, 75.0),
+            (WallKind::WaitedForKernel, 25.0),
+        ];
+        assert_eq!(parts(700.0), quarter);
+        assert_eq!(parts(500.0), [(WallKind::Computing, 600.0)]);
+        assert_eq!(wall().as_without_profiler(1100.0), wall());
     }
 
     #[test]
