@@ -264,7 +264,8 @@ impl Known {
         self.files.retain(|path, _| files.contains(path));
         for path in files {
             let stamp = Stamp::of(path).ok();
-            if self.files.get(path).is_some_and(|before| *before != stamp) {
+            // Also at the first look: a file may change between its reading and that.
+            if self.files.get(path).is_none_or(|before| *before != stamp) {
                 outlet.send(Message::Session(SessionMessage::OnDisk(
                     path.clone(),
                     stamp,

@@ -386,7 +386,19 @@ pub fn add(
     if into.format.is_empty() {
         into.format = format.id;
     }
-    format.read(&source, watch, into)?;
+    let read = format.read(&source, watch, into);
+    let change = source.change();
+    match (read, change) {
+        (Err(ImportError::Unusable { reason, .. }), Some(change)) => {
+            return Err(source.unusable(format.title, format!("{reason}; {change}")));
+        }
+        (read, change) => {
+            read?;
+            if let Some(change) = change {
+                into.note(change);
+            }
+        }
+    }
     records::clamp_implausible::clamp(into);
     if into.is_empty() && into.notes.is_empty() {
         into.note(format!(

@@ -4,7 +4,6 @@
 //! folder; workers load that file, so that every engine sees the same bytes. The hash is of the
 //! bytes that were decoded, which are read once, and of the weights that stand in files beside them.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -15,8 +14,9 @@ use thiserror::Error;
 
 use super::external::{self, ExternalError};
 use super::file::{self, ModelFileError};
+use super::seen_file::SeenFiles;
 use super::zoo::{self, ZooModel};
-use powerband_core::base::atomic_file;
+use powerband_core::base::{atomic_file, regular_file};
 
 /// A model with the file it is in.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct ModelFile {
     pub data: Vec<PathBuf>,
     /// SHA-256 of the file, with those beside it one after the other behind it, in hexadecimal.
     pub sha256: String,
+    /// The files as they were before they were read.
+    pub seen: SeenFiles,
 }
 
 impl ModelFile {
@@ -100,9 +102,11 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
             name: name_or_path.to_owned(),
         });
     }
+    let seen = SeenFiles::now([path]);
     let bytes = file::read(path)?;
     let mut proto = file::decode(path, &bytes)?;
     let data = external::settle(&mut proto, path)?;
+    let seen = seen.and(SeenFiles::now(data.iter().map(PathBuf::as_path)));
     let name = path.file_stem().map_or_else(
         || name_or_path.to_owned(),
         |stem| stem.to_string_lossy().into_owned(),
@@ -113,6 +117,7 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
         proto,
         sha256: sha256_with(&bytes, &data)?,
         data,
+        seen,
     })
 }
 
@@ -141,6 +146,7 @@ fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError
     let path = kept(model, cache_dir, "onnx");
     let beside = kept(model, cache_dir, "sha256");
     let name = model.id.to_owned();
+    let seen = SeenFiles::now([path.as_path()]);
     if let Some((proto, sha256)) = cached(&path, &beside) {
         return Ok(ModelFile {
             path,
@@ -148,6 +154,7 @@ fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError
             proto,
             data: Vec::new(),
             sha256,
+            seen,
         });
     }
     let proto = zoo::build(model);
@@ -162,6 +169,7 @@ fn open_zoo(model: &ZooModel, cache_dir: &Path) -> Result<ModelFile, SourceError
             path: path.clone(),
         })?;
     Ok(ModelFile {
+        seen: SeenFiles::now([path.as_path()]),
         path,
         name,
         proto,
@@ -182,17 +190,31 @@ fn cached(path: &Path, beside: &Path) -> Option<(ModelProto, String)> {
     Some((file::decode(path, &bytes).ok()?, sha256))
 }
 
+/// The hash of a model's files as they are now: the ONNX file first, then those with weights in their order.
+///
+/// # Errors
+///
+/// Where one of them cannot be read.
+pub fn hash_of<P: AsRef<Path>>(
+    files: impl IntoIterator<Item = P>,
+) -> Result<String, ExternalError> {
+    sha256_with(&[], files)
+}
+
 /// The hash of bytes and of the files that go with them, as text.
-fn sha256_with(bytes: &[u8], files: &[PathBuf]) -> Result<String, ExternalError> {
+fn sha256_with<P: AsRef<Path>>(
+    bytes: &[u8],
+    files: impl IntoIterator<Item = P>,
+) -> Result<String, ExternalError> {
     let mut hash = Sha256::new();
     hash.update(bytes);
     let mut part = vec![0; 1 << 20];
     for path in files {
         let failed = |source| ExternalError::Io {
             source,
-            path: path.clone(),
+            path: path.as_ref().to_owned(),
         };
-        let mut file = File::open(path).map_err(failed)?;
+        let mut file = regular_file::open(path.as_ref()).map_err(failed)?;
         loop {
             let read = file.read(&mut part).map_err(failed)?;
             if read == 0 {

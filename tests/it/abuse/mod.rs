@@ -3,6 +3,7 @@
 
 mod display_ends;
 mod faults;
+mod files;
 mod full_disk;
 mod libraries;
 mod own_files;

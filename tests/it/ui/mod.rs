@@ -5,6 +5,7 @@
 mod accuracy;
 mod bad_luck;
 mod behaviour;
+mod changed_files;
 mod charts_zoomed;
 mod claims;
 mod commands;

@@ -1,11 +1,13 @@
 //! A file to be imported: opened, unpacked where it is packed, made UTF-8 where it is UTF-16, and held to a limit.
 
 use std::cell::OnceCell;
-use std::fs::File;
+use std::cmp::Ordering;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicU64};
+use std::time::SystemTime;
 
 use flate2::read::MultiGzDecoder;
 use rusqlite::Connection;
@@ -36,7 +38,10 @@ pub struct Source {
     path: PathBuf,
     /// What was read from standard input.
     kept: Option<tempfile::NamedTempFile>,
+    /// Its size when it was opened; what is added later is not read.
     bytes: u64,
+    /// When its contents changed last, as of then.
+    modified: Option<SystemTime>,
     packed: bool,
     limits: Limits,
     /// A packed database has to be unpacked into a file.
@@ -72,12 +77,15 @@ impl Source {
             path,
             kept,
             bytes: 0,
+            modified: None,
             packed: false,
             limits,
             unpacked: OnceCell::new(),
         };
         let file = regular_file::open(new.place()).map_err(|error| new.io(error))?;
-        new.bytes = file.metadata().map_err(|error| new.io(error))?.len();
+        let about = file.metadata().map_err(|error| new.io(error))?;
+        new.bytes = about.len();
+        new.modified = about.modified().ok();
         let mut first = Vec::new();
         file.take(LFS.len() as u64)
             .read_to_end(&mut first)
@@ -170,7 +178,7 @@ impl Source {
         let file = regular_file::open(self.place()).map_err(|error| self.io(error))?;
         let read = Arc::new(AtomicU64::new(0));
         let counted = Counted {
-            file,
+            file: file.take(self.bytes),
             read: Arc::clone(&read),
         };
         let bytes: Box<dyn Read + Send> = if self.packed {
@@ -190,6 +198,23 @@ impl Source {
         })
     }
 
+    /// What happened to the file while it was read: its program may still write it.
+    pub(crate) fn change(&self) -> Option<String> {
+        let name = self.name();
+        let now = fs::metadata(self.place()).ok()?;
+        let change = match now.len().cmp(&self.bytes) {
+            Ordering::Greater => "grew while it was read, and what was added is missing here",
+            Ordering::Less => "became shorter while it was read, and a part may be missing here",
+            Ordering::Equal if now.modified().ok() != self.modified => {
+                "changed while it was read, so that parts of two versions may be mixed here"
+            }
+            Ordering::Equal => return None,
+        };
+        Some(format!(
+            "{name} {change}: import it once more when its program has ended"
+        ))
+    }
+
     /// All of it as text; bytes that are none are replaced. A packed file that is cut off is read as
     /// far as it goes, and a note says so.
     pub(crate) fn text(
@@ -197,6 +222,11 @@ impl Source {
         watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<String, ImportError> {
+        let most = regular_file::most_bytes();
+        if self.bytes > most {
+            let too_large = regular_file::TooLarge { most };
+            return Err(self.io(io::Error::new(io::ErrorKind::FileTooLarge, too_large)));
+        }
         let mut stream = self.stream()?;
         let mut bytes = Vec::new();
         let mut chunk = vec![0; CHUNK];
@@ -319,7 +349,7 @@ pub struct Stream {
 impl Stream {
     /// Bytes taken from the file itself so far.
     pub(crate) fn bytes_read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
+        self.read.load(atomic::Ordering::Relaxed)
     }
 }
 
@@ -349,14 +379,14 @@ struct OverLimit;
 
 /// A file whose bytes are counted.
 struct Counted {
-    file: File,
+    file: io::Take<File>,
     read: Arc<AtomicU64>,
 }
 
 impl Read for Counted {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(into)?;
-        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        self.read.fetch_add(n as u64, atomic::Ordering::Relaxed);
         Ok(n)
     }
 }
@@ -415,6 +445,34 @@ mod tests {
             matches!(error, ImportError::TooLarge { limit_mb: 1, .. }),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_file_that_changes_is_read_as_it_was_opened() {
+        let (file, source) = opened(b"[1, 2]", 100);
+        assert_eq!(source.change(), None);
+        let mut added = fs::File::options().append(true).open(file.path()).unwrap();
+        added.write_all(b", 3, 4").unwrap();
+        assert_eq!(all_text(&source).unwrap().0, "[1, 2]");
+        assert!(source.change().unwrap().contains("grew while it was read"));
+        added.set_len(2).unwrap();
+        assert_eq!(all_text(&source).unwrap().0, "[1");
+        assert!(source.change().unwrap().contains("became shorter"));
+        fs::write(file.path(), b"[3, 4]").unwrap();
+        added.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(source.change().unwrap().contains("two versions"));
+        fs::remove_file(file.path()).unwrap();
+        assert_eq!(source.change(), None);
+        assert!(all_text(&source).is_err());
+    }
+
+    #[test]
+    fn a_text_with_a_huge_hole_does_not_fill_the_memory() {
+        let (file, _) = opened(b"[1, 2]", 100);
+        file.as_file().set_len(1 << 40).unwrap();
+        let source = Source::open(file.path(), Limits { unpacked: 100 }).unwrap();
+        let error = all_text(&source).unwrap_err();
+        assert!(error.to_string().contains("it has more than"), "{error}");
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         Reference {
             setup,
             runtime,
-            model: model.path.clone(),
+            model: model_files(&model, None),
             elements: ports
                 .iter()
                 .map(|port| (port.name.clone(), port.element))
@@ -164,6 +164,7 @@ fn model_files(model: &ModelFile, own: Option<&Variant>) -> ModelFiles {
         file: file.path.clone(),
         data: file.data.clone(),
         sha256: file.sha256.clone(),
+        seen: file.seen.clone(),
     }
 }
 

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::Run;
+use super::{Run, model_file};
 use crate::engines::generate::generates;
 use crate::worker::protocol::{Reply, Request};
+use crate::worker::remote::files::ModelFiles;
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
@@ -39,7 +40,7 @@ pub struct Reference {
     /// Its engine's library.
     pub runtime: Option<PathBuf>,
     /// The plan's model.
-    pub model: PathBuf,
+    pub model: ModelFiles,
     /// What its inputs hold, by their names.
     pub elements: BTreeMap<String, ElementType>,
 }
@@ -191,6 +192,8 @@ impl Run<'_, '_> {
         feed: &Feed,
         folder: &Path,
     ) -> Result<(Vec<PathBuf>, String), String> {
+        let mut model = reference.model.clone();
+        model_file::check(&mut model)?;
         let limits = self.request.beginning.plan.limits.clone();
         let runtime = reference.runtime.clone();
         let start = Duration::from_millis(limits.start_ms);
@@ -211,7 +214,7 @@ impl Run<'_, '_> {
         };
         let load = Request::Load {
             setup: reference.setup.clone(),
-            model: reference.model.clone(),
+            model: model.file,
             name: String::new(),
             runtime,
         };

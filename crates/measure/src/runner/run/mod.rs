@@ -9,6 +9,7 @@ mod examining;
 mod journaling;
 pub mod judging;
 mod machines;
+mod model_file;
 mod node_work;
 mod profiling;
 mod stops;
@@ -142,6 +143,7 @@ pub fn run(
         reached: BTreeMap::new(),
         queued: BTreeMap::new(),
         round_began_ns: Vec::new(),
+        changed_models: BTreeSet::new(),
         stops: Stops::default(),
     };
     run.tell(first);
@@ -196,6 +198,8 @@ struct Run<'a, 'o> {
     queued: BTreeMap<usize, String>,
     /// When each round of this sitting began, and last when the next one is about to.
     round_began_ns: Vec<u64>,
+    /// Model files that are other ones now, each said.
+    changed_models: BTreeSet<PathBuf>,
     /// What was stopped during the last request, and for how long.
     stops: Stops,
 }
@@ -390,6 +394,7 @@ impl Run<'_, '_> {
         let begins = Some(self.first_phase(case));
         self.tell(RunEvent::VisitBegan { case, begins });
         self.ensure_worker(case.setup, phase)?;
+        self.check_loaded_model(case.setup)?;
         self.open_smaller(case, phase)?;
         *phase = Phase::Open;
         self.ensure_open(case)?;

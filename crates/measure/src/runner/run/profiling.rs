@@ -105,6 +105,8 @@ impl Run<'_, '_> {
                     .to_owned(),
             );
         }
+        self.check_model(case.setup)
+            .map_err(|error| error.to_string())?;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let seen = match self.wrapper()? {
             Some((wrapper, program)) => self.wrap_case(case, wrapper, &program, folder.path())?,

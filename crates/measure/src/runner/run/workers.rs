@@ -36,6 +36,8 @@ impl Run<'_, '_> {
         if self.workers.contains_key(&setup) {
             return Ok(());
         }
+        *phase = Phase::Load;
+        self.check_model(setup)?;
         *phase = Phase::Start;
         let plan = &self.request.beginning.plan;
         let Some(spec) = plan.setups.get(setup).cloned() else {
@@ -65,6 +67,8 @@ impl Run<'_, '_> {
         match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
             Reply::Loaded(mut report) => {
                 self.control.end_start();
+                // It may have changed while it was loaded.
+                self.check_model(setup)?;
                 report.start_ns = start_ns;
                 self.remember_peak(setup);
                 if !self.is_elsewhere(setup) {

@@ -9,6 +9,7 @@ use super::{Progress, RemoteError};
 use crate::worker::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::event::Sent;
+use powerband_onnx::seen_file::SeenFiles;
 
 /// Stands in a model's folder once all of it is there.
 const WHOLE: &str = "whole";
@@ -22,6 +23,8 @@ pub struct ModelFiles {
     pub data: Vec<PathBuf>,
     /// SHA-256 of them all.
     pub sha256: String,
+    /// What the file system said of them when they were read.
+    pub seen: SeenFiles,
 }
 
 /// What of our files is on a machine already, by path or hash here.
