@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use super::args::{Arrivals, BenchArgs};
 use super::progress::Progress;
-use super::{Context, TROUBLE, devices, is_broken_pipe, output, session_text};
+use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output, session_text};
 use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{Judging, Keeping, Load};
@@ -184,6 +184,7 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         .iter()
         .map(|spec| spec.parse())
         .collect::<Result<Vec<Setup>, _>>()?;
+    let setups = machines::on_each(context, setups, &args.detaching.on)?;
     for setup in &setups {
         engines::check(setup)?;
     }

@@ -10,9 +10,10 @@ use super::args::{MachinesArgs, MachinesCommand};
 use super::{Context, output, signals};
 use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
+use powerband_core::domain::setup::Setup;
 use powerband_measure::worker::remote::reached::Reached;
 use powerband_measure::worker::remote::{News, RemoteError};
-use powerband_measure::worker::transport::Machine;
+use powerband_measure::worker::transport::{self, Machine};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -62,16 +63,45 @@ fn line(machine: &NamedMachine) -> String {
     line
 }
 
-/// The machine that an argument means: a name of the settings, `ssh:HOST`, or a host of ssh.
-fn find(context: &Context, host: &str) -> anyhow::Result<Machine> {
+/// What `where=` says of the machine that an argument means: a name of the settings, `ssh:HOST`, or a host of ssh.
+fn place(context: &Context, host: &str) -> String {
     let known = &context.settings.machines;
     let is_named = known.iter().any(|machine| machine.name == host);
-    let text = if is_named || host.contains(':') || host == "here" || host == "slurm" {
+    if is_named || host.contains(':') || host == "here" || host == "slurm" {
         host.to_owned()
     } else {
         format!("ssh:{host}")
+    }
+}
+
+/// Each setup on each of these machines; as it is where none is named.
+pub(super) fn on_each(
+    context: &Context,
+    setups: Vec<Setup>,
+    hosts: &[String],
+) -> anyhow::Result<Vec<Setup>> {
+    if hosts.is_empty() {
+        return Ok(setups);
+    }
+    if let Some(setup) = setups.iter().find(|setup| transport::is_elsewhere(setup)) {
+        bail!("{setup} says itself where it runs; leave --on out, or its where= or via=");
+    }
+    let on = |setup: &Setup, host: &String| {
+        let mut there = setup.clone();
+        match place(context, host) {
+            here if here == "here" => there.options.remove(transport::WHERE_KEY),
+            place => there.options.insert(transport::WHERE_KEY.to_owned(), place),
+        };
+        there
     };
-    let machine = Machine::find(&text, known).map_err(anyhow::Error::msg)?;
+    let each = |setup: Setup| hosts.iter().map(move |host| on(&setup, host));
+    Ok(setups.into_iter().flat_map(each).collect())
+}
+
+/// The machine that an argument means.
+fn find(context: &Context, host: &str) -> anyhow::Result<Machine> {
+    let known = &context.settings.machines;
+    let machine = Machine::find(&place(context, host), known).map_err(anyhow::Error::msg)?;
     machine.with_context(|| format!("{host} is this machine; leave --on out"))
 }
 

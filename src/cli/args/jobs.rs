@@ -38,9 +38,13 @@ pub(crate) enum JobsCommand {
     },
 }
 
-/// How a run is detached.
+/// Where a run takes place.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DetachArgs {
+    /// Measure each setup on this machine: a name of the settings, a host of ssh, slurm, or here for this one; several
+    /// are all combinations, as where= in each setup would say.
+    #[arg(long, value_name = "HOST", requires = "setups")]
+    pub on: Vec<String>,
     /// Measure in a job of Slurm that goes on without this program; powerband jobs lists and collects it. Every setup
     /// needs where=slurm.
     #[arg(long, conflicts_with_all = ["more", "out", "json"])]

@@ -250,7 +250,7 @@ pub(crate) struct BenchArgs {
     /// one that is called batch or N, else the first].
     #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
     pub batch_axis: Vec<InputAxis>,
-    /// Whether and how it is detached.
+    /// On which machines, and whether it goes on without this program.
     #[command(flatten)]
     pub detaching: DetachArgs,
     /// With --more: run the commands, and load the libraries, that the session names, though they were not started

@@ -13,9 +13,8 @@ fn what_a_setup_brings_is_compared_on_two_machines() {
     };
     let home = Home::new();
     let [slow, fast] = ["fake,fixed=9000", "fake,fixed=3000"];
-    let (slow_there, fast_there) = (on("box", slow), on("box", fast));
-    let mut args = bench("3", [slow, fast, &slow_there, &fast_there]);
-    args.extend(["--out", "a.ron"]);
+    let mut args = bench("3", [slow, fast]);
+    args.extend(["--on", "here", "--on", "box", "--out", "a.ron"]);
     let run = server.run(&home, &args);
     assert_eq!(run.status, Some(0), "{run:#?}");
 
@@ -53,4 +52,16 @@ fn what_a_setup_brings_is_compared_on_two_machines() {
     assert_eq!(server.run(&home, &report).status, Some(0));
     let report = std::fs::read_to_string(home.path("a.md")).expect("a report");
     assert!(report.contains("## Machines compared") && report.contains("on 2 machines"));
+}
+
+#[test]
+fn a_setup_says_where_it_runs_once() {
+    let home = Home::new();
+    let there = on("box", "fake");
+    let mut args = bench("1", [there.as_str()]);
+    args.extend(["--on", "here"]);
+    home.run(&args)
+        .fails_saying(&["where=ssh:box", "leave --on out"]);
+    home.run(&["bench", "resnet18@cifar", "--on", "box"])
+        .fails_saying(&["--setup"]);
 }
