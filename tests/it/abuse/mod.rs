@@ -22,7 +22,7 @@ use crate::support::component;
     clippy::disallowed_methods,
     reason = "the test is the user, who starts programs"
 )]
-fn compiled(name: &str, source: &Path, arguments: &[&str]) -> Option<PathBuf> {
+pub(crate) fn compiled(name: &str, source: &Path, arguments: &[&str]) -> Option<PathBuf> {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
     let built = folder.path().join(name);
@@ -42,7 +42,7 @@ fn compiled(name: &str, source: &Path, arguments: &[&str]) -> Option<PathBuf> {
 }
 
 /// A source of this folder.
-fn source(name: &str) -> PathBuf {
+pub(crate) fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/it/abuse")
         .join(name)

@@ -3,6 +3,7 @@
 //! Every test has a home of its own. Background threads are real, so waiting is by the clock.
 
 mod accuracy;
+mod bad_libraries;
 mod bad_luck;
 mod behaviour;
 mod changed_files;

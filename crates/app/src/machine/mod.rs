@@ -312,7 +312,7 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
                 Err(reason) => EngineState {
                     id: found.engine.id(),
                     title: found.engine.title().to_owned(),
-                    words: reason.clone(),
+                    words: missing_words(reason, runtime.as_deref()),
                     is_ready: false,
                     runtime,
                     is_first,
@@ -324,6 +324,15 @@ pub fn describe(found: &[Found]) -> Vec<EngineState> {
         .collect();
     states.sort_by_key(|state| !state.is_ready);
     states
+}
+
+/// Why an engine is missing. Of several libraries it has to be said which one it is.
+fn missing_words(reason: &str, runtime: Option<&Path>) -> String {
+    let path = runtime.map(|path| path.display().to_string());
+    match path {
+        Some(path) if !reason.contains(&path) => format!("{path}: {reason}"),
+        _ => reason.to_owned(),
+    }
 }
 
 fn ready_words(info: &EngineInfo, runtime: Option<&Path>) -> String {

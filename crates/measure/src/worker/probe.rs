@@ -20,6 +20,11 @@ const PYTHON_LIMIT: Duration = Duration::from_secs(10);
 /// A library that takes longer to load is set aside.
 const ENGINE_LIMIT: Duration = Duration::from_secs(30);
 
+/// So many engines are asked at once.
+const AT_ONCE: usize = 4;
+/// Stands in place of an answer until there is one.
+const NOT_ASKED: &str = "it was not asked, because no thread could be started";
+
 /// Everywhere that an ONNX Runtime may be, the folders of the user's Pythons among them.
 pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>) -> Places {
     let mut places = Places::new(paths, onnxruntime);
@@ -97,22 +102,22 @@ pub fn survey(
     roots: &EnvironmentRoots,
 ) -> Vec<Found> {
     let places = places(paths, onnxruntime, python);
-    let mut found = Vec::new();
-    let asked = engines::ALL
+    let mut asked: Vec<Found> = Vec::new();
+    let mut add = |engine, runtime, answer| {
+        asked.push(Found {
+            engine,
+            runtime,
+            answer,
+            offers: Vec::new(),
+        });
+    };
+    let offered = engines::ALL
         .iter()
         .filter(|engine| engine.is_offered() && engine.stands_alone());
-    for &engine in asked {
-        let mut add = |runtime, answer| {
-            found.push(Found {
-                engine,
-                runtime,
-                answer,
-                offers: Vec::new(),
-            });
-        };
+    for &engine in offered {
         let libraries = match engine.needs() {
             Needs::Nothing => {
-                add(None, self::engine(program, engine, None));
+                add(engine, None, Err(NOT_ASKED.to_owned()));
                 continue;
             }
             Needs::OnnxRuntime => runtimes::find_all(&places),
@@ -120,15 +125,40 @@ pub fn survey(
         };
         if libraries.is_empty() {
             let missing = bare(engine).and_then(|setup| runtime_for(engine, &setup, &places));
-            add(None, Err(missing.err().unwrap_or_default()));
+            add(engine, None, Err(missing.err().unwrap_or_default()));
         }
         for library in libraries {
-            let answer = self::engine(program, engine, Some(&library.path));
-            add(Some(library), answer);
+            add(engine, Some(library), Err(NOT_ASKED.to_owned()));
         }
     }
+    let mut found = answers(asked, program);
     add_offers(&mut found, roots, &places);
     found
+}
+
+/// Asks the engines that were not asked yet, a few at a time: a library that hangs delays the others no longer than
+/// the limit.
+fn answers(mut all: Vec<Found>, program: &Path) -> Vec<Found> {
+    let mut waiting = all
+        .iter_mut()
+        .filter(|one| one.answer.as_ref().is_err_and(|reason| reason == NOT_ASKED))
+        .collect::<Vec<_>>();
+    for few in waiting.chunks_mut(AT_ONCE) {
+        thread::scope(|scope| {
+            for one in few {
+                let ask = || {
+                    let library = one.runtime.as_ref().map(|found| found.path.as_path());
+                    one.answer = self::engine(program, one.engine, library);
+                };
+                let started = thread::Builder::new()
+                    .name("ask-engine".to_owned())
+                    .spawn_scoped(scope, ask);
+                // Without a thread it stays as it is: not asked.
+                drop(started);
+            }
+        });
+    }
+    all
 }
 
 /// Names the environments that have an engine which runs from nowhere else, with the first copy of it that was found.

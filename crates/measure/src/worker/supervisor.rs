@@ -31,7 +31,7 @@ pub enum WorkerError {
     #[error("the worker could not be started: {0}")]
     Start(String),
     /// It said nothing in time, and was ended.
-    #[error("no answer for {} ms", .limit.as_millis())]
+    #[error("no answer for {}", humanize::duration_ns(.limit.as_nanos() as f64))]
     Silent {
         /// How long it was given.
         limit: Duration,

@@ -6,6 +6,7 @@
 mod drivers;
 mod examine;
 mod generate;
+mod interface;
 mod options;
 mod plugin;
 mod providers;
@@ -210,8 +211,14 @@ fn environment(runtime: Option<&Path>) -> Result<(Environment, u64), EngineError
             "no ONNX Runtime library was found; `powerband engines install onnxruntime` fetches one".to_owned(),
         )
     })?;
+    let choose = |reason: String| {
+        EngineError::Unsupported(format!(
+            "{reason}; choose another with runtime=, or install one with `powerband engines install onnxruntime`"
+        ))
+    };
+    let _loaded = interface::look(path).map_err(choose)?;
     let environment = ort::init_from(path)
-        .map_err(|error| EngineError::Unsupported(format!("{error}; choose another with runtime=, or install one with `powerband engines install onnxruntime`")))?
+        .map_err(|error| choose(error.to_string()))?
         .with_name("powerband")
         .with_telemetry(false)
         .build()

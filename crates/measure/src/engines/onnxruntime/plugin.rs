@@ -17,6 +17,7 @@ use ort::AsPointer as _;
 use ort::environment::Environment;
 use ort::session::builder::SessionBuilder;
 
+use super::interface::GetBase;
 use super::providers::Wanted;
 use crate::engines::EngineError;
 
@@ -35,7 +36,6 @@ mod place {
     pub(crate) const HARDWARE_KIND: usize = 307;
 }
 
-type Base = extern "system" fn() -> *const BaseTable;
 type Status = ort::sys::OrtStatusPtr;
 type RegisterLibrary =
     unsafe extern "system" fn(*mut c_void, *const c_char, *const c_char) -> Status;
@@ -53,12 +53,6 @@ type Append = unsafe extern "system" fn(
 type DeviceProvider = unsafe extern "system" fn(*const c_void) -> *const c_char;
 type DeviceHardware = unsafe extern "system" fn(*const c_void) -> *const c_void;
 type HardwareKind = unsafe extern "system" fn(*const c_void) -> i32;
-
-#[repr(C)]
-struct BaseTable {
-    get_api: unsafe extern "system" fn(u32) -> *const *const c_void,
-    version: unsafe extern "system" fn() -> *const c_char,
-}
 
 /// The functions that plug-ins need.
 struct Api {
@@ -162,13 +156,16 @@ impl Api {
         let library =
             unsafe { Library::new(runtime) }.map_err(|error| cannot(error.to_string()))?;
         // SAFETY: the type is that of ONNX Runtime's header, the same since its first version.
-        let base = unsafe { library.get::<Base>(b"OrtGetApiBase") };
+        let base = unsafe { library.get::<GetBase>(b"OrtGetApiBase") };
         let base = base.map_err(|error| cannot(error.to_string()))?();
         // SAFETY: the function returns a table that lives as long as the library.
-        let table = unsafe { base.as_ref() }.map_or(ptr::null(), |base| {
-            // SAFETY: any version may be asked for; one that is not known gives null.
-            unsafe { (base.get_api)(VERSION) }
-        });
+        let base = unsafe { base.as_ref() };
+        let table = base
+            .and_then(|base| base.get_api)
+            .map_or(ptr::null(), |get_api| {
+                // SAFETY: any version may be asked for; one that is not known gives null.
+                unsafe { get_api(VERSION) }
+            });
         if table.is_null() {
             return Err("plug-in libraries need ONNX Runtime 1.22 or newer; choose one with runtime=, or fetch one with `powerband engines install onnxruntime`".to_owned());
         }
