@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use eframe::egui::{Align2, Area, Context, Id, Order, Ui, vec2};
 
 use super::dialog_text::{proposed, title};
+use super::file_chooser::{self, Chosen, Kind, OpenDialog, Wanted};
 use super::portal;
 use super::shell::path_field::{self, Answer};
 use super::theme::{self, size, space};
@@ -18,8 +19,6 @@ use powerband_app::action::{Action, Figures, Machine, Sessions};
 use powerband_app::plan::PlanEdit;
 use powerband_app::tables::action::Change;
 
-/// A dialog that closes faster than this was never shown.
-const TOO_FAST: Duration = Duration::from_millis(600);
 /// Time after which a desktop has shown its dialog.
 const SHOWN_BY: Duration = Duration::from_secs(2);
 
@@ -35,15 +34,29 @@ struct Asking {
     ask: Ask,
     since: Instant,
     /// The answer of the desktop's dialog; `None` where there is no dialog.
-    desktop: Option<Receiver<Reply>>,
+    desktop: Option<Desktop>,
     typed: String,
     /// Whether a file of this name exists, checked when the name changes and not at every frame.
     exists: bool,
 }
 
-/// The answer of the desktop's dialog: the paths, empty where the user closed it; `None` where there was
-/// no dialog.
-type Reply = Option<Vec<PathBuf>>;
+/// The desktop's dialog, and the thread that waits for it.
+struct Desktop {
+    replies: Receiver<Chosen>,
+    dialog: OpenDialog,
+}
+
+impl Desktop {
+    /// Closes the dialog where the user does not wait for it, without waiting for the desktop.
+    fn close(&self) {
+        let dialog = self.dialog.clone();
+        let started = thread::Builder::new()
+            .name("close-dialog".to_owned())
+            .spawn(move || dialog.close());
+        // Without the thread the user closes it.
+        drop(started);
+    }
+}
 
 impl Dialogs {
     /// Dialogs that never ask the desktop.
@@ -58,8 +71,11 @@ impl Dialogs {
     pub(super) fn ask(&mut self, ask: Ask, ctx: &Context) {
         let typed = proposed(&ask).map_or_else(String::new, |path| path.display().to_string());
         let desktop = (!self.is_alone && portal::has_session_bus())
-            .then(|| desktop(ask.clone(), ctx.clone()))
+            .then(|| desktop(&ask, ctx.clone()))
             .flatten();
+        if let Some(before) = self.asking.take().and_then(|asking| asking.desktop) {
+            before.close();
+        }
         self.asking = Some(Asking {
             since: Instant::now(),
             desktop,
@@ -82,7 +98,7 @@ impl Dialogs {
             return;
         };
         if let Some(desktop) = &asking.desktop {
-            match desktop.try_recv() {
+            match desktop.replies.try_recv() {
                 Ok(Some(paths)) => {
                     actions.extend(wanted(&asking.ask, paths));
                     self.asking = None;
@@ -92,6 +108,7 @@ impl Dialogs {
                 Ok(None) | Err(TryRecvError::Disconnected) => asking.desktop = None,
                 Err(TryRecvError::Empty) => {
                     if waiting(ui, asking.since) {
+                        desktop.close();
                         asking.desktop = None;
                     }
                     return;
@@ -156,74 +173,58 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
     })
 }
 
-fn desktop(ask: Ask, ctx: Context) -> Option<Receiver<Reply>> {
-    let (sender, receiver) = sync_channel(1);
+fn desktop(ask: &Ask, ctx: Context) -> Option<Desktop> {
+    let (sender, replies) = sync_channel(1);
+    let dialog = OpenDialog::default();
+    let open = dialog.clone();
+    let wanted = dialog_of(ask);
     let started = thread::Builder::new()
         .name("file-dialog".to_owned())
         .spawn(move || {
-            let since = Instant::now();
-            let reply = pick(&ask).or_else(|| {
-                was_closed(since.elapsed(), portal::has_file_dialogs, has_zenity).then(Vec::new)
-            });
+            let reply = file_chooser::ask(&wanted, &open);
             // The answer is dropped if the window closed before the dialog did.
             if sender.send(reply).is_ok() {
                 ctx.request_repaint();
             }
         });
-    started.is_ok().then_some(receiver)
+    started.is_ok().then_some(Desktop { replies, dialog })
 }
 
-/// Shows the desktop's dialog. `None` where the user closed it, and where there is none.
-fn pick(ask: &Ask) -> Option<Vec<PathBuf>> {
-    let dialog = rfd::FileDialog::new().set_title(title(ask));
-    let picked = match ask {
-        Ask::Open => {
-            return dialog
-                .add_filter("Sessions and models", &["ron", "onnx"])
-                .add_filter("Everything, with traces of profilers", &["*"])
-                .pick_files();
-        }
-        Ask::Model => dialog.add_filter("ONNX", &["onnx"]).pick_file(),
-        Ask::KeyFolder(..) => dialog.pick_folder(),
-        Ask::KeyFile(..) | Ask::Trace | Ask::Point(_) => dialog.pick_file(),
-        Ask::SaveFigure(_, path) => at(path, dialog)
-            .add_filter("Pictures and tables", &["png", "svg", "pdf", "csv", "json"])
-            .save_file(),
-        Ask::SaveReport(_, path) => at(path, dialog)
-            .add_filter("Report", &["html", "md"])
-            .save_file(),
-        Ask::SaveTable(_, path) => at(path, dialog)
-            .add_filter("Table", &["csv", "tsv", "json"])
-            .save_file(),
-        Ask::SaveSession(_, path) => at(path, dialog).add_filter("Session", &["ron"]).save_file(),
+/// The dialog for a question.
+fn dialog_of(ask: &Ask) -> Wanted {
+    let (kind, filters) = match ask {
+        Ask::Open => (
+            Kind::Files,
+            vec![
+                ("Sessions and models", vec!["ron", "onnx"]),
+                ("Everything, with traces of profilers", vec!["*"]),
+            ],
+        ),
+        Ask::Model => (Kind::File, vec![("ONNX", vec!["onnx"])]),
+        Ask::KeyFolder(..) => (Kind::Folder, Vec::new()),
+        Ask::KeyFile(..) | Ask::Trace | Ask::Point(_) => (Kind::File, Vec::new()),
+        Ask::SaveFigure(_, path) => (
+            Kind::Save(path.clone()),
+            vec![(
+                "Pictures and tables",
+                vec!["png", "svg", "pdf", "csv", "json"],
+            )],
+        ),
+        Ask::SaveReport(_, path) => (
+            Kind::Save(path.clone()),
+            vec![("Report", vec!["html", "md"])],
+        ),
+        Ask::SaveTable(_, path) => (
+            Kind::Save(path.clone()),
+            vec![("Table", vec!["csv", "tsv", "json"])],
+        ),
+        Ask::SaveSession(_, path) => (Kind::Save(path.clone()), vec![("Session", vec!["ron"])]),
     };
-    picked.map(|path| vec![path])
-}
-
-/// A dialog that begins at a path.
-fn at(path: &Path, dialog: rfd::FileDialog) -> rfd::FileDialog {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let dialog = dialog.set_file_name(name);
-    match path.parent() {
-        Some(folder) => dialog.set_directory(folder),
-        None => dialog,
+    Wanted {
+        title: title(ask),
+        kind,
+        filters,
     }
-}
-
-/// Whether a dialog without a path was shown and closed by the user. It was not shown where no program
-/// could show it, or where it ended too fast for a user.
-fn was_closed(
-    took: Duration,
-    has_portal: impl FnOnce() -> bool,
-    has_zenity: impl FnOnce() -> bool,
-) -> bool {
-    took >= TOO_FAST && (has_portal() || has_zenity())
-}
-
-/// Where no portal answers, the dialogs' crate starts this program, if it is installed.
-fn has_zenity() -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join("zenity").is_file())
 }
 
 #[cfg(test)]
@@ -232,34 +233,9 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_dialog_was_closed_only_where_one_could_be_shown_and_seen() {
-        let late = Duration::from_secs(25);
-        for (took, has_portal, has_zenity, wanted) in [
-            (late, true, false, true),
-            (late, true, true, true),
-            // A portal that failed at last, or was never there.
-            (late, false, false, false),
-            (TOO_FAST, false, false, false),
-            // Zenity takes the place of the portal.
-            (TOO_FAST, false, true, true),
-            (TOO_FAST, true, false, true),
-            // No user is so fast, whatever program is there.
-            (TOO_FAST / 2, true, true, false),
-            (Duration::ZERO, true, false, false),
-            (Duration::ZERO, false, false, false),
-        ] {
-            assert_eq!(
-                was_closed(took, || has_portal, || has_zenity),
-                wanted,
-                "{took:?}, portal {has_portal}, zenity {has_zenity}"
-            );
-        }
-    }
-
     /// A question whose dialog said this, if anything, and whose thread is gone.
-    fn asked(said: &[Reply]) -> Dialogs {
-        let (sender, receiver) = sync_channel(1);
+    fn asked(said: &[Chosen]) -> Dialogs {
+        let (sender, replies) = sync_channel(1);
         for reply in said {
             sender.send(reply.clone()).unwrap();
         }
@@ -267,7 +243,10 @@ mod tests {
             asking: Some(Asking {
                 ask: Ask::Open,
                 since: Instant::now(),
-                desktop: Some(receiver),
+                desktop: Some(Desktop {
+                    replies,
+                    dialog: OpenDialog::default(),
+                }),
                 typed: String::new(),
                 exists: false,
             }),

@@ -2,6 +2,7 @@
 
 mod dialog_text;
 mod dialogs;
+mod file_chooser;
 mod icon;
 mod keyboard;
 mod lost_display;

@@ -1,4 +1,4 @@
-//! The desktop's portal: colour scheme, motion, and file dialogs.
+//! The desktop's portal: colour scheme and motion, and the connection that `file_chooser` uses.
 //!
 //! It is asked over the session bus. Without a bus or portal there is no answer, which is no error: every
 //! caller has a fallback. All calls here but the check for a bus may block, so they belong on background
@@ -12,19 +12,20 @@ use zbus::message::{self, Message};
 use zbus::zvariant::Value;
 
 /// Name and object of the portal on the bus.
-const PORTAL: &str = "org.freedesktop.portal.Desktop";
-const OBJECT: &str = "/org/freedesktop/portal/desktop";
+pub(super) const PORTAL: &str = "org.freedesktop.portal.Desktop";
+pub(super) const OBJECT: &str = "/org/freedesktop/portal/desktop";
 /// Its interfaces.
 const SETTINGS: &str = "org.freedesktop.portal.Settings";
-const DIALOGS: &str = "org.freedesktop.portal.FileChooser";
+pub(super) const DIALOGS: &str = "org.freedesktop.portal.FileChooser";
 /// The settings that are read here.
 const APPEARANCE: &str = "org.freedesktop.appearance";
 const SCHEME: &str = "color-scheme";
 const MOTION: &str = "reduced-motion";
 /// The call starts a portal that is not running; the bus itself waits about this long.
-const STARTING: Duration = Duration::from_secs(30);
-/// A running portal answers far faster than this, or hangs.
-const RUNNING: Duration = Duration::from_secs(3);
+pub(super) const STARTING: Duration = Duration::from_secs(30);
+/// The bus itself.
+pub(super) const BUS: &str = "org.freedesktop.DBus";
+pub(super) const BUS_OBJECT: &str = "/org/freedesktop/DBus";
 
 /// The desktop's colour scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,13 +77,7 @@ pub(super) fn follow(mut tell: impl FnMut(RunRequest)) {
     }
 }
 
-/// Whether a running portal has file dialogs and answers. One that could be started does not count: the
-/// call for a dialog has tried that.
-pub(crate) fn has_file_dialogs() -> bool {
-    connect(RUNNING).is_some_and(|connection| is_running(&connection) && has_dialogs(&connection))
-}
-
-fn connect(patience: Duration) -> Option<Connection> {
+pub(super) fn connect(patience: Duration) -> Option<Connection> {
     let session = connection::Builder::session().ok()?;
     session.method_timeout(patience).build().ok()
 }
@@ -106,23 +101,6 @@ fn ask(connection: &Connection, key: &str) -> Option<RunRequest> {
         let reply = connection.call_method(Some(PORTAL), OBJECT, Some(SETTINGS), method, &setting);
         answered(key, &reply.ok()?)
     })
-}
-
-fn is_running(connection: &Connection) -> bool {
-    const BUS: &str = "org.freedesktop.DBus";
-    let path = "/org/freedesktop/DBus";
-    connection
-        .call_method(Some(BUS), path, Some(BUS), "NameHasOwner", &PORTAL)
-        .is_ok_and(|reply| reply.body().deserialize().unwrap_or(false))
-}
-
-/// A portal without a program for dialogs behind it does not have the interface.
-fn has_dialogs(connection: &Connection) -> bool {
-    let properties = Some("org.freedesktop.DBus.Properties");
-    let version = (DIALOGS, "version");
-    connection
-        .call_method(Some(PORTAL), OBJECT, properties, "Get", &version)
-        .is_ok()
 }
 
 fn answered(key: &str, reply: &Message) -> Option<RunRequest> {

@@ -176,6 +176,8 @@ pub(crate) fn draft() -> Draft {
 pub(crate) struct Desk {
     display: Display,
     pub(crate) home: Home,
+    /// The address of the session bus, for windows that have one.
+    pub(crate) bus: Option<String>,
 }
 
 impl Desk {
@@ -185,6 +187,7 @@ impl Desk {
         Some(Self {
             display: Display::start(1400, 900).expect("Xvfb starts"),
             home: Home::new(),
+            bus: None,
         })
     }
 
@@ -218,7 +221,7 @@ impl Desk {
         settings::write(&self.window_file(), &remembered).expect("a window.ron");
     }
 
-    fn remembered(&self) -> Remembered {
+    pub(crate) fn remembered(&self) -> Remembered {
         let (remembered, said) = settings::read(&self.window_file());
         assert_eq!(said, None);
         remembered
@@ -247,6 +250,9 @@ impl Desk {
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
             .stdout(Stdio::null())
             .stderr(complaints);
+        if let Some(bus) = &self.bus {
+            command.env("DBUS_SESSION_BUS_ADDRESS", bus);
+        }
         let program = command.spawn().expect("the program starts");
         let (server, _) = x11rb::connect(Some(self.display.name())).expect("the display answers");
         let mut window = Window {
@@ -282,7 +288,7 @@ impl Desk {
     }
 
     /// As a hand does it: there, down, up.
-    fn click(&self, (x, y): (usize, usize)) {
+    pub(crate) fn click(&self, (x, y): (usize, usize)) {
         self.xdotool(&["mousemove", &x.to_string(), &y.to_string()]);
         for step in ["mousedown", "mouseup"] {
             thread::sleep(HAND);
@@ -430,14 +436,14 @@ pub(crate) struct Picture {
 
 /// Part of one row.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+pub(crate) struct Span {
     y: usize,
     from: usize,
     to: usize,
 }
 
 impl Span {
-    fn middle(self) -> (usize, usize) {
+    pub(crate) fn middle(self) -> (usize, usize) {
         (usize::midpoint(self.from, self.to), self.y)
     }
 }
@@ -493,7 +499,7 @@ impl Picture {
     }
 
     /// The primary button: the first row with enough of the accent in one piece, a little below it.
-    fn button(&self) -> Option<Span> {
+    pub(crate) fn button(&self) -> Option<Span> {
         let rows = self.pixels.len() / Self::width();
         let top = (0..rows).find_map(|y| {
             let spans = self

@@ -7,6 +7,7 @@ mod files;
 mod full_disk;
 mod libraries;
 mod own_files;
+mod portal;
 mod stops;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,305 @@
+//! The desktop's file dialog: asked of its portal over the session bus, or of zenity where no portal has dialogs.
+//!
+//! All calls here block until the user has chosen, so they belong on background threads. A portal that hangs, ends, or
+//! whose bus ends leads to no dialog, and the caller has a field for the path instead.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use zbus::blocking::{Connection, MessageIterator};
+use zbus::message::{Message, Type};
+use zbus::zvariant::{OwnedObjectPath, OwnedValue, Value};
+
+use super::portal::{self, BUS, BUS_OBJECT, DIALOGS, OBJECT, PORTAL};
+use powerband_core::base::clock;
+use powerband_measure::worker::desktop;
+
+/// The interface of a dialog that is open.
+const REQUEST: &str = "org.freedesktop.portal.Request";
+/// A dialog that is cancelled faster than this was never shown.
+const TOO_FAST: Duration = Duration::from_millis(600);
+
+/// What a dialog is to ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Its title.
+    pub(super) title: &'static str,
+    /// Which kind of dialog it is.
+    pub(super) kind: Kind,
+    /// Names of file types, each with its endings; `*` stands for every file.
+    pub(super) filters: Vec<(&'static str, Vec<&'static str>)>,
+}
+
+/// The kinds of dialogs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One file that exists.
+    #[default]
+    File,
+    /// Some files that exist.
+    Files,
+    /// A folder.
+    Folder,
+    /// Where to save, with a path to begin with.
+    Save(PathBuf),
+}
+
+/// The paths that the user chose, none where the dialog was cancelled; nothing at all where there was no dialog.
+pub(super) type Chosen = Option<Vec<PathBuf>>;
+
+/// A dialog of the portal that may be open, to be closed from another thread.
+#[derive(Clone, Default)]
+pub(super) struct OpenDialog(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    open: Option<(Connection, OwnedObjectPath)>,
+    /// Whether the user does not wait for it any more.
+    is_unwanted: bool,
+}
+
+impl OpenDialog {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that it is open; one that came too late is closed.
+    fn set(&self, connection: &Connection, handle: &OwnedObjectPath) {
+        let mut state = self.state();
+        state.open = Some((connection.clone(), handle.clone()));
+        if state.is_unwanted {
+            drop(state);
+            self.close();
+        }
+    }
+
+    /// Closes it, if it is open. Blocks for a moment.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        state.is_unwanted = true;
+        let open = state.open.take();
+        drop(state);
+        if let Some((connection, handle)) = open {
+            // Where the portal does not answer there is nothing to close.
+            drop(connection.call_method(Some(PORTAL), &handle, Some(REQUEST), "Close", &()));
+        }
+    }
+}
+
+/// Shows a dialog and waits for the user.
+pub(super) fn ask(wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
+    let asked = portal::connect(portal::STARTING)
+        .and_then(|connection| ask_portal(&connection, wanted, dialog));
+    let mut state = dialog.state();
+    state.open = None;
+    let is_unwanted = state.is_unwanted;
+    drop(state);
+    if asked.is_some() || is_unwanted {
+        return asked;
+    }
+    ask_zenity(wanted)
+}
+
+fn ask_portal(connection: &Connection, wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
+    // Every message of this connection: the answer, and that the portal ended.
+    let mut messages = MessageIterator::from(connection.clone());
+    let token = format!("powerband_{:x}", clock::entropy());
+    let own = connection
+        .unique_name()?
+        .trim_start_matches(':')
+        .replace('.', "_");
+    for rule in [
+        format!("type='signal',sender='{PORTAL}',interface='{REQUEST}',member='Response'"),
+        format!("type='signal',sender='{BUS}',member='NameOwnerChanged',arg0='{PORTAL}'"),
+    ] {
+        let added = connection.call_method(Some(BUS), BUS_OBJECT, Some(BUS), "AddMatch", &rule);
+        added.ok()?;
+    }
+    let method = match wanted.kind {
+        Kind::Save(_) => "SaveFile",
+        _ => "OpenFile",
+    };
+    let begun = Instant::now();
+    let arguments = ("", wanted.title, options(wanted, &token));
+    let reply = connection.call_method(Some(PORTAL), OBJECT, Some(DIALOGS), method, &arguments);
+    let handle: OwnedObjectPath = reply.ok()?.body().deserialize().ok()?;
+    dialog.set(connection, &handle);
+    // Portals of before 2017 choose a path of their own.
+    let usual = format!("{OBJECT}/request/{own}/{token}");
+    while let Some(Ok(message)) = messages.next() {
+        if message.message_type() != Type::Signal {
+            continue;
+        }
+        match member(&message).as_str() {
+            "NameOwnerChanged" if has_ended(&message) => return None,
+            "Response" if is_at(&message, &[&usual, handle.as_str()]) => {
+                return chosen(&message, begun.elapsed());
+            }
+            _ => {}
+        }
+    }
+    // The bus ended.
+    None
+}
+
+fn member(message: &Message) -> String {
+    let header = message.header();
+    header.member().map(ToString::to_string).unwrap_or_default()
+}
+
+fn is_at(message: &Message, paths: &[&str]) -> bool {
+    let header = message.header();
+    header
+        .path()
+        .is_some_and(|path| paths.contains(&path.as_str()))
+}
+
+/// Whether a change of the portal's owner leaves it without one.
+fn has_ended(message: &Message) -> bool {
+    let body = message.body();
+    let owners: Result<(&str, &str, &str), _> = body.deserialize();
+    owners.is_ok_and(|(name, _, now)| name == PORTAL && now.is_empty())
+}
+
+/// What the portal answers. It says 1 where the user cancelled, and 2 where the dialog ended in another way.
+fn chosen(message: &Message, took: Duration) -> Chosen {
+    let body = message.body();
+    let (code, results): (u32, HashMap<String, OwnedValue>) = body.deserialize().ok()?;
+    match code {
+        0 => {
+            let uris = results.get("uris")?.try_clone().ok()?;
+            let uris: Vec<String> = uris.try_into().ok()?;
+            Some(uris.iter().filter_map(|uri| path_of(uri)).collect())
+        }
+        1 => was_cancelled(took).then(Vec::new),
+        _ => None,
+    }
+}
+
+/// Whether a dialog without a path was seen and cancelled by the user.
+fn was_cancelled(took: Duration) -> bool {
+    took >= TOO_FAST
+}
+
+fn options<'a>(wanted: &'a Wanted, token: &'a str) -> HashMap<&'static str, Value<'a>> {
+    let mut options = HashMap::from([("handle_token", Value::from(token))]);
+    match &wanted.kind {
+        Kind::File => {}
+        Kind::Files => drop(options.insert("multiple", Value::from(true))),
+        Kind::Folder => drop(options.insert("directory", Value::from(true))),
+        Kind::Save(path) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            options.insert("current_name", Value::from(name.into_owned()));
+            if let Some(folder) = path.parent() {
+                // A path ends with a zero byte there.
+                let mut bytes = folder.as_os_str().as_bytes().to_vec();
+                bytes.push(0);
+                options.insert("current_folder", Value::from(bytes));
+            }
+        }
+    }
+    let filters: Vec<(&str, Vec<(u32, String)>)> = wanted
+        .filters
+        .iter()
+        .map(|(name, endings)| (*name, endings.iter().map(|end| (0, glob(end))).collect()))
+        .collect();
+    if !filters.is_empty() {
+        options.insert("filters", Value::from(filters));
+    }
+    options
+}
+
+fn glob(ending: &str) -> String {
+    match ending {
+        "*" => "*".to_owned(),
+        ending => format!("*.{ending}"),
+    }
+}
+
+/// The path of a `file://` URI, whose unusual bytes are written as `%20`.
+fn path_of(uri: &str) -> Option<PathBuf> {
+    let mut bytes = uri.strip_prefix("file://")?.bytes();
+    let mut path = Vec::new();
+    while let Some(byte) = bytes.next() {
+        path.push(match byte {
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                let number = digit(bytes.next())? * 16 + digit(bytes.next())?;
+                u8::try_from(number).ok()?
+            }
+            byte => byte,
+        });
+    }
+    Some(PathBuf::from(OsString::from_vec(path)))
+}
+
+/// Zenity's dialog, where it is installed.
+fn ask_zenity(wanted: &Wanted) -> Chosen {
+    let begun = Instant::now();
+    match desktop::zenity(zenity_arguments(wanted)).ok()? {
+        Some(text) => Some(text.lines().map(PathBuf::from).collect()),
+        None => was_cancelled(begun.elapsed()).then(Vec::new),
+    }
+}
+
+fn zenity_arguments(wanted: &Wanted) -> Vec<OsString> {
+    let mut all: Vec<OsString> = vec![
+        "--file-selection".into(),
+        format!("--title={}", wanted.title).into(),
+    ];
+    match &wanted.kind {
+        Kind::File => {}
+        Kind::Files => all.extend(["--multiple".into(), "--separator=\n".into()]),
+        Kind::Folder => all.push("--directory".into()),
+        Kind::Save(path) => {
+            let mut file = OsString::from("--filename=");
+            file.push(path);
+            all.extend(["--save".into(), file]);
+        }
+    }
+    all.extend(wanted.filters.iter().map(|(name, endings)| {
+        let globs: Vec<String> = endings.iter().map(|ending| glob(ending)).collect();
+        format!("--file-filter={name} | {}", globs.join(" ")).into()
+    }));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_come_out_of_uris() {
+        for (uri, path) in [
+            ("file:///a/b.ron", Some("/a/b.ron")),
+            ("file:///with%20space/%C3%BC.ron", Some("/with space/ü.ron")),
+            ("file:///cut%2", None),
+            ("file:///no%zz", None),
+            ("https://example.org/a", None),
+        ] {
+            assert_eq!(path_of(uri), path.map(PathBuf::from), "{uri}");
+        }
+    }
+
+    #[test]
+    fn zenity_is_asked_for_the_same() {
+        let wanted = Wanted {
+            title: "Save the table",
+            kind: Kind::Save("/home/a b/table.csv".into()),
+            filters: vec![("Table", vec!["csv", "json"]), ("Everything", vec!["*"])],
+        };
+        let all = zenity_arguments(&wanted);
+        assert!(all.contains(&"--filename=/home/a b/table.csv".into()));
+        assert!(all.contains(&"--file-filter=Table | *.csv *.json".into()));
+        assert!(all.contains(&"--file-filter=Everything | *".into()));
+    }
+
+    #[test]
+    fn a_dialog_that_ends_at_once_was_not_seen() {
+        assert!(!was_cancelled(TOO_FAST / 2) && was_cancelled(TOO_FAST));
+    }
+}
