@@ -91,7 +91,9 @@ pub enum DetachedMessage {
     Found(Vec<DetachedRun>, Option<String>),
     /// One was saved, and why the folder of its jobs stays, where it does.
     Collected(PathBuf, Option<String>),
-    /// One could not be collected or cancelled.
+    /// One was submitted: its jobs, in words.
+    Submitted(String),
+    /// One could not be submitted, collected or cancelled.
     Failed(String),
 }
 

@@ -93,6 +93,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     if id == "redo" {
         app.planner.edit(PlanEdit::Undo);
     }
+    if id == "detach" {
+        app.planner.draft = super::behaviour::draft("fake,where=slurm", "1", 2);
+    }
     if desk.app().curves.pin.is_none() {
         desk.act(Action::Curves(Curves::PinStep(1)));
     }

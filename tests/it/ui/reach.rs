@@ -31,6 +31,7 @@ use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::analysis::category::Category;
 use powerband_store::trash::discard;
 
+use super::behaviour::draft;
 use super::data;
 use super::pictures::{State, desk};
 use super::typing::at_keyboard;
@@ -152,6 +153,7 @@ ways! {
     Action::Plan(PlanEdit::Ladder(_)) => Palette,
     Action::Plan(PlanEdit::Forget(_)) => Palette,
     Action::Run(Run::Start) => Palette,
+    Action::Run(Run::Detach) => Palette,
     Action::Run(Run::StartFirst) => Palette,
     Action::Run(Run::Pause) => Palette,
     Action::Run(Run::Resume) => Palette,
@@ -499,6 +501,7 @@ fn collect_of_run(app: &mut App, arms: &mut BTreeSet<&'static str>, fields: &mut
     app.run.as_ref().expect("a run").control.pause();
     app.detached.runs = data::detached_runs();
     app.detached.is_busy = false;
+    app.planner.draft = draft("fake,where=slurm", "1", 2);
     app.roofs.measuring = Some(MeasuringRoofs {
         what: "memory copy".to_owned(),
         share: 0.5,

@@ -214,3 +214,24 @@ fn detached_runs_are_painted() {
     }
     album.close();
 }
+
+#[test]
+fn a_plan_for_slurm_can_be_detached_and_what_slurm_says_is_shown() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.until("they are looked for", |app| !app.detached.is_busy);
+    desk.act(Action::Go(Screen::Plan));
+    desk.app_mut().planner.draft = draft("fake", "1", 2);
+    desk.steps(2);
+    assert!(!desk.sees("Detach"));
+    desk.app_mut().planner.draft = draft("fake,where=slurm", "1", 2);
+    desk.steps(2);
+    desk.click("Detach");
+    // Where it runs is asked for first, as for a run of this window.
+    assert!(desk.app().programs.is_some());
+    desk.act(Action::Run(RunAction::AllowPrograms(true)));
+    desk.until("Slurm answers", |app| !app.detached.is_busy);
+    // No cluster is known here, with Slurm's programs and without.
+    desk.hear("Detached runs: ");
+    assert_eq!(desk.app().screen, Screen::Run);
+    assert!(desk.app().run.is_none());
+}

@@ -4,9 +4,13 @@ use super::DetachedRun;
 use crate::inbox::{DetachedMessage, Message};
 use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
+use powerband_measure::jobs::collect as collecting;
 use powerband_measure::jobs::record::{self, JobRecord};
 use powerband_measure::jobs::state::{self, PartState};
-use powerband_measure::jobs::{collect as collecting, submit};
+use powerband_measure::jobs::submit::{self, Detaching};
+use powerband_measure::runner::installation::Installation;
+use powerband_measure::runner::prepare;
+use powerband_measure::runner::request::RunRequest;
 
 /// How far they are. Slurm is asked only where there are any.
 pub(super) fn look(paths: &Paths, outlet: &Outlet) {
@@ -46,6 +50,23 @@ pub(super) fn collect(paths: &Paths, id: &str, outlet: &Outlet) -> Result<(), St
     let collected = collecting::collect(paths, &record, &state::parts(&record, &jobs))?;
     let message = DetachedMessage::Collected(collected.path, collected.left);
     outlet.send(Message::Detached(message));
+    Ok(())
+}
+
+/// Submits a plan.
+pub(super) fn submit(
+    place: &Installation,
+    request: &RunRequest,
+    outlet: &Outlet,
+) -> Result<(), String> {
+    let prepared = prepare::prepare(place, request).map_err(|error| error.to_string())?;
+    let detaching = Detaching {
+        energy: request.energy,
+        ..Detaching::default()
+    };
+    let record = submit::submit(&place.paths, &prepared, &detaching)?;
+    let jobs = format!("{} of Slurm", record.jobs().join(", "));
+    outlet.send(Message::Detached(DetachedMessage::Submitted(jobs)));
     Ok(())
 }
 

@@ -9,6 +9,8 @@ use powerband_core::domain::case::CaseKey;
 pub enum Run {
     /// Measures the plan.
     Start,
+    /// Measures the plan in jobs of Slurm, which go on without this window.
+    Detach,
     /// Measures ResNet-50 on the best that is here, with the quick preset: see `runner::first`.
     StartFirst,
     /// Pauses after the current round.

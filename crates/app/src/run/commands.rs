@@ -12,6 +12,12 @@ pub(crate) const ALL: &[Command] = &[
             Err(reason) => Err(reason),
         }
     }),
+    command(
+        "detach",
+        "Detach the run: measure in a job of Slurm",
+        "",
+        |app| app.can_detach().map(|()| Action::Run(Run::Detach)),
+    ),
     command("start-first", "Benchmark ResNet-50", "", |app| {
         idle(app).map(|()| Action::Run(Run::StartFirst))
     }),

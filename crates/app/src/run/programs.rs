@@ -25,7 +25,7 @@ impl App {
     /// Asks for the programs of a run that are not known; returns whether it asked.
     pub(crate) fn asks_for_programs(&mut self, run: &Run) -> bool {
         let setups = match run {
-            Run::Start => self.planner.draft.request().map(|request| request.setups),
+            Run::Start | Run::Detach => self.planner.draft.request().map(|request| request.setups),
             Run::More(id, _) | Run::Why(Pin { session: id, .. }) => {
                 let open = self.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
@@ -55,7 +55,7 @@ impl App {
         // Prepared as what was typed, they are remembered. Rounds of a session are read from its file once more, which
         // may have changed since: then it is refused.
         match &question.run {
-            Run::Start => self.begin(&question.run, Origin::Typed),
+            Run::Start | Run::Detach => self.begin(&question.run, Origin::Typed),
             run => {
                 let paths = &self.place.paths;
                 let remembered = remember(paths, &programs::folder(), &question.lines);

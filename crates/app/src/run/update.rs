@@ -25,6 +25,11 @@ use powerband_measure::runner::watching::WatchRequest;
 impl App {
     pub(crate) fn run(&mut self, run: &Run) {
         match run {
+            Run::Detach => {
+                if !self.refuses_plan() && !self.asks_for_programs(run) {
+                    self.begin(run, Origin::File);
+                }
+            }
             Run::Start | Run::StartFirst | Run::More(..) | Run::Why(_) => {
                 let is_refused = *run == Run::Start && self.refuses_plan();
                 if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
@@ -83,6 +88,14 @@ impl App {
             Run::Start => {
                 if let Ok(request) = self.planner.draft.request() {
                     self.start(RunRequest {
+                        programs,
+                        ..request
+                    });
+                }
+            }
+            Run::Detach => {
+                if let Ok(request) = self.planner.draft.request() {
+                    self.detach(RunRequest {
                         programs,
                         ..request
                     });
@@ -205,6 +218,7 @@ impl App {
                 }
             }
             Run::Start
+            | Run::Detach
             | Run::StartFirst
             | Run::Why(_)
             | Run::More(..)

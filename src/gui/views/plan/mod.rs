@@ -122,10 +122,11 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
     let sentence = "Model, setups, batch sizes and measurement settings";
     super::head(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
-        super::in_order(ui, 4, |ui, place| match place {
+        super::in_order(ui, 5, |ui, place| match place {
             0 => undo(ui, app, edits),
             1 => redo(ui, app, edits),
             2 => keep(ui, edits),
+            3 => detach(ui, app, actions),
             _ => start(ui, app, actions),
         });
     });
@@ -153,6 +154,17 @@ fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
         .clicked()
     {
         edits.push(PlanEdit::Keep);
+    }
+}
+
+/// Shown where every setup runs in a job of Slurm.
+fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.can_detach().is_ok()
+        && button::plain(ui, None, "Detach")
+            .on_hover_text("Measures in a job of Slurm that goes on when this window is closed; Run lists and collects it")
+            .clicked()
+    {
+        actions.push(Action::Run(Run::Detach));
     }
 }
 
