@@ -15,6 +15,7 @@ icons! {
     RUN = "\u{e13c}", "Run, start, go on.";
     CURVES = "\u{e60d}", "Curves.";
     COMPARE = "\u{e553}", "Compare.";
+    FLEET = "\u{e125}", "Machines.";
     HISTORY = "\u{e087}", "History.";
     JOURNEY = "\u{e53e}", "Journey.";
     KERNELS = "\u{e529}", "Kernels.";

@@ -7,6 +7,7 @@ pub use super::compare::action::Compare;
 pub use super::curves::action::Curves;
 pub use super::detached::action::Detached;
 pub use super::figures::action::Figures;
+pub use super::fleet::action::Fleet;
 pub use super::history::action::History;
 pub use super::journey::action::Journey;
 pub use super::kernels::action::Kernels;
@@ -50,6 +51,8 @@ pub enum Action {
     Charts(Charts),
     /// Actions on the comparison.
     Compare(Compare),
+    /// Actions on the comparison of machines.
+    Fleet(Fleet),
     /// Actions on the history of a case.
     History(History),
     /// Actions on the steps of a session.

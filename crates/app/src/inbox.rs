@@ -8,6 +8,7 @@ use super::compare::Pick;
 use super::curves::{Pinned, TwoPinned};
 use super::detached::DetachedRun;
 use super::figures::Picture;
+use super::fleet::FoundFleet;
 use super::history::Followed;
 use super::journey::ComparedSteps;
 use super::kernels::{self, Found};
@@ -170,6 +171,8 @@ pub enum FindingMessage {
     Compared(Pick, Pick, Arc<Comparison>),
     /// A case was followed through the library.
     Followed(Box<Followed>),
+    /// The machines of the open sessions were compared.
+    MachinesCompared(Box<FoundFleet>),
     /// The steps of a session were compared.
     ComparedSteps(Box<ComparedSteps>),
     /// A profile was added up.

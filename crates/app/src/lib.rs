@@ -11,6 +11,7 @@ pub mod curves;
 pub mod detached;
 pub mod figures;
 pub mod find;
+pub mod fleet;
 pub mod history;
 pub mod inbox;
 pub mod items;
@@ -43,6 +44,7 @@ use compare::CompareState;
 use curves::CurvesState;
 use detached::DetachedState;
 use figures::Picture;
+use fleet::FleetState;
 use history::HistoryState;
 use jobs::{Jobs, Waker};
 use journey::JourneyState;
@@ -166,6 +168,8 @@ pub struct App {
     pub curves: CurvesState,
     /// The comparison.
     pub compare: CompareState,
+    /// The machines of the open sessions.
+    pub fleet: Box<FleetState>,
     /// The history of a case.
     pub history: HistoryState,
     /// The steps of a session.
@@ -228,6 +232,7 @@ impl App {
             sessions: OpenSessions::default(),
             curves: CurvesState::default(),
             compare: CompareState::default(),
+            fleet: Box::default(),
             history: HistoryState::default(),
             journey: JourneyState::default(),
             kernels: KernelsState::default(),
@@ -312,6 +317,7 @@ impl App {
             Action::Curves(curves) => self.curves(curves),
             Action::Charts(change) => self.charts(change),
             Action::Compare(compare) => self.compare(&compare),
+            Action::Fleet(fleet) => self.fleet(fleet),
             Action::History(history) => self.history(&history),
             Action::Journey(journey) => self.journey(&journey),
             Action::Kernels(kernels) => self.kernels(kernels),
@@ -354,6 +360,7 @@ impl App {
             self.history.is_stale = true;
             self.follow_if_wanted();
         }
+        self.compare_machines_if_wanted();
         self.compare_steps_if_wanted();
         self.add_up_if_wanted();
         self.find_limits_if_wanted();
@@ -382,6 +389,7 @@ impl App {
             .redraw(&self.sessions, &self.curves.options, self.curves.pin);
         self.history.is_stale = true;
         self.follow_if_wanted();
+        self.compare_machines_if_wanted();
         self.compare_steps_if_wanted();
         self.add_up_if_wanted();
         self.find_limits_if_wanted();

@@ -87,6 +87,7 @@ impl App {
             }
             FindingMessage::Learned(from, known) => self.learned(&from, *known),
             FindingMessage::Followed(found) => self.followed(found),
+            FindingMessage::MachinesCompared(found) => self.machines_compared(found),
             FindingMessage::ComparedSteps(found) => self.compared_steps(*found),
             FindingMessage::AddedUp(found) => self.added_up(*found),
             FindingMessage::Limits(found) => self.limits_found(*found),

@@ -18,6 +18,8 @@ pub enum Screen {
     Curves,
     /// Before and after.
     Compare,
+    /// One setup on several machines.
+    Fleet,
     /// One case over all sessions.
     History,
     /// Optimisation steps and their gains.
@@ -36,12 +38,13 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Home,
         Self::Plan,
         Self::Run,
         Self::Curves,
         Self::Compare,
+        Self::Fleet,
         Self::History,
         Self::Journey,
         Self::Kernels,
@@ -59,6 +62,7 @@ impl Screen {
             Self::Run => "Run",
             Self::Curves => "Curves",
             Self::Compare => "Compare",
+            Self::Fleet => "Fleet",
             Self::History => "History",
             Self::Journey => "Steps",
             Self::Kernels => "Kernels",
@@ -77,6 +81,7 @@ impl Screen {
             Self::Run => "Progress, samples and devices of a run",
             Self::Curves => "Latency and throughput against batch size",
             Self::Compare => "What changed between two setups or sessions",
+            Self::Fleet => "One setup on several machines, and the odd one out",
             Self::History => "One case in all sessions",
             Self::Journey => "Gain and cost of each step",
             Self::Kernels => "Where the time of a profile went",

@@ -289,6 +289,9 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if button::plain(ui, Some(icon::HISTORY), "History of these").clicked() {
             actions.push(Action::Library(Library::History(files())));
         }
+        if button::plain(ui, Some(icon::FLEET), "Machines of these").clicked() {
+            actions.push(Action::Library(Library::Fleet(files())));
+        }
         if button::plain(ui, Some(icon::EXPORT), "Export the rows…").clicked() {
             actions.push(Action::Table("sessions", Change::Export(None)));
         }

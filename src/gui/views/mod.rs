@@ -2,6 +2,7 @@
 
 mod compare;
 mod curves;
+mod fleet;
 mod history;
 mod home;
 mod home_roofs;
@@ -60,6 +61,11 @@ pub(super) const ALL: &[View] = &[
         screen: Screen::Compare,
         icon: icon::COMPARE,
         show: compare::show,
+    },
+    View {
+        screen: Screen::Fleet,
+        icon: icon::FLEET,
+        show: fleet::show,
     },
     View {
         screen: Screen::History,

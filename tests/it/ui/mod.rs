@@ -20,6 +20,7 @@ mod devices;
 mod elsewhere;
 mod every_screen;
 mod figures;
+mod fleet;
 mod hanging;
 mod imported;
 mod instances;

@@ -517,6 +517,9 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
             app.history.result.is_some() && app.history.busy.is_none()
         });
     }
+    if screen == Screen::Fleet {
+        desk.until("machines are compared", |app| app.fleet.busy.is_none());
+    }
     if screen == Screen::Why && state != State::Empty {
         super::why::explained(desk);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use powerband_app::App;
 use powerband_app::action::{
-    Action, Charts, Compare, Curves, Detached, Figures, History, Journey, Kernels, Library,
+    Action, Charts, Compare, Curves, Detached, Figures, Fleet, History, Journey, Kernels, Library,
     Machine, Roofs, Run, Sessions, Shell, Timeline, Why,
 };
 use powerband_app::command;
@@ -20,7 +20,6 @@ use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::tables::action::Change;
-use powerband_app::timeline::Reading;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
@@ -212,6 +211,9 @@ ways! {
     Action::Compare(Compare::Before(_)) => Palette,
     Action::Compare(Compare::After(_)) => Palette,
     Action::Compare(Compare::Swap) => Palette,
+    Action::Fleet(Fleet::Show(_)) => Palette,
+    Action::Fleet(Fleet::Only(_)) => Palette,
+    Action::Fleet(Fleet::EachSession(_)) => Palette,
     Action::History(History::Follow(_)) => Palette,
     Action::History(History::Only(_)) => Palette,
     Action::Journey(Journey::Look(_)) => Palette,
@@ -285,6 +287,7 @@ ways! {
     Action::Library(Library::RestoreAll(_)) => Palette,
     Action::Library(Library::Compare(_, _)) => Palette,
     Action::Library(Library::History(_)) => Palette,
+    Action::Library(Library::Fleet(_)) => Palette,
     Action::Library(Library::Restore) => Palette,
     Action::Library(Library::RestoreThis(_)) => Palette,
     Action::Library(Library::Reveal(_)) => Palette,
@@ -440,33 +443,24 @@ fn throw_away(desk: &mut Desk) {
     desk.app_mut().library.discarded.push(entry);
 }
 
-/// A file that is being read.
-fn read(desk: &mut Desk) {
-    let path = desk.path("trace.json");
-    let app = desk.app_mut();
-    let session = app.sessions.new_id();
-    let id = app.timeline.new_id();
-    app.timeline.reading.push(Reading::of(id, session, path));
-}
-
 /// A desk on which everything can be done that can be done at once.
 fn everything() -> Desk {
     let mut desk = desk(State::Full, 1.0);
-    let path = desk.path("judged.ron");
-    super::write(&path, &super::accuracy::judged());
-    desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
-    desk.until("it is open", |app| app.sessions.by_path(&path).is_some());
-    let path = desk.path("shapes.ron");
     let swept = super::shapes::session("shapes", "2026-10-01T08:00:00Z", false);
-    super::write(&path, &swept);
-    desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
-    desk.until("the sweep is open", |app| {
-        app.sessions.by_path(&path).is_some()
-    });
+    for (file, session) in [
+        ("judged.ron", super::accuracy::judged()),
+        ("racks.ron", super::fleet::session()),
+        ("shapes.ron", swept),
+    ] {
+        let path = desk.path(file);
+        super::write(&path, &session);
+        desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
+        desk.until(file, |app| app.sessions.by_path(&path).is_some());
+    }
     ask(&mut desk);
     plan(&mut desk);
     profile(&mut desk);
-    read(&mut desk);
+    super::timeline::read(&mut desk);
     desk.app_mut().history.only = Some(BTreeSet::new());
     desk.steps(2);
     desk
@@ -534,6 +528,11 @@ fn every_action_is_reached_without_a_mouse() {
     super::why::explained(&mut desk);
     desk.act(Action::Why(Why::Select(Some(0))));
     collect(desk.app(), &mut arms, &mut fields);
+    desk.act(Action::Go(Screen::Fleet));
+    desk.until("machines are compared", super::fleet::is_compared);
+    desk.app_mut().fleet.only = Some(BTreeSet::new());
+    collect(desk.app(), &mut arms, &mut fields);
+    desk.app_mut().fleet.only = None;
     desk.act(Action::Go(Screen::Kernels));
     let rows = Kernels::Level(Level::Kernel);
     desk.act(Action::Kernels(rows));

@@ -9,7 +9,7 @@ use powerband_app::action::{Action, Sessions, Shell, Timeline};
 use powerband_app::kernels::Pick;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
-use powerband_app::timeline::{OpenTrace, Selected, Viewed};
+use powerband_app::timeline::{OpenTrace, Reading, Selected, Viewed};
 use powerband_core::domain::trace::{SliceKind, Trace};
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::stretch::Stretch;
@@ -26,6 +26,15 @@ fn desk() -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     open(&mut desk, "resnet50-training.pt.trace.json", made_up());
     desk
+}
+
+/// A file that is being read.
+pub(super) fn read(desk: &mut Desk) {
+    let path = desk.path("trace.json");
+    let app = desk.app_mut();
+    let session = app.sessions.new_id();
+    let id = app.timeline.new_id();
+    app.timeline.reading.push(Reading::of(id, session, path));
 }
 
 /// A trace in which every command about the timeline can be given.

@@ -21,6 +21,9 @@ pub(super) const ALL: &[Command] = &[
     command("go-compare", "Go to Compare", "Ctrl+5", |_| {
         Ok(Action::Go(Screen::Compare))
     }),
+    command("go-fleet", "Go to Fleet", "Ctrl+Shift+M", |_| {
+        Ok(Action::Go(Screen::Fleet))
+    }),
     command("go-history", "Go to History", "Ctrl+6", |_| {
         Ok(Action::Go(Screen::History))
     }),

@@ -105,6 +105,12 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
             .into_iter()
             .collect(),
         "slowest" | "operators" => node(app, table, row).into_iter().collect(),
+        "fleet" => {
+            let machine = app.fleet.shown().and_then(|case| case.machines.get(row));
+            let found = app.fleet.result.as_ref();
+            let pin = machine.and_then(|machine| found?.pin(machine));
+            pin.map(Item::Case).into_iter().collect()
+        }
         "pairs" => pair(app, row).into_iter().map(Item::Case).collect(),
         "kernels" | "categories" | "changes" => {
             let place = app.kernels.drawn.rows.get(row);

@@ -31,6 +31,8 @@ pub enum Library {
     Compare(PathBuf, PathBuf),
     /// Opens the first of several sessions, and follows its case through them alone.
     History(Vec<PathBuf>),
+    /// Opens several sessions, and compares the machines that they were measured on.
+    Fleet(Vec<PathBuf>),
     /// Restores what was discarded last: a session, or several that were discarded together.
     Restore,
     /// Restores the session of this file from the trash.

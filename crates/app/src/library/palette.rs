@@ -33,6 +33,10 @@ fn several(app: &App) -> Vec<Offered> {
             format!("Library: history of {these}"),
             Action::Library(Library::History(files.clone())),
         ),
+        anywhere(
+            format!("Library: machines of {these}"),
+            Action::Library(Library::Fleet(files.clone())),
+        ),
     ];
     if let [one, other] = files.as_slice() {
         let compare = Library::Compare(one.clone(), other.clone());

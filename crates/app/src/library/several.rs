@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::work;
 use crate::App;
-use crate::action::{Action, Compare, History, Library, Sessions};
+use crate::action::{Action, Compare, Fleet, History, Library, Sessions};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
 use crate::inbox::{Restored, Trashed};
@@ -21,6 +21,8 @@ pub(crate) enum Next {
     Compare(PathBuf, PathBuf),
     /// Follows a case of the first one through all of them.
     History(Vec<PathBuf>),
+    /// Compares the machines that they were measured on.
+    Fleet(Vec<PathBuf>),
 }
 
 impl App {
@@ -204,6 +206,11 @@ impl App {
                 self.act(Action::History(History::Follow(following)));
                 self.act(Action::Go(Screen::History));
             }
+            Next::Fleet(files) => {
+                self.act(Action::Fleet(Fleet::Only(Some(files))));
+                self.act(Action::Fleet(Fleet::EachSession(true)));
+                self.act(Action::Go(Screen::Fleet));
+            }
         }
     }
 
@@ -226,6 +233,7 @@ impl Next {
         match self {
             Self::Compare(before, after) => vec![before.clone(), after.clone()],
             Self::History(files) => files.first().cloned().into_iter().collect(),
+            Self::Fleet(files) => files.clone(),
         }
     }
 }

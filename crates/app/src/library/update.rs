@@ -54,6 +54,7 @@ impl App {
             Library::RestoreAll(files) => self.restore_all(&files),
             Library::Compare(one, other) => self.compare_files(one, other),
             Library::History(files) => self.once_open(Next::History(files)),
+            Library::Fleet(files) => self.once_open(Next::Fleet(files)),
             Library::Restore => match self.last_discarded() {
                 files if files.len() > 1 => self.restore_all(&files),
                 _ => self.restore(self.library.discarded.len().checked_sub(1)),

@@ -7,8 +7,8 @@ pub(crate) mod entry;
 pub use entry::{Groups, Offered, anywhere};
 
 use super::{
-    App, compare, curves, detached, history, items, journey, kernels, library, machine, plan,
-    roofs, run, sessions, shell, tables, timeline, why,
+    App, compare, curves, detached, fleet, history, items, journey, kernels, library, machine,
+    plan, roofs, run, sessions, shell, tables, timeline, why,
 };
 
 /// Everything that can be done now.
@@ -23,6 +23,7 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
         sessions::palette::entries,
         curves::palette::entries,
         compare::palette::entries,
+        fleet::palette::entries,
         history::palette::entries,
         journey::palette::entries,
         kernels::palette::entries,

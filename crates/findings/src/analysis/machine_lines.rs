@@ -90,6 +90,32 @@ pub fn machine_lines(session: &Session) -> Vec<MachineLine> {
     lines
 }
 
+/// The machines of several sessions, each machine once. A session's name stands for the machine that Powerband ran
+/// on.
+pub fn of_sessions(sessions: &[(&str, &Session)]) -> Vec<MachineLine> {
+    let mut all: Vec<MachineLine> = Vec::new();
+    for (name, session) in sessions {
+        for mut line in machine_lines(session) {
+            if line.name == THIS_MACHINE {
+                (*name).clone_into(&mut line.name);
+            }
+            let is_it = |known: &&mut MachineLine| {
+                (&known.name, &known.address) == (&line.name, &line.address)
+            };
+            let Some(known) = all.iter_mut().find(is_it) else {
+                all.push(line);
+                continue;
+            };
+            known.environment = known.environment.take().or(line.environment);
+            let new = |label: &String| !known.setups.contains(label);
+            let new: Vec<String> = line.setups.into_iter().filter(new).collect();
+            known.setups.extend(new);
+            known.warnings.extend(line.warnings);
+        }
+    }
+    all
+}
+
 /// What a machine calls itself, and as whom the workers ran.
 fn address(machine: &RemoteMachine) -> String {
     match (machine.host.as_str(), machine.user.as_str()) {
@@ -230,6 +256,21 @@ mod tests {
         let lines = machine_lines(&session);
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].setups.len(), 2);
+    }
+
+    #[test]
+    fn a_machine_of_several_sessions_has_one_line() {
+        let (one, mut two) = (three(), three());
+        two.plan.setups[1] = "rten:cuda,where=rack".parse().unwrap();
+        let lines = of_sessions(&[("a", &one), ("b", &two)]);
+        let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(names, ["a", "rack", "far", "b"]);
+        assert_eq!(
+            lines[1].setups,
+            ["ort:cuda,where=rack", "rten:cuda,where=rack"]
+        );
+        let same = of_sessions(&[("this machine", &one), ("this machine", &two)]);
+        assert_eq!(same.len(), 3);
     }
 
     #[test]

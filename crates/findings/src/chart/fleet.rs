@@ -32,9 +32,17 @@ pub fn medians(case: &FleetCase) -> ChartSpec {
         let Some(median) = median(machine) else {
             continue;
         };
+        let y = median / unit.ns;
+        if machine.is_odd {
+            marks.push(Mark::Name {
+                at: (x, y),
+                series: SeriesId(1),
+                text: "odd one out".to_owned(),
+            });
+        }
         series[usize::from(machine.is_odd)].points.push(Point {
             x,
-            y: median / unit.ns,
+            y,
             band: machine
                 .row
                 .ci95_ns
@@ -147,9 +155,10 @@ mod tests {
         assert_eq!(of, [("median", 3), ("odd one out", 1)]);
         assert_eq!(spec.series[1].points[0].tag, 3);
         assert!(spec.series[0].points.iter().all(|one| one.band.is_some()));
-        let Some(Mark::Level { y, .. }) = spec.marks.first() else {
+        let [Mark::Name { at, .. }, Mark::Level { y, .. }] = spec.marks.as_slice() else {
             panic!("{:?}", spec.marks)
         };
+        assert!((at.0, at.1 > 1.39) == (3.0, true), "{at:?}");
         assert!((y / 1.005 - 1.0).abs() < 0.01, "{y}");
         let names: Vec<&str> = spec.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
         assert_eq!(names, ["n0", "n1", "n2", "n3"]);

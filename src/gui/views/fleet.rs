@@ -1,0 +1,271 @@
+//! The fleet: one setup on several machines, the odd one out, and what differs there.
+
+use eframe::egui::{ComboBox, Ui};
+
+use crate::gui::icon;
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::{button, field, label, tip, waiting};
+use powerband_app::App;
+use powerband_app::action::{Action, Curves, Fleet, Sessions};
+use powerband_app::fleet::{self, CaseChoice, FoundFleet};
+use powerband_app::screen::Screen;
+use powerband_core::base::humanize;
+use powerband_findings::analysis::fleet::{Effects, FleetCase, FleetMachine};
+
+/// Shows it.
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let Some(found) = &app.fleet.result else {
+        if app.fleet.busy.is_some() {
+            head(ui);
+            return waiting::show(ui, "Comparing the machines…");
+        }
+        return empty(ui, app, actions);
+    };
+    let Some(case) = app.fleet.shown() else {
+        return empty(ui, app, actions);
+    };
+    head(ui);
+    ui.add_space(space::MEDIUM);
+    choices(ui, app, found, case, actions);
+    ui.add_space(space::MEDIUM);
+    super::scrolled(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = space::MEDIUM;
+        medians(ui, app, case, actions);
+        machines_of_case(ui, app, found, case, actions);
+        differences(ui, app);
+        effects(ui, app, actions);
+        table(ui, app, actions, "machines", "Machines");
+        remarks(ui, found);
+    });
+}
+
+fn head(ui: &mut Ui) {
+    let sentence =
+        "One setup on several machines: medians against the fleet's, and the odd one out";
+    super::head(ui, "Fleet", sentence, super::NARROW_HEAD, |_| {});
+}
+
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    head(ui);
+    if app.fleet.only.is_some() || app.sessions.len() > 1 {
+        ui.add_space(space::MEDIUM);
+        ui.horizontal(|ui| which_sessions(ui, app, actions));
+    }
+    ui.add_space(ui.available_height() * 0.2);
+    ui.vertical_centered(|ui| {
+        let helps = fleet::what_helps(&app.sessions);
+        label::empty(ui, icon::FLEET, "No case of several machines", helps);
+        if button::plain(ui, Some(icon::PLAN), "Plan setups with where=").clicked() {
+            actions.push(Action::Go(Screen::Plan));
+        }
+        ui.add_space(space::TINY);
+        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+            actions.push(Action::Sessions(Sessions::Choose));
+        }
+    });
+}
+
+/// Which case is shown, and of which sessions.
+fn choices(
+    ui: &mut Ui,
+    app: &App,
+    found: &FoundFleet,
+    case: &FleetCase,
+    actions: &mut Vec<Action>,
+) {
+    let several = found.fleet.has_several_models();
+    ui.horizontal_wrapped(|ui| {
+        let combo = ComboBox::from_id_salt("fleet-case")
+            .width((ui.available_width() - 60.0).min(460.0))
+            .truncate()
+            .selected_text(case.name(several));
+        let response = combo.show_ui(ui, |ui| {
+            for other in &found.fleet.cases {
+                let is_it = CaseChoice::of(other) == CaseChoice::of(case);
+                if ui.selectable_label(is_it, other.name(several)).clicked() {
+                    let choice = CaseChoice::of(other);
+                    actions.push(Action::Fleet(Fleet::Show(choice)));
+                }
+            }
+        });
+        response
+            .response
+            .accessible_name("Case on several machines");
+        if app.fleet.only.is_some() || app.sessions.len() > 1 {
+            which_sessions(ui, app, actions);
+        }
+    });
+}
+
+fn which_sessions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if let Some(only) = &app.fleet.only {
+        let sessions = humanize::of_many(only.len() as u64, "selected session");
+        label::quiet_line(ui, &format!("Of {sessions}"));
+        if button::plain(ui, None, "All open sessions").clicked() {
+            actions.push(Action::Fleet(Fleet::Only(None)));
+        }
+    }
+    let mut each = app.fleet.each_session;
+    let check = field::check(ui, &mut each, "Each session is a machine");
+    let about = "A session without where= does not say which machine it was measured on. Sessions of the same processor and cards count as one machine unless this is checked.";
+    if check.on_hover_text(about).changed() {
+        actions.push(Action::Fleet(Fleet::EachSession(each)));
+    }
+}
+
+fn medians(ui: &mut Ui, app: &App, case: &FleetCase, actions: &mut Vec<Action>) {
+    let spec = &app.fleet.drawn.chart;
+    super::card(ui, |ui| {
+        label::card_title(ui, "Median by machine")
+            .on_hover_text("One point per machine with its 95 % interval, and the median of the machines' medians as a line; a crossed ring marks a machine without a number");
+        label::quiet(ui, &case.sentence);
+        if spec.is_empty() {
+            return;
+        }
+        let look = Look {
+            height: 260.0,
+            highlighted: None,
+            zooms: true,
+            crosshair: false,
+        };
+        let touched = chart::show(ui, "fleet", spec, look);
+        let machine = |tag: u64| case.machines.get(tag as usize);
+        let hovered = touched.hovered.and_then(|(_, tag)| machine(tag));
+        if let Some(reason) = &touched.failed {
+            tip::words(&touched.response, reason);
+        } else if let Some(machine) = hovered {
+            tip::words(&touched.response, told(machine));
+        }
+        let clicked = touched.clicked.and_then(|(_, tag)| machine(tag));
+        pin(app, clicked, actions);
+    });
+}
+
+/// The tooltip of a machine.
+fn told(machine: &FleetMachine) -> String {
+    let mut lines = vec![machine.name.clone()];
+    lines.extend(machine.row.median_words());
+    if let Some(ratio) = machine.ratio {
+        let ratio = humanize::ratio(ratio);
+        lines.push(format!("{ratio} the fleet's median"));
+    }
+    if machine.is_odd {
+        lines.push("odd one out".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Pins the case of a machine that was clicked.
+fn pin(app: &App, machine: Option<&FleetMachine>, actions: &mut Vec<Action>) {
+    let found = app.fleet.result.as_ref();
+    let case = machine.and_then(|machine| found?.pin(machine));
+    if let Some(case) = case {
+        let pin = (app.curves.pin != Some(case)).then_some(case);
+        actions.push(Action::Curves(Curves::Pin(pin)));
+    }
+}
+
+fn machines_of_case(
+    ui: &mut Ui,
+    app: &App,
+    found: &FoundFleet,
+    case: &FleetCase,
+    actions: &mut Vec<Action>,
+) {
+    super::rows_card(ui, |ui| {
+        let title = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, "Machines of this case");
+        };
+        if !data_table::tools(ui, app, "fleet", actions, title) {
+            return;
+        }
+        let name = |row: usize| {
+            let machine = case.machines.get(row);
+            format!("Case on {}", machine.map_or("", |machine| &machine.name))
+        };
+        let pinned = case.machines.iter().position(|machine| {
+            let own = found.pin(machine);
+            own.is_some() && own == app.curves.pin
+        });
+        let table = DataTable {
+            id: "fleet",
+            height: 420.0,
+            selected: pinned,
+            name: Some(&name),
+            lead: None,
+            tail: None,
+        };
+        let clicked = table.show(ui, app, actions).clicked;
+        pin(app, clicked.and_then(|row| case.machines.get(row)), actions);
+    });
+}
+
+/// What one machine has that no other has.
+fn differences(ui: &mut Ui, app: &App) {
+    let lines = &app.fleet.drawn.differences;
+    if lines.is_empty() {
+        return;
+    }
+    super::card(ui, |ui| {
+        label::card_title(ui, "What differs")
+            .on_hover_text("Conditions, readings and flags that one machine has and no other");
+        for (machine, words) in lines {
+            label::pair(ui, machine, words);
+        }
+    });
+}
+
+/// What the setup brings on each machine, and each machine with the setup.
+fn effects(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let all = &app.fleet.drawn.effects;
+    if all.is_empty() {
+        return;
+    }
+    super::card(ui, |ui| {
+        label::card_title(ui, "Setup and machine")
+            .on_hover_text("Two setups that both ran on two machines: what the setup brings, and what the machine brings");
+        for effects in all {
+            label::quiet(ui, &said(effects));
+        }
+    });
+    table(ui, app, actions, "fleet-effects", "Parts of the difference");
+}
+
+fn said(effects: &Effects) -> String {
+    let [first, second] = &effects.setups;
+    format!("{first} to {second}: {}", effects.sentence())
+}
+
+fn table(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, id: &'static str, title: &str) {
+    super::rows_card(ui, |ui| {
+        let head = |ui: &mut Ui| {
+            ui.add_space(10.0);
+            label::card_title(ui, title);
+        };
+        if !data_table::tools(ui, app, id, actions, head) {
+            return;
+        }
+        let table = DataTable {
+            id,
+            height: 420.0,
+            selected: None,
+            name: None,
+            lead: None,
+            tail: None,
+        };
+        table.show(ui, app, actions);
+    });
+}
+
+fn remarks(ui: &mut Ui, found: &FoundFleet) {
+    for remark in &found.fleet.remarks {
+        ui.horizontal_top(|ui| {
+            let color = theme::roles(ui).faint;
+            ui.label(button::glyph(icon::INFO).size(13.0).color(color));
+            label::quiet(ui, remark);
+        });
+    }
+}
