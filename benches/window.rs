@@ -6,8 +6,8 @@
 
 #[path = "../tests/it/display.rs"]
 mod display;
+mod made_up;
 
-use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -22,24 +22,18 @@ use eframe::egui::{self, Context, Event, MouseWheelUnit, Pos2, RawInput, Rect, T
 use tempfile::TempDir;
 
 use display::Display;
+use made_up::session;
 use powerband::gui::{Started, Window};
-use powerband_app::action::{Action, Curves, Library, Shell, Why};
+use powerband_app::action::{Action, Curves, Library, Sessions, Shell, Why};
 use powerband_app::curves::heat;
 use powerband_app::library::examples;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
 use powerband_app::{App, Installation};
 use powerband_core::base::paths::Paths;
-use powerband_core::domain::case::{CaseKey, Round};
-use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::Beginning;
-use powerband_core::domain::model::ModelRef;
-use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{
-    Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
-};
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
-use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::median;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::session_file;
@@ -114,13 +108,8 @@ fn frames() -> Result<()> {
     limited.measure_limit("60 curves, the latency limit is dragged")?;
     sweeps()?;
     pinned()?.measure("100,000 samples of a pinned case", |_, _| ());
-    library()?.measure("1,000 sessions in the library, scrolled", |scene, frame| {
-        scene.scroll(frame);
-    });
-    let mut palette = library()?;
-    palette.act(Action::Shell(Shell::Palette(true)));
-    palette.typed = Some("number 7".to_owned());
-    palette.measure("1,000 sessions, words in the palette", |_, _| ());
+    libraries()?;
+    open_sessions()?;
     let many = Scene::open(&[many_cases()?])?.go(Screen::Curves);
     many.measure("5,000 cases in a session, scrolled", |scene, frame| {
         scene.scroll(frame);
@@ -134,6 +123,58 @@ fn frames() -> Result<()> {
         scene.act(Action::Why(Why::Select(Some(frame / 8 % 50))));
     });
     Ok(())
+}
+
+/// A library of 2,000 sessions: its list, the palette, and one case through all of them.
+fn libraries() -> Result<()> {
+    library()?.measure("2,000 sessions in the library, scrolled", |scene, frame| {
+        scene.scroll(frame);
+    });
+    library()?.measure(
+        "2,000 sessions, another word is searched for",
+        |scene, frame| {
+            let words = format!("number {}", frame / 8);
+            scene.act(Action::Library(Library::Search(words)));
+        },
+    );
+    let mut palette = library()?;
+    palette.act(Action::Shell(Shell::Palette(true)));
+    palette.typed = Some("number 7".to_owned());
+    palette.measure("2,000 sessions, words in the palette", |_, _| ());
+    let mut history = library()?;
+    let newest = history.app().library.listed_at(0);
+    let newest = newest.map(|(path, _)| path.clone()).context("no session")?;
+    history.act(Action::Sessions(Sessions::Open(vec![newest])));
+    let history = history.until(|app| app.sessions.len() == 1)?;
+    let history = history.go(Screen::History);
+    let history = history.until(|app| app.history.result.is_some())?;
+    history.measure("the history of a case in 2,000 sessions", |scene, frame| {
+        scene.scroll(frame);
+    });
+    Ok(())
+}
+
+/// As many sessions open as fifty windows would have.
+fn open_sessions() -> Result<()> {
+    let sessions: Vec<Session> = (0..50)
+        .map(|index| session(&format!("session {index}"), 2, 8, 5, 200))
+        .collect::<Result<_>>()?;
+    for (screen, what) in [
+        (Screen::Curves, "50 open sessions, their curves"),
+        (Screen::Compare, "50 open sessions, two compared"),
+        (Screen::Kernels, "50 open sessions, kernels"),
+        (Screen::Library, "50 open sessions, the library"),
+        (Screen::Plan, "50 open sessions, the plan"),
+    ] {
+        let scene = Scene::open(&sessions)?.go(screen);
+        scene.measure(what, |scene, frame| scene.scroll(frame));
+    }
+    let mut palette = Scene::open(&sessions)?.go(Screen::Curves);
+    palette.act(Action::Shell(Shell::Palette(true)));
+    palette.typed = Some("session 7".to_owned());
+    palette.measure("50 open sessions, words in the palette", |_, _| ());
+    let limited = Scene::open(&sessions)?.go(Screen::Curves);
+    limited.measure_limit("50 open sessions, the latency limit is dragged")
 }
 
 /// The example with profiles and roofs, once its limits were found.
@@ -326,15 +367,9 @@ fn pinned() -> Result<Scene> {
 }
 
 fn library() -> Result<Scene> {
-    const SESSIONS: usize = 1000;
+    const SESSIONS: usize = 2_000;
     let home = TempDir::new()?;
-    let folder = home.path().join("home/sessions");
-    fs::create_dir_all(&folder)?;
-    for index in 0..SESSIONS {
-        let mut session = session(&format!("run number {index}"), 2, 6, 1, 8)?;
-        session.tags = vec![format!("tag{}", index % 30), "nightly".to_owned()];
-        session_file::write(&folder.join(format!("{index:04}.ron")), &session)?;
-    }
+    made_up::library(&home.path().join("home/sessions"), SESSIONS, 1, 8)?;
     let mut scene = Scene::start(home, Vec::new())?
         .until(|app| app.library.found.len() == SESSIONS)?
         .go(Screen::Library);
@@ -391,86 +426,6 @@ fn swept_session() -> Result<Session> {
 
 fn many_cases() -> Result<Session> {
     session("many cases", 50, 100, 1, 12)
-}
-
-/// A finished session; the numbers are made up, with noise that is the same every time.
-fn session(
-    name: &str,
-    setups: usize,
-    batches: usize,
-    rounds: u32,
-    samples: usize,
-) -> Result<Session> {
-    let setups: Vec<_> = (0..setups)
-        .map(|index| format!("tract:cpu,threads={}", index + 1).parse())
-        .collect::<Result<_, _>>()?;
-    let powers = batches <= 20;
-    let plan = Plan {
-        model: "resnet50".to_owned(),
-        setups,
-        looks: Vec::new(),
-        points: (0..batches)
-            .map(|n| Point::of_batch(if powers { 1 << n } else { n + 1 }))
-            .collect(),
-        ladder: Vec::new(),
-        shapes: Default::default(),
-        batch_axis: Vec::new(),
-        dims: Vec::new(),
-        inputs: Default::default(),
-        preset: PresetName::Quick,
-        measure: MeasureRule::of(PresetName::Quick),
-        warm_up: WarmUpRule::for_device(false),
-        limits: TimeLimits::default(),
-        seed: 1,
-        load: Load::Closed,
-        keeping: Keeping::Together,
-        judging: None,
-        profiling: None,
-        experiments: None,
-    };
-    let mut session = Session::begin(Beginning {
-        name: name.to_owned(),
-        created: "2026-01-01T00:00:00Z".to_owned(),
-        plan,
-        model: ModelRef {
-            name: "resnet50".to_owned(),
-            file: "resnet50.onnx".to_owned(),
-            sha256: "0".repeat(64),
-            parameters: 25_557_032,
-            macs: Some(4_089_184_256),
-            fixed_batch: None,
-        },
-        environment: Environment::default(),
-        made_up: true,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
-    });
-    session.completion = Completion::Complete;
-    let mut noise: u64 = 1;
-    for case in &mut session.cases {
-        case.outcome = Outcome::Finished;
-        let base =
-            (2_000_000 + 1_000_000 * case.point.batch() as u64) * (case.setup as u64 + 5) / 5;
-        for round in 0..rounds {
-            let mut sample = || {
-                noise = noise
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                base + (noise >> 40) % (base / 20)
-            };
-            let samples_ns: Vec<u64> = (0..samples).map(|_| sample()).collect();
-            case.rounds.push(Round {
-                round,
-                started_ns: 0,
-                spent_ns: samples_ns.iter().sum(),
-                samples_ns,
-                company: None,
-                ..Round::default()
-            });
-        }
-    }
-    Ok(session)
 }
 
 /// The program in a window of its own, ended with its owner.

@@ -83,6 +83,25 @@ impl Home {
     }
 }
 
+/// Set in a process that runs one test alone.
+const ALONE: &str = "POWERBAND_TEST_ALONE";
+
+/// Runs a test in a process of its own, whose trash is its own too. True in that process: the test goes on there.
+pub(crate) fn alone(home: &Home, test: &str) -> bool {
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let itself = std::env::current_exe().expect("the test binary");
+    let mut command = home.command_of(&itself, &["--exact", test, "--nocapture"]);
+    command
+        .env(ALONE, "yes")
+        .env("XDG_DATA_HOME", home.path("data"));
+    let run = Run::of(&command.output().expect("the test binary starts"));
+    assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
+    assert!(run.out.contains("1 passed"), "{}", run.out);
+    false
+}
+
 /// Files in a folder, sorted; none where there is no folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)

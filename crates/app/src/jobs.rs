@@ -3,7 +3,7 @@
 //! The window starts work here and never waits for it.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +20,8 @@ use powerband_store::library::{self, Scanned, Stamp};
 
 /// Reports in the queue before senders block.
 const INBOX: usize = 4096;
+/// Threads that read many files at once; one for each file would be thousands.
+const THREADS_FOR_MANY: usize = 4;
 /// How often files are checked for changes by other programs.
 const WATCH_EVERY: Duration = Duration::from_secs(3);
 
@@ -133,6 +135,43 @@ impl Jobs {
         }
     }
 
+    /// Does the same work with many things, on a few background threads: each thing whose work panics is
+    /// reported by itself, and the others go on.
+    pub(crate) fn spawn_each<T: Clone + Send + 'static>(
+        &self,
+        name: &str,
+        things: Vec<T>,
+        broken: fn(T, String) -> Message,
+        work: fn(T, &Outlet),
+    ) {
+        let n_threads = things.len().min(THREADS_FOR_MANY);
+        let queue = Arc::new(Mutex::new(VecDeque::from(things)));
+        let mut why_none = None;
+        for place in 0..n_threads {
+            let (shared, job, outlet) = (Arc::clone(&queue), name.to_owned(), self.outlet());
+            let work_off = move || {
+                while let Some(thing) = next_of(&shared) {
+                    let again = thing.clone();
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(thing, &outlet))) {
+                        outlet.send(broken(again, fault(&job, panic.as_ref())));
+                    }
+                }
+            };
+            let started = thread::Builder::new().name(name.to_owned()).spawn(work_off);
+            // The threads that did start work off what the others would have.
+            why_none = started.err().filter(|_| place == 0);
+            if why_none.is_some() {
+                break;
+            }
+        }
+        if let Some(error) = why_none {
+            while let Some(thing) = next_of(&queue) {
+                let why = format!("Cannot start a thread for {name}: {error}");
+                self.outlet.send(broken(thing, why));
+            }
+        }
+    }
+
     /// Scans the library and the journals of runs, now and periodically.
     pub(crate) fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
         let watch = Arc::downgrade(&self.watch);
@@ -159,6 +198,10 @@ impl Jobs {
     pub(crate) fn watch_files(&self, files: BTreeSet<PathBuf>) {
         *lock(&self.watch.files) = files;
     }
+}
+
+fn next_of<T>(queue: &Mutex<VecDeque<T>>) -> Option<T> {
+    lock(queue).pop_front()
 }
 
 impl Drop for Jobs {
@@ -315,6 +358,24 @@ mod tests {
             words.contains("\u{201c}count\u{201d}: 3 is odd."),
             "{words}"
         );
+
+        let broken = |number: u32, why| Message::Failed(format!("{number}: {why}"));
+        jobs.spawn_each("halve", (1..=9).collect(), broken, |number, outlet| {
+            assert!(number % 3 > 0, "no thirds");
+            outlet.send(Message::Done(number.to_string()));
+        });
+        let said = |_| match jobs.inbox.recv_timeout(Duration::from_mins(1)) {
+            Ok(Message::Done(words) | Message::Failed(words)) => words,
+            other => panic!("{other:?}"),
+        };
+        let mut said: Vec<String> = (1..=9).map(said).collect();
+        said.sort();
+        let first_letters: String = said
+            .iter()
+            .filter_map(|words| words.chars().next())
+            .collect();
+        assert_eq!(first_letters, "123456789", "{said:?}");
+        assert!(said[8].contains("no thirds"), "{said:?}");
 
         jobs.spawn("add", |_| panic!("no numbers"));
         let told = jobs.inbox.recv_timeout(Duration::from_mins(1));

@@ -203,6 +203,8 @@ pub struct App {
     opening: std::collections::BTreeMap<SessionId, PathBuf>,
     /// Whether the next session that opens is shown at once: the user asked for it.
     shows_opened: bool,
+    /// Whether sessions were opened of which nothing is made yet.
+    has_opened: bool,
     /// What earlier sessions took.
     learned: plan::past_durations::Learned,
     jobs: Jobs,
@@ -250,6 +252,7 @@ impl App {
             opening: std::collections::BTreeMap::new(),
             learned: plan::past_durations::Learned::default(),
             shows_opened: false,
+            has_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),
             window_file,
             remembered,
@@ -278,9 +281,7 @@ impl App {
         self.jobs
             .watch_library(paths.library.clone(), journals(paths));
         if files.is_empty() {
-            for path in again {
-                self.open_session(path);
-            }
+            self.open_sessions(again);
             self.open_examples_again(&examples_again);
             self.open_traces_again(files_again);
         } else {

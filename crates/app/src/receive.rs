@@ -12,11 +12,17 @@ impl App {
     /// Takes in reports for at most `budget`; returns whether some are left.
     pub fn receive(&mut self, budget: Duration) -> bool {
         let begun = Instant::now();
+        let mut is_more_left = false;
         while let Some(message) = self.jobs.next() {
             self.on_the_trail(|app| app.take(message));
             if begun.elapsed() >= budget {
-                return true;
+                is_more_left = true;
+                break;
             }
+        }
+        self.on_the_trail(Self::all_opened);
+        if is_more_left {
+            return true;
         }
         let now = clock::monotonic_ns();
         self.notices.age(now);

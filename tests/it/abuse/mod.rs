@@ -8,6 +8,7 @@ mod full_disk;
 mod libraries;
 mod own_files;
 mod portal;
+mod soak;
 mod stops;
 
 use std::path::{Path, PathBuf};

@@ -80,7 +80,7 @@ use powerband_core::base::paths::Paths;
 use powerband_findings::tables::cell::Cell;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
 
-use crate::support::{Home, Run};
+use crate::support::{Home, alone};
 
 /// Long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -88,8 +88,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(8);
 /// The window of the tests.
 const SIZE: (f32, f32) = (1280.0, 800.0);
-/// Set in a process that runs one test alone.
-const ALONE: &str = "POWERBAND_TEST_ALONE";
 
 /// A window on a desk: the program as its user has it, and what came of it.
 struct Desk {
@@ -472,22 +470,6 @@ fn name_of(node: &AccessKitNode<'_>) -> Option<String> {
         node.label()
     };
     name.filter(|name| !name.is_empty())
-}
-
-/// Runs a test in a process whose trash is its own. True in that process: the test goes on there.
-fn alone(home: &Home, test: &str) -> bool {
-    if std::env::var_os(ALONE).is_some() {
-        return true;
-    }
-    let itself = std::env::current_exe().expect("the test binary");
-    let mut command = home.command_of(&itself, &["--exact", test, "--nocapture"]);
-    command
-        .env(ALONE, "yes")
-        .env("XDG_DATA_HOME", home.path("data"));
-    let run = Run::of(&command.output().expect("the test binary starts"));
-    assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
-    assert!(run.out.contains("1 passed"), "{}", run.out);
-    false
 }
 
 /// Puts a session's file into the library of a home.

@@ -6,13 +6,16 @@ mod update;
 mod work;
 
 use powerband_core::domain::point::Point;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
-use powerband_findings::analysis::history::History;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::history::{self, History};
 use powerband_findings::chart::spec::ChartSpec;
+use powerband_store::library::Stamp;
 
 /// The case that is followed: one of an open session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,26 @@ pub struct Followed {
     pub chart: ChartSpec,
     /// Sessions that could not be read, a sentence each.
     pub troubles: Vec<String>,
+    /// What was read for it.
+    pub(crate) read: Read,
+}
+
+/// What of each file of the library a case needs, so that it is read once.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// Which case.
+    case: Option<history::Followed>,
+    /// By file: the state in which it was read, and what is needed.
+    files: BTreeMap<PathBuf, (Stamp, Arc<Narrowed>)>,
+    /// What was found in them and in these open sessions; nothing where other files were there then.
+    found: Option<(Vec<Arc<Session>>, History)>,
+}
+
+/// A session with no other case than one, and that case as a row.
+#[derive(Debug)]
+struct Narrowed {
+    session: Session,
+    rows: Vec<CaseRow>,
 }
 
 /// The history screen.
@@ -53,6 +76,8 @@ pub struct HistoryState {
     pub only: Option<BTreeSet<PathBuf>>,
     /// Whether there are other sessions now than when it was looked for.
     pub is_stale: bool,
+    /// What was read for the case that was looked for last.
+    read: Read,
 }
 
 /// What to do where nothing that is open can be followed.

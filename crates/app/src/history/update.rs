@@ -1,6 +1,7 @@
 //! Actions on the history of a case, and its results.
 
 use std::sync::Arc;
+use std::thread;
 
 use super::{Followed, work};
 use crate::App;
@@ -27,7 +28,9 @@ impl App {
     /// A case is followed while its screen is shown: that means to read many files.
     pub(crate) fn follow_if_wanted(&mut self) {
         self.history.settle(&self.sessions);
-        self.history_table();
+        if self.history.result.is_none() {
+            self.tables.remove("history");
+        }
         if !self.shows(Screen::History) {
             return;
         }
@@ -41,6 +44,8 @@ impl App {
             .partition(|open| open.id == following.session);
         let search = work::Search {
             following,
+            read: std::mem::take(&mut self.history.read),
+            n_threads: n_threads(self.is_running()),
             folder: self.place.paths.library.clone(),
             known: self.library.found.clone(),
             only: self.history.only.clone(),
@@ -59,23 +64,27 @@ impl App {
         self.history.busy = Some(following);
         self.history.is_stale = false;
         self.jobs
-            .spawn("history", move |outlet| work::follow(&search, outlet));
+            .spawn("history", move |outlet| work::follow(search, outlet));
     }
 
-    fn history_table(&mut self) {
-        match &self.history.result {
-            Some(found) => self.tables.put("history", of_history(&found.history)),
-            None => self.tables.remove("history"),
-        }
-    }
-
-    pub(crate) fn followed(&mut self, found: Box<Followed>) {
+    pub(crate) fn followed(&mut self, mut found: Box<Followed>) {
+        self.history.read = std::mem::take(&mut found.read);
         if self.history.busy == Some(found.following) {
             self.history.busy = None;
         }
         if self.history.following == Some(found.following) {
+            self.tables.put("history", of_history(&found.history));
             self.history.result = Some(Arc::from(found));
         }
         self.follow_if_wanted();
     }
+}
+
+/// How many threads read files: one where a run is measured beside it.
+fn n_threads(is_running: bool) -> usize {
+    const MOST: usize = 4;
+    if is_running {
+        return 1;
+    }
+    thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST))
 }

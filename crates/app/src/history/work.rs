@@ -1,23 +1,29 @@
-//! Follows a case through the library, on a background thread.
+//! Follows a case through the library, on background threads.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
-use super::{Followed, Following};
+use super::{Followed, Following, Narrowed, Read};
 use crate::inbox::{FindingMessage, Message};
 use crate::jobs::Outlet;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::history;
 use powerband_findings::chart;
-use powerband_store::library::{self, Scanned};
+use powerband_store::library::{self, Scanned, Stamp};
 use powerband_store::session_file;
 
 /// Where a case is looked for.
 pub(crate) struct Search {
     /// The case, of an open session.
     pub following: Following,
+    /// What was read before.
+    pub read: Read,
+    /// How many threads read files.
+    pub n_threads: usize,
     /// The library.
     pub folder: PathBuf,
     /// What is known of the library's sessions.
@@ -31,49 +37,189 @@ pub(crate) struct Search {
 }
 
 /// Follows a case through what is open and through the sessions of the library. Only files whose head says
-/// that they may have it are read.
-pub(crate) fn follow(search: &Search, outlet: &Outlet) {
+/// that they may have it are read, and those only once.
+pub(crate) fn follow(mut search: Search, outlet: &Outlet) {
     let Some((session, _)) = search.open.first() else {
         return;
     };
     let Following { setup, point, .. } = search.following;
     let case = history::Followed::of(session, setup, point);
-    let name = &session.model.name;
-    let (mut sessions, mut files): (Vec<Session>, Vec<Option<PathBuf>>) = search
+    let mut sessions: Vec<(Arc<Narrowed>, Option<PathBuf>)> = search
         .open
         .iter()
-        .map(|(open, file)| (case.narrowed(open), file.clone()))
-        .unzip();
-    let mut troubles = Vec::new();
-    for (path, scanned) in library::scan(&search.folder, &search.known) {
-        let may_have = scanned
-            .entry
-            .is_ok_and(|entry| entry.model == *name && entry.points.contains(&point));
-        let is_meant = search.only.as_ref().is_none_or(|only| only.contains(&path));
-        if !is_meant || !may_have || files.iter().flatten().any(|file| *file == path) {
-            continue;
-        }
-        match session_file::read(&path) {
-            Ok(opened) => {
-                sessions.push(case.narrowed(&opened.session));
-                files.push(Some(path));
-            }
-            Err(error) => troubles.push(error.to_string()),
-        }
-    }
-    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
+        .map(|(open, file)| (Arc::new(narrowed(&case, open)), file.clone()))
+        .collect();
+    let files = files(&search, &session.model.name);
+    let read = mem::take(&mut search.read);
+    let (mut read, troubles) = read_files(&case, read, &files, search.n_threads);
+    let of_library = files
+        .iter()
+        .filter_map(|(path, _)| Some((Arc::clone(&read.files.get(path)?.1), Some(path.clone()))));
+    sessions.extend(of_library);
     let pairs: Vec<(&Session, &[CaseRow])> = sessions
         .iter()
-        .zip(rows.iter().map(Vec::as_slice))
+        .map(|(one, _)| (&one.session, one.rows.as_slice()))
         .collect();
-    let history = history::case_history(&case, &pairs);
+    let open: Vec<Arc<Session>> = search.open.iter().map(|(open, _)| open.clone()).collect();
+    let history = match read.found.take() {
+        Some((then, history)) if is_same(&then, &open) => history,
+        _ => history::case_history(&case, &pairs),
+    };
+    read.found = Some((open, history.clone()));
     outlet.send(Message::Finding(FindingMessage::Followed(Box::new(
         Followed {
             following: search.following,
             chart: chart::history::medians(&history, search.colour),
             history,
-            files,
+            files: sessions.into_iter().map(|(_, file)| file).collect(),
             troubles,
+            read,
         },
     ))));
+}
+
+fn is_same(one: &[Arc<Session>], other: &[Arc<Session>]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(a, b)| Arc::ptr_eq(a, b))
+}
+
+/// The files of the library that may have the case and are not open.
+fn files(search: &Search, model: &str) -> Vec<(PathBuf, Stamp)> {
+    let open: BTreeSet<&Path> = search
+        .open
+        .iter()
+        .filter_map(|(_, file)| file.as_deref())
+        .collect();
+    let point = search.following.point;
+    let scanned = library::scan(&search.folder, &search.known).into_iter();
+    scanned
+        .filter(|(path, scanned)| {
+            let may_have = scanned
+                .entry
+                .as_ref()
+                .is_ok_and(|entry| entry.model == model && entry.points.contains(&point));
+            let is_meant = search.only.as_ref().is_none_or(|only| only.contains(path));
+            is_meant && may_have && !open.contains(path.as_path())
+        })
+        .map(|(path, scanned)| (path, scanned.stamp))
+        .collect()
+}
+
+/// What the case needs of the files; what was read before and has not changed is not read again. With a sentence
+/// for each that cannot be read.
+fn read_files(
+    case: &history::Followed,
+    before: Read,
+    files: &[(PathBuf, Stamp)],
+    n_threads: usize,
+) -> (Read, Vec<String>) {
+    let mut known = before.files;
+    if before.case.as_ref() != Some(case) {
+        known.clear();
+    }
+    let mut read = Read {
+        case: Some(case.clone()),
+        files: BTreeMap::new(),
+        found: None,
+    };
+    let mut unread: Vec<&(PathBuf, Stamp)> = Vec::new();
+    for file in files {
+        match known.remove(&file.0) {
+            Some((stamp, session)) if stamp == file.1 => {
+                read.files.insert(file.0.clone(), (stamp, session));
+            }
+            _ => unread.push(file),
+        }
+    }
+    if unread.is_empty() && known.is_empty() {
+        read.found = before.found;
+    }
+    let open = |(path, stamp): &(PathBuf, Stamp)| {
+        let opened = session_file::read(path).map_err(|error| error.to_string())?;
+        let needed = Arc::new(narrowed(case, &opened.session));
+        Ok((path.clone(), (*stamp, needed)))
+    };
+    let part = unread.len().div_ceil(n_threads).max(1);
+    let results: Vec<Result<_, String>> = thread::scope(|scope| {
+        let mut parts = unread.chunks(part);
+        let first = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts
+            .map(|part| {
+                let work = move || part.iter().map(|file| open(file)).collect::<Vec<_>>();
+                let named = thread::Builder::new().name("history".to_owned());
+                (part, named.spawn_scoped(scope, work))
+            })
+            .collect();
+        let mut results: Vec<_> = first.iter().map(|file| open(file)).collect();
+        for (part, other) in others {
+            match other.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(found)) => results.extend(found),
+                // A panic goes on in this thread, whose owner reports it.
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(_no_thread) => results.extend(part.iter().map(|file| open(file))),
+            }
+        }
+        results
+    });
+    let mut troubles = Vec::new();
+    for result in results {
+        match result {
+            Ok((path, needed)) => drop(read.files.insert(path, needed)),
+            Err(reason) => troubles.push(reason),
+        }
+    }
+    (read, troubles)
+}
+
+fn narrowed(case: &history::Followed, session: &Session) -> Narrowed {
+    let session = case.narrowed(session);
+    Narrowed {
+        rows: case_rows::case_rows(&session),
+        session,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::point::Point;
+    use powerband_findings::analysis::testing::{measure_near, session};
+
+    #[test]
+    fn a_file_is_read_once_for_as_long_as_it_stays_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let written = |name: &str, micros: u64| {
+            let mut session = session(&["ort:cpu"], &[1]);
+            measure_near(&mut session, 0, 1, micros);
+            let path = folder.path().join(name);
+            session_file::write(&path, &session).unwrap();
+            (path.clone(), Stamp::of(&path).unwrap())
+        };
+        let files: Vec<_> = (0..9)
+            .map(|n| written(&format!("{n}.ron"), 900 + n))
+            .collect();
+        let case = history::Followed::of(&session(&["ort:cpu"], &[1]), 0, Point::of_batch(1));
+        let (read, troubles) = read_files(&case, Read::default(), &files, 4);
+        assert!(troubles.is_empty(), "{troubles:?}");
+        let first: Vec<_> = read
+            .files
+            .values()
+            .map(|(_, one)| Arc::clone(one))
+            .collect();
+        assert_eq!(first.len(), 9);
+
+        let mut later = files.clone();
+        later[3] = written("3.ron", 12_345);
+        let (read, _) = read_files(&case, read, &later, 4);
+        let again = read.files.values().map(|(_, one)| one);
+        let is_kept: Vec<bool> = again.zip(&first).map(|(a, b)| Arc::ptr_eq(a, b)).collect();
+        assert_eq!(is_kept, (0..9).map(|n| n != 3).collect::<Vec<_>>());
+
+        let other = history::Followed::of(&session(&["tract:cpu"], &[1]), 0, Point::of_batch(1));
+        let (read, _) = read_files(&other, read, &later, 1);
+        let kept = read.files.values().zip(&first);
+        assert!(
+            kept.into_iter().all(|((_, a), b)| !Arc::ptr_eq(a, b)),
+            "another case"
+        );
+    }
 }

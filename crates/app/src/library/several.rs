@@ -156,9 +156,7 @@ impl App {
     pub(super) fn once_open(&mut self, next: Next) {
         let files = next.files();
         self.library.next = Some(next);
-        for file in files {
-            self.open_session(file);
-        }
+        self.open_sessions(files);
         self.go_on_once_open();
     }
 

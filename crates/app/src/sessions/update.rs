@@ -1,5 +1,6 @@
 //! Actions on open sessions, and the results of reading and saving.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,23 +33,16 @@ impl App {
             Sessions::OpenOnly(path) => self.open_only(path),
             Sessions::Toggle(path) => match self.sessions.by_path(&path).map(|open| open.id) {
                 Some(id) => self.close_session(id),
-                None => self.open_session(path),
+                None => self.open_sessions(vec![path]),
             },
             Sessions::Close(id) => self.close_session(id),
             Sessions::CloseAll => {
-                let ids: Vec<SessionId> = self
-                    .sessions
-                    .iter()
-                    .map(|open| open.id)
-                    .filter(|id| *id != LIVE)
-                    .collect();
-                for id in ids {
-                    self.close_session(id);
-                }
+                let all = self.sessions.iter().map(|open| open.id);
+                self.close_sessions(all.filter(|id| *id != LIVE).collect());
             }
             Sessions::Reload(id) => {
                 if let Some(path) = self.sessions.get(id).and_then(|open| open.path.clone()) {
-                    self.read_session(id, path);
+                    self.read_sessions(vec![(id, path)]);
                 }
             }
             Sessions::RunAgain(id) => {
@@ -68,6 +62,7 @@ impl App {
     /// Sessions are opened; an ONNX file becomes the plan's model, and any other file is one of another
     /// tool.
     fn open_files(&mut self, paths: Vec<PathBuf>) {
+        let mut sessions = Vec::new();
         let mut traces = Vec::new();
         for path in paths {
             let ends_with = |wanted: &str| {
@@ -78,57 +73,73 @@ impl App {
                 self.screen = Screen::Plan;
                 self.plan(PlanEdit::Model(path.display().to_string()));
             } else if ends_with("ron") {
-                self.open_session(path);
+                sessions.push(path);
             } else {
                 traces.push(path);
             }
+        }
+        if !sessions.is_empty() {
+            self.open_sessions(sessions);
         }
         if !traces.is_empty() {
             self.open_traces(traces);
         }
     }
 
-    pub(crate) fn open_session(&mut self, path: PathBuf) {
-        if self.sessions.by_path(&path).is_some() {
-            return self.go_to_opened();
+    /// Opens sessions by their files; those that are open or being read stay as they are.
+    pub(crate) fn open_sessions(&mut self, paths: Vec<PathBuf>) {
+        let mut opening: BTreeSet<PathBuf> = self.opening.values().cloned().collect();
+        let mut wanted = Vec::new();
+        let mut is_one_open = false;
+        for path in paths {
+            if self.sessions.by_path(&path).is_some() {
+                is_one_open = true;
+            } else if opening.insert(path.clone()) {
+                let id = self.sessions.new_id();
+                self.opening.insert(id, path.clone());
+                wanted.push((id, path));
+            }
         }
-        if self.opening.values().any(|opening| *opening == path) {
-            return;
+        if is_one_open {
+            self.go_to_opened();
         }
-        let id = self.sessions.new_id();
-        self.opening.insert(id, path.clone());
-        self.read_session(id, path);
+        self.read_sessions(wanted);
     }
 
-    fn read_session(&self, id: SessionId, path: PathBuf) {
-        let file = path.clone();
-        let broken = move |why| Message::Session(SessionMessage::NotOpened(file.clone(), why));
-        self.jobs.spawn_or("open", broken, move |outlet| {
-            work::open(id, path, outlet);
-        });
+    fn read_sessions(&self, files: Vec<(SessionId, PathBuf)>) {
+        let broken = |(_, path), why| Message::Session(SessionMessage::NotOpened(path, why));
+        self.jobs
+            .spawn_each("open", files, broken, |(id, path), outlet| {
+                work::open(id, path, outlet);
+            });
     }
 
     /// Opens a session and closes all others. One that is open stays as it is, because its file may be gone.
     fn open_only(&mut self, path: PathBuf) {
         let Some(kept) = self.sessions.by_path(&path).map(|open| open.id) else {
             self.sessions(Sessions::CloseAll);
-            self.open_session(path);
+            self.open_sessions(vec![path]);
             return;
         };
         let others = self.sessions.iter().map(|open| open.id);
         let others = others.filter(|id| *id != kept && *id != LIVE);
-        for id in others.collect::<Vec<SessionId>>() {
-            self.close_session(id);
-        }
+        self.close_sessions(others.collect());
         self.go_to_opened();
     }
 
     fn close_session(&mut self, id: SessionId) {
-        let was_pinned = self.curves.pins().any(|pin| pin.session == id);
-        self.sessions.close(id);
-        self.examples.remove(&id);
-        self.curves.forget(id);
-        self.close_traces_of(id);
+        self.close_sessions(vec![id]);
+    }
+
+    /// Closes sessions; what is made of the open ones is made anew once for all of them.
+    fn close_sessions(&mut self, ids: Vec<SessionId>) {
+        let was_pinned = self.curves.pins().any(|pin| ids.contains(&pin.session));
+        for id in ids {
+            self.sessions.close(id);
+            self.examples.remove(&id);
+            self.curves.forget(id);
+            self.close_traces_of(id);
+        }
         if was_pinned {
             self.curves(Curves::Pin(self.curves.pin));
         }
@@ -154,9 +165,16 @@ impl App {
             self.sessions.all_are_read();
         }
         self.compare.result = None;
-        self.sessions_changed();
-        self.go_to_opened();
-        self.go_on_once_open();
+        self.has_opened = true;
+    }
+
+    /// After reports were taken in: what is made of the open sessions is made anew once, however many were opened.
+    pub(crate) fn all_opened(&mut self) {
+        if std::mem::take(&mut self.has_opened) {
+            self.sessions_changed();
+            self.go_to_opened();
+            self.go_on_once_open();
+        }
     }
 
     /// A file could not be opened.

@@ -1,12 +1,14 @@
 //! One case over time: the same model in the same way at the same batch size, session by session, each
 //! with its verdict against the previous one and against the first.
 
+use super::case_pair;
 use super::case_rows::CaseRow;
-use super::comparison::{self, Pair, Side};
+use super::comparison::{Pair, Side};
 use super::conditions::{self, Difference};
 use super::verdict::Call;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use std::sync::Arc;
 
 /// Conditions that are never the same twice.
 const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load average before"];
@@ -45,6 +47,9 @@ impl Followed {
             .filter(|case| Some(case.setup) == setup && case.point == self.point)
             .cloned()
             .collect();
+        // A comparison of two cases needs none of these, and they may be most of a session.
+        narrowed.profiles.clear();
+        narrowed.examinations.clear();
         narrowed
     }
 
@@ -86,14 +91,14 @@ pub struct HistoryPoint {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     /// Where it was measured.
-    pub points: Vec<HistoryPoint>,
+    pub points: Arc<Vec<HistoryPoint>>,
     /// The trend in a sentence.
     pub trend: String,
 }
 
 /// Follows a case through sessions in any order; those that do not have it are passed over.
 pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) -> History {
-    let mut sides: Vec<(usize, Side<'_>)> = sessions
+    let mut measured: Vec<Measured<'_>> = sessions
         .iter()
         .enumerate()
         .filter_map(|(source, &(session, rows))| {
@@ -104,38 +109,43 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
                 setup,
                 point: Some(followed.point),
             };
-            (!side.measured(side.point).is_empty()).then_some((source, side))
+            let row = side.measured(side.point).first().copied()?;
+            Some(Measured { source, side, row })
         })
         .collect();
-    sides.sort_by(|a, b| a.1.session.created.cmp(&b.1.session.created));
-    let mut points: Vec<HistoryPoint> = Vec::new();
-    for (place, (source, side)) in sides.iter().enumerate() {
-        let last = place.checked_sub(1).and_then(|last| sides.get(last));
-        let first = sides.first().filter(|_| place > 1);
-        let Some(row) = side.measured(side.point).first().copied().cloned() else {
-            continue;
-        };
+    measured.sort_by(|a, b| a.side.session.created.cmp(&b.side.session.created));
+    let mut points: Vec<HistoryPoint> = Vec::with_capacity(measured.len());
+    for (place, this) in measured.iter().enumerate() {
+        let last = place.checked_sub(1).and_then(|last| measured.get(last));
+        let first = measured.first().filter(|_| place > 1);
         points.push(HistoryPoint {
-            source: *source,
-            name: side.session.name.clone(),
-            created: side.session.created.clone(),
-            row,
-            since_last: last.and_then(|(_, last)| against(last, side)),
-            since_first: first.and_then(|(_, first)| against(first, side)),
-            changed: last.map_or_else(Vec::new, |(_, last)| changes(last, side)),
+            source: this.source,
+            name: this.side.session.name.clone(),
+            created: this.side.session.created.clone(),
+            row: this.row.clone(),
+            since_last: last.map(|last| this.against(last)),
+            since_first: first.map(|first| this.against(first)),
+            changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),
         });
     }
     History {
         trend: trend(&points),
-        points,
+        points: Arc::new(points),
     }
 }
 
-fn against(before: &Side<'_>, after: &Side<'_>) -> Option<Pair> {
-    comparison::compare_setups(before, after)
-        .pairs
-        .into_iter()
-        .next()
+/// The case in one of the sessions.
+struct Measured<'a> {
+    /// Place of the session among those that were given.
+    source: usize,
+    side: Side<'a>,
+    row: &'a CaseRow,
+}
+
+impl Measured<'_> {
+    fn against(&self, before: &Self) -> Pair {
+        case_pair::compare_cases(&before.side, &self.side, before.row, self.row)
+    }
 }
 
 fn changes(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {

@@ -20,14 +20,9 @@ pub struct Side<'a> {
     pub point: Option<Point>,
 }
 
-impl Side<'_> {
-    /// The same session, held to one setup.
-    pub(super) fn narrowed(&self, setup: usize) -> Self {
-        Self { setup, ..*self }
-    }
-
+impl<'a> Side<'a> {
     /// Rows of this side that were measured and did not end badly, ascending by point.
-    pub(super) fn measured(&self, point: Option<Point>) -> Vec<&CaseRow> {
+    pub(super) fn measured(&self, point: Option<Point>) -> Vec<&'a CaseRow> {
         let mut rows: Vec<&CaseRow> = self
             .rows
             .iter()
@@ -37,6 +32,13 @@ impl Side<'_> {
             .collect();
         rows.sort_by_key(|row| row.point);
         rows
+    }
+}
+
+impl Side<'_> {
+    /// The same session, held to one setup.
+    pub(super) fn narrowed(&self, setup: usize) -> Self {
+        Self { setup, ..*self }
     }
 
     /// The rounds of a case, in nanoseconds.

@@ -1,5 +1,7 @@
 //! One case through the sessions of the library.
 
+use std::sync::Arc;
+
 use super::cell::Cell;
 use super::pairs::interval;
 use super::{Column, Table};
@@ -9,7 +11,7 @@ type Of = Column<HistoryPoint>;
 
 /// The points of a history.
 pub fn of_history(history: &History) -> Table {
-    Table::new(COLUMNS, history.points.clone())
+    Table::shared(COLUMNS, Arc::clone(&history.points))
 }
 
 /// The columns of a history.

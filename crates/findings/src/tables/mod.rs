@@ -36,6 +36,7 @@ pub mod wall;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::analysis::dimensions;
 use cell::Cell;
@@ -144,6 +145,14 @@ pub struct Table {
 impl Table {
     /// A table of rows. Cells are made when they are asked for.
     pub fn new<R: Send + Sync + 'static>(columns: &'static [Column<R>], rows: Vec<R>) -> Self {
+        Self::shared(columns, Arc::new(rows))
+    }
+
+    /// A table of rows that others have as well.
+    pub(crate) fn shared<R: Send + Sync + 'static>(
+        columns: &'static [Column<R>],
+        rows: Arc<Vec<R>>,
+    ) -> Self {
         Self {
             heads: columns.iter().map(|column| column.head).collect(),
             dimensions: 0..0,
