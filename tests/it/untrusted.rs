@@ -2,8 +2,16 @@
 //! but text. `SECURITY.md` names these tests.
 
 use std::fs;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+
+use powerband_findings::report;
+
+use crate::models::good_model;
 use crate::support::{Home, files};
 
 /// A session with a profile and a timeline beside it.
@@ -202,6 +210,8 @@ fn a_library_or_module_from_a_file_is_not_loaded() {
         ("ort", "runtime", "./libonnxruntime.so".to_owned()),
         ("torch", "module", "nets:tiny".to_owned()),
         ("torch", "python", python.to_string()),
+        ("rten", "via", "touch owned".to_owned()),
+        ("rten", "where", "ssh:nowhere.invalid".to_owned()),
     ] {
         let at = text.find("engine: \"fake\"").expect("a setup");
         let end = at + text[at..].find("options: {").unwrap();
@@ -213,6 +223,84 @@ fn a_library_or_module_from_a_file_is_not_loaded() {
         let refused = home.run(&["bench", "--more", "b.ron", "--rounds", "1"]);
         refused.fails_saying(&[&format!("{engine}: {key}={value}"), "--allow-commands"]);
         assert!(!home.path("owned").exists(), "{engine} {key}");
+    }
+}
+
+/// How often a file was opened since the last question.
+struct Watch(OwnedFd);
+
+impl Watch {
+    fn of(path: &Path) -> Self {
+        let watch = inotify::init(CreateFlags::NONBLOCK).expect("inotify");
+        inotify::add_watch(&watch, path, WatchFlags::OPEN).expect("a watch");
+        Self(watch)
+    }
+
+    fn n_openings(&self) -> usize {
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut events = inotify::Reader::new(&self.0, &mut buffer);
+        std::iter::from_fn(|| events.next().ok().map(drop)).count()
+    }
+}
+
+#[test]
+fn a_session_that_is_looked_at_opens_nothing_that_its_plan_names() {
+    let home = Home::new();
+    let model = home.write("good.onnx", good_model());
+    let words = "bench good.onnx --setup fake --batch 1 --preset quick --rounds 1 --out a.ron";
+    let words: Vec<&str> = words.split(' ').collect();
+    let made = home.run(&words);
+    assert_eq!(made.status, Some(0), "{made:#?}");
+    let watch = Watch::of(&model);
+    for args in [
+        &["show", "a.ron"][..],
+        &["show", "a.ron", "--json"],
+        &["check", "a.ron"],
+        &["history", "a.ron", "a.ron"],
+        &["export", "a.ron", "--to", "a.csv"],
+        &["report", "a.ron", "--to", "a.html"],
+    ] {
+        let run = home.run(args);
+        assert_eq!(run.status, Some(0), "{args:?}: {run:#?}");
+        assert_eq!(watch.n_openings(), 0, "{args:?}");
+    }
+    let more = home.run(&["bench", "--more", "a.ron", "--rounds", "1"]);
+    assert_eq!(more.status, Some(0), "{more:#?}");
+    assert!(watch.n_openings() > 0, "a run reads its model");
+}
+
+#[test]
+fn reports_have_no_scripts_and_load_nothing() {
+    let home = Home::new();
+    measured(&home);
+    for layout in report::ALL.iter().filter(|layout| !layout.is_of_two) {
+        let args = ["report", "a.ron", "--to", "a.html", "--layout", layout.name];
+        let run = home.run(&args);
+        assert_eq!(run.status, Some(0), "{}: {run:#?}", layout.name);
+        let written = fs::read_to_string(home.path("a.html")).unwrap();
+        for tag in [
+            "<script",
+            "<iframe",
+            "<object",
+            "<embed",
+            "@import",
+            "http-equiv=\"refresh",
+        ] {
+            assert!(!written.contains(tag), "{tag} in {}", layout.name);
+        }
+        assert_eq!(written.matches("<link").count(), 1, "the icon");
+        for source in ["src=", "url(", "srcset=", "<link rel=\"icon\" href="] {
+            let mut places = written.match_indices(source);
+            let is_within = |at: usize| {
+                let value = written[at + source.len()..].trim_start_matches(['"', '\'']);
+                value.starts_with("data:") || value.starts_with('#')
+            };
+            assert!(
+                places.all(|(at, _)| is_within(at)),
+                "{source} in {}",
+                layout.name
+            );
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod circles;
 mod lexer;
 mod planted;
 mod rules;
+mod security;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};

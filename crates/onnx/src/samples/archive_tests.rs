@@ -310,3 +310,26 @@ fn an_array_that_unpacks_to_more_than_allowed_is_refused() {
     fs::write(&a, &bytes).unwrap();
     assert!(npz::read_at_most(&a, "ids", 500_000).is_err());
 }
+
+#[test]
+fn names_in_an_archive_lead_nowhere() {
+    let (dir, _, _) = in_folder();
+    let inside = dir.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    let path = inside.join("a.npz");
+    let mut archive = ZipWriter::new(File::create(&path).unwrap());
+    let names = ["../owned.npy", "/tmp/owned-by-an-archive.npy", "ids.npy"];
+    for name in names {
+        archive
+            .start_file(name, SimpleFileOptions::default())
+            .unwrap();
+        archive.write_all(&npy::write(&ids(1, 0))).unwrap();
+    }
+    archive.finish().unwrap();
+    let set = open(&path).unwrap();
+    drop(set.for_inputs(&specs(1)));
+    assert!(npz::read_at_most(&path, "ids", 1_000).is_ok());
+    assert!(!dir.path().join("owned.npy").exists());
+    assert!(!Path::new("/tmp/owned-by-an-archive.npy").exists());
+    assert_eq!(fs::read_dir(&inside).unwrap().count(), 1);
+}
