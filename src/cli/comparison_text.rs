@@ -1,6 +1,6 @@
 //! A comparison as text on a terminal: conditions first, then the numbers, then what to do.
 
-use super::flags_text;
+use super::{flags_text, fleet};
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
@@ -14,6 +14,7 @@ pub(super) fn whole(comparison: &Comparison) -> String {
         conditions(comparison),
         table(&comparison.pairs),
         summary(comparison),
+        fleet::effects_text(&comparison.effects),
         reasons(&comparison.pairs),
         flags(&comparison.pairs),
     ];

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::args::FleetArgs;
 use super::output;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::case_pair::Ratio;
 use powerband_findings::analysis::fleet::{self, Effects, Fleet, FleetCase, FleetMachine};
+use powerband_findings::export;
 use powerband_findings::tables::{self, view::View};
 
 /// Reads the sessions and prints a table for each case.
@@ -48,43 +48,24 @@ fn text(fleet: &Fleet, effects: &[Effects]) -> String {
         let (setup, point) = (&case.setup, case.point);
         format!("{setup} {point}\n{}{}\n\n", table.to_text(), case.sentence)
     });
-    let effects = effects.iter().map(|effects| {
-        let table = View::new(tables::fleet_effects::of(effects)).to_text();
-        let ([first, second], [one, two]) = (&effects.setups, &effects.machines);
-        format!(
-            "{first} and {second} on {one} and {two}, {}\n{table}{}\n\n",
-            effects.point,
-            effects.sentence()
-        )
-    });
+    let effects = std::iter::once(effects_text(effects));
     let remarks = fleet.remarks.iter().map(|remark| format!("· {remark}\n"));
     cases.chain(effects).chain(remarks).collect()
 }
 
-fn document(fleet: &Fleet, effects: &[Effects]) -> Value {
-    let cases: Vec<Value> = fleet.cases.iter().map(case_document).collect();
-    let effects: Vec<Value> = effects.iter().map(effects_document).collect();
-    json!({ "cases": cases, "effects": effects, "remarks": fleet.remarks })
+/// A table and a sentence for each pair of setups on two machines.
+pub(super) fn effects_text(all: &[Effects]) -> String {
+    let texts = all.iter().map(|effects| {
+        let table = View::new(tables::fleet_effects::of(effects)).to_text();
+        format!("{}\n{table}{}\n\n", effects.title(), effects.sentence())
+    });
+    texts.collect()
 }
 
-fn effects_document(effects: &Effects) -> Value {
-    let ratio = |ratio: Ratio| {
-        json!({
-            "speed_up": ratio.speed_up,
-            "ci95": ratio.ci95.map(|ci95| [ci95.low, ci95.high]),
-            "rounds": ratio.rounds,
-        })
-    };
-    json!({
-        "setups": effects.setups,
-        "machines": effects.machines,
-        "batch": effects.point.batch(),
-        "point": effects.point,
-        "of_setup": effects.of_setup.map(ratio),
-        "of_machine": effects.of_machine.map(ratio),
-        "together": ratio(effects.together),
-        "finding": effects.sentence(),
-    })
+fn document(fleet: &Fleet, effects: &[Effects]) -> Value {
+    let cases: Vec<Value> = fleet.cases.iter().map(case_document).collect();
+    let effects: Vec<Value> = effects.iter().map(export::fleet::effects).collect();
+    json!({ "cases": cases, "effects": effects, "remarks": fleet.remarks })
 }
 
 fn case_document(case: &FleetCase) -> Value {

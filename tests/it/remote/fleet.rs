@@ -44,6 +44,18 @@ fn what_a_setup_brings_is_compared_on_two_machines() {
     for block in ["Machine  this machine\n", "Machine  ssh:box ("] {
         assert!(compared.contains(block), "no {block} in {compared}");
     }
+    let spec = |case: usize, machine: usize| {
+        let spec = &found["cases"][case]["machines"][machine]["setup"];
+        spec.as_str().expect("a setup").to_owned()
+    };
+    let (slow_there, fast_here) = (spec(0, 1), spec(1, 0));
+    let sides = ["--before", &slow_there, "--after", &fast_here];
+    let compare = [&["compare", "a.ron"][..], &sides].concat();
+    let parts = server.run(&home, &compare).out;
+    assert!(parts.contains("on this machine over ssh:box"), "{parts}");
+    let document = server.run(&home, &[&compare[..], &["--json"]].concat());
+    let effects = &document.json()["comparisons"][0]["effects"][0];
+    assert_eq!(effects["machines"], json!(["ssh:box", "this machine"]));
     let export = ["export", "a.ron", "--chart", "fleet", "--to", "fleet.svg"];
     assert_eq!(server.run(&home, &export).status, Some(0));
     let drawn = std::fs::read_to_string(home.path("fleet.svg")).expect("a figure");

@@ -2,7 +2,8 @@
 
 use eframe::egui::{Modifiers, Vec2};
 use powerband_app::App;
-use powerband_app::action::{Action, Fleet, Sessions, Shell};
+use powerband_app::action::{Action, Compare, Fleet, Sessions, Shell};
+use powerband_app::compare::Pick;
 use powerband_app::screen::Screen;
 use powerband_app::shell::settings::Theme;
 use powerband_core::domain::machine::RemoteMachine;
@@ -168,6 +169,30 @@ fn sessions_count_as_machines_where_that_is_said() {
     desk.see("No case of several machines");
     desk.click("All open sessions");
     assert!(desk.app().fleet.only.is_none());
+}
+
+#[test]
+fn two_setups_on_two_machines_are_compared_by_part() {
+    let mut desk = desk();
+    let session = desk.app().sessions.iter().next().expect("open").id;
+    let pick = |setup: usize| Pick {
+        session,
+        setup,
+        point: None,
+        whole: false,
+    };
+    desk.act(Action::Go(Screen::Compare));
+    desk.act(Action::Compare(Compare::Before(pick(0))));
+    desk.act(Action::Compare(Compare::After(pick(7))));
+    desk.until("they are compared", |app| {
+        let sides = app.compare.result.as_ref();
+        sides.is_some_and(|(before, after, _)| (before.setup, after.setup) == (0, 7))
+    });
+    desk.steps(3);
+    desk.see("Setup and machine");
+    assert_eq!(desk.column("parts", "with").len(), 10, "two batch sizes");
+    desk.act(Action::Compare(Compare::After(pick(4))));
+    desk.until("on one machine", |app| app.tables.view("parts").is_none());
 }
 
 #[test]

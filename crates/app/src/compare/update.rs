@@ -9,6 +9,7 @@ use crate::inbox::{FindingMessage, Message};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{self, Comparison, Side};
+use powerband_findings::tables::fleet_effects::of_all;
 use powerband_findings::tables::metrics::of_metrics;
 use powerband_findings::tables::pairs::of_pairs;
 
@@ -61,6 +62,7 @@ impl App {
         let Some((before, _, found)) = &self.compare.result else {
             self.tables.remove("pairs");
             self.tables.remove("metrics");
+            self.tables.remove("parts");
             return;
         };
         let pairs = of_pairs(&found.pairs);
@@ -70,6 +72,11 @@ impl App {
             pairs.hiding(&["before", "after", "rounds"])
         };
         self.tables.put("pairs", pairs);
+        if found.effects.is_empty() {
+            self.tables.remove("parts");
+        } else {
+            self.tables.put("parts", of_all(&found.effects));
+        }
         self.tables.put("metrics", of_metrics(&found.metrics));
     }
 

@@ -54,7 +54,8 @@ impl App {
     fn fleet_tables(&mut self) {
         let shown = self.fleet.shown().map(tables::fleet::of_case);
         let effects = &self.fleet.drawn.effects;
-        let effects = (!effects.is_empty()).then(|| tables::fleet_effects::of_all(effects));
+        let effects = (!effects.is_empty())
+            .then(|| tables::fleet_effects::of_all(effects).hiding(&["point"]));
         let found = self.fleet.result.as_ref();
         let machines = found.map(|found| {
             let lines = &found.machines;

@@ -43,7 +43,7 @@ const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: 
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [Kind; 26] = [
+pub const ALL: [Kind; 27] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("two-cases", "Two pinned cases", "time", Screen::Curves),
@@ -59,6 +59,7 @@ pub const ALL: [Kind; 26] = [
     ),
     kind("metrics", "All metrics", "metric", Screen::Compare),
     kind("pairs", "Case by case", "pair", Screen::Compare),
+    kind("parts", "Setup and machine", "part", Screen::Compare),
     kind("fleet", "Machines of a case", "machine", Screen::Fleet),
     kind("fleet-effects", "Setup and machine", "part", Screen::Fleet),
     kind("machines", "Machines", "machine", Screen::Fleet),

@@ -5,6 +5,7 @@ pub use super::case_pair::{Pair, Ratio};
 use super::case_rows::CaseRow;
 use super::comparison_warnings;
 use super::conditions::{self, Difference};
+use super::fleet::{self, Effects};
 use super::metrics;
 pub use super::metrics::{Better, Metric};
 pub use super::side::Side;
@@ -32,6 +33,8 @@ pub struct Comparison {
     pub remarks: Vec<String>,
     /// The warning that the sides ran different networks, where they did: there is a ratio, but no verdict.
     pub networks: Option<String>,
+    /// The parts of setup and machine in the difference, where both setups ran on both machines.
+    pub effects: Vec<Effects>,
     /// Why there is nothing to compare, where there is nothing.
     pub nothing: Option<String>,
 }
@@ -86,6 +89,7 @@ pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
         pairs,
         remarks,
         networks,
+        effects: fleet::effects_between(before, after),
     }
 }
 
@@ -169,6 +173,7 @@ impl Comparison {
             differences: Vec::new(),
             remarks: Vec::new(),
             networks: None,
+            effects: Vec::new(),
             nothing: None,
         }
     }
@@ -207,6 +212,7 @@ impl Comparison {
     fn take(&mut self, label: &str, one: Self) {
         self.networks = self.networks.take().or(one.networks);
         self.pairs.extend(one.pairs);
+        self.effects.extend(one.effects);
         self.only_before.extend(one.only_before);
         self.only_after.extend(one.only_after);
         self.metrics

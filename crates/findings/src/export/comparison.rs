@@ -31,6 +31,7 @@ pub fn document(comparison: &Comparison) -> Value {
         "more_rounds": comparison.more_rounds(),
         "differences": differences.collect::<Vec<_>>(),
         "remarks": comparison.remarks,
+        "effects": comparison.effects.iter().map(super::fleet::effects).collect::<Vec<_>>(),
         "nothing": comparison.nothing,
     })
 }

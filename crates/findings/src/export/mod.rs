@@ -6,6 +6,7 @@ pub mod csv;
 pub mod experiments;
 pub mod figure_data;
 pub mod figure_file;
+pub mod fleet;
 pub mod html;
 pub mod json;
 pub mod junit;

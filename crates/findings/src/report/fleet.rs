@@ -71,11 +71,9 @@ fn case_blocks(case: &FleetCase, several: bool, elsewhere: &str) -> Vec<Block> {
 }
 
 fn effects_blocks(effects: &Effects, elsewhere: &str) -> Vec<Block> {
-    let ([first, second], [one, two]) = (&effects.setups, &effects.machines);
-    let title = format!("{first} and {second} on {one} and {two}, {}", effects.point);
     let table = View::new(tables::fleet_effects::of(effects));
     vec![
-        Block::Heading(3, title),
+        Block::Heading(3, effects.title()),
         Block::Paragraph(effects.sentence().into()),
         Block::Table(table.to_document(MOST_MACHINES, "part", elsewhere)),
     ]

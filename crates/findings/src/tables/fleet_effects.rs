@@ -9,7 +9,7 @@ type Of = Column<Effect>;
 
 /// The parts of a difference between two setups on two machines.
 pub fn of(effects: &Effects) -> Table {
-    Table::new(COLUMNS, effects.parts())
+    Table::new(COLUMNS, effects.parts()).hiding(&["point"])
 }
 
 /// The parts of several such differences, each part once.
@@ -27,6 +27,9 @@ pub fn of_all(all: &[Effects]) -> Table {
 pub const COLUMNS: &[Of] = &[
     Of::words("change", "Change", |one| Some(Cell::words(&one.change))),
     Of::words("with", "Where", |one| Some(Cell::words(&one.with))),
+    Of::words("point", "Point", |one| {
+        Some(Cell::words(one.point.to_string()))
+    }),
     Of::number("speed_up", "Speed-up", "×", |one| {
         Some(Cell::ratio(one.ratio.speed_up))
     })

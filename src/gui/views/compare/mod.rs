@@ -254,6 +254,7 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
         overlaid(ui, app, actions);
         if !comparison.pairs.is_empty() {
             tables::pairs(ui, app, actions);
+            tables::parts(ui, app, comparison, actions);
         }
         care(ui, app);
         super::card(ui, |ui| differences(ui, comparison));
@@ -266,6 +267,7 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
 fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     if !comparison.pairs.is_empty() {
         tables::pairs(ui, app, actions);
+        tables::parts(ui, app, comparison, actions);
     }
     if has_numbers(comparison) {
         tables::metrics(ui, app, actions);

@@ -8,6 +8,7 @@ use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
 use powerband_app::items::{self, Item};
+use powerband_findings::analysis::comparison::Comparison;
 
 /// Both tables have a ratio of latencies, which may differ.
 const WHICH_IS_WHICH: &str = "Improvement is the ratio of the two numbers in its row: for latency, of the medians over all samples. The speed-up above is the mean over the rounds, and the verdict follows that.";
@@ -15,6 +16,26 @@ const WHICH_IS_WHICH: &str = "Improvement is the ratio of the two numbers in its
 /// The cases side by side, with their verdicts.
 pub(super) fn pairs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     table(ui, app, actions, "pairs", "Case by case", "");
+}
+
+/// The parts of setup and machine in the difference, with what follows.
+pub(super) fn parts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
+    if comparison.effects.is_empty() {
+        return;
+    }
+    let sentences = comparison.effects.iter().map(|effects| {
+        let sentence = effects.sentence();
+        format!("{}: {sentence}", effects.point)
+    });
+    let sentences: Vec<String> = sentences.collect();
+    table(
+        ui,
+        app,
+        actions,
+        "parts",
+        "Setup and machine",
+        &sentences.join(" "),
+    );
 }
 
 /// Every number on both sides.

@@ -1,6 +1,7 @@
 //! Two setups on two machines: which part of a difference is the setup's, which the machine's, and whether the one
 //! depends on the other.
 
+use super::names::machines_by_hardware;
 use super::runs::{MachineKey, Named, Run, machines, newest, runs, shown_name};
 use crate::analysis::case_pair::{Ratio, compare_cases};
 use crate::analysis::side::Side;
@@ -33,6 +34,8 @@ pub struct Effect {
     pub change: String,
     /// What stays: `on rack`, `with ort:cpu`.
     pub with: String,
+    /// The point of the sweep.
+    pub point: Point,
     /// The time without the change over the time with it.
     pub ratio: Ratio,
 }
@@ -43,6 +46,7 @@ impl Effects {
         let effect = |change: String, with: String, ratio| Effect {
             change,
             with,
+            point: self.point,
             ratio,
         };
         let ([first, second], [one, two]) = (&self.setups, &self.machines);
@@ -54,6 +58,12 @@ impl Effects {
             effect(machine, format!("with {second}"), self.of_machine[1]),
             effect(setup, format!("on {two} over {one}"), self.together),
         ]
+    }
+
+    /// What it is about: `ort:cpu and rten:cpu on n0 and n1, batch 8`.
+    pub fn title(&self) -> String {
+        let ([first, second], [one, two]) = (&self.setups, &self.machines);
+        format!("{first} and {second} on {one} and {two}, {}", self.point)
     }
 
     /// What follows.
@@ -95,7 +105,9 @@ pub fn effects(sessions: &[Named<'_>]) -> Vec<Effects> {
         if led.contains(&case) {
             continue;
         }
-        let squares = squares(first, &all, &machines);
+        let squares = squares(first, &all);
+        let squares = squares.into_iter().filter_map(|runs| of(runs, &machines));
+        let squares: Vec<Effects> = squares.collect();
         if !squares.is_empty() {
             led.push(case);
         }
@@ -104,8 +116,37 @@ pub fn effects(sessions: &[Named<'_>]) -> Vec<Effects> {
     found
 }
 
+/// The parts of setup and machine in the difference of two sides that differ in both, at each point where both setups
+/// ran on both machines.
+pub fn effects_between(before: &Side<'_>, after: &Side<'_>) -> Vec<Effects> {
+    let is_one = before.session.is_of_one_run_with(after.session);
+    let mut named: Vec<Named<'_>> = vec![(before.session.name.as_str(), before.session)];
+    if !is_one {
+        named.push((after.session.name.as_str(), after.session));
+    }
+    if named.iter().all(|(_, session)| session.machines.is_empty()) {
+        return Vec::new();
+    }
+    let names = machines_by_hardware(&named);
+    let sessions = named.iter().map(|(_, session)| *session);
+    let named: Vec<Named<'_>> = names.iter().map(String::as_str).zip(sessions).collect();
+    let all = newest(runs(&named), &mut Vec::new());
+    let machines = machines(&all);
+    let is_at = |side: &Side<'_>, place: usize, run: &Run<'_>| {
+        run.place == place
+            && run.row.setup == side.setup
+            && side.point.is_none_or(|point| point == run.row.point)
+    };
+    let firsts = all.iter().filter(|run| is_at(before, 0, run));
+    firsts
+        .flat_map(|first| squares(first, &all))
+        .filter(|[.., fourth]| is_at(after, usize::from(!is_one), fourth))
+        .filter_map(|runs| of(runs, &machines))
+        .collect()
+}
+
 /// A run beside each other setup on its machine, and both of them on each other machine.
-fn squares(first: &Run<'_>, all: &[Run<'_>], machines: &[&MachineKey]) -> Vec<Effects> {
+fn squares<'r, 's>(first: &'r Run<'s>, all: &'r [Run<'s>]) -> Vec<[&'r Run<'s>; 4]> {
     let is_another_setup = |run: &&Run<'_>| {
         run.machine == first.machine
             && run.model == first.model
@@ -118,7 +159,7 @@ fn squares(first: &Run<'_>, all: &[Run<'_>], machines: &[&MachineKey]) -> Vec<Ef
         for other in all.iter().filter(elsewhere) {
             let is_fourth = |run: &&Run<'_>| run.machine == other.machine && run.is_alike(second);
             let fourth = all.iter().find(is_fourth);
-            found.extend(fourth.and_then(|fourth| of([first, second, other, fourth], machines)));
+            found.extend(fourth.map(|fourth| [first, second, other, fourth]));
         }
     }
     found
@@ -231,6 +272,34 @@ mod tests {
         case.rounds[0].samples_ns.fill(800_000);
         let sentence = effects(&[("a", &session)])[0].sentence();
         assert!(sentence.contains("inconclusive"), "{sentence}");
+    }
+
+    #[test]
+    fn two_sides_that_differ_in_both_have_their_parts() {
+        let session = square([1_000, 500, 2_000, 1_500]);
+        let rows = crate::analysis::case_rows::case_rows(&session);
+        let side = |setup: usize| Side {
+            session: &session,
+            rows: &rows,
+            setup,
+            point: None,
+        };
+        let found = effects_between(&side(0), &side(3));
+        assert_eq!(found.len(), 1);
+        let speed_ups = found[0].of_setup.map(|ratio| ratio.speed_up);
+        assert!((speed_ups[0] / 2.0 - 1.0).abs() < 0.01, "{speed_ups:?}");
+        assert!(
+            (speed_ups[1] * 3.0 / 4.0 - 1.0).abs() < 0.01,
+            "{speed_ups:?}"
+        );
+        for (one, other) in [(0, 1), (0, 2), (0, 0)] {
+            assert!(effects_between(&side(one), &side(other)).is_empty());
+        }
+        // Turned round, the other corner is the first.
+        assert_eq!(
+            effects_between(&side(3), &side(0))[0].machines,
+            ["n1", "n0"]
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::stats::summary::median;
 use runs::{MachineKey, Run, machines, newest, runs, shown_name};
 
-pub use effects::{Effect, Effects, effects};
+pub use effects::{Effect, Effects, effects, effects_between};
 pub use names::{each_a_machine, machines_by_hardware};
 pub use peculiarities::Peculiarity;
 pub use runs::Named;
