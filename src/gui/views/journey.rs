@@ -96,16 +96,16 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
             return;
         }
         if open.id == LIVE {
-            label::quiet_line(ui, &format!("Batch {}", looking.point))
+            label::quiet_line(ui, &humanize::capital(&looking.point.to_string()))
                 .on_hover_text("Other batch sizes are available when the run ends");
             return;
         }
         let combo = ComboBox::from_id_salt("journey-batch")
             .width(110.0)
-            .selected_text(format!("Batch {}", looking.point));
+            .selected_text(humanize::capital(&looking.point.to_string()));
         let response = combo.show_ui(ui, |ui| {
             for &point in &open.session.plan.points {
-                let words = format!("Batch {point}");
+                let words = humanize::capital(&point.to_string());
                 if ui.selectable_label(point == looking.point, words).clicked() {
                     look(Looking { point, ..looking });
                 }

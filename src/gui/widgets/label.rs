@@ -2,8 +2,8 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Align, Color32, CornerRadius, FontId, Galley, Label, Layout, Response, RichText, Sense, Ui,
-    WidgetInfo, vec2,
+    Align, Color32, CornerRadius, FontId, Galley, Label, Layout, Response, RichText, Sense,
+    TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, vec2,
 };
 
 use crate::gui::theme::{self, space, text};
@@ -51,6 +51,21 @@ fn strong(ui: &mut Ui, words: &str, size: f32, color: Color32) -> Response {
 pub(crate) fn quiet(ui: &mut Ui, words: &str) -> Response {
     let roles = theme::roles(ui);
     ui.add(Label::new(RichText::new(words).color(roles.quiet)).wrap())
+}
+
+/// Text in the middle of an empty place of this height. Its lines are not stretched.
+pub(crate) fn in_the_middle(ui: &mut Ui, height: f32, words: &str) -> Response {
+    let size = vec2(ui.available_width(), height);
+    let layout = Layout::top_down(Align::Center);
+    let placed = ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.set_min_height(height);
+        let text = WidgetText::from(words);
+        let style = TextStyle::Body;
+        let lines = text.into_galley(ui, Some(TextWrapMode::Wrap), size.x, style);
+        ui.add_space(0.5 * (height - lines.size().y).max(0.0));
+        quiet(ui, words)
+    });
+    placed.inner
 }
 
 /// A problem, as text that can be selected and copied for a search.

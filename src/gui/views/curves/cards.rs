@@ -193,10 +193,7 @@ fn look(app: &App, height: f32) -> Look {
 }
 
 fn nothing(ui: &mut Ui, words: &str) {
-    ui.allocate_ui(vec2(ui.available_width(), RESOURCE), |ui| {
-        ui.set_min_height(RESOURCE);
-        ui.centered_and_justified(|ui| label::quiet(ui, words));
-    });
+    label::in_the_middle(ui, RESOURCE, words);
 }
 
 /// The times of a pinned case that are shown as numbers.

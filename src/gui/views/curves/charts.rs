@@ -319,9 +319,7 @@ fn axis(ui: &mut Ui, name: &str, is_logarithmic: bool, of: &str) -> Option<bool>
 }
 
 fn nothing(ui: &mut Ui, height: f32, words: &str) {
-    ui.allocate_ui(vec2(ui.available_width(), height), |ui| {
-        ui.centered_and_justified(|ui| label::quiet(ui, words));
-    });
+    label::in_the_middle(ui, height, words);
 }
 
 /// Why a chart is empty.

@@ -319,11 +319,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
     };
     marker::named_few(ui, setups.map(|setup| (run.colour(setup), name(setup))));
     if run.throughput.is_empty() {
-        ui.allocate_ui(vec2(ui.available_width(), 240.0), |ui| {
-            ui.centered_and_justified(|ui| {
-                label::quiet(ui, "The first point appears after the first round.")
-            });
-        });
+        label::in_the_middle(ui, 240.0, "The first point appears after the first round.");
         return;
     }
     let look = Look {
@@ -368,12 +364,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     ui.add_space(space::TINY);
     if run.strip.is_empty() {
         // As high as the strip, so that nothing below moves when it appears.
-        ui.allocate_ui(vec2(ui.available_width(), STRIP_HEIGHT), |ui| {
-            ui.set_min_height(STRIP_HEIGHT);
-            ui.centered_and_justified(|ui| {
-                label::quiet(ui, "Samples appear with its first round.")
-            });
-        });
+        label::in_the_middle(ui, STRIP_HEIGHT, "Samples appear with its first round.");
         return;
     }
     let look = Look {
