@@ -1,6 +1,7 @@
 //! What a machine, its user and its libraries can do to the program: writes that fail, libraries that misbehave,
 //! processes that are stopped, clocks that jump.
 
+mod clocks;
 mod display_ends;
 mod faults;
 mod files;
