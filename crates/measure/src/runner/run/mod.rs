@@ -535,6 +535,10 @@ impl Run<'_, '_> {
 
     /// Ends the case, or every case of the setup where its model does not even load.
     fn take_failure(&mut self, case: CaseKey, phase: Phase, error: WorkerError) {
+        // Weights that are mapped into memory end a worker when their file is cut off.
+        if matches!(error, WorkerError::Died(_)) && self.runs_in_worker(case.setup) {
+            drop(self.check_loaded_model(case.setup));
+        }
         let whole_setup = matches!(phase, Phase::Start | Phase::Load);
         if whole_setup || !error.leaves_worker_usable() {
             self.forget_worker(case.setup);
