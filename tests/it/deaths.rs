@@ -2,6 +2,7 @@
 //! is told with its signal, and where a case was concerned it has its outcome.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -21,11 +22,14 @@ use powerband_measure::runner::run::{self, PreparedRun};
 use powerband_measure::runner::schedule;
 use powerband_store::settings::Settings;
 use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
 
 use crate::support::Home;
 
+/// A run, in a home that lives as long as the tests, since a model is looked at before it is loaded.
 fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> PreparedRun {
-    let home = tempfile::tempdir().expect("a temporary folder");
+    static HOME: OnceLock<TempDir> = OnceLock::new();
+    let home = HOME.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
     let setups: Vec<_> = setups
         .iter()
         .map(|spec| spec.parse().expect("a setup"))

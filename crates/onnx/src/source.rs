@@ -115,7 +115,8 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
         path: path.to_owned(),
         name,
         proto,
-        sha256: sha256_with(&bytes, &data)?,
+        sha256: sha256_with(&bytes, &data)
+            .map_err(|(path, source)| ExternalError::Io { source, path })?,
         data,
         seen,
     })
@@ -194,26 +195,23 @@ fn cached(path: &Path, beside: &Path) -> Option<(ModelProto, String)> {
 ///
 /// # Errors
 ///
-/// Where one of them cannot be read.
-pub fn hash_of<P: AsRef<Path>>(
-    files: impl IntoIterator<Item = P>,
-) -> Result<String, ExternalError> {
-    sha256_with(&[], files)
+/// Where one of them cannot be read: the system's word, with the file.
+pub fn hash_of<P: AsRef<Path>>(files: impl IntoIterator<Item = P>) -> io::Result<String> {
+    sha256_with(&[], files).map_err(|(path, error)| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    })
 }
 
 /// The hash of bytes and of the files that go with them, as text.
 fn sha256_with<P: AsRef<Path>>(
     bytes: &[u8],
     files: impl IntoIterator<Item = P>,
-) -> Result<String, ExternalError> {
+) -> Result<String, (PathBuf, io::Error)> {
     let mut hash = Sha256::new();
     hash.update(bytes);
     let mut part = vec![0; 1 << 20];
     for path in files {
-        let failed = |source| ExternalError::Io {
-            source,
-            path: path.as_ref().to_owned(),
-        };
+        let failed = |error| (path.as_ref().to_owned(), error);
         let mut file = regular_file::open(path.as_ref()).map_err(failed)?;
         loop {
             let read = file.read(&mut part).map_err(failed)?;

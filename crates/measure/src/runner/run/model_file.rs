@@ -34,7 +34,7 @@ pub(super) fn check(model: &mut ModelFiles) -> Result<(), String> {
             digits(&sha256)
         )),
         Err(error) => Err(format!(
-            "the model file {file} cannot be read any more: {error}"
+            "the model file {file} cannot be read any more ({error})"
         )),
     }
 }

@@ -64,11 +64,12 @@ impl Run<'_, '_> {
             name: self.model_name(setup),
             runtime: self.runtime(setup),
         };
-        match self.ask(setup, &request, Duration::from_millis(limits.load_ms))? {
+        let loaded = self.ask(setup, &request, Duration::from_millis(limits.load_ms));
+        // It may have changed while it was loaded, which is also why it may not load.
+        self.check_model(setup)?;
+        match loaded? {
             Reply::Loaded(mut report) => {
                 self.control.end_start();
-                // It may have changed while it was loaded.
-                self.check_model(setup)?;
                 report.start_ns = start_ns;
                 self.remember_peak(setup);
                 if !self.is_elsewhere(setup) {
