@@ -73,7 +73,7 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         .case
         .and_then(|case| slowed::median_ns(session, case));
     if let (false, Some(median_ns)) = (between_nodes, median_ns) {
-        limits.wall = limits.wall.map(|wall| wall.as_without_profiler(median_ns));
+        limits.wall = limits.wall.map(|wall| wall.without_profiler(median_ns));
     }
     let wall = limits.wall.as_ref().ok();
     let slowed = wall.and_then(|wall| Slowed::of(session, profile.case, wall));

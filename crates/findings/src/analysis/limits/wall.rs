@@ -122,7 +122,7 @@ impl WallTime {
     /// The same without the pauses that a profiler adds: a card computes as long with it as without, and waits longer
     /// for the host, which the profiler keeps busy. All pauses are shortened alike, until the whole takes as long as a
     /// run without the profiler, or none is left.
-    pub(super) fn as_without_profiler(self, median_ns: f64) -> Self {
+    pub(super) fn without_profiler(self, median_ns: f64) -> Self {
         let pauses_ns = self.pauses_ns();
         let added_ns = (self.wall_ns - median_ns).clamp(0.0, pauses_ns);
         if added_ns <= 0.0 {
@@ -282,7 +282,7 @@ mod tests {
         };
         let wall = || WallTime::of(&profile, 1.0).unwrap();
         let parts = |median| -> Vec<(WallKind, f64)> {
-            let wall = wall().as_without_profiler(median);
+            let wall = wall().without_profiler(median);
             wall.parts.iter().map(|part| (part.kind, part.ns)).collect()
         };
         let quarter = [
@@ -292,7 +292,7 @@ mod tests {
         ];
         assert_eq!(parts(700.0), quarter);
         assert_eq!(parts(500.0), [(WallKind::Computing, 600.0)]);
-        assert_eq!(wall().as_without_profiler(1100.0), wall());
+        assert_eq!(wall().without_profiler(1100.0), wall());
     }
 
     #[test]
