@@ -20,6 +20,7 @@ use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::setup::Setup;
 
 /// How much of a file is read; a head that is longer is no head.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -82,8 +83,8 @@ pub struct Entry {
     pub model: String,
     /// The engines of its setups, each once.
     pub engines: Vec<String>,
-    /// The machine that it was measured on: its graphics processors, else its processor; empty where the head of
-    /// the file does not say it.
+    /// The machines that it was measured on: the graphics processors of the one that Powerband ran on, else its
+    /// processor, and the names of others; empty where the head of the file does not say it.
     pub machine: String,
     /// How its setups are called.
     pub setups: Vec<String>,
@@ -177,6 +178,25 @@ impl Head {
             published: session.published.map(|_| IgnoredAny),
             machine: machine_words(&session.environment),
         }
+        .with_others()
+    }
+
+    /// With the machines that setups ask for. Nothing is said of this machine where no setup ran on it.
+    fn with_others(mut self) -> Self {
+        let asked = self.plan.setups.iter().map(Setup::machine_asked_for);
+        let asked: Vec<Option<&str>> = asked.collect();
+        let mut names: Vec<&str> = Vec::new();
+        if asked.is_empty() || asked.contains(&None) {
+            names.push(&self.machine);
+        }
+        for name in asked.into_iter().flatten() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.retain(|name| !name.is_empty());
+        self.machine = names.join(", ");
+        self
     }
 
     fn into_entry(self, path: &Path, stamp: Stamp) -> Entry {
@@ -223,9 +243,12 @@ fn head_of(file: &mut (impl Read + Seek)) -> io::Result<Option<Head>> {
         return Ok(None);
     }
     let head = String::from_utf8(bytes).ok().and_then(|text| parse(&text));
-    Ok(head.map(|head| Head {
-        machine: environment.map_or_else(String::new, |found| machine_words(&found)),
-        ..head
+    Ok(head.map(|head| {
+        Head {
+            machine: environment.map_or_else(String::new, |found| machine_words(&found)),
+            ..head
+        }
+        .with_others()
     }))
 }
 
@@ -343,6 +366,24 @@ mod tests {
             ("resnet18@cifar", [1, 2].map(Point::of_batch).as_slice())
         );
         assert_eq!(entry.setups, ["quick one", "fake:cpu,noise=2"]);
+    }
+
+    #[test]
+    fn machines_of_setups_are_named_in_the_entry() {
+        let mut session = testing::session();
+        session.environment.gpus.clear();
+        session.environment.cpu.model = "Example 7313P".to_owned();
+        let entry_with = |session: &Session| {
+            let (_folder, path) = written(session);
+            let entry = entry(&path).unwrap();
+            assert_eq!(entry, whole(&path));
+            entry.machine
+        };
+        assert_eq!(entry_with(&session), "Example 7313P");
+        session.plan.setups[1] = "fake:cpu,where=rack".parse().unwrap();
+        assert_eq!(entry_with(&session), "Example 7313P, rack");
+        session.plan.setups[0] = "fake:cpu,where=shelf".parse().unwrap();
+        assert_eq!(entry_with(&session), "shelf, rack");
     }
 
     #[test]

@@ -185,14 +185,15 @@ fn assign_warnings(session: &Session, lines: &mut [MachineLine]) {
 /// Whether a text names a machine: its name with nothing around it that could belong to a longer one.
 fn names(text: &str, name: &str) -> bool {
     let is_part = |letter: char| letter.is_alphanumeric() || ['-', '_', '/', '='].contains(&letter);
-    text.match_indices(name).any(|(at, found)| {
-        let before = text[..at].chars().next_back();
-        let mut after = text[at + found.len()..].chars();
-        let next = after.next();
-        // `n1.example` is another name, and `on n1.` the end of a sentence.
-        let goes_on = next == Some('.') && after.next().is_some_and(char::is_alphanumeric);
-        !before.is_some_and(is_part) && !next.is_some_and(is_part) && !goes_on
-    })
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, found)| {
+            let before = text[..at].chars().next_back();
+            let mut after = text[at + found.len()..].chars();
+            let next = after.next();
+            // `n1.example` is another name, and `on n1.` the end of a sentence.
+            let goes_on = next == Some('.') && after.next().is_some_and(char::is_alphanumeric);
+            !before.is_some_and(is_part) && !next.is_some_and(is_part) && !goes_on
+        })
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ fn side(
             .on_hover_text(shown);
         point_choice(ui, title, pick, &open.session.plan.points, wrap, changes);
     });
-    label::faint(ui, &about(&open.session));
+    label::faint(ui, &about(&open.session, pick));
 }
 
 /// Every setup that can be this side, and every session as a whole.
@@ -208,7 +208,7 @@ fn setups(
 }
 
 /// When, how and where it was measured, as far as known.
-fn about(session: &Session) -> String {
+fn about(session: &Session, pick: Pick) -> String {
     let how = match &session.imported {
         Some(tool) if tool.name.is_empty() => "imported".to_owned(),
         Some(tool) => format!("imported from {}", tool.name),
@@ -217,10 +217,27 @@ fn about(session: &Session) -> String {
     let mut parts = vec![
         humanize::moment(&session.created),
         how,
-        session.environment.cpu.model.clone(),
+        place(session, pick),
     ];
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
+}
+
+/// The machines of a side: the processor of the one that Powerband ran on, the names of others.
+fn place(session: &Session, pick: Pick) -> String {
+    let setups = session.plan.setups.iter().enumerate();
+    let picked = setups.filter(|(setup, _)| pick.whole || *setup == pick.setup);
+    let mut names: Vec<&str> = Vec::new();
+    for (setup, spec) in picked {
+        let reached = session.machine_of(setup);
+        let name = reached.map(|machine| machine.name.as_str());
+        let name = name.or_else(|| spec.machine_asked_for());
+        let name = name.unwrap_or(&session.environment.cpu.model);
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
