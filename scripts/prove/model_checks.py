@@ -107,9 +107,11 @@ def out_of_memory(bench: Bench) -> None:
         bench.loops.ask(do="hold", device=bench.torch_device, leave=6e9)
         batches, limit = [1, 16, 128, 2048], ""
     text = ",".join(map(str, batches))
-    session = bench.bench("curve", bench.model, "--setup", f"torch:{bench.device}{limit}", "--batch", text)
-    if not bench.dry:
-        bench.loops.ask(do="forget")
+    try:
+        session = bench.bench("curve", bench.model, "--setup", f"torch:{bench.device}{limit}", "--batch", text)
+    finally:
+        if not bench.dry:
+            bench.loops.ask(do="forget")
     cases = session["cases"]
     outcomes = [case["outcome"] for case in cases]
     fits = all(outcome == "finished" for outcome in outcomes[:-1])

@@ -165,7 +165,8 @@ fn has_ended(message: &Message) -> bool {
     owners.is_ok_and(|(name, _, now)| name == PORTAL && now.is_empty())
 }
 
-/// What the portal answers. It says 1 where the user cancelled, and 2 where the dialog ended in another way.
+/// What the portal answers. It says 1 where the user cancelled, and 2 where the dialog ended in another way, as when its
+/// window was closed.
 fn chosen(message: &Message, took: Duration) -> Chosen {
     let body = message.body();
     let (code, results): (u32, HashMap<String, OwnedValue>) = body.deserialize().ok()?;
@@ -175,7 +176,7 @@ fn chosen(message: &Message, took: Duration) -> Chosen {
             let uris: Vec<String> = uris.try_into().ok()?;
             Some(uris.iter().filter_map(|uri| path_of(uri)).collect())
         }
-        1 => was_cancelled(took).then(Vec::new),
+        1 | 2 => was_cancelled(took).then(Vec::new),
         _ => None,
     }
 }

@@ -96,12 +96,13 @@ pub fn run(started: Started, ending: Ending) -> Result<(), Failure> {
         }),
     )
     .map_err(|error| {
-        if let Some(ending) = opened.get() {
-            return Failure::Lost(lost_display::sentence(ending.is_saving()));
-        }
         // The window library names its own source files; the cause stands at the end.
         let words = error.to_string();
         let cause = words.rsplit(": ").next().unwrap_or(&words);
+        if let Some(ending) = opened.get() {
+            let sentence = lost_display::sentence(ending.is_saving());
+            return Failure::Lost(format!("{sentence} ({cause})"));
+        }
         Failure::NoWindow(format!("the display cannot be used: {cause}."))
     })
 }

@@ -5,13 +5,23 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::Home;
+use crate::support::{Home, component};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/prove-on-gpu");
+
+fn has_python(home: &Home) -> bool {
+    let asked = home
+        .command_of(Path::new("python3"), &["--version"])
+        .output();
+    component(asked.ok(), "python3").is_some()
+}
 
 #[test]
 fn a_dry_proof_has_a_line_for_each_claim_and_keeps_what_it_measured() {
     let home = Home::new();
+    if !has_python(&home) {
+        return;
+    }
     let (document, kept) = (home.path("proof.json"), home.path("kept"));
     let words = [
         "--dry",
@@ -48,6 +58,9 @@ fn a_dry_proof_has_a_line_for_each_claim_and_keeps_what_it_measured() {
 #[test]
 fn what_a_machine_without_a_network_needs_is_packed() {
     let home = Home::new();
+    if !has_python(&home) {
+        return;
+    }
     let folder = home.path("proof");
     let program = ["--program", env!("CARGO_BIN_EXE_powerband")];
     let words = ["--pack", folder.to_str().expect("a path in UTF-8")];

@@ -3,6 +3,13 @@
 use super::{compiled, source};
 use crate::models::good_model;
 use crate::support::Home;
+use powerband_core::base::clock;
+
+/// Minutes since the beginning of a month.
+fn minutes(moment: &str) -> u32 {
+    let part = |from: usize| -> u32 { moment[from..from + 2].parse().expect("digits") };
+    (part(8) * 24 + part(11)) * 60 + part(14)
+}
 
 #[test]
 fn a_wall_clock_that_jumps_changes_no_measurement() {
@@ -19,6 +26,10 @@ fn a_wall_clock_that_jumps_changes_no_measurement() {
     let run = home.run_with(&args, &[("LD_PRELOAD", &shim)]);
     assert_eq!(run.status, Some(0), "{}", run.err);
     let document = run.json();
+    // The shim has an effect: the session is from an hour ahead or from yesterday.
+    let created = document["created"].as_str().expect("a moment");
+    let apart = minutes(created).abs_diff(minutes(&clock::now_utc()));
+    assert!(apart > 30, "{created}");
     let case = &document["cases"][0];
     assert_eq!(case["rounds"], 3, "{case}");
     // Each run sleeps for two milliseconds; a jump would be hours.

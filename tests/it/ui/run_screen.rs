@@ -223,14 +223,15 @@ fn a_plan_for_slurm_can_be_detached_and_what_slurm_says_is_shown() {
     desk.app_mut().planner.draft = draft("fake", "1", 2);
     desk.steps(2);
     assert!(!desk.sees("Detach"));
-    desk.app_mut().planner.draft = draft("fake,where=slurm", "1", 2);
+    // Where Slurm is set up, it knows no such node and accepts nothing.
+    let spec = "fake,where=slurm,slurm.nodelist=powerband-no-such-node";
+    desk.app_mut().planner.draft = draft(spec, "1", 2);
     desk.steps(2);
     desk.click("Detach");
     // Where it runs is asked for first, as for a run of this window.
     assert!(desk.app().programs.is_some());
     desk.act(Action::Run(RunAction::AllowPrograms(true)));
     desk.until("Slurm answers", |app| !app.detached.is_busy);
-    // No cluster is known here, with Slurm's programs and without.
     desk.hear("Detached runs: ");
     assert_eq!(desk.app().screen, Screen::Run);
     assert!(desk.app().run.is_none());

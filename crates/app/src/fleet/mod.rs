@@ -154,7 +154,9 @@ impl FleetState {
         let drawn = self.shown().map(|case| {
             let effects = self.result.iter().flat_map(|found| &found.effects);
             let is_of_case = |effects: &&Effects| {
-                effects.point == case.point && effects.setups.contains(&case.setup)
+                effects.model == case.model
+                    && effects.point == case.point
+                    && effects.setups.contains(&case.setup)
             };
             Drawn {
                 chart: chart::medians(case),
@@ -173,6 +175,6 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
     } else if open.iter().all(|open| open.id == LIVE) {
         "The machines of the run in progress are compared once it is saved."
     } else {
-        "No case of the open sessions ran on two machines with the same setup and the same model. Add setups with where= to the plan, open a session from each machine, or count each session as a machine."
+        "No case of these sessions ran on two machines with the same setup and the same model. Add setups with where= to the plan, open a session from each machine, or count each session as a machine."
     }
 }

@@ -112,8 +112,9 @@ fn read_files(
     files: &[(PathBuf, Stamp)],
     n_threads: usize,
 ) -> (Read, Vec<String>) {
+    let is_of_case = before.case.as_ref() == Some(case);
     let mut known = before.files;
-    if before.case.as_ref() != Some(case) {
+    if !is_of_case {
         known.clear();
     }
     let mut read = Read {
@@ -130,7 +131,7 @@ fn read_files(
             _ => unread.push(file),
         }
     }
-    if unread.is_empty() && known.is_empty() {
+    if is_of_case && unread.is_empty() && known.is_empty() {
         read.found = before.found;
     }
     let open = |(path, stamp): &(PathBuf, Stamp)| {

@@ -194,9 +194,10 @@ impl Profile {
     /// Whether it has the host's times for starting nodes on a card, and no times of the card itself: ONNX Runtime
     /// writes these where it is built without a profiler of the card.
     pub fn has_starts_only(&self) -> bool {
-        let is_start = |total: &&Total| examination::only_starts_nodes(&total.place);
-        let mut kernels = self.of_kind(SliceKind::Kernel);
-        self.totals.iter().any(|total| is_start(&total)) && kernels.all(|total| is_start(&total))
+        let is_start = |total: &Total| examination::only_starts_nodes(&total.place);
+        // Nodes have the name of a provider where kernels have that of a device.
+        let is_node = |total: &Total| total.place.ends_with("ExecutionProvider");
+        self.totals.iter().any(is_start) && self.of_kind(SliceKind::Kernel).all(is_node)
     }
 
     /// The sum over the kernels, in nanoseconds; nothing where kernels were counted and not timed.

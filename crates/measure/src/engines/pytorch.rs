@@ -206,6 +206,11 @@ fn check_training(setup: &Setup) -> Result<(), String> {
             "mode={word} is for inference; leave it or task=train out"
         ));
     }
+    if option(CLOCK_KEY).is_some() {
+        return Err(format!(
+            "{CLOCK_KEY}= is for inference; leave it or task=train out"
+        ));
+    }
     if let Some(optimiser) = option("optimiser").filter(|name| !OPTIMISERS.contains(name)) {
         return Err(format!(
             "optimiser={optimiser} is not known; there are {}",
@@ -350,6 +355,7 @@ mod tests {
         assert_eq!(fault("torch,task=train,optimiser=adam,lr=0.1"), "");
         assert!(fault("torch,lr=0.1").contains("task=train"));
         assert!(fault("torch,task=train,mode=script").contains("inference"));
+        assert!(fault("torch,task=train,clock=host").contains("inference"));
         assert!(fault("torch,task=train,lr=fast").contains("lr=fast"));
         assert!(fault("torch,task=dream").contains("infer, train, generate"));
         assert_eq!(fault("torch,task=generate,loop=generate,mode=bf16"), "");

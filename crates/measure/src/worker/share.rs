@@ -68,7 +68,8 @@ impl Place {
         let engine = engines::find(&setup.engine);
         let takes =
             |name| engine.is_some_and(|engine| engine.keys().iter().any(|key| key.name == name));
-        let share_a_card = own.device != "cpu" && self.of > devices.len().max(1);
+        let infers = own.options.get("task").is_none_or(|task| task == "infer");
+        let share_a_card = infers && own.device != "cpu" && self.of > devices.len().max(1);
         if share_a_card && takes(CLOCK_KEY) && !own.options.contains_key(CLOCK_KEY) {
             // A card's events do not see how long a run waits for the runs of others.
             own.options.insert(CLOCK_KEY.to_owned(), "host".to_owned());

@@ -51,7 +51,7 @@ pub enum Scope {
     Work,
     /// Operators, each without those within it.
     Operators,
-    /// What starting the nodes on a card took the host.
+    /// What the nodes took the host: of those on a card, for starting them.
     Starts,
 }
 
@@ -83,7 +83,7 @@ impl Scope {
             Self::Work => "kernels, copies and sets",
             Self::Operators => "operators, each without those within it",
             Self::Starts => {
-                "the host's time for starting nodes; that of the card is not in this profile"
+                "the host's time for nodes, of those on a card for starting them: that of the card is not in this profile"
             }
         }
     }
@@ -92,7 +92,7 @@ impl Scope {
     pub fn sum_title(self) -> &'static str {
         match self {
             Self::Work | Self::Operators => "Kernel time (sum)",
-            Self::Starts => "Starting (sum)",
+            Self::Starts => "Host time (sum)",
         }
     }
 }

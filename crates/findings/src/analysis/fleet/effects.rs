@@ -13,6 +13,8 @@ use powerband_core::stats::bootstrap::Interval;
 /// Two setups that both ran on two machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
+    /// The model that all four ran.
+    pub model: String,
     /// The two setups, without what says where they run.
     pub setups: [String; 2],
     /// The two machines.
@@ -63,7 +65,10 @@ impl Effects {
     /// What it is about: `ort:cpu and rten:cpu on n0 and n1, batch 8`.
     pub fn title(&self) -> String {
         let ([first, second], [one, two]) = (&self.setups, &self.machines);
-        format!("{first} and {second} on {one} and {two}, {}", self.point)
+        format!(
+            "{first} and {second} on {one} and {two}, {}, {}",
+            self.model, self.point
+        )
     }
 
     /// What follows.
@@ -170,6 +175,7 @@ fn of(runs: [&Run<'_>; 4], machines: &[&MachineKey]) -> Option<Effects> {
     let [first, second, other, fourth] = runs;
     let of_setup = [ratio(first, second)?, ratio(other, fourth)?];
     Some(Effects {
+        model: first.session.model_of(first.row.setup).name.clone(),
         setups: [first.setup.clone(), second.setup.clone()],
         machines: [first, other].map(|run| shown_name(&run.machine, machines)),
         point: first.row.point,

@@ -328,10 +328,16 @@ fn notes(profile: &Profile, limits: &Limits) -> Vec<String> {
 /// time is then.
 fn profiling_changed_it(wall: &WallTime, profiled_ns: f64, median_ns: f64) -> Option<String> {
     ((profiled_ns / median_ns - 1.0).abs() > wall::ADDS_UP_WITHIN).then(|| {
-        let shares = if wall.wall_ns < profiled_ns {
-            "pauses are shortened to those of a run without it"
-        } else {
-            "shares are those of the profiled run"
+        let is_shortened = wall.wall_ns < profiled_ns;
+        let shares = match (
+            is_shortened,
+            wall.wall_ns > (1.0 + wall::ADDS_UP_WITHIN) * median_ns,
+        ) {
+            (true, false) => "pauses are shortened to those of a run without it",
+            (true, true) => {
+                "no pauses are counted, and computing alone takes longer than a run without it"
+            }
+            (false, _) => "shares are those of the profiled run",
         };
         format!(
             "The profiled run took {}, and the median without a profiler is {}: {shares}.",
