@@ -3,6 +3,7 @@
 mod dialog_text;
 mod dialogs;
 mod file_chooser;
+pub mod heap;
 mod icon;
 mod keyboard;
 mod lost_display;
