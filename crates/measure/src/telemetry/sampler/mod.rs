@@ -112,11 +112,17 @@ impl Sampler {
 
     /// What was caught since the last time.
     pub fn fetch(&mut self) -> Catch {
-        let now_ns = clock::monotonic_ns();
-        let mut caught = mem::take(&mut *self.shared.lock());
+        self.fetch_at(clock::monotonic_ns())
+    }
+
+    fn fetch_at(&mut self, now_ns: u64) -> Catch {
+        // Held until sources are set aside: an answer comes either before that and is kept, or after it and is not.
+        let mut shared = self.shared.lock();
+        let mut caught = mem::take(&mut *shared);
         for line in &mut self.lines {
             line.look_after(now_ns, self.patience_ns, &mut caught);
         }
+        drop(shared);
         caught.readings.sort_by_key(|reading| reading.at_ns);
         for (device, _, why) in &caught.lost {
             let name = self.names.get(*device).map_or("A device", String::as_str);
@@ -275,24 +281,33 @@ impl Asker {
             let begun_ns = clock::monotonic_ns();
             self.state.asked_ns.store(begun_ns, Ordering::Relaxed);
             let answer = self.watch.read(own, &workers);
-            // An answer that came too late is not listened to any more.
-            if self.is_over() {
-                return;
-            }
             let ended_ns = clock::monotonic_ns();
             let at_ns = begun_ns + (ended_ns - begun_ns) / 2;
-            match answer {
-                Ok(values) => self.keep(device, at_ns, values),
-                Err(Gone(why)) => {
-                    self.devices.retain(|(_, place)| *place != device);
-                    self.shared.lock().lost.push((device, at_ns, why));
-                }
+            if !self.take_in(device, at_ns, answer) {
+                return;
             }
-            self.state.asked_ns.store(0, Ordering::Relaxed);
         }
     }
 
-    fn keep(&mut self, device: usize, at_ns: u64, mut values: Values) {
+    /// Keeps an answer; false where it came too late and nothing is to be asked any more.
+    fn take_in(&mut self, device: usize, at_ns: u64, answer: Result<Values, Gone>) -> bool {
+        let shared = Arc::clone(&self.shared);
+        let mut caught = shared.lock();
+        if self.is_over() {
+            return false;
+        }
+        match answer {
+            Ok(values) => self.keep(&mut caught, device, at_ns, values),
+            Err(Gone(why)) => {
+                self.devices.retain(|(_, place)| *place != device);
+                caught.lost.push((device, at_ns, why));
+            }
+        }
+        self.state.asked_ns.store(0, Ordering::Relaxed);
+        true
+    }
+
+    fn keep(&mut self, caught: &mut Catch, device: usize, at_ns: u64, mut values: Values) {
         let mut warnings = Vec::new();
         values.retain(|(quantity, value)| {
             let is_possible = quantity.plausible().contains(value);
@@ -306,7 +321,6 @@ impl Asker {
             }
             is_possible
         });
-        let mut caught = self.shared.lock();
         caught.warnings.extend(warnings);
         if caught.readings.len() < KEPT {
             caught.readings.push(Reading {
@@ -317,6 +331,9 @@ impl Asker {
         }
     }
 }
+
+#[cfg(test)]
+mod orders;
 
 #[cfg(test)]
 mod tests {
