@@ -37,6 +37,7 @@ impl Block {
         #[cfg(target_os = "linux")]
         // SAFETY: the range is ours, and advice does not change what is in it. Where there are no large pages it
         // fails, which changes the speed alone.
+        #[cfg(not(miri))]
         unsafe {
             libc::madvise(start.as_ptr().cast(), whole, libc::MADV_HUGEPAGE);
         }
