@@ -20,8 +20,10 @@ use crate::support::component;
 const PORTAL: &str = "org.freedesktop.portal.Desktop";
 /// Where *Type the path instead* stands: its card is in the middle of the foot of the window.
 const TYPE_INSTEAD: (usize, usize) = (724, 729);
-/// A little longer than the window waits before it says that it waits.
-const UNTIL_SAID: Duration = Duration::from_millis(2_700);
+/// Longer than the window waits before it says that it waits, also on a machine that is busy.
+const UNTIL_SAID: Duration = Duration::from_secs(6);
+/// A session that was named is open by then.
+const UNTIL_OPEN: Duration = Duration::from_secs(5);
 
 /// A session bus of our own, ended with its owner.
 struct Bus {
@@ -172,7 +174,7 @@ fn a_portal_that_never_answers_holds_up_nothing() {
     has_field(&window);
     desk.types(&session.display().to_string());
     desk.keys("Return");
-    thread::sleep(Duration::from_secs(2));
+    thread::sleep(UNTIL_OPEN);
     // A second question, unanswered while the window closes.
     desk.keys("ctrl+o");
     thread::sleep(UNTIL_SAID);
@@ -200,7 +202,7 @@ fn a_portal_or_a_bus_that_ends_leaves_a_field() {
         has_field(&window);
         desk.types(&session.display().to_string());
         desk.keys("Return");
-        thread::sleep(Duration::from_secs(2));
+        thread::sleep(UNTIL_OPEN);
         desk.keys("ctrl+q");
         window.ends_well();
         assert_eq!(desk.remembered().open, [session], "bus: {ends_bus}");
@@ -217,7 +219,7 @@ fn a_file_that_is_chosen_is_opened() {
     let window = desk.open();
     window.drawn();
     desk.keys("ctrl+o");
-    thread::sleep(Duration::from_secs(3));
+    thread::sleep(UNTIL_OPEN);
     desk.keys("ctrl+q");
     window.ends_well();
     assert_eq!(desk.remembered().open, [session]);

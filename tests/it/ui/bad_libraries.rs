@@ -67,14 +67,13 @@ fn a_library_that_hangs_does_not_hold_up_the_window() {
     place.onnxruntime = Some(built);
     let mut desk = Desk::at(home, place, Vec::new(), 1.0);
     let begun = Instant::now();
-    let mut longest = Duration::ZERO;
+    let mut frames = 0;
     while begun.elapsed() < Duration::from_secs(5) {
-        let frame = Instant::now();
         desk.step();
-        longest = longest.max(frame.elapsed());
+        frames += 1;
     }
     assert!(desk.app().machine.is_looking, "the library hangs");
-    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    assert!(frames > 5, "frames go on while it hangs: {frames}");
     // What does not need an engine works.
     desk.press("Ctrl+2");
     desk.see("Start the run");
