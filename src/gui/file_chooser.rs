@@ -1,4 +1,5 @@
-//! The desktop's file dialog: asked of its portal over the session bus, or of zenity where no portal has dialogs.
+//! The desktop's file dialog: asked of its portal over the session bus, or through rfd where no portal has dialogs. rfd
+//! would ask the portal, too, but through a library that ends the whole program when the session bus ends.
 //!
 //! All calls here block until the user has chosen, so they belong on background threads. A portal that hangs, ends, or
 //! whose bus ends leads to no dialog, and the caller has a field for the path instead.
@@ -6,7 +7,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,6 @@ use zbus::zvariant::{OwnedObjectPath, OwnedValue, Value};
 
 use super::portal::{self, BUS, BUS_OBJECT, DIALOGS, OBJECT, PORTAL};
 use powerband_core::base::clock;
-use powerband_measure::worker::desktop;
 
 /// The interface of a dialog that is open.
 const REQUEST: &str = "org.freedesktop.portal.Request";
@@ -101,7 +101,7 @@ pub(super) fn ask(wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
     if asked.is_some() || is_unwanted {
         return asked;
     }
-    ask_zenity(wanted)
+    ask_rfd(wanted)
 }
 
 fn ask_portal(connection: &Connection, wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
@@ -238,35 +238,32 @@ fn path_of(uri: &str) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(path)))
 }
 
-/// Zenity's dialog, where it is installed.
-fn ask_zenity(wanted: &Wanted) -> Chosen {
+/// The dialog of what else the desktop has, of zenity for example.
+fn ask_rfd(wanted: &Wanted) -> Chosen {
     let begun = Instant::now();
-    match desktop::zenity(zenity_arguments(wanted)).ok()? {
-        Some(text) => Some(text.lines().map(PathBuf::from).collect()),
-        None => was_cancelled(begun.elapsed()).then(Vec::new),
+    let mut dialog = rfd::FileDialog::new().set_title(wanted.title);
+    for (name, endings) in &wanted.filters {
+        dialog = dialog.add_filter(*name, endings);
     }
+    let one = |path: Option<PathBuf>| path.map(|path| vec![path]);
+    let chosen = match &wanted.kind {
+        Kind::File => one(dialog.pick_file()),
+        Kind::Files => dialog.pick_files(),
+        Kind::Folder => one(dialog.pick_folder()),
+        Kind::Save(path) => one(at(path, dialog).save_file()),
+    };
+    // It says the same where the user cancelled and where there was no dialog.
+    chosen.or_else(|| was_cancelled(begun.elapsed()).then(Vec::new))
 }
 
-fn zenity_arguments(wanted: &Wanted) -> Vec<OsString> {
-    let mut all: Vec<OsString> = vec![
-        "--file-selection".into(),
-        format!("--title={}", wanted.title).into(),
-    ];
-    match &wanted.kind {
-        Kind::File => {}
-        Kind::Files => all.extend(["--multiple".into(), "--separator=\n".into()]),
-        Kind::Folder => all.push("--directory".into()),
-        Kind::Save(path) => {
-            let mut file = OsString::from("--filename=");
-            file.push(path);
-            all.extend(["--save".into(), file]);
-        }
+/// A dialog that begins at a path.
+fn at(path: &Path, dialog: rfd::FileDialog) -> rfd::FileDialog {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let dialog = dialog.set_file_name(name);
+    match path.parent() {
+        Some(folder) => dialog.set_directory(folder),
+        None => dialog,
     }
-    all.extend(wanted.filters.iter().map(|(name, endings)| {
-        let globs: Vec<String> = endings.iter().map(|ending| glob(ending)).collect();
-        format!("--file-filter={name} | {}", globs.join(" ")).into()
-    }));
-    all
 }
 
 #[cfg(test)]
@@ -284,19 +281,6 @@ mod tests {
         ] {
             assert_eq!(path_of(uri), path.map(PathBuf::from), "{uri}");
         }
-    }
-
-    #[test]
-    fn zenity_is_asked_for_the_same() {
-        let wanted = Wanted {
-            title: "Save the table",
-            kind: Kind::Save("/home/a b/table.csv".into()),
-            filters: vec![("Table", vec!["csv", "json"]), ("Everything", vec!["*"])],
-        };
-        let all = zenity_arguments(&wanted);
-        assert!(all.contains(&"--filename=/home/a b/table.csv".into()));
-        assert!(all.contains(&"--file-filter=Table | *.csv *.json".into()));
-        assert!(all.contains(&"--file-filter=Everything | *".into()));
     }
 
     #[test]

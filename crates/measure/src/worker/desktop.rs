@@ -1,13 +1,11 @@
 //! Opens files and folders with what the desktop has for them.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::process::{named, run_within_group, silent};
-use powerband_core::base::process_spec::ProcessSpec;
+use super::process::{named, silent};
 
 /// How long a program that shows a folder is watched for failing.
 const OPENING: Duration = Duration::from_secs(2);
@@ -32,14 +30,6 @@ pub fn open_file(path: &Path) -> io::Result<()> {
         ));
     }
     open_with(Path::new(OPENER), &whole)
-}
-
-/// Shows a dialog of zenity and waits for its user: what it wrote, or nothing where the user cancelled. An error where
-/// it is not installed.
-pub fn zenity(arguments: Vec<OsString>) -> io::Result<Option<String>> {
-    let spec = ProcessSpec::new("zenity").args(arguments);
-    let (finished, _) = run_within_group(&spec)?;
-    Ok(finished.success.then_some(finished.stdout))
 }
 
 fn open_folder_with(opener: &Path, path: &Path) -> io::Result<()> {
