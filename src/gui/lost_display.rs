@@ -1,7 +1,7 @@
 //! A display that ends while the window is open: an X server that is killed, or a connection that breaks.
 //!
 //! libX11 calls a function then that must not return. Its own one prints a line about the connection and ends
-//! with status 1, which means a regression here. Ours says what becomes of a run and ends with the status of
+//! with status 1, which means a regression here. Ours says what happens to a run and ends with the status of
 //! trouble. Wayland reports the same as an error of the event loop, which `window.rs` receives.
 
 #![expect(
@@ -56,7 +56,7 @@ extern "C" fn connection_broke(_display: *mut c_void) -> c_int {
         "powerband: {}",
         sentence(is_running)
     ));
-    // Nothing is torn down: other threads still use what would be. Workers end with this process.
+    // Nothing is cleaned up: other threads may still use it. Workers end with this process.
     low_level::exit(TROUBLE)
 }
 

@@ -5,7 +5,8 @@ use std::io;
 
 use super::{assert_none, offences, read, root, source_files};
 
-/// Crates that speak HTTP or TLS. What has to be fetched is fetched by pip, ssh or git, when the user asks for it.
+/// Crates that speak HTTP or TLS. What is fetched or measured elsewhere goes through pip, ssh, the programs of Slurm and
+/// the command of `via=`, when the user asks for it.
 const SPEAK: [&str; 14] = [
     "attohttpc",
     "curl",

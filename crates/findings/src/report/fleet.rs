@@ -35,7 +35,10 @@ pub fn blocks(material: &Material<'_>, figures: &Figures<'_>) -> Vec<Block> {
     if found.cases.is_empty() {
         return Vec::new();
     }
-    let elsewhere = format!("powerband fleet {} has them all", files(&sources));
+    let elsewhere = format!(
+        "powerband fleet {} has them all, with each file as a machine",
+        files(&sources)
+    );
     let mut blocks = figures.blocks(&["fleet"]);
     let several = found.has_several_models();
     for case in found.cases.iter().take(MOST_CASES) {

@@ -50,7 +50,7 @@ fn runs_here(session: &Session) -> bool {
     })
 }
 
-/// Whether processor, memory and cards are the same. Drivers and kernels change on one machine.
+/// Whether processor and cards are the same. Drivers and kernels change on one machine.
 fn has_same_hardware(one: &Environment, other: &Environment) -> bool {
     let hardware = |environment: &Environment| {
         let cpu = &environment.cpu;

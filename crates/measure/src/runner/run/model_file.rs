@@ -15,7 +15,7 @@ use powerband_onnx::source;
 /// So many digits of a hash are enough to tell two files apart.
 const DIGITS: usize = 12;
 
-/// Whether the files are those that the run was prepared with; else what became of them.
+/// Whether the files are those that the run was prepared with; else how they changed.
 pub(super) fn check(model: &mut ModelFiles) -> Result<(), String> {
     if model.sha256.is_empty() || model.seen.are_untouched() {
         return Ok(());
@@ -68,7 +68,7 @@ impl Run<'_, '_> {
         }
         if let Err(error) = self.check_model(setup) {
             let text = format!(
-                "{}. Workers that had loaded it are measured further, with the model that this session names.",
+                "{}. Workers that had loaded it go on, with the model that this session names.",
                 humanize::capital(&error.to_string())
             );
             self.tell(RunEvent::Warned { text });
