@@ -46,11 +46,7 @@ pub fn set_aside(path: &Path, is_ours: impl Fn(&str) -> bool) -> io::Result<Opti
     if read(path).is_ok_and(|text| text.is_none_or(|text| is_ours(&text))) {
         return Ok(None);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let free = (1..=MOST_ASIDE)
-        .map(|number| path.with_file_name(aside_name(&name, number)))
-        .find(|aside| fs::symlink_metadata(aside).is_err());
-    let Some(aside) = free else {
+    let Some(aside) = aside(path) else {
         let reason =
             format!("it cannot be read, and {MOST_ASIDE} such files are set aside already");
         return Err(io::Error::other(reason));
@@ -59,8 +55,16 @@ pub fn set_aside(path: &Path, is_ours: impl Fn(&str) -> bool) -> io::Result<Opti
     Ok(Some(aside))
 }
 
+/// Where a file is set aside: the first name that is free.
+pub fn aside(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (1..=MOST_ASIDE)
+        .map(|number| path.with_file_name(aside_name(&name, number)))
+        .find(|aside| fs::symlink_metadata(aside).is_err())
+}
+
 /// What a file is called once it is set aside.
-pub fn aside_name(name: &str, number: usize) -> String {
+fn aside_name(name: &str, number: usize) -> String {
     match number {
         1 => format!("{name}.unreadable"),
         _ => format!("{name}.unreadable-{number}"),

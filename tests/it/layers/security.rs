@@ -68,9 +68,16 @@ fn is_there(files: &[(String, String)], home: &str, test: &str) -> bool {
             .any(|(path, _)| path.contains(&format!("/{test}")));
     }
     let function = format!("fn {name}(");
-    let mut holders = own.filter(|(_, text)| text.contains("#[test]") && text.contains(&function));
-    let first = modules.split("::").next().unwrap_or_default();
-    holders.any(|(path, _)| modules.is_empty() || path.contains(first))
+    // No other function may stand between the attribute and the name.
+    let is_test = |text: &str| {
+        let before = text.split_once(&function).map(|(before, _)| before);
+        let attribute = before.and_then(|before| before.rsplit_once("#[test]"));
+        attribute.is_some_and(|(_, between)| !between.contains("fn "))
+    };
+    let modules = modules.split("::").filter(|module| *module != "tests");
+    let in_path = |path: &str| modules.clone().all(|module| path.contains(module));
+    own.into_iter()
+        .any(|(path, text)| is_test(text) && in_path(path))
 }
 
 #[test]

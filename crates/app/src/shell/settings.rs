@@ -186,11 +186,17 @@ impl Remembered {
 /// The saved state, and a warning about it.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
     let unreadable = |reason: &str| {
-        let aside =
-            own_file::aside_name(&path.file_name().unwrap_or_default().to_string_lossy(), 1);
+        let aside = own_file::aside(path);
+        let then = aside.as_deref().and_then(Path::file_name).map_or_else(
+            || "they are not saved while it is there".to_owned(),
+            |name| {
+                let name = name.to_string_lossy();
+                format!("what is there is renamed to {name} when they are saved")
+            },
+        );
         let path = path.display();
         let said = format!(
-            "Cannot read {path} ({reason}). The window starts with default settings; what is there is renamed to {aside} when they are saved."
+            "Cannot read {path} ({reason}). The window starts with default settings; {then}."
         );
         (Remembered::default(), Some(said))
     };
