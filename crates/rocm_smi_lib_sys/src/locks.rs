@@ -56,6 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "files that are open are those of the kernel")]
     fn locks_stay_while_a_process_has_one_open() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
