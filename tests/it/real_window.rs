@@ -94,15 +94,7 @@ fn closing_in_mid_run_asks_and_keeps_what_was_measured() {
     let Some(desk) = Desk::find() else {
         return;
     };
-    // A thousand rounds do not end by themselves while this test looks on.
-    desk.plan(&Draft {
-        rounds: "1000".to_owned(),
-        ..draft()
-    });
-    let window = desk.open();
-    window.drawn();
-    desk.keys("ctrl+Return");
-    window.has_a_round();
+    let window = desk.in_mid_run();
     window.ask_to_close();
     let stay = window.until("the question", |picture| {
         picture.button().filter(|button| button.middle().1 > 200)
@@ -126,14 +118,7 @@ fn a_signal_in_mid_run_keeps_what_was_measured() {
     let Some(desk) = Desk::find() else {
         return;
     };
-    desk.plan(&Draft {
-        rounds: "1000".to_owned(),
-        ..draft()
-    });
-    let window = desk.open();
-    window.drawn();
-    desk.keys("ctrl+Return");
-    window.has_a_round();
+    let window = desk.in_mid_run();
     let pid = Pid::from_raw(window.program.id().cast_signed()).expect("a process number");
     kill_process(pid, Signal::TERM).expect("the signal is sent");
     window.ends_well();
@@ -238,6 +223,19 @@ impl Desk {
         let run = self.home.run(&["show", "--json", &path]);
         assert_eq!(run.status, Some(0), "{run:#?}");
         run.json()
+    }
+
+    /// A window in which a run goes on that does not end by itself while a test looks on; it has a round already.
+    pub(crate) fn in_mid_run(&self) -> Window<'_> {
+        self.plan(&Draft {
+            rounds: "1000".to_owned(),
+            ..draft()
+        });
+        let window = self.open();
+        window.drawn();
+        self.keys("ctrl+Return");
+        window.has_a_round();
+        window
     }
 
     pub(crate) fn open(&self) -> Window<'_> {

@@ -3,8 +3,6 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use powerband_app::plan::Draft;
-
 use crate::real_window::{Desk, draft};
 use crate::support::processes_in;
 
@@ -28,14 +26,7 @@ fn a_run_is_recovered_at_the_next_start_and_no_worker_is_left() {
     let Some(mut desk) = Desk::find() else {
         return;
     };
-    desk.plan(&Draft {
-        rounds: "1000".to_owned(),
-        ..draft()
-    });
-    let window = desk.open();
-    window.drawn();
-    desk.keys("ctrl+Return");
-    window.has_a_round();
+    let window = desk.in_mid_run();
     assert!(processes_in(&desk.home).len() > 1, "a program and a worker");
     desk.crash_display();
     let (status, said) = window.ends();
