@@ -1,5 +1,8 @@
 //! Runs of other programs, and what interrupted ones left behind.
 
+use std::time::Instant;
+
+use powerband_app::action::{Action, Run};
 use powerband_app::notices::Weight;
 use powerband_core::domain::event::{RunEvent, Stamped};
 use powerband_store::journal::{Appended, Journal};
@@ -96,4 +99,33 @@ fn an_interrupted_run_is_offered_until_it_is_answered() {
     });
     desk.click("Open");
     desk.until("it is open", |app| app.sessions.len() == 1);
+}
+
+#[test]
+fn frames_go_on_while_a_setup_runs_behind_a_slow_link() {
+    let home = Home::new();
+    // Every line takes fifty milliseconds each way, as on a link to another continent.
+    let late = "while IFS= read -r line; do sleep 0.05; printf '%s\\n' \"$line\"; done";
+    let link = home.script("link.sh", &format!("{late} | \"$@\" | {late}"));
+    let mut desk = Desk::awake(home, Vec::new());
+    let program = env!("CARGO_BIN_EXE_powerband");
+    let spec = format!("fake,via=\"{}\",remote_program={program}", link.display());
+    desk.app_mut().planner.draft = draft(&spec, "1", 2);
+    desk.act(Action::Run(Run::Start));
+    desk.act(Action::Run(Run::AllowPrograms(true)));
+    let mut frames = 0;
+    let deadline = Instant::now() + PATIENCE;
+    while !is_saved(&desk) && Instant::now() < deadline {
+        desk.step();
+        frames += 1;
+    }
+    assert!(is_saved(&desk), "{:?}", desk.said());
+    // Were a line waited for in a frame, there would be a few of them.
+    assert!(frames > 15, "{frames} frames");
+    let session = desk.app().sessions.iter().last().expect("a session");
+    assert!(
+        session.session.cases[0].n_samples() > 0,
+        "{:?}",
+        session.session.cases[0]
+    );
 }
