@@ -34,6 +34,7 @@ mod providers;
 mod pytorch;
 mod real_window;
 mod remote;
+mod readme;
 mod reports;
 mod roofs;
 mod session_compat;
