@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::args::{Arrivals, BenchArgs};
+use super::args::{Arrivals, BenchArgs, Detail};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output, session_text};
 use powerband_core::domain::fill::parse_input;
@@ -303,7 +303,7 @@ fn measure_and_save(
     let told = if args.json {
         output::document(&json::session(&session))
     } else {
-        output::answer(&session_text::whole(&session))
+        output::answer(&session_text::whole(&session, Detail::default()))
     };
     // The exit status counts even where standard output is closed.
     told.or_else(|error| {

@@ -50,7 +50,10 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
             .collect();
         output::document(&json!({ "comparisons": documents }))?;
     } else {
-        let texts: Vec<String> = comparisons.iter().map(comparison_text::whole).collect();
+        let texts: Vec<String> = comparisons
+            .iter()
+            .map(|comparison| comparison_text::whole(comparison, args.detail))
+            .collect();
         output::answer(&texts.join("\n"))?;
         settle(args, &comparisons);
     }

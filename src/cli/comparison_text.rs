@@ -1,5 +1,6 @@
 //! A comparison as text on a terminal: conditions first, then the numbers, then what to do.
 
+use super::args::Detail;
 use super::{flags_text, fleet};
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
@@ -9,14 +10,14 @@ use powerband_findings::analysis::verdict::Call;
 use powerband_findings::tables::{self, view::View};
 
 /// The whole comparison.
-pub(super) fn whole(comparison: &Comparison) -> String {
+pub(super) fn whole(comparison: &Comparison, detail: Detail) -> String {
     let parts = [
         conditions(comparison),
         table(&comparison.pairs),
         summary(comparison),
         fleet::effects_text(&comparison.effects),
         reasons(&comparison.pairs),
-        flags(&comparison.pairs),
+        flags(&comparison.pairs, detail),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n")
@@ -72,14 +73,14 @@ fn summary(comparison: &Comparison) -> String {
 }
 
 /// Flags of either side, each case once.
-fn flags(pairs: &[Pair]) -> String {
+fn flags(pairs: &[Pair], detail: Detail) -> String {
     let mut rows: Vec<&CaseRow> = Vec::new();
     for row in pairs.iter().flat_map(|pair| [&pair.before, &pair.after]) {
         if !rows.contains(&row) {
             rows.push(row);
         }
     }
-    flags_text::flags(rows)
+    flags_text::flags(rows, detail)
 }
 
 fn reasons(pairs: &[Pair]) -> String {

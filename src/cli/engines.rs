@@ -15,6 +15,9 @@ use powerband_measure::engines::{self, COMMON_KEYS, Engine, Needs};
 use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::probe::{self, Found};
 
+/// Lines are broken before they get longer.
+const LONGEST_LINE: usize = 98;
+
 /// Lists, or installs.
 pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
     if let Some(EnginesCommand::Install(install)) = &args.command {
@@ -27,7 +30,9 @@ pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitC
     }
     if let Some(host) = &args.on {
         let json = args.json.then_some("--json");
-        let words: Vec<&str> = ["engines"].into_iter().chain(json).collect();
+        let verbose = args.detail.verbose.then_some("--verbose");
+        let words = ["engines"].into_iter().chain(json).chain(verbose);
+        let words: Vec<&str> = words.collect();
         return machines::run_on(context, host, &words);
     }
     let found = survey(context);
@@ -35,7 +40,12 @@ pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitC
         let engines: Vec<Value> = found.iter().map(document).collect();
         output::document(&json!({ "engines": engines }))?;
     } else {
-        output::answer(&format!("{}\n{}", listing(&found), keys()))?;
+        let keys = if args.detail.verbose {
+            keys()
+        } else {
+            key_names()
+        };
+        output::answer(&format!("{}\n{keys}", listing(&found)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -146,6 +156,28 @@ fn offer_text(engine: &dyn Engine, offer: &Offer) -> String {
         offer.folder,
         repeat::quoted(&setup.to_string()),
     )
+}
+
+/// The names of each engine's keys.
+fn key_names() -> String {
+    let mut text = String::from("Keys of a setup, ENGINE[:DEVICE][,key=value]…\n");
+    let offered = engines::ALL.iter().filter(|engine| engine.is_offered());
+    let owners = offered.map(|engine| (engine.id(), engine.keys()));
+    for (owner, keys) in owners.chain([("all", COMMON_KEYS)]) {
+        let mut line = format!("  {owner:<6}");
+        for key in keys {
+            if line.len() + key.name.len() > LONGEST_LINE {
+                text.push_str(&line);
+                text.push('\n');
+                line = format!("  {:<6}", "");
+            }
+            line.push_str(&format!(" {}", key.name));
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text.push_str("What each does: powerband engines --verbose\n");
+    text
 }
 
 fn keys() -> String {

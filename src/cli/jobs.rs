@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::args::{JobsArgs, JobsCommand};
+use super::args::{Detail, JobsArgs, JobsCommand};
 use super::{Context, output, session_text};
 use powerband_core::base::humanize;
 use powerband_findings::export::json as documents;
@@ -118,7 +118,7 @@ fn collect(context: &Context, id: Option<&str>, as_json: bool) -> anyhow::Result
         if as_json {
             output::document(&documents::session(&collected.session))?;
         } else {
-            output::answer(&session_text::whole(&collected.session))?;
+            output::answer(&session_text::whole(&collected.session, Detail::default()))?;
         }
         if let Some(left) = &collected.left {
             output::note(left);

@@ -10,6 +10,8 @@ use powerband_findings::tables::{self, view::View};
 
 /// Findings that are shown below a table of kernels.
 const FINDINGS: usize = 3;
+/// Where more of the time than this is not judged, that is said before anything that was found in the rest.
+const MOSTLY: f64 = 0.5;
 
 /// The worst findings of a profile with the wall time, and why others are missing; empty where no work of its
 /// kernels is known.
@@ -47,10 +49,18 @@ pub(super) fn of_session(session: &Session, rows: &[CaseRow]) -> String {
     if worst.is_empty() {
         return String::new();
     }
-    let lines = worst.into_iter();
-    let lines: Vec<String> = lines
-        .map(|(name, finding)| format!("· {name}: {}\n", finding.in_full()))
-        .collect();
+    let unjudged = found.profiles.iter().filter_map(|limits| {
+        let (reason, share) = limits.unjudged().filter(|(_, share)| *share > MOSTLY)?;
+        let share = humanize::percent(share);
+        Some(format!(
+            "· {}: {share} of the time is not judged: {reason}\n",
+            limits.title
+        ))
+    });
+    let said = worst
+        .into_iter()
+        .map(|(name, finding)| format!("· {name}: {}\n", finding.in_full()));
+    let lines: Vec<String> = unjudged.chain(said).collect();
     format!("What limits it most\n{}", lines.concat())
 }
 

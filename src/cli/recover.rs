@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::args::RecoverArgs;
+use super::args::{Detail, RecoverArgs};
 use super::{Context, output, session_text};
 use powerband_store::{journal, library, session_file};
 
@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitC
     session_file::write(&target, &session)?;
     fs::remove_file(&path)
         .with_context(|| format!("the session is saved, but {} stays", path.display()))?;
-    output::answer(&session_text::whole(&session))?;
+    output::answer(&session_text::whole(&session, Detail::default()))?;
     output::note(&format!("Saved to {}", target.display()));
     Ok(ExitCode::SUCCESS)
 }

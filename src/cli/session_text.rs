@@ -1,5 +1,6 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
+use super::args::Detail;
 use super::{
     claims_text, comparison_text, flags_text, journey, limits_text, machines_text, resources,
     why_text,
@@ -19,8 +20,8 @@ use powerband_findings::tables::{self, view::View};
 /// Most rewrites of a network's nodes.
 const PATTERNS: usize = 5;
 
-/// Everything about a session.
-pub(super) fn whole(session: &Session) -> String {
+/// A session: its tables, and a line for each kind of warning; in full with what each case and each engine has beside.
+pub(super) fn whole(session: &Session, detail: Detail) -> String {
     let findings = claims_text::in_short(&lint::lint_findings(session));
     let published = session.published.as_ref().map(claims_text::published);
     let published = published.unwrap_or_default();
@@ -32,7 +33,7 @@ pub(super) fn whole(session: &Session) -> String {
     let parts = [
         head(session),
         engines(session),
-        graphs(session),
+        graphs(session, detail),
         cases(session, &rows),
         requests(&rows),
         sentences(remarks::failures(&rows).into_iter()),
@@ -45,7 +46,7 @@ pub(super) fn whole(session: &Session) -> String {
         limits_text::of_session(session, &rows),
         comparisons(session, &rows),
         remarks::outliers(&rows).map_or_else(String::new, |text| text + "\n"),
-        flags_text::flags(&rows),
+        flags_text::flags(&rows, detail),
         published,
         findings,
         notes(session),
@@ -134,11 +135,14 @@ fn accuracies(session: &Session) -> String {
 }
 
 /// What each engine made of the model.
-fn graphs(session: &Session) -> String {
+fn graphs(session: &Session, detail: Detail) -> String {
     let mut text = String::new();
     for (&setup, examination) in &session.examinations {
         let label = session.setup_label(setup);
         text.push_str(&format!("{label}: {}\n", examined::in_short(examination)));
+        if !detail.verbose {
+            continue;
+        }
         for pattern in examined::patterns(examination, PATTERNS) {
             text.push_str(&format!("    {pattern}\n"));
         }

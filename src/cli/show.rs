@@ -20,7 +20,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         output::document(&json::session(&opened.session))?;
     } else {
-        output::answer(&session_text::whole(&opened.session))?;
+        output::answer(&session_text::whole(&opened.session, args.detail))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -149,7 +149,7 @@ fn a_command_may_be_a_worker_itself() {
 #[test]
 fn commands_are_told_of_but_never_measured_unasked() {
     let home = Home::new();
-    let engines = home.run(&["engines"]).out;
+    let engines = home.run(&["engines", "--verbose"]).out;
     assert!(
         engines.contains("command run=") && engines.contains("figures="),
         "{engines}"

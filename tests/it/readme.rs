@@ -9,10 +9,7 @@ use crate::support::Home;
 ///
 /// Blocks may leave lines out; what they have stands in the output, in the same order.
 const OUTPUTS: [(&str, &[&[&str]]); 3] = [
-    (
-        "Setup ",
-        &[&["show", "sessions/resnet50-two-engines.ron"]],
-    ),
+    ("Setup ", &[&["show", "sessions/resnet50-two-engines.ron"]]),
     (
         "Category ",
         &[

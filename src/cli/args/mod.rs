@@ -1,5 +1,7 @@
 //! The arguments of `powerband`, with their help.
 
+mod detail;
+mod engines;
 mod fleet;
 mod jobs;
 mod machines;
@@ -12,6 +14,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use detail::Detail;
+pub(super) use engines::{EnginesArgs, EnginesCommand, InstallArgs};
 pub(super) use fleet::FleetArgs;
 pub(super) use jobs::{DetachArgs, JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
@@ -319,6 +323,8 @@ pub(crate) struct CompareArgs {
     /// --fail-if-slower says, is a failure, and an inconclusive one is skipped.
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub detail: Detail,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -439,6 +445,8 @@ pub(crate) struct HistoryArgs {
 pub(crate) struct ShowArgs {
     /// The session file.
     pub session: PathBuf,
+    #[command(flatten)]
+    pub detail: Detail,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
@@ -497,43 +505,6 @@ pub(crate) struct ModelArgs {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
-}
-
-/// Arguments of `engines`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct EnginesArgs {
-    /// What to do about them; without one, list them.
-    #[command(subcommand)]
-    pub command: Option<EnginesCommand>,
-    /// The machine: a name of the settings, or a host of ssh [default: this one].
-    #[arg(long, value_name = "HOST")]
-    pub on: Option<String>,
-    /// Print one JSON document.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What can be done about engines.
-#[derive(Debug, Subcommand)]
-pub(crate) enum EnginesCommand {
-    /// Fetch an engine's library with your own pip, and check that it loads.
-    Install(InstallArgs),
-}
-
-/// Arguments of `engines install`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct InstallArgs {
-    /// Which engine: onnxruntime.
-    pub engine: String,
-    /// Which build: cpu, cuda, rocm, migraphx, openvino or directml.
-    #[arg(long, value_name = "NAME", default_value = "cpu")]
-    pub flavor: String,
-    /// Which version [default: the newest that pip offers].
-    #[arg(long, value_name = "X.Y.Z")]
-    pub version: Option<String>,
-    /// The Python whose pip is used [default: the first of the usual ones].
-    #[arg(long, value_name = "PATH")]
-    pub python: Option<PathBuf>,
 }
 
 /// Arguments of `devices`.

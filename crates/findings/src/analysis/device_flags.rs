@@ -42,6 +42,7 @@ fn throttled(weight: Weight, evidence: String, advice: String) -> Flag {
         weight,
         evidence,
         advice,
+        extent: None,
     }
 }
 
@@ -242,6 +243,7 @@ fn contended(track: &Track, case: &Case) -> Option<Flag> {
                 seen.words()
             ),
             advice: "end all other programs on the card; nvidia-smi lists them".to_owned(),
+            extent: None,
         }
     })
 }
@@ -267,6 +269,7 @@ fn lost(track: &Track, case: &Case) -> Option<Flag> {
             lost.why
         ),
         advice: "check the system log with sudo dmesg, and measure again".to_owned(),
+        extent: None,
     })
 }
 

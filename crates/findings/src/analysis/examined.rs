@@ -79,6 +79,7 @@ pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
         weight: if is_all { Weight::Red } else { Weight::Amber },
         evidence: evidence(examination, &fallback, is_all),
         advice: "strict=true refuses this; another version of the provider or of the model may have these operators on the device".to_owned(),
+        extent: None,
     })
 }
 

@@ -3,7 +3,7 @@
 //! A flag never changes a number. The rules are those of the measuring method; those that follow from
 //! device readings are in [`super::device_flags`].
 
-pub use super::flag::{Flag, Weight};
+pub use super::flag::{Extent, Flag, Weight};
 use super::{device_flags, examined};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CpuContention};
@@ -68,6 +68,7 @@ fn flag(name: &'static str, weight: Weight, evidence: String, advice: &str) -> F
         weight,
         evidence,
         advice: advice.to_owned(),
+        extent: None,
     }
 }
 
@@ -122,7 +123,7 @@ fn noisy(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
         ),
         _ => "close other programs, or give more rounds".to_owned(),
     };
-    Some(flag(
+    let noisy = flag(
         "noisy",
         weight,
         format!(
@@ -130,7 +131,8 @@ fn noisy(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
             spread * 100.0
         ),
         &advice,
-    ))
+    );
+    Some(noisy.to_extent(Extent::share(spread)))
 }
 
 fn drift(session: &Session, case: &Case) -> Option<Flag> {
@@ -156,6 +158,7 @@ fn drift(session: &Session, case: &Case) -> Option<Flag> {
             ),
             "let the machine cool down or settle, then measure again with more rounds",
         )
+        .to_extent(Extent::share(change.abs()))
     })
 }
 
@@ -181,33 +184,38 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
     let processors = threads.max(1) as f64;
     let busy = others / counted / processors;
     let switches = sum(|c| c.switches) * 1e9 / counted;
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let evidence = if own > 0.0 && stolen / own > STOLEN {
-        format!(
+    let (evidence, extent) = if own > 0.0 && stolen / own > STOLEN {
+        let extent = Extent::share(stolen / own);
+        let evidence = format!(
             "the hypervisor gave other machines {} of the processor time that the worker used",
-            percent(stolen / own)
-        )
+            extent.text
+        );
+        (evidence, extent)
     } else if busy > CONTENDED {
-        format!(
+        let extent = Extent::share(busy);
+        let evidence = format!(
             "other programs kept {} of the {} threads busy while it was measured, {} of all",
             humanize::value(others / counted),
             threads,
-            percent(busy)
-        )
+            extent.text
+        );
+        (evidence, extent)
     } else if switches > SWITCHES_PER_S && busy > MADE_WAY_FOR {
-        format!(
+        let evidence = format!(
             "the worker was preempted {} times a second",
             humanize::count(switches as u64)
-        )
+        );
+        (evidence, Extent::share(busy))
     } else {
         return None;
     };
-    Some(flag(
+    let contended = flag(
         "contended",
         Weight::Amber,
         evidence,
         "close all other programs, or measure when the machine is quiet; top lists them",
-    ))
+    );
+    Some(contended.to_extent(extent))
 }
 
 /// More requests arrived than were done.
@@ -235,6 +243,7 @@ fn overloaded(session: &Session, case: &Case) -> Option<Flag> {
             ),
             "offer less than it can serve: below the throughput of the closed loop",
         )
+        .to_extent(Extent::share(1.0 - done / offered))
     })
 }
 
@@ -261,6 +270,7 @@ fn uneven(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
             ),
             "look at the outliers in the time strip; the median is for one run, the throughput for many",
         )
+        .to_extent(Extent::share(off.abs()))
     })
 }
 
@@ -277,6 +287,10 @@ fn slow_first_run(case: &Case, summary: &Summary) -> Option<Flag> {
             ),
             "nothing, unless the latency of the first run matters",
         )
+        .to_extent(Extent {
+            size: first / summary.median,
+            text: humanize::ratio(first / summary.median),
+        })
     })
 }
 
@@ -289,6 +303,10 @@ fn too_few_samples(summary: &Summary) -> Option<Flag> {
             format!("{} samples; percentiles need {needed} and more", summary.n),
             "measure longer: a more careful preset, or more rounds",
         )
+        .to_extent(Extent {
+            size: -(summary.n as f64),
+            text: humanize::of_many(summary.n, "sample"),
+        })
     })
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::case_rows::CaseRow;
-use super::flags::Weight;
+use super::flags::{Flag, Weight};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::{self, Point};
 
@@ -19,16 +19,65 @@ pub struct Raised<'a> {
     pub advice: &'a str,
     /// The cases and the evidence of each.
     pub cases: Vec<(&'a CaseRow, &'a str)>,
+    /// The case where it is worst, with its flag.
+    worst: (&'a CaseRow, &'a Flag),
+}
+
+/// The flags by how much they say against a number, the most first. Others come after them.
+const BY_SERIOUSNESS: [&str; 13] = [
+    "device-lost",
+    "not-accepted",
+    "throttled",
+    "contended",
+    "fallback",
+    "overloaded",
+    "unsettled",
+    "drift",
+    "noisy",
+    "uneven",
+    "not-interleaved",
+    "too-few-samples",
+    "slow-first-run",
+];
+
+fn seriousness(name: &str) -> usize {
+    let place = BY_SERIOUSNESS.iter().position(|flag| *flag == name);
+    place.unwrap_or(BY_SERIOUSNESS.len())
+}
+
+/// How far a flag's rule is exceeded; least where that is no number.
+fn size(flag: &Flag) -> f64 {
+    let extent = flag.extent.as_ref();
+    extent.map_or(f64::NEG_INFINITY, |extent| extent.size)
 }
 
 impl Raised<'_> {
+    /// In one line: how many cases, the worst of them, and what to do.
+    pub fn in_short(&self) -> String {
+        let (row, flag) = self.worst;
+        let case = format!("{} {}", row.setup_label, row.point);
+        let cases = humanize::of_many(self.cases.len() as u64, "case");
+        let advice = self.advice;
+        match &flag.extent {
+            Some(extent) if self.cases.len() > 1 => format!(
+                "{}: {cases}, worst {} ({case}); {advice}",
+                self.name, extent.text
+            ),
+            Some(extent) => format!("{}: {case}, {}; {advice}", self.name, extent.text),
+            None if self.cases.len() > 1 => {
+                format!("{}: {cases}, first {case}; {advice}", self.name)
+            }
+            None => format!("{}: {case}; {advice}", self.name),
+        }
+    }
+
     /// What it means for the numbers of its cases.
     pub fn meaning(&self) -> &'static str {
         meaning(self.name)
     }
 }
 
-/// Each flag once, by name, with the cases that earned it.
+/// Each flag once, the most serious first, with the cases that earned it.
 pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Raised<'a>> {
     let mut by_name: BTreeMap<&str, Raised<'a>> = BTreeMap::new();
     for row in rows {
@@ -38,12 +87,18 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Raised<'a>>
                 weight: flag.weight,
                 advice: &flag.advice,
                 cases: Vec::new(),
+                worst: (row, flag),
             });
             raised.weight = raised.weight.max(flag.weight);
+            if size(flag) > size(raised.worst.1) {
+                raised.worst = (row, flag);
+            }
             raised.cases.push((row, &flag.evidence));
         }
     }
-    by_name.into_values().collect()
+    let mut raised: Vec<Raised<'a>> = by_name.into_values().collect();
+    raised.sort_by_key(|flag| seriousness(flag.name));
+    raised
 }
 
 /// What a flag means for the numbers of its case.
@@ -136,6 +191,23 @@ mod tests {
     use crate::analysis::testing::{end, measure, out_of_memory, session};
 
     #[test]
+    fn the_most_serious_flag_comes_first_and_names_its_worst_case() {
+        let mut session = session(&["fake"], &[1, 2]);
+        let spread = |width: u64| -> Vec<u64> { (0..90).map(|i| 1_000 + i % 10 * width).collect() };
+        let (narrow, wide) = (spread(10), spread(40));
+        measure(&mut session, 0, 1, &[&narrow, &narrow]);
+        measure(&mut session, 0, 2, &[&wide, &wide]);
+        let rows = case_rows::case_rows(&session);
+        let names: Vec<&str> = flags(&rows).iter().map(|flag| flag.name).collect();
+        let places: Vec<usize> = names.iter().map(|name| seriousness(name)).collect();
+        assert!(places.is_sorted() && !places.is_empty(), "{names:?}");
+        let noisy = flags(&rows).into_iter().find(|flag| flag.name == "noisy");
+        let line = noisy.unwrap().in_short();
+        assert!(line.starts_with("noisy: 2 cases, worst "), "{line}");
+        assert!(line.contains("(fake:cpu batch 2)"), "{line}");
+    }
+
+    #[test]
     fn each_flag_and_each_failure_comes_once() {
         let mut session = session(&["fake"], &[1, 2, 4, 8]);
         measure(&mut session, 0, 1, &[&[1000, 1010, 1020]]);
@@ -147,6 +219,10 @@ mod tests {
         let few = raised.iter().find(|flag| flag.name == "too-few-samples");
         assert_eq!(few.unwrap().cases.len(), 2);
         assert!(few.unwrap().meaning().contains("Percentiles"));
+        assert_eq!(
+            few.unwrap().in_short(),
+            "too-few-samples: 2 cases, worst 3 samples (fake:cpu batch 1); measure longer: a more careful preset, or more rounds"
+        );
         let told = failures(&rows);
         assert_eq!(told.len(), 1);
         assert!(told[0].starts_with("fake:cpu batch 4, 8: out of memory"));

@@ -1,5 +1,7 @@
 //! What limits a profiled case: its lines, its nodes, its wall time, and what was found.
 
+use std::collections::BTreeMap;
+
 use powerband_core::domain::case::CaseKey;
 
 use super::bound::Bound;
@@ -45,6 +47,20 @@ impl Limits {
     pub fn classified_share(&self) -> f64 {
         let said = self.nodes.iter().filter(|node| node.bound.is_ok());
         said.map(|node| node.share).sum()
+    }
+
+    /// The reason that leaves most time without a cause, and the share of all times without one, from 0 to 1; nothing
+    /// where every cause is said.
+    pub fn unjudged(&self) -> Option<(&str, f64)> {
+        let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
+        for node in &self.nodes {
+            if let Err(reason) = &node.bound {
+                *shares.entry(reason).or_default() += node.share;
+            }
+        }
+        let all = shares.values().sum();
+        let most = shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((most.0, all))
     }
 
     /// The floors of all nodes together, in nanoseconds, and the time of these nodes. Nodes that took less

@@ -1,0 +1,46 @@
+//! The arguments of `engines`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::Detail;
+
+/// Arguments of `engines`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EnginesArgs {
+    /// What to do about them; without one, list them.
+    #[command(subcommand)]
+    pub command: Option<EnginesCommand>,
+    /// The machine: a name of the settings, or a host of ssh [default: this one].
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
+    #[command(flatten)]
+    pub detail: Detail,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be done about engines.
+#[derive(Debug, Subcommand)]
+pub(crate) enum EnginesCommand {
+    /// Fetch an engine's library with your own pip, and check that it loads.
+    Install(InstallArgs),
+}
+
+/// Arguments of `engines install`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InstallArgs {
+    /// Which engine: onnxruntime.
+    pub engine: String,
+    /// Which build: cpu, cuda, rocm, migraphx, openvino or directml.
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    pub flavor: String,
+    /// Which version [default: the newest that pip offers].
+    #[arg(long, value_name = "X.Y.Z")]
+    pub version: Option<String>,
+    /// The Python whose pip is used [default: the first of the usual ones].
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+}
