@@ -1,5 +1,6 @@
 //! What may be asked of a run while it goes on: a rest, and leaving cases out.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -347,6 +348,13 @@ fn workers_may_live_one_at_a_time() {
     // The seed decides the order; in three rounds of four visits the setups change hands often.
     let started = started(&events, 0) + started(&events, 1);
     assert!(started > 4, "{started}");
+    for setup in 0..2 {
+        let own = session.cases.iter().filter(|case| case.setup == setup);
+        let rounds = own.flat_map(|case| &case.rounds);
+        let starts: BTreeSet<u32> = rounds.filter_map(|round| round.start).collect();
+        let expected = 0..self::started(&events, setup) as u32;
+        assert_eq!(starts, expected.collect(), "each round tells its start");
+    }
     // A worker that is started again loads, opens and warms up again.
     let warmed = events
         .iter()

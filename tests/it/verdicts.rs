@@ -11,6 +11,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
 use powerband_measure::worker::supervisor::Worker;
+use powerband_store::session_file;
 use serde_json::Value;
 
 use crate::support::{Home, Run};
@@ -253,6 +254,12 @@ fn rounds_are_added_to_the_same_session() {
         assert_eq!(case["outcome"], "finished");
     }
     assert_eq!(after["sittings"][0]["first_round"], 2);
+    let session = session_file::read(&home.path("a.ron")).expect("a session");
+    for case in &session.session.cases {
+        let starts = case.rounds.iter().map(|round| round.start);
+        let expected = [0, 0, 1, 1, 1].map(Some);
+        assert!(starts.eq(expected), "a worker of its own: {case:?}");
+    }
     assert_eq!(after["created"], before["created"]);
     assert_eq!(
         after["plan"]["measure"]["rounds"], 2,

@@ -42,6 +42,9 @@ pub struct Epoch {
 pub struct Round {
     /// Number of the round in the session, from 0.
     pub round: u32,
+    /// Number of the start of its setup's worker in the session, from 0; older sessions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u32>,
     /// When its first sample began, in nanoseconds since the run began.
     pub started_ns: u64,
     /// From the start of the first sample to the end of the last, in nanoseconds.
@@ -171,5 +174,21 @@ impl Case {
     /// Time spent measuring, in nanoseconds.
     pub fn spent_ns(&self) -> u64 {
         self.rounds.iter().map(|round| round.spent_ns).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_of_an_older_session_has_no_start() {
+        let old = r#"{"round":1,"started_ns":5,"spent_ns":7,"samples_ns":"3 4"}"#;
+        let mut round: Round = serde_json::from_str(old).unwrap();
+        assert_eq!((round.round, round.start), (1, None));
+        assert!(!serde_json::to_string(&round).unwrap().contains("start\""));
+        round.start = Some(4);
+        let text = serde_json::to_string(&round).unwrap();
+        assert_eq!(serde_json::from_str::<Round>(&text).unwrap(), round);
     }
 }

@@ -168,6 +168,14 @@ impl Session {
         rounds.map(|round| round.round + 1).max().unwrap_or(0)
     }
 
+    /// How many starts of a setup's worker its rounds come from. Rounds that do not say it are of one start.
+    pub fn starts_of(&self, setup: usize) -> u32 {
+        let own = self.cases.iter().filter(|case| case.setup == setup);
+        let rounds = own.flat_map(|case| &case.rounds);
+        let starts = rounds.map(|round| round.start.unwrap_or_default() + 1);
+        starts.max().unwrap_or_default()
+    }
+
     /// Whether it holds published numbers, and nothing that was measured.
     pub fn is_published_only(&self) -> bool {
         self.published.is_some() && self.cases.is_empty()

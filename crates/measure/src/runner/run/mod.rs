@@ -125,6 +125,9 @@ pub fn run(
     let mut run = Run {
         // A sitting goes on where the clock of the session stood.
         began_ns: clock::monotonic_ns().saturating_sub(session.elapsed_ns),
+        starts: (0..session.plan.setups.len())
+            .map(|setup| (setup, session.starts_of(setup)))
+            .collect(),
         session,
         rounds,
         alone: request.beginning.plan.keeping == Keeping::OneAtATime,
@@ -174,6 +177,8 @@ struct Run<'a, 'o> {
     /// Whether a worker is ended before another one is started.
     alone: bool,
     workers: BTreeMap<usize, WorkerGroup>,
+    /// How often the worker of each setup was started in this session.
+    starts: BTreeMap<usize, u32>,
     /// Setups whose examination gave nothing.
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
@@ -415,8 +420,10 @@ impl Run<'_, '_> {
         match self.ask_undisturbed(case, round, &request, limit)? {
             Reply::Measured(measured) => {
                 beside::worked_on(neighbour)?;
+                let starts = self.starts.get(&case.setup);
                 let round = Round {
                     round,
+                    start: starts.and_then(|starts| starts.checked_sub(1)),
                     started_ns: measured.started_monotonic_ns.saturating_sub(self.began_ns),
                     spent_ns: measured.spent_ns,
                     samples_ns: measured.samples_ns,

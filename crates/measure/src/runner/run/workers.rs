@@ -51,6 +51,7 @@ impl Run<'_, '_> {
         let process = self.worker_of(setup)?;
         let crew = WorkerGroup::start(&spec, &process, start_limit, &self.stop)?;
         let crew = self.placed(setup, crew);
+        *self.starts.entry(setup).or_default() += 1;
         let start_ns = crew.start_ns();
         let pids: Vec<u32> = crew.pids().collect();
         self.workers.insert(setup, crew);
