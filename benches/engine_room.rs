@@ -213,7 +213,11 @@ impl<'a> Harness<'a> {
             generate: None,
         })?;
         let rule = WarmUpRule::for_device(false);
-        harness.ask(&Request::WarmUp { case, rule })?;
+        harness.ask(&Request::WarmUp {
+            case,
+            rule,
+            limit: None,
+        })?;
         Ok(harness)
     }
 

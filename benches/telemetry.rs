@@ -253,6 +253,7 @@ fn worker(folder: &Path) -> Result<(Worker, &'static str)> {
         Request::WarmUp {
             case: CASE,
             rule: WarmUpRule::for_device(false),
+            limit: None,
         },
     ];
     for request in requests {

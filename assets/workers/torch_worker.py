@@ -1533,7 +1533,6 @@ def list_pictures(folder: str, classes: int) -> tuple[list[str], list[tuple[Path
 # ---------------------------------------------------------------------------------------------
 
 MOST_RUNS = 1_000_000
-RUNS_A_WINDOW = 3
 CLOCK_READINGS = 1_000
 # A sleep ends late, so the last bit of a wait is spent looking at the clock.
 LOOK_OUT_NS = 200_000
@@ -1550,27 +1549,34 @@ def undisturbed() -> Iterator[None]:
         gc.enable()
 
 
-def warm_up(case: Any, rule: dict[str, Any]) -> dict[str, Any]:
-    """Runs until the medians of several windows in a row agree, or the limit is reached."""
+def warm_up(case: Any, rule: dict[str, Any], limit: Optional[dict[str, Any]]) -> dict[str, Any]:
+    """Runs until the medians of several windows in a row agree, or a limit is reached."""
     least_ns, most_ns = (rule[key] * 1_000_000 for key in ("min_time_ms", "max_time_ms"))
     window_ns = max(1, least_ns // 5)
+    # The least runs are one window after the other.
+    runs_a_window = max(1, rule["min_runs"] // max(1, rule["windows"]))
+
+    def is_over(runs: int, spent_ns: int) -> bool:
+        reached = limit and runs >= limit["runs"] and spent_ns >= limit["least_ns"]
+        return bool(spent_ns >= most_ns or reached)
+
     medians: list[float] = []
     runs = spent_ns = 0
     while True:
         window: list[int] = []
         in_window_ns = 0
-        while len(window) < RUNS_A_WINDOW or in_window_ns < window_ns:
+        while len(window) < runs_a_window or in_window_ns < window_ns:
             sample = case.timed_run()
             window.append(sample)
             in_window_ns += sample
-            if spent_ns + in_window_ns >= most_ns or len(window) >= 100_000:
+            if is_over(runs + len(window), spent_ns + in_window_ns) or len(window) >= 100_000:
                 break
         runs += len(window)
         spent_ns += in_window_ns
         medians.append(statistics.median(window))
         settled = agree(medians, rule)
         enough = runs >= rule["min_runs"] and spent_ns >= least_ns
-        if (settled and enough) or spent_ns >= most_ns or runs >= MOST_RUNS:
+        if (settled and enough) or is_over(runs, spent_ns) or runs >= MOST_RUNS:
             return {"runs": runs, "spent_ns": spent_ns, "settled": settled}
 
 
@@ -2115,7 +2121,7 @@ class Worker:
 
     def warm_up(self, request: dict[str, Any]) -> dict[str, Any]:
         with self.running(request) as case, undisturbed():
-            return {"Warm": warm_up(case, request["rule"])}
+            return {"Warm": warm_up(case, request["rule"], request.get("limit"))}
 
     def measure(self, request: dict[str, Any]) -> dict[str, Any]:
         self.reset_device_peak()

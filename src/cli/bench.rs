@@ -104,7 +104,9 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
         Origin::File
     };
     let place = place(context, args)?;
-    let request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
+    let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
+    let spacing = &mut request.beginning.plan.measure.spacing;
+    *spacing = args.spacing.or(*spacing);
     let target = Target::Again {
         path: path.to_path_buf(),
         stamp,
@@ -208,6 +210,7 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         batch_axis: args.batch_axis.clone(),
         preset: args.preset,
         rounds: args.rounds,
+        spacing: args.spacing,
         timeout_s: args.timeout,
         seed: args.seed,
         name: args.name.clone().or(begun.name),

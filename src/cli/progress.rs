@@ -72,12 +72,17 @@ impl Progress {
                 self.line(&format!("{}: queued, {state}", label.unwrap_or_default()));
             }
             RunEvent::Reached { machine } => self.line(&machine.in_short()),
-            RunEvent::SetupReady { setup, report } => self.line(&format!(
-                "{}: {} loaded the model in {}",
-                session.setup_label(*setup),
-                report.engine,
-                humanize::duration_ns(report.load_ns as f64)
-            )),
+            RunEvent::SetupReady { setup, report } => {
+                // That of the first start, which the session keeps.
+                if session.reports.get(*setup) == Some(&Some(report.clone())) {
+                    self.line(&format!(
+                        "{}: {} loaded the model in {}",
+                        session.setup_label(*setup),
+                        report.engine,
+                        humanize::duration_ns(report.load_ns as f64)
+                    ));
+                }
+            }
             RunEvent::Examined { setup, examination } => self.line(&format!(
                 "{}: {}",
                 session.setup_label(*setup),

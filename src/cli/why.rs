@@ -222,7 +222,7 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
 /// The request with the preset and rounds that are asked for.
 fn with_care(args: &WhyArgs, request: RunRequest) -> RunRequest {
     RunRequest {
-        rounds: args.rounds.or_else(|| experiments::rounds_of(args.preset)),
+        rounds: args.rounds,
         preset: args.preset,
         ..request
     }

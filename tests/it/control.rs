@@ -28,9 +28,9 @@ use crate::support::{self, Home};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A run that goes on in a thread of its own.
-struct Running {
+pub(crate) struct Running {
     home: tempfile::TempDir,
-    control: Control,
+    pub(crate) control: Control,
     events: Receiver<Stamped>,
     thread: JoinHandle<Recorded>,
 }
@@ -42,24 +42,19 @@ impl Running {
     }
 
     fn start_keeping(setups: &[&str], rounds: u32, control: &Control, keeping: Keeping) -> Self {
+        let request = RunRequest {
+            keeping,
+            ..request(setups, rounds)
+        };
+        Self::begin(&request, control)
+    }
+
+    pub(crate) fn begin(request: &RunRequest, control: &Control) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
         let paths = Paths::under(home.path());
         let program = PathBuf::from(env!("CARGO_BIN_EXE_powerband"));
-        let request = RunRequest {
-            programs: Origin::Typed,
-            setups: setups
-                .iter()
-                .map(|spec| spec.parse().expect("a setup"))
-                .collect(),
-            points: Some([1, 2].map(Point::of_batch).to_vec()),
-            rounds: Some(rounds),
-            seed: Some(1),
-            preset: PresetName::Quick,
-            keeping,
-            ..RunRequest::new("resnet18@cifar")
-        };
         let place = Installation::new(paths.clone(), &Settings::default(), program);
-        let request = prepare::prepare(&place, &request).expect("a request that makes sense");
+        let request = prepare::prepare(&place, request).expect("a request that makes sense");
         let (sender, events) = sync_channel(10_000);
         let theirs = control.clone();
         let thread = thread::Builder::new()
@@ -85,7 +80,7 @@ impl Running {
     }
 
     /// Waits for an event of this kind.
-    fn until(&self, what: &str, is_it: impl Fn(&RunEvent) -> bool) {
+    pub(crate) fn until(&self, what: &str, is_it: impl Fn(&RunEvent) -> bool) {
         self.hear(what, |event| is_it(event).then_some(()));
     }
 
@@ -104,7 +99,7 @@ impl Running {
     }
 
     /// The session, which must have been saved and leave no journal; and the events that nobody waited for.
-    fn end(self) -> (Session, Vec<RunEvent>) {
+    pub(crate) fn end(self) -> (Session, Vec<RunEvent>) {
         let recorded = self.thread.join().expect("the run does not panic");
         let saved = recorded.saved.expect("the session is saved");
         let saved = session_file::read(&saved).expect("a session");
@@ -117,7 +112,23 @@ impl Running {
     }
 }
 
-fn outcomes(session: &Session) -> Vec<Outcome> {
+/// The setups at batch sizes 1 and 2.
+pub(crate) fn request(setups: &[&str], rounds: u32) -> RunRequest {
+    RunRequest {
+        programs: Origin::Typed,
+        setups: setups
+            .iter()
+            .map(|spec| spec.parse().expect("a setup"))
+            .collect(),
+        points: Some([1, 2].map(Point::of_batch).to_vec()),
+        rounds: Some(rounds),
+        seed: Some(1),
+        preset: PresetName::Quick,
+        ..RunRequest::new("resnet18@cifar")
+    }
+}
+
+pub(crate) fn outcomes(session: &Session) -> Vec<Outcome> {
     let cases = session.cases.iter();
     cases.map(|case| case.outcome.clone()).collect()
 }
@@ -125,7 +136,7 @@ fn outcomes(session: &Session) -> Vec<Outcome> {
 /// About 20 ms a run, so that a round takes a third of a second.
 const SLOW: &str = "fake,sleep=yes,fixed=20000";
 
-fn is_round(event: &RunEvent) -> bool {
+pub(crate) fn is_round(event: &RunEvent) -> bool {
     matches!(event, RunEvent::RoundFinished { .. })
 }
 
@@ -326,8 +337,8 @@ fn a_case_whose_worker_never_gets_ready_is_left_out_when_asked_once() {
     assert_eq!(support::processes_with(&asleep), Vec::<String>::new());
 }
 
-/// How many workers of a setup were started, and which warnings there were.
-fn started(events: &[RunEvent], setup: usize) -> usize {
+/// How many workers of a setup were started.
+pub(crate) fn started(events: &[RunEvent], setup: usize) -> usize {
     let such = |event: &&RunEvent| matches!(event, RunEvent::WorkerStarted { setup: it, .. } if *it == setup);
     events.iter().filter(such).count()
 }

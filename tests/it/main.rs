@@ -41,6 +41,7 @@ mod roofs;
 mod session_compat;
 mod several_inputs;
 mod shapes;
+mod starts;
 mod support;
 mod sweeps;
 mod telemetry;

@@ -524,6 +524,7 @@ fn a_worker_that_is_not_measured_sleeps() {
                 max_time_ms: 1_000,
                 ..WarmUpRule::for_device(false)
             },
+            limit: None,
         };
         let limit = Duration::from_mins(1);
         resting.ask(&warm, limit, &CancelToken::default()).unwrap();

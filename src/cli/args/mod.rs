@@ -23,6 +23,7 @@ pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{PresetName, Profiler};
+use powerband_core::domain::spacing::Spacing;
 use powerband_measure::version;
 use powerband_onnx::rewrite::Precision;
 pub(super) use roofs::RoofsArgs;
@@ -204,12 +205,17 @@ pub(crate) struct BenchArgs {
     /// with + between go together: seq=128,256+batch=8,4.
     #[arg(long = "sweep", value_name = "DIM=SIZES")]
     pub sweeps: Vec<String>,
-    /// Preset: quick (a second per case), standard (5 s and more), publish (a minute and more).
+    /// Preset: quick (a second per case, spread over 15 s), standard (5 s and more), publish (a minute and more).
     #[arg(long, value_name = "NAME", default_value = "standard")]
     pub preset: PresetName,
     /// Rounds of each case, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
+    /// Time from the beginning of a round of a case to that of its next: 5s, 500ms [default: the preset's, 3 s and more,
+    /// so that rounds span 15 s]. Each such round is a start of its own, where a start is cheap. With 0s rounds follow
+    /// one another in one process, which is faster and says less about another day.
+    #[arg(long, value_name = "TIME")]
+    pub spacing: Option<Spacing>,
     /// Open loop: requests arrive at this rate, in place of one run after another.
     #[arg(long, value_name = "REQUESTS/S")]
     pub rate: Option<f64>,

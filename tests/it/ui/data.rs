@@ -211,6 +211,7 @@ impl Made<'_> {
             preset: PresetName::Standard,
             measure: MeasureRule {
                 rounds: self.rounds,
+                spacing: None,
                 ..MeasureRule::of(PresetName::Standard)
             },
             warm_up: WarmUpRule::for_device(false),

@@ -22,6 +22,7 @@ use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{Lost, Span};
+use powerband_core::schedule::warm_up::visit_warm_up;
 use powerband_findings::analysis::progress::{self, Meter, Progress, Tally};
 use powerband_findings::analysis::{accuracy, examined, profiled};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
@@ -288,7 +289,7 @@ impl LiveRun {
         }
         if let Some(step) = step {
             self.doing = Some(step.doing);
-            let doing = self.words(step.doing);
+            let doing = self.words(step);
             match step.case {
                 Some(case) => self.attend(case, doing),
                 None => self.aside = Some(self.with_setup(step.doing, doing)),
@@ -314,10 +315,12 @@ impl LiveRun {
     }
 
     /// The current activity, with its limit where it is known.
-    fn words(&self, doing: Doing) -> String {
+    fn words(&self, Step { case, doing }: Step) -> String {
         match (doing, &self.session) {
             (Doing::Phase(Phase::WarmUp), Some(session)) => {
-                let most_ms = session.plan.warm_up.max_time_ms;
+                let known = case.and_then(|case| session.case(case));
+                let is_first = known.is_none_or(|case| case.warm_up.is_none());
+                let most_ms = visit_warm_up(&session.plan, is_first).0.max_time_ms;
                 let most = humanize::clock_time(most_ms as f64 / 1e3);
                 format!("{doing}, for {most} at most")
             }

@@ -64,6 +64,7 @@ fn doing_words(doing: Doing) -> &'static str {
         Doing::Activity(Activity::Profiling { .. }) => "profiling",
         Doing::Activity(Activity::Connecting { .. }) => "connecting",
         Doing::Activity(Activity::Queued { .. }) => "queued",
+        Doing::Activity(Activity::Waiting { .. }) => "waiting",
         Doing::Activity(Activity::Sending { .. }) => "sending files",
     }
 }
@@ -123,7 +124,8 @@ impl LiveRun {
     /// Whether a case that was left out can be taken back: the run still measures rounds.
     pub fn can_take_back(&self, case: &Case) -> bool {
         let measures = matches!(self.stage, Stage::Measuring | Stage::Paused);
-        measures && self.aside.is_none() && self.is_skipped(case)
+        let waits = matches!(self.doing, Some(Doing::Activity(Activity::Waiting { .. })));
+        measures && (self.aside.is_none() || waits) && self.is_skipped(case)
     }
 
     /// The state of a case in words, and their colour.

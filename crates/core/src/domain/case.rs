@@ -70,6 +70,9 @@ pub struct Round {
     /// How much later than the first of several copies the last one began, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_within_ns: Option<u64>,
+    /// How its case was warmed up for it, where the worker was started anew; that of the first start is the case's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUp>,
 }
 
 /// Who else used the processor during a round. The kernel counts in ticks of some milliseconds, so
@@ -123,9 +126,9 @@ pub struct Case {
     pub point: Point,
     /// How it ended.
     pub outcome: Outcome,
-    /// What came before measuring, once it was reached.
+    /// What came before measuring in its first start, once it was reached.
     pub opening: Option<Opening>,
-    /// The warm-up before the first round.
+    /// The warm-up of its first start.
     pub warm_up: Option<WarmUp>,
     /// Visits, in order.
     pub rounds: Vec<Round>,

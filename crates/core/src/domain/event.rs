@@ -113,6 +113,11 @@ pub enum Activity {
         /// Bytes that there are.
         total_bytes: u64,
     },
+    /// Waiting, so that the rounds of a case lie apart.
+    Waiting {
+        /// Until then, in nanoseconds since the run began.
+        until_ns: u64,
+    },
     /// Computing the outputs that the setups' are compared with.
     ComputingReference,
     /// Computing a setup's outputs and comparing them.

@@ -30,6 +30,7 @@ pub mod setup;
 pub mod setup_report;
 pub mod sizes;
 pub mod slice_args;
+pub mod spacing;
 pub mod spelling;
 pub mod sweep;
 pub mod telemetry;

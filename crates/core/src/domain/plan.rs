@@ -22,6 +22,7 @@ use super::fill::Fill;
 use super::input_sizes::{InputAxis, NamedDim};
 use super::point::Point;
 use super::setup::Setup;
+use super::spacing::Spacing;
 
 /// Time before the first sample of a visit.
 ///
@@ -87,6 +88,9 @@ pub struct MeasureRule {
     /// After the planned rounds, more are added until the 95 % interval of the median is within
     /// this share of it, or the time is used up.
     pub target_ci95_rel: Option<f64>,
+    /// How far its rounds lie apart; plans of earlier builds do not say it, and their rounds follow one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spacing: Option<Spacing>,
 }
 
 /// When a case counts as warm.
@@ -401,19 +405,28 @@ impl MeasureRule {
             max_time_ms: share(self.max_time_ms),
             max_samples: share(self.max_samples),
             target_ci95_rel: None,
+            spacing: self.spacing,
         }
+    }
+
+    /// From the beginning of a round of a case to that of its next, where there are so many, in nanoseconds; nothing
+    /// where they follow one another.
+    pub fn gap_ns(&self, rounds: u32) -> Option<u64> {
+        let spacing = self.spacing.filter(|spacing| spacing.is_apart())?;
+        Some(spacing.gap_ns(rounds))
     }
 
     /// What a preset asks for.
     pub fn of(preset: PresetName) -> Self {
         match preset {
             PresetName::Quick => Self {
-                rounds: 3,
+                rounds: 5,
                 min_samples: 30,
                 min_time_ms: 1_000,
                 max_time_ms: 5_000,
                 max_samples: 20_000,
                 target_ci95_rel: None,
+                spacing: Some(Spacing::USUAL),
             },
             PresetName::Standard => Self {
                 rounds: 5,
@@ -422,6 +435,7 @@ impl MeasureRule {
                 max_time_ms: 30_000,
                 max_samples: 20_000,
                 target_ci95_rel: Some(0.01),
+                spacing: Some(Spacing::USUAL),
             },
             PresetName::Publish => Self {
                 rounds: 6,
@@ -430,6 +444,7 @@ impl MeasureRule {
                 max_time_ms: 600_000,
                 max_samples: 100_000,
                 target_ci95_rel: Some(0.01),
+                spacing: Some(Spacing::USUAL),
             },
         }
     }
@@ -451,6 +466,26 @@ impl WarmUpRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_lie_apart_and_span_some_time_in_every_preset() {
+        for preset in PresetName::ALL {
+            let rule = MeasureRule::of(preset);
+            let gap_ns = rule.gap_ns(rule.rounds).unwrap();
+            assert!(gap_ns >= 3_000_000_000, "{preset}");
+            assert!(
+                gap_ns * u64::from(rule.rounds - 1) >= 15_000_000_000,
+                "{preset}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rule_of_an_earlier_build_has_no_spacing() {
+        let old = r#"{"rounds":3,"min_samples":30,"min_time_ms":1000,"max_time_ms":5000,"max_samples":20000,"target_ci95_rel":null}"#;
+        let rule: MeasureRule = serde_json::from_str(old).unwrap();
+        assert_eq!((rule.spacing, rule.gap_ns(3)), (None, None));
+    }
 
     #[test]
     fn presets_are_read_back() {

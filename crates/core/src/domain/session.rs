@@ -168,6 +168,12 @@ impl Session {
         rounds.map(|round| round.round + 1).max().unwrap_or(0)
     }
 
+    /// Starting a setup's worker and loading its model, the first time, in nanoseconds.
+    pub fn start_ns(&self, setup: usize) -> u64 {
+        let report = self.reports.get(setup).and_then(Option::as_ref);
+        report.map_or(0, |report| report.start_ns + report.load_ns)
+    }
+
     /// How many starts of a setup's worker its rounds come from. Rounds that do not say it are of one start.
     pub fn starts_of(&self, setup: usize) -> u32 {
         let own = self.cases.iter().filter(|case| case.setup == setup);

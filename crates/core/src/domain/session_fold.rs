@@ -77,18 +77,23 @@ impl Session {
             | RunEvent::Resumed => {}
             RunEvent::Reached { machine } => self.reach(*machine),
             RunEvent::SetupReady { setup, report } => {
+                // What the first start cost stands.
                 if let Some(slot) = self.reports.get_mut(setup) {
-                    *slot = Some(report);
+                    slot.get_or_insert(report);
                 }
             }
             RunEvent::Examined { setup, examination } => {
                 self.examinations.insert(setup, *examination);
             }
             RunEvent::CaseOpened { case, opening } => {
-                self.with_case(case, |case| case.opening = Some(opening));
+                self.with_case(case, |case| {
+                    case.opening.get_or_insert(opening);
+                });
             }
             RunEvent::WarmedUp { case, warm_up } => {
-                self.with_case(case, |case| case.warm_up = Some(warm_up));
+                self.with_case(case, |case| {
+                    case.warm_up.get_or_insert(warm_up);
+                });
             }
             RunEvent::RoundFinished { case, round } => {
                 self.with_case(case, |case| case.rounds.push(round));

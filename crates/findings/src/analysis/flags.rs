@@ -6,7 +6,7 @@
 pub use super::flag::{Extent, Flag, Weight};
 use super::{device_flags, examined};
 use powerband_core::base::humanize;
-use powerband_core::domain::case::{Case, CpuContention};
+use powerband_core::domain::case::{Case, CpuContention, WarmUp};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_core::stats::percentiles::ELIGIBLE;
@@ -86,15 +86,32 @@ fn not_accepted(case: &Case) -> Option<Flag> {
     })
 }
 
+/// Most of its warm-ups, one in each start, came to their limit.
 fn unsettled(case: &Case) -> Option<Flag> {
-    let warm_up = case.warm_up.as_ref().filter(|warm_up| !warm_up.settled)?;
+    let later = case
+        .rounds
+        .iter()
+        .filter_map(|round| round.warm_up.as_ref());
+    let warm_ups: Vec<&WarmUp> = case.warm_up.iter().chain(later).collect();
+    let mut unsettled = warm_ups.iter().filter(|warm_up| !warm_up.settled);
+    let n_unsettled = unsettled.clone().count();
+    let last = unsettled.next_back();
+    let last = last.filter(|_| 2 * n_unsettled > warm_ups.len())?;
+    let of_starts = if warm_ups.len() == 1 {
+        String::new()
+    } else {
+        format!(
+            " in {n_unsettled} of {} starts, the last time",
+            warm_ups.len()
+        )
+    };
     Some(flag(
         "unsettled",
         Weight::Red,
         format!(
-            "the run times had not settled after {} runs and {}",
-            humanize::count(warm_up.runs),
-            humanize::duration_ns(warm_up.spent_ns as f64)
+            "the run times had not settled{of_starts} after {} runs and {}",
+            humanize::count(last.runs),
+            humanize::duration_ns(last.spent_ns as f64)
         ),
         "close other programs, and compare this case with care",
     ))
@@ -326,7 +343,7 @@ fn not_interleaved(session: &Session, case: &Case) -> Option<Flag> {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use powerband_core::domain::case::{CaseKey, Opening, Round, WarmUp};
+    use powerband_core::domain::case::{CaseKey, Opening, Round};
     use powerband_core::domain::plan::Load;
     use powerband_core::domain::point::Point;
 
@@ -378,9 +395,26 @@ mod tests {
             settled: false,
         };
         assert_eq!(
-            flags(&[1_000; 100], |case| case.warm_up = Some(warm_up)),
+            flags(&[1_000; 100], |case| case.warm_up = Some(warm_up.clone())),
             ["unsettled"]
         );
+        let settled = WarmUp {
+            settled: true,
+            ..warm_up.clone()
+        };
+        let in_starts = |first: &WarmUp, later: [&WarmUp; 2]| {
+            flags(&[1_000; 100], |case| {
+                case.warm_up = Some(first.clone());
+                for warm_up in later {
+                    case.rounds.push(Round {
+                        warm_up: Some(warm_up.clone()),
+                        ..case.rounds[0].clone()
+                    });
+                }
+            })
+        };
+        assert_eq!(in_starts(&warm_up, [&settled; 2]), [""; 0], "one of three");
+        assert_eq!(in_starts(&settled, [&warm_up; 2]), ["unsettled"]);
         let opening = Opening {
             first_run_ns: 4_000,
             ..Opening::default()

@@ -71,7 +71,11 @@ pub fn repeat_command(session: &Session) -> Option<Command> {
 
 /// What differs from the preset.
 fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
-    let usual = MeasureRule::of(plan.preset);
+    let preset = MeasureRule::of(plan.preset);
+    let usual = MeasureRule {
+        spacing: plan.measure.spacing,
+        ..preset.clone()
+    };
     let mut energetic = usual.clone();
     energetic.allow_for_energy(rate_hz);
     let with_rounds = |rule: &MeasureRule| MeasureRule {
@@ -91,6 +95,12 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
         command
             .unsaid
             .push("measuring rules that differ from the preset".to_owned());
+    }
+    // Plans of earlier builds do not say it.
+    if let Some(spacing) = plan.measure.spacing
+        && plan.measure.spacing != preset.spacing
+    {
+        command.add(["--spacing", &spacing.to_string()]);
     }
     let limits = &plan.limits;
     let same = [limits.load_ms, limits.warm_up_ms, limits.measure_ms];
@@ -156,11 +166,30 @@ mod tests {
 
     #[test]
     fn a_plain_plan_is_a_plain_command() {
-        let session = session(&["tract", "ort:cpu,precision=int8"], &[1, 8]);
+        let mut session = session(&["tract", "ort:cpu,precision=int8"], &[1, 8]);
+        session.plan.measure = MeasureRule::of(session.plan.preset);
         assert_eq!(
             repeat_command(&session).unwrap().line(),
             "powerband bench tiny --setup tract:cpu --setup ort:cpu,precision=int8 --batch 1,8 --preset quick --telemetry 0 --seed 1"
         );
+    }
+
+    #[test]
+    fn a_spacing_of_the_users_is_part_of_the_command_and_one_of_an_earlier_build_is_not() {
+        let line = |rounds, spacing| {
+            let mut session = session(&["tract"], &[1]);
+            session.plan.measure = MeasureRule {
+                rounds,
+                spacing,
+                ..MeasureRule::of(session.plan.preset)
+            };
+            let command = repeat_command(&session).unwrap();
+            assert!(command.unsaid.is_empty(), "{command:?}");
+            command.line()
+        };
+        let follow = "0s".parse().unwrap();
+        assert!(line(3, Some(follow)).contains("--rounds 3 --spacing 0s"));
+        assert!(!line(3, None).contains("spacing"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, Quantity, Reading, WatchedDevice};
 
-/// A plan with the quick preset.
+/// A plan with the quick preset, of three rounds that follow one another.
 pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
     Plan {
         model: "tiny".to_owned(),
@@ -31,7 +31,11 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         dims: Vec::new(),
         inputs: BTreeMap::new(),
         preset: PresetName::Quick,
-        measure: MeasureRule::of(PresetName::Quick),
+        measure: MeasureRule {
+            rounds: 3,
+            spacing: None,
+            ..MeasureRule::of(PresetName::Quick)
+        },
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,

@@ -238,7 +238,16 @@ fn turns(plan: &Plan) -> String {
             "One worker process was alive at a time: each was restarted for each of its rounds."
         }
     };
-    format!("Each case was measured in {rounds}{turns}. {workers}")
+    let apart = plan.measure.gap_ns(plan.measure.rounds).map(|gap_ns| {
+        format!(
+            " Rounds of a case began at least {} apart, each in a newly started process where a start is not long beside what it measures.",
+            humanize::duration_ns(gap_ns as f64)
+        )
+    });
+    format!(
+        "Each case was measured in {rounds}{turns}. {workers}{}",
+        apart.unwrap_or_default()
+    )
 }
 
 fn rules(plan: &Plan) -> String {
@@ -267,7 +276,11 @@ fn warm_up(plan: &Plan) -> String {
         humanize::duration_ns(rule.min_time_ms as f64 * 1e6),
         humanize::of_many(u64::from(rule.windows), "window"),
         humanize::uncertainty(rule.agree_within)
-    )
+    ) + if plan.measure.gap_ns(plan.measure.rounds).is_some() {
+        " After a later start it was run until it settled again, for at most as long as its round."
+    } else {
+        ""
+    }
 }
 
 fn load(plan: &Plan) -> String {

@@ -76,6 +76,7 @@ impl Control {
     /// Lets the run rest once the visit that is going on is over.
     pub fn pause(&self) {
         self.state().paused = true;
+        self.shared.changed.notify_all();
     }
 
     /// Ends the rest.
@@ -207,6 +208,20 @@ impl Control {
         }
     }
 
+    /// Waits for so long, unless there is something to heed: a rest, a case that is left out or taken back, the end.
+    /// Comes back now and then in any case.
+    pub(super) fn wait(&self, limit: Duration) {
+        let state = self.state();
+        let is_asked = state.paused
+            || !state.unwanted.is_empty()
+            || !state.wanted_again.is_empty()
+            || self.cancel.is_cancelled();
+        if !is_asked {
+            let changed = self.shared.changed.wait_timeout(state, limit.min(LOOK));
+            drop(changed.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.shared
             .state
@@ -254,6 +269,28 @@ mod tests {
             deed(&control);
             resting.join().unwrap();
             assert!(asked.elapsed() < Duration::from_secs(5));
+        }
+    }
+
+    #[test]
+    fn a_wait_between_rounds_ends_with_each_thing_that_is_asked() {
+        let deeds: [fn(&Control); 4] = [
+            Control::pause,
+            Control::cancel,
+            |control| control.skip(CASE),
+            |control| control.token().cancel(),
+        ];
+        for deed in deeds {
+            let control = Control::default();
+            let begun = Instant::now();
+            control.wait(Duration::from_millis(20));
+            assert!(begun.elapsed() >= Duration::from_millis(19), "it waits");
+            deed(&control);
+            let asked = Instant::now();
+            for _ in 0..50 {
+                control.wait(Duration::from_mins(1));
+            }
+            assert!(asked.elapsed() < Duration::from_secs(8), "50 waits");
         }
     }
 

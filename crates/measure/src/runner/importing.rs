@@ -241,6 +241,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
     points.dedup();
     let mut limits = MeasureRule::of(PresetName::Quick);
     limits.rounds = 1;
+    limits.spacing = None;
     Plan {
         model: model.to_owned(),
         setups: named

@@ -62,6 +62,11 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         rules.measure.rounds = rounds;
         rules.measure.target_ci95_rel = None;
     }
+    if request.experiments.is_some() {
+        // What they compare lies within a round.
+        rules.measure.spacing = None;
+    }
+    rules.measure.spacing = request.spacing.or(rules.measure.spacing);
     if request.energy {
         rules.measure.allow_for_energy(rate_hz);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::programs::Origin;
+use crate::engines;
 use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
@@ -13,6 +14,7 @@ use powerband_core::domain::plan::{
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
+use powerband_core::domain::spacing::Spacing;
 use powerband_onnx::shapes::InputSizes;
 
 /// Rules that are not those of a preset.
@@ -54,6 +56,8 @@ pub struct RunRequest {
     pub rules: Option<Rules>,
     /// So many visits to each case, and not more until an interval is narrow.
     pub rounds: Option<u32>,
+    /// How far rounds of a case lie apart, instead of the preset's.
+    pub spacing: Option<Spacing>,
     /// How long a worker may be silent in any phase, in seconds.
     pub timeout_s: Option<u64>,
     /// Seed of the order of cases and of the input values; without one, the time.
@@ -92,6 +96,7 @@ impl RunRequest {
             preset: PresetName::Standard,
             rules: None,
             rounds: None,
+            spacing: None,
             timeout_s: None,
             seed: None,
             load: Load::Closed,
@@ -117,12 +122,17 @@ impl RunRequest {
 
     /// The request for this plan once more, with the same seed and the same rules.
     pub fn of(plan: &Plan) -> Self {
-        let planned = Rules {
+        let mut planned = Rules {
             measure: plan.measure.clone(),
             warm_up: plan.warm_up.clone(),
             limits: plan.limits.clone(),
         };
         let usual = preset_rules(plan.preset, &plan.setups);
+        if plan.experiments.is_none() {
+            // Plans of earlier builds do not say it; measured again, they get the preset's.
+            let spacing = &mut planned.measure.spacing;
+            *spacing = spacing.or(usual.measure.spacing);
+        }
         Self {
             setups: plan.setups.clone(),
             looks: plan.looks.clone(),
@@ -149,8 +159,15 @@ impl RunRequest {
 /// What a preset asks for on these devices.
 pub fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
     let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
+    let mut measure = MeasureRule::of(preset);
+    // Times that are made up are the same in every process and at every moment.
+    let is_made_up =
+        |setup: &Setup| engines::find(&setup.engine).is_some_and(|engine| !engine.is_offered());
+    if !setups.is_empty() && setups.iter().all(is_made_up) {
+        measure.spacing = None;
+    }
     Rules {
-        measure: MeasureRule::of(preset),
+        measure,
         warm_up: WarmUpRule::for_device(on_gpu),
         limits: TimeLimits::default(),
     }

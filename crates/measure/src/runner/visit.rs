@@ -42,7 +42,9 @@ impl Doing {
             Self::Activity(Activity::OpeningSmaller { case } | Activity::Profiling { case }) => {
                 Some(case.setup)
             }
-            Self::Activity(Activity::ComputingReference) | Self::Phase(_) | Self::Round(_) => None,
+            Self::Activity(Activity::ComputingReference | Activity::Waiting { .. })
+            | Self::Phase(_)
+            | Self::Round(_) => None,
         }
     }
 }
@@ -58,6 +60,7 @@ impl fmt::Display for Doing {
                 Activity::OpeningSmaller { case } => {
                     write!(f, "opening {} on the way", case.point)
                 }
+                Activity::Waiting { .. } => f.write_str("waiting, so that rounds lie apart"),
                 Activity::ComputingReference => f.write_str("computing the reference's outputs"),
                 Activity::Comparing { .. } => f.write_str("comparing outputs"),
                 Activity::Connecting { .. } => f.write_str("connecting to its machine"),

@@ -118,8 +118,9 @@ impl Answers for State {
                 Some(generate) => self.open_requests(case, &generate, seed),
                 None => self.open(case, &inputs, seed, &feed),
             },
-            Request::WarmUp { case, rule } => {
-                Ok(Reply::Warm(measure::warm_up(self.case(case)?, &rule)?))
+            Request::WarmUp { case, rule, limit } => {
+                let warm_up = measure::warm_up(self.case(case)?, &rule, limit)?;
+                Ok(Reply::Warm(warm_up))
             }
             Request::Measure { case, rule } => {
                 Ok(Reply::Measured(measure::round(self.case(case)?, &rule)?))

@@ -19,6 +19,7 @@ use powerband_core::domain::case::WarmUp;
 use powerband_core::domain::generation::Generation;
 use powerband_core::domain::plan::{Load, WarmUpRule};
 use powerband_core::domain::tensor::Tensor;
+use powerband_core::schedule::warm_up::WarmUpLimit;
 use powerband_core::stats::summary::median;
 
 /// A warm-up ends after so many runs, however short they are.
@@ -28,11 +29,13 @@ const MOST_RUNS: u64 = 1_000_000;
 const LOOK_OUT: Duration = Duration::from_micros(200);
 /// Readings of the clock whose time is taken.
 const CLOCK_READINGS: u32 = 1_000;
-/// Fewest runs in a window of the warm-up.
-const RUNS_A_WINDOW: usize = 3;
 
-/// Runs until the medians of several windows in a row agree, or the limit is reached.
-pub fn warm_up(model: &mut dyn Runnable, rule: &WarmUpRule) -> Result<WarmUp, EngineError> {
+/// Runs until the medians of several windows in a row agree, or a limit is reached.
+pub fn warm_up(
+    model: &mut dyn Runnable,
+    rule: &WarmUpRule,
+    limit: Option<WarmUpLimit>,
+) -> Result<WarmUp, EngineError> {
     if !model.wakes_up() {
         return Ok(WarmUp {
             runs: 0,
@@ -41,16 +44,24 @@ pub fn warm_up(model: &mut dyn Runnable, rule: &WarmUpRule) -> Result<WarmUp, En
         });
     }
     let window_ns = (rule.min_time_ms * 1_000_000 / 5).max(1);
+    let most_ns = rule.max_time_ms * 1_000_000;
+    // The least runs are one window after the other.
+    let runs_a_window = (rule.min_runs / u64::from(rule.windows.max(1))).max(1) as usize;
+    let is_over = |runs: u64, spent_ns: u64| {
+        let reaches = |limit: WarmUpLimit| runs >= limit.runs && spent_ns >= limit.least_ns;
+        spent_ns >= most_ns || limit.is_some_and(reaches)
+    };
     let mut medians: Vec<f64> = Vec::new();
     let (mut runs, mut spent_ns) = (0, 0);
     loop {
         let mut window: Vec<f64> = Vec::with_capacity(64);
         let mut in_window_ns = 0;
-        while window.len() < RUNS_A_WINDOW || in_window_ns < window_ns {
+        while window.len() < runs_a_window || in_window_ns < window_ns {
             let sample = model.timed_run()?;
             window.push(sample as f64);
             in_window_ns += sample;
-            if spent_ns + in_window_ns >= rule.max_time_ms * 1_000_000 || window.len() >= 100_000 {
+            let so_far = runs + window.len() as u64;
+            if is_over(so_far, spent_ns + in_window_ns) || window.len() >= 100_000 {
                 break;
             }
         }
@@ -60,7 +71,7 @@ pub fn warm_up(model: &mut dyn Runnable, rule: &WarmUpRule) -> Result<WarmUp, En
         let settled = agree(&medians, rule);
         let enough = runs >= rule.min_runs && spent_ns >= rule.min_time_ms * 1_000_000;
         // Runs too short for the clock never add up to the limit, so they are counted as well.
-        if (settled && enough) || spent_ns >= rule.max_time_ms * 1_000_000 || runs >= MOST_RUNS {
+        if (settled && enough) || is_over(runs, spent_ns) || runs >= MOST_RUNS {
             return Ok(WarmUp {
                 runs,
                 spent_ns,
@@ -312,7 +323,7 @@ mod tests {
         // so the fourth to sixth agree, after eighteen runs.
         let mut times = vec![50_000_000; 10];
         times.push(10_000_000);
-        let warm = warm_up(&mut Script(times, 0), &rule(10, 50, 30_000)).unwrap();
+        let warm = warm_up(&mut Script(times, 0), &rule(10, 50, 30_000), None).unwrap();
         assert!(warm.settled);
         assert_eq!(warm.runs, 18, "{warm:?}");
     }
@@ -320,14 +331,43 @@ mod tests {
     #[test]
     fn warm_up_gives_up_and_says_so() {
         let growing: Vec<u64> = (1..2_000).map(|i| 1_000_000 * i).collect();
-        let warm = warm_up(&mut Script(growing, 0), &rule(10, 50, 1_000)).unwrap();
+        let warm = warm_up(&mut Script(growing, 0), &rule(10, 50, 1_000), None).unwrap();
         assert!(!warm.settled);
         assert!(warm.spent_ns >= 1_000_000_000);
     }
 
     #[test]
+    fn warm_up_is_given_up_after_so_many_runs_and_so_much_time() {
+        let limit = WarmUpLimit {
+            runs: 60,
+            least_ns: 2_000_000_000,
+        };
+        let unsteady = |millis: u64| {
+            // Every window takes 1.1 times as long as the one before.
+            let growing =
+                (0..3_000).map(|run| (millis as f64 * 1e6 * 1.1_f64.powi(run / 3 % 7)) as u64);
+            let mut script = Script(growing.collect(), 0);
+            warm_up(&mut script, &rule(10, 50, 30_000), Some(limit)).unwrap()
+        };
+        let (short, long) = (unsteady(1), unsteady(100));
+        assert!(!short.settled && !long.settled);
+        assert!(
+            short.runs > 60 && (2_000_000_000..2_100_000_000).contains(&short.spent_ns),
+            "{short:?}"
+        );
+        assert_eq!(long.runs, 60, "{long:?}");
+    }
+
+    #[test]
+    fn a_window_is_one_run_where_few_are_asked_for() {
+        let later = rule(3, 50, 30_000);
+        let steady = warm_up(&mut Script(vec![100_000_000], 0), &later, None).unwrap();
+        assert_eq!((steady.runs, steady.settled), (3, true));
+    }
+
+    #[test]
     fn runs_that_take_no_time_are_warm_all_the_same() {
-        let warm = warm_up(&mut Script(vec![0], 0), &rule(10, 50, 1_000)).unwrap();
+        let warm = warm_up(&mut Script(vec![0], 0), &rule(10, 50, 1_000), None).unwrap();
         assert!(warm.settled && warm.spent_ns == 0, "{warm:?}");
     }
 

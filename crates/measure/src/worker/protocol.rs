@@ -18,6 +18,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
+use powerband_core::schedule::warm_up::WarmUpLimit;
 
 /// Raised whenever a line changes its meaning. Both sides must have the same.
 pub(crate) const VERSION: u32 = 2;
@@ -130,6 +131,9 @@ pub enum Request {
         case: WorkerCase,
         /// When it is warm.
         rule: WarmUpRule,
+        /// When it is measured as it is, beside the rule's own limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<WarmUpLimit>,
     },
     /// Measure a round.
     Measure {

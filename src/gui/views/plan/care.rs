@@ -139,7 +139,7 @@ fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
 
 fn help(preset: PresetName) -> &'static str {
     match preset {
-        PresetName::Quick => "A first look: about a second per case, three rounds.",
+        PresetName::Quick => "A first look: about a second per case, in five rounds over 15 s.",
         PresetName::Standard => "For decisions: until the median is known to ±1 %.",
         PresetName::Publish => "For publication: a minute or more per case, up to p99.",
     }

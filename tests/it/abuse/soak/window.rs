@@ -259,6 +259,7 @@ fn draft(model: &Path, number: usize) -> Draft {
         min_samples: 20,
         min_time_ms: 5,
         max_time_ms: 50,
+        spacing: None,
         ..MeasureRule::of(PresetName::Quick)
     };
     let warm_up = WarmUpRule {

@@ -52,14 +52,6 @@ const STREAMING_NETWORK: &str = "probe-add-s";
 /// Batch sizes up to which that network fits beside others: its tensors grow with the batch.
 const MOST_STREAMED: usize = 4;
 
-/// Rounds of the quick preset: three leave intervals too wide to conclude from.
-const QUICK_ROUNDS: u32 = 5;
-
-/// Rounds of a preset for experiments, where they are not its usual ones.
-pub fn rounds_of(preset: PresetName) -> Option<u32> {
-    (preset == PresetName::Quick).then_some(QUICK_ROUNDS)
-}
-
 /// The experiments on a case of a session that was measured on this machine, or why there can be none.
 pub fn request_for(session: &Session, case: CaseKey, here: &Here) -> Result<RunRequest, String> {
     let plan = &session.plan;
@@ -184,7 +176,6 @@ fn request(
     if engine.takes_files() && point.batch() <= MOST_STREAMED {
         derived.add_streaming_network();
     }
-    let usual = rounds_of(begun.preset).filter(|_| begun.rules.is_none());
     let experiments = Experiments {
         setup: 0,
         point,
@@ -196,7 +187,6 @@ fn request(
             .name
             .clone()
             .or_else(|| Some(name(&begun.model, setup, point))),
-        rounds: begun.rounds.or(usual),
         setups: derived.setups,
         looks: derived.looks,
         points: Some(vec![point]),
@@ -297,6 +287,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::runner::planning;
     use crate::telemetry::cores::Cores;
 
     fn machine(n_cores: usize) -> Here {
@@ -381,7 +372,9 @@ mod tests {
             pair(&request, Change::PinnedThreads).unwrap(),
             both(pinned, "ort:cpu")
         );
-        assert_eq!(request.rounds, Some(QUICK_ROUNDS));
+        let setups = request.setups.clone();
+        let measure = planning::plan(request.clone(), setups, &[], 10.0).measure;
+        assert_eq!((measure.rounds, measure.spacing), (5, None));
         assert_eq!(request.profiling, Some(Profiler::Engine));
     }
 

@@ -12,6 +12,7 @@ mod machines;
 mod model_file;
 mod node_work;
 mod profiling;
+mod rounds;
 mod stops;
 mod walltime;
 mod workers;
@@ -35,12 +36,13 @@ use crate::worker::transport::Machine;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
-use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::case::{CaseKey, Round, WarmUp};
 use powerband_core::domain::event::{Activity, Beginning, RunEvent, Stamped};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::Keeping;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::tensor::TensorSpec;
+use powerband_core::schedule::warm_up::visit_warm_up;
 use powerband_store::journal::Journal;
 
 /// Everything a run needs beyond its plan.
@@ -132,6 +134,8 @@ pub fn run(
         rounds,
         alone: request.beginning.plan.keeping == Keeping::OneAtATime,
         workers: BTreeMap::new(),
+        planned_starts: BTreeMap::new(),
+        later_warm_ups: BTreeMap::new(),
         opened: BTreeSet::new(),
         warmed: BTreeSet::new(),
         taken_back: BTreeSet::new(),
@@ -170,6 +174,13 @@ struct Rounds {
     may_add: bool,
 }
 
+impl Rounds {
+    /// How many are planned.
+    fn count(self) -> u32 {
+        self.planned - self.first
+    }
+}
+
 struct Run<'a, 'o> {
     began_ns: u64,
     session: Session,
@@ -179,6 +190,10 @@ struct Run<'a, 'o> {
     workers: BTreeMap<usize, WorkerGroup>,
     /// How often the worker of each setup was started in this session.
     starts: BTreeMap<usize, u32>,
+    /// Over how many starts the rounds of each setup are spread, once it is known what a start costs.
+    planned_starts: BTreeMap<usize, u32>,
+    /// How cases were warmed up in a start that is not their first, until their round has it.
+    later_warm_ups: BTreeMap<CaseKey, WarmUp>,
     /// Setups whose examination gave nothing.
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
@@ -243,123 +258,8 @@ impl Run<'_, '_> {
         self.request.requests.get(&case).cloned()
     }
 
-    fn measure_rounds(&mut self) {
-        let measure = self.request.beginning.plan.measure.clone();
-        let seed = self.request.beginning.plan.seed;
-        let Rounds {
-            first,
-            planned,
-            may_add,
-        } = self.rounds;
-        for round in first.. {
-            self.end_what_does_not_fit();
-            // A case that was left out for a while gets the rounds that it missed after the others.
-            let missed = |case: &Case| {
-                let own = case.rounds.iter().filter(|own| own.round >= first);
-                self.taken_back.contains(&case.key()) && (own.count() as u32) < planned - first
-            };
-            let wants = |case: &Case| {
-                round < planned
-                    || missed(case)
-                    || (may_add && schedule::wants_round(case, &measure, round))
-            };
-            let wanting: Vec<CaseKey> = self
-                .session
-                .cases
-                .iter()
-                .filter(|case| !case.outcome.is_final() && wants(case))
-                .map(|case| case.key())
-                .collect();
-            if wanting.is_empty() {
-                if self.control.ends_rounds() {
-                    return;
-                }
-                self.take_back();
-            }
-            for case in schedule::order(wanting, round, seed) {
-                self.heed_wishes();
-                if self.control.is_cancelled() {
-                    return;
-                }
-                self.visit(case, round);
-            }
-            // A case that is not wanted any more must not be asked whether it wants a round.
-            self.leave_out();
-            self.take_back();
-        }
-    }
-
-    /// What the user asked for since the last visit: leaving cases out, and a rest.
-    fn heed_wishes(&mut self) {
-        self.notice_deaths();
-        self.leave_out();
-        self.take_back();
-        if !self.wants_rest() {
-            return;
-        }
-        self.tell(RunEvent::Paused);
-        while self.wants_rest() {
-            self.control.rest();
-            self.look_around();
-            self.leave_out();
-            self.take_back();
-        }
-        self.tell(RunEvent::Resumed);
-    }
-
-    /// A run that is stopped, or that has nothing left to measure, does not rest first.
-    fn wants_rest(&self) -> bool {
-        let cases = &self.session.cases;
-        self.control.is_paused()
-            && !self.control.is_cancelled()
-            && cases.iter().any(|case| !case.outcome.is_final())
-    }
-
-    /// Ends the cases that the user does not want any more.
-    fn leave_out(&mut self) {
-        for case in self.control.take_unwanted() {
-            if self.is_over(case) {
-                continue;
-            }
-            self.close(case);
-            let outcome = self.outcome_if_stopped(case);
-            self.tell(RunEvent::CaseEnded { case, outcome });
-        }
-    }
-
-    /// Opens the cases again that the user wants back.
-    fn take_back(&mut self) {
-        for case in self.control.take_wanted_again() {
-            let outcome = self.session.case(case).map(|case| &case.outcome);
-            if outcome == Some(&Outcome::Cancelled) {
-                self.taken_back.insert(case);
-                self.tell(RunEvent::TakenBack { case });
-            }
-        }
-    }
-
-    /// Whether nothing is left to be done for a case, or the plan does not have it.
-    fn is_over(&self, case: CaseKey) -> bool {
-        self.session
-            .case(case)
-            .is_none_or(|case| case.outcome.is_final())
-    }
-
-    /// The outcome of a case that goes no further: measured in full, or not.
-    fn outcome_if_stopped(&self, case: CaseKey) -> Outcome {
-        let planned = self.request.beginning.plan.measure.rounds as usize;
-        let case = self.session.case(case);
-        if case.is_some_and(|case| case.rounds.len() >= planned) {
-            return Outcome::Finished;
-        }
-        let waits = case.and_then(|case| self.queued.get(&case.setup));
-        waits.map_or(Outcome::Cancelled, |reason| Outcome::Queued {
-            reason: reason.clone(),
-        })
-    }
-
-    /// One visit to a case; whatever goes wrong becomes its outcome.
-    fn visit(&mut self, case: CaseKey, round: u32) {
+    /// One visit to a case, to measure a round or to get ready for it; whatever goes wrong becomes its outcome.
+    fn visit(&mut self, case: CaseKey, round: Option<u32>) {
         // A failure of the setup earlier in this round may have ended the case already.
         if self.is_over(case) {
             return;
@@ -392,7 +292,7 @@ impl Run<'_, '_> {
     fn try_visit(
         &mut self,
         case: CaseKey,
-        round: u32,
+        round: Option<u32>,
         phase: &mut Phase,
     ) -> Result<(), WorkerError> {
         // Told before its worker is started, so that one that hangs there can be named and left out.
@@ -407,6 +307,9 @@ impl Run<'_, '_> {
         let neighbour = self.start_neighbour(case.setup)?;
         *phase = Phase::WarmUp;
         self.ensure_warm(case)?;
+        let Some(round) = round else {
+            return Ok(());
+        };
         *phase = Phase::Measure;
         self.tell(RunEvent::RoundStarted { case, round });
         let plan = &self.request.beginning.plan;
@@ -433,6 +336,7 @@ impl Run<'_, '_> {
                     generation: measured.generation,
                     device_peak_bytes: measured.device_peak_bytes,
                     starts_within_ns: measured.starts_within_ns,
+                    warm_up: self.later_warm_ups.remove(&case),
                 };
                 self.hand_all_on();
                 self.tell(RunEvent::RoundFinished { case, round });
@@ -458,7 +362,10 @@ impl Run<'_, '_> {
     /// Opens what is smaller first, in doubling steps, so that the memory that each of them needs is
     /// known. What fails here is the outcome of the smaller point.
     fn open_smaller(&mut self, case: CaseKey, phase: &mut Phase) -> Result<(), WorkerError> {
-        if self.alone && self.session.plan.setups.len() > 1 {
+        // In a later start it is known.
+        let known = self.session.case(case);
+        let is_known = known.is_some_and(|case| case.opening.is_some());
+        if is_known || (self.alone && self.session.plan.setups.len() > 1) {
             return Ok(());
         }
         while let Some(smaller) = self.next_smaller(case) {
@@ -505,13 +412,7 @@ impl Run<'_, '_> {
         match self.ask(case.setup, &request, limit)? {
             Reply::Opened(mut opening) => {
                 self.opened.insert(case);
-                // What the first opening reported stands.
-                let known = self
-                    .session
-                    .case(case)
-                    .and_then(|case| case.opening.as_ref());
-                let known = known.and_then(|opening| opening.peak_bytes);
-                opening.peak_bytes = known.or_else(|| self.peak_of(case));
+                opening.peak_bytes = self.peak_of(case);
                 self.tell(RunEvent::CaseOpened { case, opening });
                 Ok(())
             }
@@ -523,16 +424,22 @@ impl Run<'_, '_> {
         if self.warmed.contains(&case) {
             return Ok(());
         }
+        let known = self.session.case(case);
+        let is_first = known.is_none_or(|case| case.warm_up.is_none());
         let plan = &self.request.beginning.plan;
-        let rule = plan.warm_up.clone();
-        let limit = Duration::from_millis(rule.max_time_ms + plan.limits.warm_up_ms);
+        let (rule, limit) = visit_warm_up(plan, is_first);
+        let silent = Duration::from_millis(rule.max_time_ms + plan.limits.warm_up_ms);
         let request = Request::WarmUp {
             case: case.into(),
             rule,
+            limit: Some(limit),
         };
-        match self.ask(case.setup, &request, limit)? {
+        match self.ask(case.setup, &request, silent)? {
             Reply::Warm(warm_up) => {
                 self.warmed.insert(case);
+                if !is_first {
+                    self.later_warm_ups.insert(case, warm_up.clone());
+                }
                 self.tell(RunEvent::WarmedUp { case, warm_up });
                 Ok(())
             }

@@ -71,8 +71,9 @@ impl Run<'_, '_> {
         let lengths = began.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
         let lengths: Vec<u64> = lengths.collect();
         // The first one has the loading of the models in it, and so has each where workers are ended in between.
+        let starts_again = self.alone || self.gap_ns().is_some();
         let whole = match lengths.as_slice() {
-            [first] if self.alone => Some(*first),
+            [first] if starts_again => Some((*first).max(self.gap_ns().unwrap_or_default())),
             [_, later @ ..] => later.iter().max().copied(),
             [] => None,
         };

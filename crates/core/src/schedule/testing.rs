@@ -1,0 +1,58 @@
+//! Plans and sessions in a few lines, for the unit tests of this folder. Compiled for tests only.
+
+use std::collections::BTreeMap;
+
+use crate::domain::environment::Environment;
+use crate::domain::event::Beginning;
+use crate::domain::model::ModelRef;
+use crate::domain::plan::{Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::point::Point;
+use crate::domain::session::Session;
+
+/// A plan with a preset.
+pub(super) fn plan(preset: PresetName, setups: &[&str], batches: &[usize]) -> Plan {
+    let setups = setups.iter().map(|spec| spec.parse().expect("a setup"));
+    Plan {
+        model: "tiny".to_owned(),
+        setups: setups.collect(),
+        looks: Vec::new(),
+        points: batches.iter().copied().map(Point::of_batch).collect(),
+        ladder: Vec::new(),
+        shapes: BTreeMap::new(),
+        batch_axis: Vec::new(),
+        dims: Vec::new(),
+        inputs: BTreeMap::new(),
+        preset,
+        measure: MeasureRule::of(preset),
+        warm_up: WarmUpRule::for_device(false),
+        limits: TimeLimits::default(),
+        seed: 1,
+        load: Load::Closed,
+        keeping: Keeping::Together,
+        judging: None,
+        profiling: None,
+        experiments: None,
+    }
+}
+
+/// A session of which nothing was measured yet.
+pub(super) fn session(plan: Plan) -> Session {
+    Session::begin(Beginning {
+        name: "test".to_owned(),
+        created: "2030-01-02T03:04:05Z".to_owned(),
+        plan,
+        model: ModelRef {
+            name: "tiny".to_owned(),
+            file: "tiny.onnx".to_owned(),
+            sha256: "0123456789abcdef".to_owned(),
+            parameters: 1,
+            macs: None,
+            fixed_batch: None,
+        },
+        environment: Environment::default(),
+        made_up: false,
+        warnings: Vec::new(),
+        variants: BTreeMap::new(),
+        roofs: Vec::new(),
+    })
+}
