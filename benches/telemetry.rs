@@ -200,7 +200,11 @@ fn disturbance(places: &Places, folder: &Path) -> Result<()> {
             let samples_ns = measure(&mut worker)?;
             drop(sampler);
             let samples = samples_ns.iter().map(|ns| *ns as f64).collect();
-            visits[usize::from(is_on)].push(Visit { round, samples });
+            visits[usize::from(is_on)].push(Visit {
+                round,
+                start: 0,
+                samples,
+            });
         }
     }
     let [off, on] = visits;

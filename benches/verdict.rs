@@ -6,6 +6,8 @@
 //! leaves all out but differences that are there. Figures are printed beside their promises; nothing is
 //! asserted.
 
+mod simulated;
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -48,6 +50,7 @@ fn main() -> Result<()> {
     say(&format!("{:<70}{:>16}   promise", "what", "figure"));
     if !arguments.iter().any(|argument| argument == "planted") {
         simulate();
+        simulated::judge();
         time_the_bootstrap()?;
     }
     if arguments.iter().any(|argument| argument == "simulated") {
@@ -73,7 +76,7 @@ fn promise(what: &str, figure: &str, promised: &str, kept: bool) {
 }
 
 /// A machine that does not exist: how its rounds scatter.
-struct Machine {
+struct RestlessMachine {
     name: &'static str,
     rounds: usize,
     /// Scatter from round to round, as a share.
@@ -88,8 +91,8 @@ struct Machine {
     outliers: f64,
 }
 
-const MACHINES: [Machine; 5] = [
-    Machine {
+const MACHINES: [RestlessMachine; 5] = [
+    RestlessMachine {
         name: "quiet, 5 rounds",
         rounds: 5,
         between: 0.003,
@@ -98,7 +101,7 @@ const MACHINES: [Machine; 5] = [
         drift: 0.0,
         outliers: 0.02,
     },
-    Machine {
+    RestlessMachine {
         name: "drift, outliers, 5 rounds",
         rounds: 5,
         between: 0.01,
@@ -107,7 +110,7 @@ const MACHINES: [Machine; 5] = [
         drift: 0.01,
         outliers: 0.05,
     },
-    Machine {
+    RestlessMachine {
         name: "restless rounds, 5",
         rounds: 5,
         between: 0.03,
@@ -116,7 +119,7 @@ const MACHINES: [Machine; 5] = [
         drift: 0.0,
         outliers: 0.05,
     },
-    Machine {
+    RestlessMachine {
         name: "drift, outliers, 10 rounds",
         rounds: 10,
         between: 0.01,
@@ -125,7 +128,7 @@ const MACHINES: [Machine; 5] = [
         drift: 0.01,
         outliers: 0.05,
     },
-    Machine {
+    RestlessMachine {
         name: "long memory, 20 rounds",
         rounds: 20,
         between: 0.01,
@@ -136,7 +139,7 @@ const MACHINES: [Machine; 5] = [
     },
 ];
 
-impl Machine {
+impl RestlessMachine {
     /// The rounds of one case. What a round does to everybody is given.
     fn rounds(&self, rng: &mut Xoshiro256PlusPlus, common: &[f64]) -> Vec<Vec<f64>> {
         let uniform = Uniform::new(0.0, 1.0).ok();
@@ -213,6 +216,7 @@ fn visits(rounds: Vec<Vec<f64>>, times: f64) -> Vec<Visit> {
         .zip(rounds)
         .map(|(round, samples)| Visit {
             round,
+            start: round,
             samples: samples.iter().map(|sample| sample * times).collect(),
         })
         .collect()

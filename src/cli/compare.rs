@@ -8,17 +8,19 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::args::{CompareArgs, PointArgs};
-use super::{REGRESSION, comparison_text, output};
+use super::{Context, REGRESSION, comparison_text, output};
 use powerband_core::base::atomic_file;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::comparison::{self, Comparison, Pair, Side};
+use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export;
+use powerband_store::library;
 
 /// Compares and prints.
-pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitCode> {
     if args
         .fail_if_slower
         .is_some_and(|percent| !(0.0..1e6).contains(&percent))
@@ -32,7 +34,13 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         .map(|path| Part::read(path, &args.point))
         .transpose()?;
     check_point(args, &before, after.as_ref())?;
-    let comparisons = compare(args, &before, after.as_ref().unwrap_or(&before))?;
+    let earlier = after
+        .as_ref()
+        .map_or_else(EarlierSessions::default, |after| {
+            earlier_sessions(context, &before.session, &after.session)
+        });
+    let sides = (&before, after.as_ref().unwrap_or(&before));
+    let comparisons = compare(args, sides, &earlier)?;
     if let Some(reason) = comparisons.iter().find_map(|one| one.nothing.clone())
         && comparisons.iter().all(|one| one.pairs.is_empty())
     {
@@ -139,12 +147,31 @@ fn check_point(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyho
     }
 }
 
-fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Vec<Comparison>> {
+/// Sessions of the library that show by how much sessions of these cases differ here.
+pub(super) fn earlier_sessions(
+    context: &Context,
+    before: &Session,
+    after: &Session,
+) -> EarlierSessions {
+    let folder = &context.paths.library;
+    EarlierSessions::from_sessions(&library::earlier_sessions(
+        folder,
+        &Default::default(),
+        before,
+        after,
+    ))
+}
+
+fn compare(
+    args: &CompareArgs,
+    (before, after): (&Part, &Part),
+    earlier: &EarlierSessions,
+) -> anyhow::Result<Vec<Comparison>> {
     let first = before.setup(args.before_setup.as_deref())?;
     let second = after.setup(args.after_setup.as_deref())?;
     let is_one = args.after.is_none();
     let pair = |first: usize, second: usize| {
-        comparison::compare_setups(&before.side(first), &after.side(second))
+        comparison::compare_setups_beside(&before.side(first), &after.side(second), earlier)
     };
     let n_after = after.session.plan.setups.len();
     let comparisons = match (first, second) {
@@ -165,7 +192,11 @@ fn compare(args: &CompareArgs, before: &Part, after: &Part) -> anyhow::Result<Ve
         }
         (Some(first), None) => vec![pair(first, same_or_only(before, first, after)?)],
         (None, Some(second)) => vec![pair(same_or_only(after, second, before)?, second)],
-        (None, None) => vec![comparison::between(&before.side(0), &after.side(0))],
+        (None, None) => vec![comparison::between(
+            &before.side(0),
+            &after.side(0),
+            earlier,
+        )],
     };
     Ok(comparisons)
 }

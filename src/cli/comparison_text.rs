@@ -2,6 +2,7 @@
 
 use super::args::Detail;
 use super::{flags_text, fleet};
+use powerband_core::base::humanize;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
@@ -83,15 +84,28 @@ fn flags(pairs: &[Pair], detail: Detail) -> String {
     flags_text::flags(rows, detail)
 }
 
+/// Each reason once, with the case that has it, or with how many have it.
 fn reasons(pairs: &[Pair]) -> String {
-    pairs
-        .iter()
-        .filter_map(|pair| {
-            let reason = pair.verdict.reason.as_ref()?;
-            Some(format!(
-                "· {} {}: {reason}.\n",
-                pair.after.setup_label, pair.after_point
-            ))
-        })
-        .collect()
+    let reason_of = |pair: &Pair| pair.verdict.reason.clone();
+    let mut texts = String::new();
+    for (place, pair) in pairs.iter().enumerate() {
+        let Some(reason) = reason_of(pair) else {
+            continue;
+        };
+        if pairs[..place]
+            .iter()
+            .any(|one| reason_of(one).as_ref() == Some(&reason))
+        {
+            continue;
+        }
+        let such = pairs
+            .iter()
+            .filter(|one| reason_of(one).as_ref() == Some(&reason));
+        let whose = match such.count() {
+            1 => format!("{} {}", pair.after.setup_label, pair.after_point),
+            several => humanize::of_many(several as u64, "case"),
+        };
+        texts.push_str(&format!("· {whose}: {reason}.\n"));
+    }
+    texts
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow, bail};
 
 use super::args::ExportArgs;
+use super::compare::earlier_sessions;
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
 use powerband_core::domain::point::Point;
@@ -124,6 +125,9 @@ fn chart(
         material.others = parts.collect();
     } else {
         material.before = parts.next();
+    }
+    if let Some(before) = &material.before {
+        material.earlier = earlier_sessions(context, before.session, session);
     }
     material.rules = Some(&rules);
     material.roofs = &roofs;

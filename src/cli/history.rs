@@ -10,7 +10,7 @@ use super::args::HistoryArgs;
 use super::{Context, output};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::history::{self, Followed, History};
+use powerband_findings::analysis::history::{self, AgainstEarlier, Followed, History};
 use powerband_findings::export::comparison::pair;
 use powerband_findings::tables::{self, view::View};
 use powerband_store::{library, session_file};
@@ -106,6 +106,7 @@ fn document((followed, history): &(Followed, History)) -> Value {
             "session": point.name,
             "created": point.created,
             "median_ms": point.row.latency_ns.as_ref().map(|times| times.median / 1e6),
+            "since_earlier": point.since_earlier.as_ref().map(against_earlier),
             "since_last": point.since_last.as_ref().map(pair),
             "since_first": point.since_first.as_ref().map(pair),
             "changed": point.changed.iter().map(|changed| changed.what).collect::<Vec<_>>(),
@@ -117,5 +118,16 @@ fn document((followed, history): &(Followed, History)) -> Value {
         "model_sha256": followed.sha256,
         "points": points.collect::<Vec<_>>(),
         "trend": history.trend,
+    })
+}
+
+fn against_earlier(found: &AgainstEarlier) -> Value {
+    let interval = found.ratio.ci95;
+    json!({
+        "sessions": found.sessions,
+        "speed_up": found.ratio.speed_up,
+        "interval": interval.map(|interval| [interval.low, interval.high]),
+        "verdict": found.verdict.call.name(),
+        "reason": found.verdict.reason,
     })
 }

@@ -286,7 +286,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
             | Command::Manual(_),
         ) => Ok(ExitCode::SUCCESS),
         Some(Command::Bench(args)) => bench::run(&context, &args),
-        Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Compare(args)) => compare::run(&context, &args),
         Some(Command::Journey(args)) => journey::run(&args),
         Some(Command::Import(args)) => import::run(&context, &args),
         Some(Command::Kernels(args)) => kernels::run(&context, &args),

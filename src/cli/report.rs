@@ -4,9 +4,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::args::ReportArgs;
+use super::compare::earlier_sessions;
 use super::{Context, output};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::export::report::{self as files, Format};
 use powerband_findings::report::Layout;
 use powerband_findings::report::material::{Material, Source};
@@ -25,7 +27,13 @@ pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCo
     for objection in &rules.objections {
         output::note(&format!("In the settings, {objection}"));
     }
+    let earlier = second
+        .as_ref()
+        .map_or_else(EarlierSessions::default, |after| {
+            earlier_sessions(context, &first, after)
+        });
     let material = Material {
+        earlier,
         first: source(&first, &args.session),
         second: second
             .as_ref()

@@ -136,7 +136,7 @@ fn sessions_are_compared_with_what_differs_above_the_numbers() {
     measure(
         &home,
         "b.ron",
-        &["fake,fixed=300"],
+        &["fake,fixed=100"],
         &["--batch", "1,2,8", "--rounds", "4"],
     );
     let compared = home.run(&["compare", "a.ron", "b.ron"]);
@@ -148,10 +148,76 @@ fn sessions_are_compared_with_what_differs_above_the_numbers() {
             .unwrap_or_else(|| panic!("{word}: {compared:#?}"))
     };
     assert!(place("not interleaved") < place("Speed-up"));
-    assert!(place("  Options: ") < place("2.00 ×"));
+    assert!(place("  Options: ") < place("3.33 ×"));
     assert!(place("2 faster") > place("Verdict"));
+    assert!(place("· 2 cases: not interleaved; ") > place("2 faster"));
     let one = home.run(&["compare", "a.ron", "b.ron", "--batch", "2", "--json"]);
     assert_eq!(verdicts(&one), ["faster"]);
+    assert_eq!(
+        one.json()["comparisons"][0]["pairs"][0]["interleaved"],
+        false
+    );
+}
+
+/// Five earlier sessions in the library show that sessions differ by a tenth, and a difference of a fifth is no change;
+/// where they hardly differ, it is one.
+#[test]
+fn what_sessions_differ_by_is_no_change() {
+    let home = Home::new();
+    let library = home.path("home/sessions");
+    fs::create_dir_all(&library).expect("a library");
+    measure(
+        &home,
+        "a.ron",
+        &["fake"],
+        &["--batch", "1", "--rounds", "4"],
+    );
+    let session = session_file::read(&home.path("a.ron")).expect("a session");
+    let session = session.session;
+    let write = |path: &Path, day: usize, times: f64| {
+        let mut session = session.clone();
+        session.created = format!("2001-01-{day:02}T00:00:00Z");
+        session.plan.seed = day as u64;
+        for round in &mut session.cases[0].rounds {
+            for sample in &mut round.samples_ns {
+                *sample = (*sample as f64 * times) as u64;
+            }
+        }
+        session_file::write(path, &session).expect("a place for it");
+    };
+    let earlier = |spread: f64| {
+        for (day, draw) in (1..).zip([0.0, 1.1, -0.9, 0.7, -1.0, 0.2]) {
+            write(
+                &library.join(format!("{day}.ron")),
+                day,
+                1.0 + spread * draw,
+            );
+        }
+    };
+    write(&home.path("a.ron"), 7, 1.0);
+    write(&home.path("b.ron"), 8, 1.2);
+    let compared = || home.run(&["compare", "a.ron", "b.ron", "--json"]);
+    let reason = |run: &Run| {
+        let reason = &run.json()["comparisons"][0]["pairs"][0]["reason"];
+        reason.as_str().unwrap_or_default().to_owned()
+    };
+    // Without earlier ones.
+    assert_eq!(verdicts(&compared()), ["inconclusive"]);
+    earlier(0.1);
+    let found = compared();
+    assert_eq!(verdicts(&found), ["inconclusive"]);
+    let words = "not interleaved; 6 sessions here differ by 8.";
+    assert!(reason(&found).starts_with(words), "{}", reason(&found));
+    earlier(0.01);
+    let found = compared();
+    assert_eq!(verdicts(&found), ["slower"]);
+    let words = "not interleaved; 6 sessions here differ by 0.8";
+    assert!(reason(&found).starts_with(words), "{}", reason(&found));
+    // The report has the same verdict.
+    let report = ["report", "a.ron", "b.ron", "--to", "r.md"];
+    assert_eq!(home.run(&report).status, Some(0));
+    let report = fs::read_to_string(home.path("r.md")).expect("a report");
+    assert!(report.contains("6 sessions here differ by 0.8"), "{report}");
 }
 
 #[test]
@@ -381,7 +447,7 @@ fn a_setup_may_have_a_model_of_its_own() {
 #[test]
 fn a_case_is_followed_through_sessions() {
     let home = Home::new();
-    for (file, item) in [("a.ron", "200"), ("b.ron", "201"), ("c.ron", "400")] {
+    for (file, item) in [("a.ron", "200"), ("b.ron", "201"), ("c.ron", "2200")] {
         // The same setup over time: what changed is behind it.
         measure(
             &home,
@@ -416,12 +482,16 @@ fn a_case_is_followed_through_sessions() {
     let points = document["cases"][0]["points"].as_array().unwrap().clone();
     let call = |point: &Value, against: &str| point[against]["verdict"].clone();
     assert_eq!(points.len(), 3);
-    assert_eq!(call(&points[1], "since_last"), "same");
+    // Of how two sessions differ nothing is known.
+    assert_eq!(call(&points[1], "since_last"), "inconclusive");
+    assert_eq!(call(&points[1], "since_earlier"), "inconclusive");
+    assert_eq!(call(&points[2], "since_earlier"), "slower");
+    assert_eq!(points[2]["since_earlier"]["sessions"], 2);
     assert_eq!(call(&points[2], "since_last"), "slower");
     assert_eq!(call(&points[2], "since_first"), "slower");
     let text = home.run(&["history", "b.ron", "a.ron", "c.ron"]).out;
     assert!(
-        text.contains("3 sessions: the last is slower than the first"),
+        text.contains("3 sessions: the last is slower than the mean of 2 sessions before it"),
         "{text}"
     );
     home.run(&["history", "a.ron", "--batch", "7"])

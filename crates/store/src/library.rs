@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
+use powerband_core::domain::session::Session;
 
 pub use super::edit::{duplicate, edit, rename, unique_tags};
 pub use super::head::{Entry, Stamp, entry};
-use super::trace_notes;
+use super::{session_file, trace_notes};
+
+/// So many earlier sessions are read at most: enough for knowing how they differ, and read in a moment.
+const MOST_EARLIER: usize = 40;
 
 /// A file of the library as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +75,39 @@ pub fn scan(folder: &Path, known: &BTreeMap<PathBuf, Scanned>) -> BTreeMap<PathB
         .collect()
 }
 
+/// Sessions of a folder, newest first and not too many, that began before the later one of two and whose heads say that
+/// they may have their cases: they show by how much sessions differ here. None where the two took turns. What is known
+/// and has not changed is not looked at again; what cannot be read is passed over.
+pub fn earlier_sessions(
+    folder: &Path,
+    known: &BTreeMap<PathBuf, Scanned>,
+    before: &Session,
+    after: &Session,
+) -> Vec<Session> {
+    if before.is_of_one_run_with(after) {
+        return Vec::new();
+    }
+    let last = before.created.as_str().max(&after.created);
+    let is_meant = |entry: &Entry| {
+        let has = |session: &Session| {
+            let mut points = session.plan.points.iter();
+            entry.model == session.model.name && points.any(|point| entry.points.contains(point))
+        };
+        entry.created.as_str() < last && (has(before) || has(after))
+    };
+    let found = scan(folder, known).into_values();
+    let mut entries: Vec<Entry> = found
+        .filter_map(|scanned| scanned.entry.ok().filter(is_meant))
+        .collect();
+    entries.sort_by(|one, other| other.created.cmp(&one.created));
+    entries.truncate(MOST_EARLIER);
+    let read = entries.iter().filter_map(|entry| {
+        let opened = session_file::read(&entry.path).ok()?;
+        Some(opened.session)
+    });
+    read.collect()
+}
+
 fn session_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(folder)
         .into_iter()
@@ -103,7 +140,7 @@ pub fn safe(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{session_file, testing};
+    use super::super::testing;
     use super::*;
 
     #[test]
@@ -122,6 +159,42 @@ mod tests {
         let second = new_path(&paths, "a", "2026-11-21T06:02:03Z").unwrap();
         assert!(second.ends_with("a-20261121-060203-2.ron"), "{second:?}");
         assert_eq!(list(&paths), [first]);
+    }
+
+    #[test]
+    fn earlier_sessions_are_those_that_may_have_the_cases() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = |created: &str, change: fn(&mut Session)| {
+            let mut session = testing::session();
+            session.created = created.to_owned();
+            change(&mut session);
+            session
+        };
+        let write = |name: &str, session: &Session| {
+            session_file::write(&folder.path().join(name), session).unwrap();
+        };
+        write("old.ron", &made("2026-01-01T00:00:00Z", |_| ()));
+        write("newer.ron", &made("2026-01-02T00:00:00Z", |_| ()));
+        write("later.ron", &made("2026-01-09T00:00:00Z", |_| ()));
+        write(
+            "other.ron",
+            &made("2026-01-03T00:00:00Z", |one| {
+                one.model.name = "other".into()
+            }),
+        );
+        fs::write(folder.path().join("broken.ron"), "rubbish").unwrap();
+        let (before, after) = (
+            made("2026-01-05T00:00:00Z", |_| ()),
+            made("2026-01-08T00:00:00Z", |_| ()),
+        );
+        let created = |before: &Session, after: &Session| -> Vec<String> {
+            let found = earlier_sessions(folder.path(), &BTreeMap::new(), before, after);
+            found.into_iter().map(|one| one.created).collect()
+        };
+        let both = ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"];
+        assert_eq!(created(&before, &after), both);
+        assert_eq!(created(&after, &before), both);
+        assert!(created(&before, &before).is_empty(), "they took turns");
     }
 
     #[test]

@@ -305,8 +305,9 @@ pub(crate) enum Arrivals {
   powerband compare main.ron branch.ron --fail-if-slower=2
 
 The verdict is faster or slower where the whole 95 % interval of the ratio lies beyond the noise floor
-(1 %, or the spread of a setup against itself), same where it lies within the floor, else inconclusive,
-with the number of rounds that would settle it.
+(1 %, or the spread of a setup against itself; 5 % after one start of a worker), same where it lies within
+the floor, else inconclusive, with the number of rounds that would settle it. Two sessions were not
+interleaved: their interval is as wide as earlier sessions of the library differ.
 
 Exit status: 0 fine, 1 something is slower and --fail-if-slower was given, 2 nothing to compare.")]
 pub(crate) struct CompareArgs {

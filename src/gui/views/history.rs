@@ -108,7 +108,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
 fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
-            .on_hover_text("One point per session with its 95 % interval; a word marks sessions that are faster or slower than the previous one");
+            .on_hover_text("One point per session with its 95 % interval; a word marks sessions that are faster or slower than the mean of the earlier ones");
         label::quiet(ui, &found.history.trend);
         if !found.chart.is_empty() {
             let look = Look {
@@ -171,9 +171,9 @@ fn told(point: &HistoryPoint) -> String {
             humanize::duration_ns(interval.high)
         ));
     }
-    lines.extend(point.since_last.as_ref().map(|pair| {
-        let call = pair.verdict.call.name();
-        format!("{call} vs. the previous session")
+    lines.extend(point.since_earlier.as_ref().map(|one| {
+        let sessions = humanize::of_many(one.sessions as u64, "earlier session");
+        format!("{} vs. {sessions}", one.verdict.call)
     }));
     lines.join("\n")
 }

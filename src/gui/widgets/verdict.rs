@@ -25,13 +25,13 @@ pub(crate) fn word(ui: &mut Ui, call: Call) -> Response {
 
 fn grounds(verdict: &Verdict) -> String {
     let rule = match verdict.call {
-        Call::Faster | Call::Slower => "The whole 95 % interval lies beyond the noise floor.",
-        Call::Same => "The 95 % interval lies within the noise floor.",
+        Call::Faster | Call::Slower => "The whole interval lies beyond the noise floor.",
+        Call::Same => "The interval lies within the noise floor.",
         Call::Inconclusive => "The measurements do not decide it.",
     };
     let floor = verdict.floor.map_or_else(String::new, |floor| {
         format!(
-            " Noise floor ±{:.1} %: 1 %, or the difference between rounds of one setup.",
+            " Noise floor ±{:.1} %: 1 %, or the difference between rounds of one setup; 5 % after one start of a worker.",
             floor * 100.0
         )
     });

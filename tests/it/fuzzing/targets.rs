@@ -7,6 +7,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::breakdown::{self, Level};
 use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::analysis::kernel_comparison;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::detail::Look;
@@ -182,6 +183,7 @@ fn report_on(session: &Session, rules: &Rules) {
         let material = Material {
             first: source(),
             second: layout.is_of_two.then(source),
+            earlier: EarlierSessions::default(),
             rules,
             title: None,
         };

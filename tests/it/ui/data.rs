@@ -264,6 +264,7 @@ impl Made<'_> {
             let spent_ns = samples_ns.iter().sum::<u64>() * 101 / 100;
             case.rounds.push(Round {
                 round,
+                start: Some(round),
                 started_ns: 0,
                 spent_ns,
                 samples_ns,

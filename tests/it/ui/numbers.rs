@@ -5,6 +5,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::comparison::{self, Metric};
+use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::report;
 use powerband_findings::report::document::{Block, Document, Table};
 use powerband_findings::report::material::{Material, Source};
@@ -171,6 +172,7 @@ fn reports_agree(session: &Session, seed: u64) {
         let document = layout.write(&Material {
             first: source(),
             second: layout.is_of_two.then(source),
+            earlier: EarlierSessions::default(),
             rules: &rules,
             title: None,
         });

@@ -5,6 +5,8 @@ pub(crate) mod commands;
 pub(crate) mod palette;
 mod update;
 
+pub(crate) use update::Earlier;
+
 use powerband_core::domain::point::{BATCH, Point};
 use std::sync::Arc;
 

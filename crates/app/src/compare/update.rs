@@ -1,17 +1,22 @@
 //! Actions on the comparison, and its results.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{CompareState, Pick};
 use crate::App;
 use crate::action::Compare;
 use crate::inbox::{FindingMessage, Message};
+use crate::sessions::LIVE;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{self, Comparison, Side};
+use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::tables::fleet_effects::of_all;
 use powerband_findings::tables::metrics::of_metrics;
 use powerband_findings::tables::pairs::of_pairs;
+use powerband_store::library::{self, Scanned};
 
 impl App {
     pub(crate) fn compare(&mut self, change: &Compare) {
@@ -41,14 +46,16 @@ impl App {
             return;
         };
         self.compare.busy = Some((before, after));
+        let earlier = self.earlier(&b.0, &a.0);
         self.jobs.spawn("compare", move |outlet| {
             let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
             let compare = if before.whole {
-                comparison::compare_sessions
+                comparison::compare_sessions_beside
             } else {
-                comparison::compare_setups
+                comparison::compare_setups_beside
             };
-            let result = compare(&as_side(&first), &as_side(&second));
+            let earlier = earlier.read(&first.0, &second.0);
+            let result = compare(&as_side(&first), &as_side(&second), &earlier);
             outlet.send(Message::Finding(FindingMessage::Compared(
                 before,
                 after,
@@ -89,6 +96,42 @@ impl App {
         self.compare_if_wanted();
         self.compare
             .redraw(&self.sessions, &self.curves.options, self.curves.pin);
+    }
+}
+
+/// Where earlier sessions are found, which show by how much sessions differ where nothing was changed.
+pub(crate) struct Earlier {
+    open: Vec<Arc<Session>>,
+    /// The library with what is known of it; nothing where no file is to be read.
+    library: Option<(PathBuf, BTreeMap<PathBuf, Scanned>)>,
+}
+
+impl App {
+    /// For two sessions. A run that measures is not disturbed by reading files; two that took turns need none.
+    pub(crate) fn earlier(&self, before: &Session, after: &Session) -> Earlier {
+        let is_apart = !before.is_of_one_run_with(after);
+        let saved = self.sessions.iter().filter(|open| open.id != LIVE);
+        let folder = &self.place.paths.library;
+        Earlier {
+            open: saved
+                .filter(|_| is_apart)
+                .map(|open| Arc::clone(&open.session))
+                .collect(),
+            library: (is_apart && !self.is_running())
+                .then(|| (folder.clone(), self.library.found.clone())),
+        }
+    }
+}
+
+impl Earlier {
+    /// Reads them.
+    pub(crate) fn read(&self, before: &Session, after: &Session) -> EarlierSessions {
+        let mut earlier = EarlierSessions::from_sessions(self.open.iter().map(AsRef::as_ref));
+        if let Some((folder, known)) = &self.library {
+            let found = library::earlier_sessions(folder, known, before, after);
+            found.iter().for_each(|session| earlier.add(session));
+        }
+        earlier
     }
 }
 

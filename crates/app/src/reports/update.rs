@@ -26,11 +26,13 @@ impl App {
         } else {
             path
         };
+        let earlier = second.map(|after| self.earlier(&first.session, &after.session));
         let (first, second) = (Part::of(first), second.map(Part::of));
         self.exports_to(&path);
         let paths = self.place.paths.clone();
         self.jobs.spawn("report", move |outlet| {
-            work::write(&first, second.as_ref(), &paths, &path, outlet);
+            let second = second.as_ref().zip(earlier.as_ref());
+            work::write(&first, second, &paths, &path, outlet);
         });
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::compare::Earlier;
 use crate::inbox::Message;
 use crate::jobs::Outlet;
 use crate::sessions::OpenSession;
@@ -40,7 +41,7 @@ impl Part {
 /// Writes a report with the usual layout.
 pub(crate) fn write(
     first: &Part,
-    second: Option<&Part>,
+    second: Option<(&Part, &Earlier)>,
     paths: &Paths,
     path: &Path,
     outlet: &Outlet,
@@ -48,9 +49,11 @@ pub(crate) fn write(
     let written = Layout::choose(None, second.is_some()).and_then(|layout| {
         let own = settings::read(&paths.settings);
         let rules = Rules::with(&own.map(|own| own.categories).unwrap_or_default());
+        let earlier = second.map(|(after, earlier)| earlier.read(&first.session, &after.session));
         let document = layout.write(&Material {
             first: first.source(),
-            second: second.map(Part::source),
+            second: second.map(|(after, _)| after.source()),
+            earlier: earlier.unwrap_or_default(),
             rules: &rules,
             title: None,
         });

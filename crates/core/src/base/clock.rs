@@ -61,6 +61,12 @@ pub(crate) fn utc_from_unix(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// Seconds since 1970 of a moment, RFC 3339; nothing where it is none.
+pub fn unix_seconds(utc: &str) -> Option<i64> {
+    let moment = DateTime::parse_from_rfc3339(utc).ok()?;
+    Some(moment.timestamp())
+}
+
 /// Shows UTC from now on, for tests whose words and pictures are the same everywhere.
 pub fn show_utc() {
     SHOWS_UTC.store(true, Ordering::Relaxed);
@@ -122,6 +128,8 @@ mod tests {
         assert_eq!(utc_from_unix(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(utc_from_unix(1_000_000_000), "2001-09-09T01:46:40Z");
         assert_eq!(utc_from_unix(4_102_444_799), "2099-12-31T23:59:59Z");
+        assert_eq!(unix_seconds("2000-02-29T00:00:00Z"), Some(951_782_400));
+        assert_eq!(unix_seconds("yesterday"), None);
     }
 
     #[test]

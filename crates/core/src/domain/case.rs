@@ -178,11 +178,90 @@ impl Case {
     pub fn spent_ns(&self) -> u64 {
         self.rounds.iter().map(|round| round.spent_ns).sum()
     }
+
+    /// For each round the start of its setup's worker that it belongs to, numbered from 0 in their order. Where rounds do
+    /// not say it, they are of one start for each sitting, of which `first_rounds` has the first round of each later
+    /// one; or each round is a start, where the worker was restarted for every visit.
+    pub fn starts(&self, first_rounds: &[u32], is_restarted: bool) -> Vec<u32> {
+        let start = |round: &Round| match round.start {
+            Some(start) => (0, start),
+            None if is_restarted => (1, round.round),
+            None => (
+                1,
+                first_rounds.iter().filter(|&&n| n <= round.round).count() as u32,
+            ),
+        };
+        let mut known = Vec::new();
+        let mut starts = Vec::with_capacity(self.rounds.len());
+        for round in &self.rounds {
+            let start = start(round);
+            let place = known.iter().position(|one| *one == start);
+            starts.push(place.unwrap_or(known.len()) as u32);
+            if place.is_none() {
+                known.push(start);
+            }
+        }
+        starts
+    }
+
+    /// The samples, in nanoseconds, in the groups that are independent of each other: start by start where there are
+    /// several, else round by round.
+    pub fn independent_samples(&self, starts: &[u32]) -> Vec<Vec<f64>> {
+        let has_several = starts.iter().any(|&start| start > 0);
+        let mut groups: Vec<Vec<f64>> = Vec::new();
+        for (place, (round, &start)) in self.rounds.iter().zip(starts).enumerate() {
+            let group = if has_several { start as usize } else { place };
+            groups.resize(groups.len().max(group + 1), Vec::new());
+            let samples = round.samples_ns.iter().map(|&ns| ns as f64);
+            groups[group].extend(samples);
+        }
+        groups
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn case(starts: &[Option<u32>]) -> Case {
+        let mut case = Case::pending(CaseKey {
+            setup: 0,
+            point: Point::of_batch(1),
+        });
+        case.rounds = (0..)
+            .zip(starts)
+            .map(|(round, &start)| Round {
+                round,
+                start,
+                samples_ns: vec![u64::from(round)],
+                ..Round::default()
+            })
+            .collect();
+        case
+    }
+
+    #[test]
+    fn rounds_belong_to_the_start_of_their_worker() {
+        let recorded = case(&[Some(0), Some(0), Some(3), Some(4)]);
+        assert_eq!(recorded.starts(&[], false), [0, 0, 1, 2]);
+        let of_before = case(&[None; 4]);
+        assert_eq!(of_before.starts(&[], false), [0; 4]);
+        assert_eq!(of_before.starts(&[2, 3], false), [0, 0, 1, 2]);
+        assert_eq!(of_before.starts(&[], true), [0, 1, 2, 3]);
+        // Rounds that were added later say it, those of before do not.
+        let grown = case(&[None, None, Some(0), Some(1)]);
+        assert_eq!(grown.starts(&[2], false), [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn samples_are_independent_by_start_where_there_are_several() {
+        let several = case(&[Some(0), Some(0), Some(1)]);
+        let groups = several.independent_samples(&several.starts(&[], false));
+        assert_eq!(groups, [vec![0.0, 1.0], vec![2.0]]);
+        let one = case(&[Some(0), Some(0), Some(0)]);
+        let groups = one.independent_samples(&one.starts(&[], false));
+        assert_eq!(groups, [vec![0.0], vec![1.0], vec![2.0]]);
+    }
 
     #[test]
     fn a_round_of_an_older_session_has_no_start() {

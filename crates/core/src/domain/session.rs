@@ -12,7 +12,7 @@ use super::examination::Examination;
 use super::machine::RemoteMachine;
 use super::model::{ModelRef, Network};
 use super::outcome::Outcome;
-use super::plan::Plan;
+use super::plan::{Keeping, Plan};
 use super::profile::{Profile, Tool};
 use super::reported::Reported;
 use super::roofs::Roofs;
@@ -160,6 +160,14 @@ impl Session {
             first_round,
         });
         self
+    }
+
+    /// For each round of a case the start of its setup's worker, numbered from 0.
+    pub fn starts(&self, case: &Case) -> Vec<u32> {
+        let first_rounds: Vec<u32> = self.sittings.iter().map(|one| one.first_round).collect();
+        // Several setups that live one at a time end each other's workers at every visit.
+        let is_restarted = self.plan.keeping == Keeping::OneAtATime && self.plan.setups.len() > 1;
+        case.starts(&first_rounds, is_restarted)
     }
 
     /// The number that the next round would have.

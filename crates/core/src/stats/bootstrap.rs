@@ -1,4 +1,5 @@
-//! The uncertainty of a median, by resampling rounds.
+//! The uncertainty of a median, by resampling rounds, or starts of the worker where there are several: a start
+//! is then what is called a round here.
 //!
 //! Iterations inside a round share its heat and its neighbours, so they are not independent; rounds
 //! nearly are. Each resample draws as many rounds as there are, with replacement, and takes the samples

@@ -11,6 +11,7 @@ pub mod pareto;
 pub mod percentiles;
 pub mod ranking;
 pub mod ratio;
+pub mod session_spread;
 pub mod share;
 pub mod signed_rank;
 pub mod student;

@@ -2,12 +2,19 @@
 //!
 //! Each round's median stands for the round, because iterations inside a round are not independent.
 //! Rounds in which both cases had their turn are paired: what slowed the machine down for the whole
-//! round drops out. The estimate is the mean of the logarithms of the rounds' ratios, its 95 % interval
-//! is Student's: the textbook's paired t interval, on logarithms so that a ratio and its inverse are
-//! treated alike. Cases measured at different times have no pairs; their interval is Welch's (1947).
-//! Assumes rounds that could be exchanged.
+//! round drops out. Rounds of one start of a worker are not independent either, because a process is a draw
+//! too: its memory lies where it lies. The unit is therefore the start: the mean of the logarithms of its rounds'
+//! ratios. The estimate is the mean of the starts, its 95 % interval is Student's: the textbook's paired t interval,
+//! on logarithms so that a ratio and its inverse are treated alike. Where there was one start only, the interval is
+//! that of its rounds, and does not show how the next start would differ.
+//!
+//! Cases measured at different times have no pairs. Their interval is a 99 % one, of Welch's (1947) variance or of
+//! that of sessions (`session_spread`), whichever is more. Assumes starts that could be exchanged.
+
+use std::collections::BTreeMap;
 
 use super::bootstrap::Interval;
+use super::session_spread::SessionSpread;
 use super::student;
 use super::summary::{mean, median, standard_deviation};
 
@@ -21,6 +28,8 @@ pub(crate) const MOST_ROUNDS: u32 = 2_000;
 pub struct Visit {
     /// Number of the round.
     pub round: u32,
+    /// Number of the start of its worker.
+    pub start: u32,
     /// Its samples, in the order in which they came.
     pub samples: Vec<f64>,
 }
@@ -36,8 +45,11 @@ pub struct Estimate {
     pub freedom: f64,
     /// Rounds that it rests on: pairs, or those of the side that has fewer.
     pub rounds: u32,
-    /// Whether the rounds are pairs.
-    pub is_paired: bool,
+    /// Starts of workers that it rests on: those of pairs that share none, or those of the side that has fewer. With
+    /// one, the error is that of the rounds.
+    pub starts: u32,
+    /// How much sessions differ, where the rounds are no pairs.
+    pub apart: Option<SessionSpread>,
     /// How far off a comparison of so many rounds of one case with itself may be, as a logarithm.
     pub spread: f64,
 }
@@ -48,12 +60,18 @@ impl Estimate {
         self.ln.exp()
     }
 
-    /// Half the width of the 95 % interval of the logarithm.
+    /// Half the width of the interval of the logarithm: of the 95 % interval of pairs, of the 99 % interval of what is
+    /// no pair.
     pub fn half_width(&self) -> f64 {
-        student::t975(self.freedom) * self.error
+        match self.apart {
+            None => student::t975(self.freedom) * self.error,
+            Some(sessions) => {
+                (student::t995(self.freedom) * self.error).max(sessions.least_half_width())
+            }
+        }
     }
 
-    /// The 95 % interval of the ratio.
+    /// The interval of the ratio.
     pub fn interval(&self) -> Interval {
         let half = self.half_width();
         Interval {
@@ -62,19 +80,16 @@ impl Estimate {
         }
     }
 
-    /// The same after so many rounds in all, if rounds go on to scatter as they did.
+    /// The same after so many rounds in all, if rounds go on to scatter as they did. Each round that is added is a
+    /// start of its own.
     pub fn after(&self, rounds: u32) -> Self {
         let narrower = (f64::from(self.rounds) / f64::from(rounds)).sqrt();
-        let freedom = f64::from(rounds) - 1.0;
+        let starts = self.starts + rounds.saturating_sub(self.rounds);
         Self {
             error: self.error * narrower,
-            // Two sides that are not paired have twice the freedom.
-            freedom: if self.is_paired {
-                freedom
-            } else {
-                2.0 * freedom
-            },
+            freedom: f64::from(starts.max(2)) - 1.0,
             rounds,
+            starts,
             spread: self.spread * narrower,
             ..*self
         }
@@ -103,65 +118,159 @@ impl Estimate {
 /// out. Nothing for fewer than two pairs, or where a time is not above zero.
 pub fn paired(before: &[Visit], after: &[Visit]) -> Option<Estimate> {
     let mut ratios = Vec::new();
+    let mut units: Vec<Vec<f64>> = Vec::new();
     let mut visits = Vec::new();
+    let mut last: Option<(u32, u32)> = None;
     for first in before {
         let Some(second) = after.iter().find(|second| second.round == first.round) else {
             continue;
         };
-        ratios.push(ln_median(first)? - ln_median(second)?);
+        let ratio = ln_median(first)? - ln_median(second)?;
+        ratios.push(ratio);
+        // What shares a start with the pair before, on either side, is not independent of it.
+        let is_another = last.is_none_or(|(a, b)| a != first.start && b != second.start);
+        last = Some((first.start, second.start));
+        match units.last_mut().filter(|_| !is_another) {
+            Some(unit) => unit.push(ratio),
+            None => units.push(vec![ratio]),
+        }
         visits.extend([first, second]);
     }
-    let n = ratios.len() as f64;
-    let ln = mean(&ratios)?;
+    let n_starts = units.len() as u32;
+    let rounds = ratios.len();
+    let values = start_means(units, ratios);
+    let n = values.len() as f64;
+    let ln = mean(&values)?;
     Some(Estimate {
         ln,
-        error: standard_deviation(&ratios, ln)? / n.sqrt(),
+        error: standard_deviation(&values, ln)? / n.sqrt(),
         freedom: n - 1.0,
-        rounds: ratios.len() as u32,
-        is_paired: true,
-        spread: spread(&visits, n),
+        rounds: rounds as u32,
+        starts: n_starts,
+        apart: None,
+        spread: spread(&visits, rounds as f64),
     })
 }
 
-/// Compares two cases whose rounds have nothing to do with each other. Nothing where a side has fewer
-/// than two, or where a time is not above zero.
-pub fn unpaired(before: &[Visit], after: &[Visit]) -> Option<Estimate> {
+/// The mean of each start; the rounds themselves where there is one start only.
+fn start_means(starts: Vec<Vec<f64>>, rounds: Vec<f64>) -> Vec<f64> {
+    if starts.len() > 1 {
+        starts.iter().filter_map(|start| mean(start)).collect()
+    } else {
+        rounds
+    }
+}
+
+/// Compares two cases that were not interleaved. Nothing where a side has fewer than two rounds, or where a time is not
+/// above zero.
+pub fn unpaired(before: &[Visit], after: &[Visit], sessions: SessionSpread) -> Option<Estimate> {
     let first = Side::of(before)?;
     let second = Side::of(after)?;
     let (a, b) = (first.variance / first.n, second.variance / second.n);
-    let freedom = if a + b > 0.0 {
+    let welch = if a + b > 0.0 {
         (a + b).powi(2) / (a.powi(2) / (first.n - 1.0) + b.powi(2) / (second.n - 1.0))
     } else {
         first.n + second.n - 2.0
     };
     let visits: Vec<&Visit> = before.iter().chain(after).collect();
-    let rounds = first.n.min(second.n);
-    Some(Estimate {
-        ln: first.mean - second.mean,
-        error: (a + b).sqrt(),
+    let rounds = before.len().min(after.len());
+    // Each side is a draw of a session.
+    let of_sessions = (2.0 * sessions.deviation().powi(2), sessions.freedom());
+    Some(unpaired_estimate(
+        first.mean - second.mean,
+        larger_variance((a + b, welch), of_sessions),
+        (rounds as u32, first.n_starts.min(second.n_starts)),
+        sessions,
+        spread(&visits, rounds as f64),
+    ))
+}
+
+/// Compares the mean of earlier sessions, as logarithms, with one more session. Nothing where there is no earlier
+/// session, where this one has fewer than two rounds, or where a time is not above zero.
+pub fn against_sessions(
+    earlier: &[f64],
+    after: &[Visit],
+    sessions: SessionSpread,
+) -> Option<Estimate> {
+    let side = Side::of(after)?;
+    let of_sessions = (
+        sessions.deviation().powi(2) * (1.0 + 1.0 / earlier.len() as f64),
+        sessions.freedom(),
+    );
+    let own = (side.variance / side.n, side.n - 1.0);
+    let visits: Vec<&Visit> = after.iter().collect();
+    Some(unpaired_estimate(
+        mean(earlier)? - side.mean,
+        larger_variance(own, of_sessions),
+        (after.len() as u32, side.n_starts),
+        sessions,
+        spread(&visits, after.len() as f64),
+    ))
+}
+
+/// The mean of a case's starts, or of its rounds where there is one start only, as a logarithm; nothing where a time is
+/// not above zero, or there is none.
+pub fn ln_mean(visits: &[Visit]) -> Option<f64> {
+    mean(&values_by_start(visits)?.0)
+}
+
+/// The larger one of two variances with their degrees of freedom.
+fn larger_variance(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    if one.0 > other.0 { one } else { other }
+}
+
+fn unpaired_estimate(
+    ln: f64,
+    (variance, freedom): (f64, f64),
+    (rounds, starts): (u32, u32),
+    sessions: SessionSpread,
+    spread: f64,
+) -> Estimate {
+    Estimate {
+        ln,
+        error: variance.sqrt(),
         freedom,
-        rounds: rounds as u32,
-        is_paired: false,
-        spread: spread(&visits, rounds),
-    })
+        rounds,
+        starts,
+        apart: Some(sessions),
+        spread,
+    }
 }
 
 struct Side {
     n: f64,
+    n_starts: u32,
     mean: f64,
     variance: f64,
 }
 
 impl Side {
     fn of(visits: &[Visit]) -> Option<Self> {
-        let medians = visits.iter().map(ln_median).collect::<Option<Vec<f64>>>()?;
-        let mean = mean(&medians)?;
+        let (values, n_starts) = values_by_start(visits)?;
+        let mean = mean(&values)?;
         Some(Self {
-            n: medians.len() as f64,
+            n: values.len() as f64,
+            n_starts,
             mean,
-            variance: standard_deviation(&medians, mean)?.powi(2),
+            variance: standard_deviation(&values, mean)?.powi(2),
         })
     }
+}
+
+/// The logarithms of the medians, as `start_means` has them, and how many starts there are.
+fn values_by_start(visits: &[Visit]) -> Option<(Vec<f64>, u32)> {
+    let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let mut rounds = Vec::with_capacity(visits.len());
+    for visit in visits {
+        let median = ln_median(visit)?;
+        starts.entry(visit.start).or_default().push(median);
+        rounds.push(median);
+    }
+    let n_starts = starts.len() as u32;
+    Some((
+        start_means(starts.into_values().collect(), rounds),
+        n_starts,
+    ))
 }
 
 fn ln_median(visit: &Visit) -> Option<f64> {
@@ -193,47 +302,76 @@ fn spread(visits: &[&Visit], rounds: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Rounds of one start each.
     fn visits(medians: &[f64]) -> Vec<Visit> {
         (0..)
             .zip(medians)
             .map(|(round, &median)| Visit {
                 round,
+                start: round,
                 samples: vec![median; 9],
             })
             .collect()
     }
 
+    /// The same rounds, so many of each start.
+    fn by_start(mut visits: Vec<Visit>, rounds: u32) -> Vec<Visit> {
+        for visit in &mut visits {
+            visit.start = visit.round / rounds;
+        }
+        visits
+    }
+
+    const BEFORE: [f64; 5] = [10.0, 10.4, 9.9, 10.1, 12.0];
+    const AFTER: [f64; 5] = [9.0, 9.5, 9.1, 9.0, 10.6];
+
     #[test]
     fn intervals_equal_scipys() {
-        let before = visits(&[10.0, 10.4, 9.9, 10.1, 12.0]);
-        let after = visits(&[9.0, 9.5, 9.1, 9.0, 10.6]);
+        let (before, after) = (visits(&BEFORE), visits(&AFTER));
         // scipy.stats.ttest_rel(log(before), log(after)).confidence_interval()
         let pairs = paired(&before, &after).unwrap();
         assert!((pairs.ln - 0.10389967239947424).abs() < 1e-9, "{pairs:?}");
-        assert!(
-            (pairs.half_width() - PAIRED_HALF).abs() < 1e-9,
-            "{}",
-            pairs.half_width()
-        );
-        assert_eq!((pairs.rounds, pairs.spread), (5, 0.0));
-        // scipy.stats.ttest_ind(log(before), log(after), equal_var=False)
-        let lone = unpaired(&before, &after).unwrap();
+        let half = pairs.half_width();
+        assert!((half - 0.020622191278414567).abs() < 1e-9, "{half}");
+        assert_eq!((pairs.rounds, pairs.starts, pairs.spread), (5, 5, 0.0));
+        // scipy.stats.ttest_ind(log(before), log(after), equal_var=False).confidence_interval(0.99), which is wider than
+        // what sessions that hardly differ allow for.
+        let calm = SessionSpread::Known {
+            deviation: 0.001,
+            sessions: 9,
+        };
+        let lone = unpaired(&before, &after, calm).unwrap();
         assert!((lone.ln - pairs.ln).abs() < 1e-12);
-        assert!(
-            (lone.freedom - WELCH_FREEDOM).abs() < 1e-9,
-            "{}",
-            lone.freedom
-        );
-        assert!(
-            (lone.half_width() - WELCH_HALF).abs() < 1e-9,
-            "{}",
-            lone.half_width()
-        );
+        let freedom = lone.freedom;
+        assert!((freedom - 7.865751120070182).abs() < 1e-9, "{freedom}");
+        let half = lone.half_width();
+        assert!((half - 0.15910979698137295).abs() < 1e-9, "{half}");
     }
 
-    const PAIRED_HALF: f64 = 0.020622191278414567;
-    const WELCH_FREEDOM: f64 = 7.865751120070182;
-    const WELCH_HALF: f64 = 0.10913115941200907;
+    #[test]
+    fn the_unit_is_the_start() {
+        // Within a start nothing varies, from start to start a lot.
+        let before = by_start(visits(&[10.0, 10.0, 10.5, 10.5, 9.8, 9.8]), 2);
+        let after = by_start(visits(&[10.0; 6]), 2);
+        let pairs = paired(&before, &after).unwrap();
+        assert_eq!((pairs.rounds, pairs.starts, pairs.freedom), (6, 3, 2.0));
+        let each = paired(&visits(&[10.0, 10.5, 9.8]), &visits(&[10.0; 3])).unwrap();
+        assert!((pairs.ln - each.ln).abs() < 1e-12);
+        assert!((pairs.half_width() - each.half_width()).abs() < 1e-12);
+        // Rounds taken for independent would say more than they know.
+        let rounds = paired(&by_start(before.clone(), 1), &by_start(after.clone(), 1)).unwrap();
+        assert!(rounds.half_width() < 0.6 * pairs.half_width());
+        // A start that one side shares through all rounds leaves one unit.
+        let shared = paired(&before, &by_start(after.clone(), 6)).unwrap();
+        assert_eq!((shared.starts, shared.freedom), (1, 5.0));
+        let calm = SessionSpread::Known {
+            deviation: 0.0,
+            sessions: 5,
+        };
+        let lone = unpaired(&before, &after, calm).unwrap();
+        assert_eq!((lone.rounds, lone.starts), (6, 3));
+        assert!((lone.freedom - 2.0).abs() < 1e-9, "{}", lone.freedom);
+    }
 
     #[test]
     fn what_slows_a_whole_round_drops_out_of_pairs() {
@@ -241,7 +379,29 @@ mod tests {
         let after = visits(&[5.0, 10.0, 7.5, 5.5, 20.0]);
         let pairs = paired(&before, &after).unwrap();
         assert!((pairs.ratio() - 2.0).abs() < 1e-9 && pairs.error < 1e-9);
-        assert!(unpaired(&before, &after).unwrap().half_width() > 0.5);
+        let lone = unpaired(&before, &after, SessionSpread::Assumed).unwrap();
+        assert!(lone.half_width() > 0.5);
+    }
+
+    #[test]
+    fn sessions_that_differ_widen_what_is_not_interleaved() {
+        let (before, after) = (visits(&[10.0; 5]), visits(&[9.0; 5]));
+        let half = |sessions| unpaired(&before, &after, sessions).unwrap().half_width();
+        let known = SessionSpread::of_means(&[0.0, 0.12, -0.12, 0.12, -0.12, 0.0]).unwrap();
+        let deviation = known.deviation();
+        // scipy.stats.t.ppf(0.995, 5)
+        let expected = 4.032_142_983_555_227 * deviation * 2.0_f64.sqrt();
+        assert!((half(known) - expected).abs() < 1e-9, "{}", half(known));
+        let assumed = 2.575_834 * 0.05 * 2.0_f64.sqrt();
+        assert!((half(SessionSpread::Assumed) - assumed).abs() < 1e-4);
+        assert!((half(SessionSpread::Narrow) - 1.7_f64.ln()).abs() < 1e-12);
+        assert_eq!(SessionSpread::of_means(&[0.0; 4]), None, "too few");
+        // Against the mean of six, one more session is off by its own draw and by a sixth of theirs.
+        let earlier = [10.0_f64.ln(); 6];
+        let new = against_sessions(&earlier, &after, known).unwrap();
+        assert!((new.ln - (10.0_f64 / 9.0).ln()).abs() < 1e-12);
+        let share = new.half_width() / half(known);
+        assert!((share - (7.0_f64 / 12.0).sqrt()).abs() < 1e-9, "{share}");
     }
 
     #[test]
@@ -258,19 +418,21 @@ mod tests {
     #[test]
     fn times_that_are_none_give_nothing() {
         let fine = visits(&[5.0, 5.0]);
+        let assumed = SessionSpread::Assumed;
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let wrong = visits(&[5.0, wrong]);
             assert_eq!(paired(&fine, &wrong), None);
-            assert_eq!(unpaired(&wrong, &fine), None);
+            assert_eq!(unpaired(&wrong, &fine, assumed), None);
+            assert_eq!(against_sessions(&[1.0], &wrong, assumed), None);
         }
         assert_eq!(paired(&[], &fine), None);
-        assert_eq!(unpaired(&fine, &[]), None);
+        assert_eq!(unpaired(&fine, &[], assumed), None);
+        assert_eq!(against_sessions(&[], &fine, assumed), None);
     }
 
     #[test]
     fn more_rounds_make_the_interval_as_narrow_as_promised() {
-        let before = visits(&[10.0, 10.4, 9.9, 10.1, 12.0]);
-        let after = visits(&[9.0, 9.5, 9.1, 9.0, 10.6]);
+        let (before, after) = (visits(&BEFORE), visits(&AFTER));
         let now = paired(&before, &after).unwrap();
         let rounds_for = |wanted: f64| now.fewest_rounds(|then| then.half_width() <= wanted);
         let wanted = now.half_width() / 4.0;
@@ -291,6 +453,7 @@ mod tests {
     fn a_case_is_compared_with_itself_by_halves() {
         let restless = |round| Visit {
             round,
+            start: round,
             samples: [[10.0; 5], [11.0; 5]].concat(),
         };
         let side: Vec<Visit> = (0..4).map(restless).collect();

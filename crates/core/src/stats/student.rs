@@ -5,17 +5,25 @@ use statrs::distribution::{Continuous as _, ContinuousCDF as _, StudentsT};
 /// The value that Student's t with so many degrees of freedom exceeds in 2.5 % of all cases, so that
 /// ± it holds 95 %. Infinite for less than half a degree of freedom, where nothing can be said.
 pub(crate) fn t975(freedom: f64) -> f64 {
-    const P: f64 = 0.975;
+    quantile(0.975, freedom)
+}
+
+/// The same for 0.5 %: ± it holds 99 %.
+pub(crate) fn t995(freedom: f64) -> f64 {
+    quantile(0.995, freedom)
+}
+
+fn quantile(p: f64, freedom: f64) -> f64 {
     if !freedom.is_finite() || freedom < 0.5 {
         return f64::INFINITY;
     }
     let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else {
         return f64::INFINITY;
     };
-    let mut t = student.inverse_cdf(P);
+    let mut t = student.inverse_cdf(p);
     // The library's inverse is good to a few digits; Newton's method makes it exact.
     for _ in 0..4 {
-        let step = (student.cdf(t) - P) / student.pdf(t);
+        let step = (student.cdf(t) - p) / student.pdf(t);
         if !step.is_finite() {
             break;
         }
@@ -41,6 +49,15 @@ mod tests {
             (1000.0, 1.962_339_080_826_408),
         ] {
             let t = t975(freedom);
+            assert!((t / expected - 1.0).abs() < 1e-9, "{freedom}: {t}");
+        }
+        // scipy.stats.t.ppf(0.995, freedom)
+        for (freedom, expected) in [
+            (4.0, 4.604_094_871_349_992),
+            (7.0, 3.499_483_297_350_492_4),
+            (1e6, 2.575_834_220_105_334_4),
+        ] {
+            let t = t995(freedom);
             assert!((t / expected - 1.0).abs() < 1e-9, "{freedom}: {t}");
         }
         assert!(t975(0.0).is_infinite() && t975(f64::NAN).is_infinite());

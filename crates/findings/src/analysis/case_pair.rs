@@ -2,9 +2,11 @@
 
 use super::case_rows::CaseRow;
 use super::conditions;
+use super::earlier_sessions::{EarlierSessions, SessionMean};
 use super::side::Side;
 use super::verdict::{self, Verdict};
 use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::Interval;
 use powerband_core::stats::ratio::{self, Estimate};
@@ -22,7 +24,8 @@ pub struct Ratio {
     /// Latency before over after; above 1 means that after is faster. The geometric mean of the rounds'
     /// ratios of medians, or the ratio of the medians where there is one round.
     pub speed_up: f64,
-    /// Its 95 % interval; nothing where a side has fewer than two rounds.
+    /// Its 95 % interval, of two that were not interleaved the 99 % one; nothing where a side has fewer than two
+    /// rounds.
     pub ci95: Option<Interval>,
     /// Rounds that the interval rests on.
     pub rounds: u32,
@@ -65,6 +68,8 @@ pub struct Pair {
     pub after: CaseRow,
     /// How they relate; per item where the batch sizes differ.
     pub ratio: Option<Ratio>,
+    /// Whether the two took turns; where they did not, measuring both again, in turns, would tell more.
+    pub is_interleaved: bool,
     /// Whether it got faster.
     pub verdict: Verdict,
 }
@@ -81,12 +86,13 @@ impl Pair {
     }
 }
 
-/// Puts two cases side by side.
+/// Puts two cases side by side; what is known of earlier sessions counts where they were not interleaved.
 pub(super) fn compare_cases(
     before: &Side<'_>,
     after: &Side<'_>,
     first: &CaseRow,
     second: &CaseRow,
+    earlier: &EarlierSessions,
 ) -> Pair {
     // Cases of one run take turns, and what slows a machine down for a round slows down its cases alone.
     let is_interleaved =
@@ -95,7 +101,13 @@ pub(super) fn compare_cases(
     let estimate = if is_interleaved {
         ratio::paired(&mine, &theirs)
     } else {
-        ratio::unpaired(&mine, &theirs)
+        let mean = |side: &Side<'_>, point| {
+            let setup = side.setup;
+            SessionMean::of_case(side.session, CaseKey { setup, point })
+        };
+        let means = (mean(before, first.point), mean(after, second.point));
+        let sessions = earlier.spread_between(means.0.as_ref(), means.1.as_ref());
+        ratio::unpaired(&mine, &theirs, sessions)
     };
     // One for batches of the same size; else it turns times per batch into times per item.
     let items = second.point.batch() as f64 / first.point.batch() as f64;
@@ -114,6 +126,7 @@ pub(super) fn compare_cases(
         before_point: first.point,
         after_point: second.point,
         ratio,
+        is_interleaved,
         verdict,
         before: first.clone(),
         after: second.clone(),
@@ -143,6 +156,16 @@ pub(super) fn overall(pairs: &[Pair]) -> Option<Ratio> {
     })
 }
 
+impl From<&Estimate> for Ratio {
+    fn from(estimate: &Estimate) -> Self {
+        Self {
+            speed_up: estimate.ratio(),
+            ci95: Some(estimate.interval()),
+            rounds: estimate.rounds,
+        }
+    }
+}
+
 fn ratio_of(
     first: &CaseRow,
     second: &CaseRow,
@@ -150,11 +173,7 @@ fn ratio_of(
     estimate: Option<&Estimate>,
 ) -> Option<Ratio> {
     if let Some(estimate) = estimate {
-        return Some(Ratio {
-            speed_up: estimate.ratio(),
-            ci95: Some(estimate.interval()),
-            rounds: estimate.rounds,
-        });
+        return Some(estimate.into());
     }
     let medians = (
         first.latency_ns.as_ref()?.median,

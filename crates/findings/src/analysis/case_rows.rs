@@ -189,12 +189,19 @@ pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
     case.rounds.iter().map(times).collect()
 }
 
+/// The times in groups that are independent of each other: those of each start of the worker where there are several.
+fn independent_times(session: &Session, case: &Case) -> Vec<Vec<f64>> {
+    if case.rounds.is_empty() {
+        return rounds(case);
+    }
+    case.independent_samples(&session.starts(case))
+}
+
 fn row(session: &Session, case: &Case) -> CaseRow {
     let stated = reported_stats::reported_by_case(case);
     let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
         .map(|summary| reported_stats::filled(summary, stated.as_ref()))
         .or_else(|| reported_stats::summary(stated.as_ref()?));
-    let rounds = rounds(case);
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.point.batch() as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
@@ -206,9 +213,9 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         setup_spec: session.setup_spec(case.setup),
         point: case.point,
         outcome: case.outcome.clone(),
-        rounds: rounds.len(),
+        rounds: rounds(case).len(),
         samples: case.n_samples(),
-        ci95_ns: bootstrap::median_interval(&rounds, RESAMPLES, SEED),
+        ci95_ns: bootstrap::median_interval(&independent_times(session, case), RESAMPLES, SEED),
         throughput_per_s,
         throughput_by_median: latency_ns
             .as_ref()

@@ -5,6 +5,7 @@ pub use super::case_pair::{Pair, Ratio};
 use super::case_rows::CaseRow;
 use super::comparison_warnings;
 use super::conditions::{self, Difference};
+use super::earlier_sessions::EarlierSessions;
 use super::fleet::{self, Effects};
 use super::metrics;
 pub use super::metrics::{Better, Metric};
@@ -44,6 +45,15 @@ pub struct Comparison {
 /// Cases match by point. Where both sides pick one point, those two are a pair whatever their
 /// sizes; where one side does, both are held to that point.
 pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    compare_setups_beside(before, after, &EarlierSessions::default())
+}
+
+/// The same, with earlier sessions that show by how much sessions differ where nothing was changed.
+pub fn compare_setups_beside(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    earlier: &EarlierSessions,
+) -> Comparison {
     let mut remarks =
         conditions::remarks((before.session, before.setup), (after.session, after.setup));
     let (mine, theirs) = match (before.point, after.point) {
@@ -57,7 +67,8 @@ pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let mut pairs = Vec::new();
     for first in &mine {
         if let Some(second) = theirs.iter().find(|second| matches(first, second)) {
-            pairs.push(case_pair::compare_cases(before, after, first, second));
+            let pair = case_pair::compare_cases(before, after, first, second, earlier);
+            pairs.push(pair);
         }
     }
     let lone = |rows: &[&CaseRow], others: &[&CaseRow]| -> Vec<Point> {
@@ -96,6 +107,15 @@ pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
 /// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`compare_setups`] does.
 /// The setups of the sides are left out of account.
 pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+    compare_sessions_beside(before, after, &EarlierSessions::default())
+}
+
+/// The same, with earlier sessions that show by how much sessions differ where nothing was changed.
+pub fn compare_sessions_beside(
+    before: &Side<'_>,
+    after: &Side<'_>,
+    earlier: &EarlierSessions,
+) -> Comparison {
     let specs = &after.session.plan.setups;
     let mut whole = Comparison::nothing();
     for (setup, spec) in before.session.plan.setups.iter().enumerate() {
@@ -106,7 +126,8 @@ pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
                 .push(format!("{label} is in the session before only."));
             continue;
         };
-        let one = compare_setups(&before.narrowed(setup), &after.narrowed(other));
+        let sides = (before.narrowed(setup), after.narrowed(other));
+        let one = compare_setups_beside(&sides.0, &sides.1, earlier);
         whole.take(&label, one);
     }
     for (setup, spec) in specs.iter().enumerate() {
@@ -126,12 +147,12 @@ pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
 
 /// Compares two sessions as they belong together: the setups where each has one, however they are
 /// spelled, else those that are spelled alike. The setups of the sides are left out of account.
-pub fn between(before: &Side<'_>, after: &Side<'_>) -> Comparison {
+pub fn between(before: &Side<'_>, after: &Side<'_>, earlier: &EarlierSessions) -> Comparison {
     let has_one = |side: &Side<'_>| side.session.plan.setups.len() == 1;
     if has_one(before) && has_one(after) {
-        return compare_setups(&before.narrowed(0), &after.narrowed(0));
+        return compare_setups_beside(&before.narrowed(0), &after.narrowed(0), earlier);
     }
-    compare_sessions(before, after)
+    compare_sessions_beside(before, after, earlier)
 }
 
 /// Why two sides have no case in common.

@@ -1,20 +1,24 @@
 //! One case over time: the same model in the same way at the same batch size, session by session, each
-//! with its verdict against the previous one and against the first.
+//! with its verdict against the mean of the earlier ones, and its ratio to the previous one and to the first.
 
 use super::case_pair;
 use super::case_rows::CaseRow;
-use super::comparison::{Pair, Side};
+use super::comparison::{Pair, Ratio, Side};
 use super::conditions::{self, Difference};
-use super::verdict::Call;
+use super::earlier_sessions::{self, EarlierSessions, SessionMean};
+use super::verdict::{self, Call, Verdict};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_core::stats::ratio;
 use std::sync::Arc;
 
 /// Conditions that are never the same twice.
 const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load average before"];
 
 /// Which case is followed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Followed {
     /// Checksum of its model.
     pub sha256: String,
@@ -79,12 +83,25 @@ pub struct HistoryPoint {
     pub created: String,
     /// The case in numbers.
     pub row: CaseRow,
+    /// Against the mean of the earlier sessions; nothing where none was measured in this way on this machine.
+    pub since_earlier: Option<AgainstEarlier>,
     /// Against the session before; nothing for the first.
     pub since_last: Option<Pair>,
     /// Against the first session; nothing for the first and the second.
     pub since_first: Option<Pair>,
     /// Conditions that differ from the session before.
     pub changed: Vec<Difference>,
+}
+
+/// A session against the mean of earlier ones.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgainstEarlier {
+    /// Over how many.
+    pub sessions: usize,
+    /// Their mean over this one: above 1 means that this one is faster.
+    pub ratio: Ratio,
+    /// Whether it got faster.
+    pub verdict: Verdict,
 }
 
 /// A case over time, oldest first.
@@ -103,17 +120,28 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
         .enumerate()
         .filter_map(|(source, &(session, rows))| {
             let setup = followed.setup_in(session)?;
+            let point = followed.point;
             let side = Side {
                 session,
                 rows,
                 setup,
-                point: Some(followed.point),
+                point: Some(point),
             };
             let row = side.measured(side.point).first().copied()?;
-            Some(Measured { source, side, row })
+            let mean = SessionMean::of_case(session, CaseKey { setup, point });
+            Some(Measured {
+                source,
+                side,
+                row,
+                mean,
+            })
         })
         .collect();
     measured.sort_by(|a, b| a.side.session.created.cmp(&b.side.session.created));
+    let mut all = EarlierSessions::default();
+    for mean in measured.iter().filter_map(|one| one.mean) {
+        all.add_mean(mean);
+    }
     let mut points: Vec<HistoryPoint> = Vec::with_capacity(measured.len());
     for (place, this) in measured.iter().enumerate() {
         let last = place.checked_sub(1).and_then(|last| measured.get(last));
@@ -123,8 +151,9 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
             name: this.side.session.name.clone(),
             created: this.side.session.created.clone(),
             row: this.row.clone(),
-            since_last: last.map(|last| this.against(last)),
-            since_first: first.map(|first| this.against(first)),
+            since_earlier: this.against_earlier(&measured[..place]),
+            since_last: last.map(|last| this.against(last, &all)),
+            since_first: first.map(|first| this.against(first, &all)),
             changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),
         });
     }
@@ -140,11 +169,30 @@ struct Measured<'a> {
     source: usize,
     side: Side<'a>,
     row: &'a CaseRow,
+    /// Its mean; nothing where its times are zero.
+    mean: Option<SessionMean>,
 }
 
 impl Measured<'_> {
-    fn against(&self, before: &Self) -> Pair {
-        case_pair::compare_cases(&before.side, &self.side, before.row, self.row)
+    fn against(&self, before: &Self, all: &EarlierSessions) -> Pair {
+        case_pair::compare_cases(&before.side, &self.side, before.row, self.row, all)
+    }
+
+    /// Against the mean of those before it that were measured in the same way on the same machine.
+    fn against_earlier(&self, before: &[Self]) -> Option<AgainstEarlier> {
+        let this = self.mean.as_ref()?;
+        let earlier = before.iter().filter_map(|one| one.mean.as_ref());
+        let mut earlier: Vec<&SessionMean> = earlier.filter(|one| one.is_like(this)).collect();
+        // A copy of a session is no further one; it stands beside it.
+        earlier.dedup_by_key(|one| one.run);
+        let (means, spread) = earlier_sessions::spread_of_earlier(&earlier, this);
+        let visits = self.side.visits(self.row.point);
+        let estimate = ratio::against_sessions(&means, &visits, spread)?;
+        Some(AgainstEarlier {
+            sessions: means.len(),
+            ratio: Ratio::from(&estimate),
+            verdict: verdict::verdict_of_estimate(&estimate),
+        })
     }
 }
 
@@ -164,54 +212,57 @@ fn trend(points: &[HistoryPoint]) -> String {
         };
     };
     let calls = |wanted: Call| {
-        let such = |point: &&HistoryPoint| {
-            point
-                .since_last
-                .as_ref()
-                .is_some_and(|pair| pair.verdict.call == wanted)
-        };
-        points.iter().filter(such).count()
+        let found = points.iter().filter_map(|one| one.since_earlier.as_ref());
+        found.filter(|one| one.verdict.call == wanted).count()
     };
-    let pair = last.since_first.as_ref().or(last.since_last.as_ref());
-    let overall = pair.map_or_else(String::new, |pair| {
-        let ratio = pair
-            .ratio
-            .map_or_else(String::new, |ratio| format!(" ({})", ratio.words()));
-        match pair.verdict.call {
-            Call::Inconclusive => {
-                format!("the last against the first is inconclusive{ratio}")
-            }
-            call => format!(
-                "the last is {call}{} the first{ratio}",
-                if call == Call::Same { " as" } else { " than" }
-            ),
-        }
-    });
     let steps: Vec<String> = [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive]
         .into_iter()
         .filter(|&call| calls(call) > 0)
         .map(|call| format!("{} {call}", calls(call)))
         .collect();
-    let steps = if points.len() > 2 {
-        format!("; step by step {}", steps.join(", "))
+    let steps = if points.len() > 2 && !steps.is_empty() {
+        format!(" Each against those before it: {}.", steps.join(", "))
     } else {
         String::new()
     };
-    format!("{} sessions: {overall}{steps}.", points.len())
+    format!("{} sessions: {}.{steps}", points.len(), of_last(last))
+}
+
+/// The last session against the earlier ones, as far as these carry it.
+fn of_last(last: &HistoryPoint) -> String {
+    let Some(found) = &last.since_earlier else {
+        return "none before the last was measured in the same way on the same machine".to_owned();
+    };
+    let earlier = humanize::of_many(found.sessions as u64, "session");
+    let ratio = found.ratio.words();
+    match found.verdict.call {
+        Call::Inconclusive => {
+            let reason = found.verdict.reason.as_deref().unwrap_or_default();
+            format!(
+                "whether the last differs from the mean of {earlier} before it is inconclusive ({ratio}; {reason})"
+            )
+        }
+        Call::Same => format!("the last is the same as the mean of {earlier} before it ({ratio})"),
+        call => format!("the last is {call} than the mean of {earlier} before it ({ratio})"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{measure_near, session};
+    use crate::analysis::testing::{measure, session, spread_over_starts};
     use powerband_core::domain::plan::Look;
 
     fn on(day: u32, micros: u64) -> Session {
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
         session.created = format!("2030-01-{day:02}T00:00:00Z");
         session.name = format!("day {day}");
-        measure_near(&mut session, 1, 4, micros);
+        let round = |number: u64| vec![micros * 1_000 + number; 9];
+        let rounds: Vec<Vec<u64>> = (0..5).map(round).collect();
+        let rounds: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
+        measure(&mut session, 1, 4, &rounds);
+        spread_over_starts(&mut session);
         session
     }
 
@@ -224,24 +275,68 @@ mod tests {
         case_history(&Followed::of(&on(1, 1), 1, Point::of_batch(4)), &pairs)
     }
 
+    fn call(point: &HistoryPoint) -> Option<Call> {
+        let found = point.since_earlier.as_ref();
+        found.map(|found| found.verdict.call)
+    }
+
     #[test]
     fn a_case_is_followed_through_time() {
         let mut strange = on(4, 9_000);
         strange.model.sha256 = "ff".to_owned();
-        let history = follow(&[on(3, 800), strange, on(1, 1_000), on(2, 1_000)]);
+        let history = follow(&[on(3, 700), strange, on(1, 1_000), on(2, 1_000)]);
         let names: Vec<&str> = history.points.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["day 1", "day 2", "day 3"]);
-        let call = |pair: &Option<Pair>| pair.as_ref().map(|pair| pair.verdict.call);
-        assert_eq!(call(&history.points[0].since_last), None);
-        assert_eq!(call(&history.points[1].since_last), Some(Call::Same));
-        assert_eq!(call(&history.points[2].since_last), Some(Call::Faster));
-        assert_eq!(call(&history.points[2].since_first), Some(Call::Faster));
-        assert_eq!(history.points[2].source, 0);
+        let calls: Vec<Option<Call>> = history.points.iter().map(call).collect();
+        // Two sessions may differ by a fifth where nothing is known of how they differ.
+        let open = Some(Call::Inconclusive);
+        assert_eq!(calls, [None, open, Some(Call::Faster)]);
+        let last = &history.points[2];
+        assert_eq!(last.source, 0);
+        let first = last.since_first.as_ref().and_then(|pair| pair.ratio);
+        assert!(first.is_some_and(|ratio| (ratio.speed_up / (1.0 / 0.7) - 1.0).abs() < 1e-3));
         assert!(
-            history.trend.contains("faster than the first (1.25 ×)"),
+            history
+                .trend
+                .contains("the last is faster than the mean of 2 sessions before it (1.43 ×)"),
             "{}",
             history.trend
         );
+    }
+
+    #[test]
+    fn a_new_session_is_held_against_the_mean_of_the_earlier_ones() {
+        let days = [1_000, 1_130, 890, 1_060, 940];
+        let earlier: Vec<Session> = (1..).zip(days).map(|(day, us)| on(day, us)).collect();
+        let with = |micros: u64| {
+            let mut sessions = earlier.clone();
+            sessions.push(on(6, micros));
+            follow(&sessions)
+        };
+        // A fifth more than the one before, and no more than five sessions differ by.
+        let history = with(1_130);
+        let last = history.points.last().unwrap();
+        assert_eq!(call(last), Some(Call::Inconclusive));
+        let words = "mean of 5 sessions before it is inconclusive (0.885 ×; not interleaved; 5 sessions here differ by 9.91 %; it may be anything from 0.5496 × to 1.426 ×)";
+        assert!(history.trend.contains(words), "{}", history.trend);
+        let sum: f64 = days.iter().map(|us| (*us as f64).ln()).sum();
+        let mean = (sum / 5.0).exp();
+        let found = last.since_earlier.as_ref().unwrap();
+        let expected = mean / 1_130.0;
+        assert!(
+            (found.ratio.speed_up / expected - 1.0).abs() < 1e-5,
+            "{found:?}"
+        );
+        assert_eq!(call(with(1_900).points.last().unwrap()), Some(Call::Slower));
+        // Another machine's sessions are no earlier ones of this.
+        let mut elsewhere = earlier.clone();
+        for one in &mut elsewhere {
+            one.environment.cpu.model = "another".to_owned();
+        }
+        elsewhere.push(on(6, 1_900));
+        let history = follow(&elsewhere);
+        assert_eq!(call(history.points.last().unwrap()), None);
+        assert!(history.trend.contains("same way on the same machine"));
     }
 
     #[test]

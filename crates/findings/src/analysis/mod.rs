@@ -17,6 +17,7 @@ pub mod counters;
 pub mod device_flags;
 pub mod device_readings;
 pub mod dimensions;
+pub mod earlier_sessions;
 pub mod energy;
 pub mod examined;
 mod flag;
@@ -51,6 +52,8 @@ pub mod roof_facts;
 pub mod run_phases;
 pub mod scaling;
 mod side;
+#[cfg(any(test, feature = "testing"))]
+pub mod simulated_verdicts;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timeline;

@@ -1,8 +1,10 @@
 //! One side of a comparison: a setup of a session, with its rows.
 
+use std::iter::repeat;
+
 use super::batch_curve::{self, Efficiency};
 use super::case_rows::{self, CaseRow};
-use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::Visit;
@@ -47,14 +49,8 @@ impl Side<'_> {
             setup: self.setup,
             point,
         };
-        let Some(case) = self.session.case(key) else {
-            return Vec::new();
-        };
-        let numbers = case.rounds.iter().map(|round| round.round).chain(0..);
-        let rounds = case_rows::rounds(case).into_iter().zip(numbers);
-        rounds
-            .map(|(samples, round)| Visit { round, samples })
-            .collect()
+        let case = self.session.case(key);
+        case.map_or_else(Vec::new, |case| case_visits(self.session, case))
     }
 
     /// Scaling with the batch at a point, and the batch size that it is relative to.
@@ -87,4 +83,17 @@ impl Side<'_> {
             })
             .collect()
     }
+}
+
+/// The rounds of a case, in nanoseconds. Times that another program reports are rounds of one start.
+pub(super) fn case_visits(session: &Session, case: &Case) -> Vec<Visit> {
+    let starts = session.starts(case).into_iter().chain(repeat(0));
+    let numbers = case.rounds.iter().map(|round| round.round).chain(0..);
+    let rounds = case_rows::rounds(case).into_iter().zip(numbers);
+    let visits = rounds.zip(starts).map(|((samples, round), start)| Visit {
+        round,
+        start,
+        samples,
+    });
+    visits.collect()
 }

@@ -83,6 +83,14 @@ pub fn measure_near(session: &mut Session, setup: usize, batch: usize, micros: u
     measure(session, setup, batch, &[&samples, &samples, &samples]);
 }
 
+/// Has every round measured by a start of its own, four seconds after the one before.
+pub fn spread_over_starts(session: &mut Session) {
+    for round in session.cases.iter_mut().flat_map(|case| &mut case.rounds) {
+        round.start = Some(round.round);
+        round.started_ns = u64::from(round.round) * 4_000_000_000;
+    }
+}
+
 /// Gives a case one more round.
 pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, samples: &[u64]) {
     let case = session.cases.iter_mut().find(|case| {

@@ -5,6 +5,10 @@
 //! the floor, *same* where the whole interval lies within it, and *inconclusive* otherwise. Sameness is
 //! never claimed for an interval that leaves 5 %, however restless the machine is.
 //!
+//! With one start of the workers the floor is 5 %: how the next start would differ is not known then. Where the two were
+//! not interleaved, the interval has what sessions differ by (`stats::session_spread`), more rounds would change nothing,
+//! and the reason says so.
+//!
 //! An interval that merely excludes 1 is not enough for a change: of many comparisons of a setup with
 //! itself one in twenty has such an interval, and on a restless machine it is beyond the floor as well.
 
@@ -12,11 +16,14 @@ use std::fmt;
 
 use powerband_core::base::humanize;
 use powerband_core::stats::ratio::Estimate;
+use powerband_core::stats::session_spread::{FEWEST_SESSIONS, NARROW_RATIO, SessionSpread};
 
 /// A change smaller than this is never called one.
 pub(crate) const LEAST_FLOOR: f64 = 0.01;
 /// Where a setup differs from itself by more than this, sameness is not claimed: it would be meaningless.
 const MOST_FOR_SAME: f64 = 0.05;
+/// With one start a smaller change is never called one: a process is a draw, and two of them differ by some per cent.
+const ONE_START_FLOOR: f64 = 0.05;
 /// Rounds are asked for with so much to spare, because the scatter is itself only estimated.
 const TO_SPARE: f64 = 0.9;
 
@@ -81,23 +88,38 @@ pub fn verdict_of_estimate(estimate: &Estimate) -> Verdict {
     let call = call(estimate);
     let unsettled = call == Call::Inconclusive;
     let is_known = estimate.interval().tells_of(estimate.ratio());
-    let more_rounds = (unsettled && is_known)
+    let more_rounds = (unsettled && is_known && estimate.apart.is_none())
         .then(|| more_rounds(estimate))
         .flatten();
+    let reason = match estimate.apart {
+        Some(sessions) => Some(reason_apart(estimate, sessions, unsettled)),
+        None => unsettled.then(|| reason(estimate, more_rounds)),
+    };
     Verdict {
         call,
         floor: Some(floor(estimate).exp_m1()),
-        reason: unsettled.then(|| reason(estimate, more_rounds)),
+        reason,
         more_rounds,
     }
 }
 
 /// The change that is noise here, as a logarithm.
 fn floor(estimate: &Estimate) -> f64 {
-    estimate.spread.max(LEAST_FLOOR.ln_1p())
+    let least = if has_one_start(estimate) {
+        ONE_START_FLOOR
+    } else {
+        LEAST_FLOOR
+    };
+    estimate.spread.max(least.ln_1p())
 }
 
-fn call(estimate: &Estimate) -> Call {
+/// Whether the interval rests on rounds of one start. Between sessions it rests on how these differ.
+fn has_one_start(estimate: &Estimate) -> bool {
+    estimate.apart.is_none() && estimate.starts < 2
+}
+
+/// The answer in one word.
+pub(super) fn call(estimate: &Estimate) -> Call {
     let floor = floor(estimate);
     let (size, half) = (estimate.ln.abs(), estimate.half_width());
     if size - half > floor {
@@ -106,11 +128,17 @@ fn call(estimate: &Estimate) -> Call {
         } else {
             Call::Slower
         }
-    } else if size + half <= floor.min(MOST_FOR_SAME.ln_1p()) {
+    } else if size + half <= floor.min(MOST_FOR_SAME.ln_1p()) && !seems_changed(estimate) {
         Call::Same
     } else {
         Call::Inconclusive
     }
+}
+
+/// Whether the one start that there was would be called a change if the next ones were like it.
+fn seems_changed(estimate: &Estimate) -> bool {
+    let least = estimate.spread.max(LEAST_FLOOR.ln_1p());
+    has_one_start(estimate) && estimate.ln.abs() - estimate.half_width() > least
 }
 
 /// With more rounds the interval narrows, and so does the spread, down to 1 %.
@@ -130,7 +158,12 @@ fn reason(estimate: &Estimate, more: Option<u32>) -> String {
     let percent = |ln: f64| format!("±{:.1} %", ln.exp_m1() * 100.0);
     let (size, floor) = (estimate.ln.abs(), floor(estimate));
     let interval = estimate.interval();
-    let noise = if estimate.spread > LEAST_FLOOR.ln_1p() {
+    let noise = if has_one_start(estimate) && floor > estimate.spread {
+        format!(
+            "{}, within which nothing is called a change after one start of a worker: its next ones may differ",
+            percent(floor)
+        )
+    } else if estimate.spread > LEAST_FLOOR.ln_1p() {
         format!(
             "{}, by which this setup differs from itself here",
             percent(floor)
@@ -144,8 +177,7 @@ fn reason(estimate: &Estimate, more: Option<u32>) -> String {
             "after {rounds} its 95 % interval is not known: it reaches beyond 10 × either way; measure five rounds or more, close other programs, or measure longer a round"
         );
     }
-    let [low, high] = [interval.low, interval.high].map(|end| humanize::significant(end, 4));
-    let range = format!("after {rounds} it may be anything from {low} × to {high} ×");
+    let range = format!("after {rounds} {}", range_text(estimate));
     let seen = if size <= estimate.half_width() {
         range
     } else if size <= floor {
@@ -164,6 +196,41 @@ fn reason(estimate: &Estimate, more: Option<u32>) -> String {
     }
 }
 
+/// What a verdict between sessions rests on, and between what the ratio may lie where that does not settle it.
+fn reason_apart(estimate: &Estimate, sessions: SessionSpread, unsettled: bool) -> String {
+    let grounds = match sessions {
+        SessionSpread::Known {
+            deviation,
+            sessions,
+        } => format!(
+            "{} here differ by {}",
+            humanize::of_many(u64::from(sessions), "session"),
+            humanize::percent(deviation.exp_m1())
+        ),
+        SessionSpread::Assumed => format!(
+            "fewer than {FEWEST_SESSIONS} earlier sessions show how much sessions differ here, so {} is assumed",
+            humanize::percent(sessions.deviation())
+        ),
+        SessionSpread::Narrow => format!(
+            "a side was not measured in three starts over 15 s, so that nothing below {} is called a change",
+            humanize::ratio(NARROW_RATIO)
+        ),
+    };
+    if unsettled && !estimate.interval().tells_of(estimate.ratio()) {
+        return format!("not interleaved; {grounds}; its interval reaches beyond 10 × either way");
+    }
+    if unsettled {
+        return format!("not interleaved; {grounds}; {}", range_text(estimate));
+    }
+    format!("not interleaved; {grounds}")
+}
+
+fn range_text(estimate: &Estimate) -> String {
+    let interval = estimate.interval();
+    let [low, high] = [interval.low, interval.high].map(|end| humanize::significant(end, 4));
+    format!("it may be anything from {low} × to {high} ×")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,7 +241,8 @@ mod tests {
             error: error / 100.0,
             freedom: 4.0,
             rounds: 5,
-            is_paired: true,
+            starts: 5,
+            apart: None,
             spread: spread / 100.0,
         }
     }
@@ -243,5 +311,66 @@ mod tests {
         assert_eq!(verdict.call, Call::Inconclusive);
         assert!(verdict.more_rounds.is_some(), "{verdict:?}");
         assert!(verdict.reason.unwrap().contains("differs from itself"));
+    }
+
+    #[test]
+    fn one_start_shows_no_change_below_five_per_cent() {
+        let of_one = |percent: f64| {
+            verdict_of_estimate(&Estimate {
+                starts: 1,
+                ..estimate(percent, 0.2, 0.0)
+            })
+        };
+        assert_eq!(call(4.5, 0.2, 0.0), Call::Faster, "several starts show it");
+        let small = of_one(4.5);
+        assert_eq!(small.call, Call::Inconclusive);
+        let reason = small.reason.unwrap();
+        assert!(
+            reason.contains("±5.0 %") && reason.contains("one start"),
+            "{reason}"
+        );
+        assert!(
+            small.more_rounds.is_some(),
+            "further rounds are further starts"
+        );
+        assert_eq!(of_one(6.0).call, Call::Faster);
+        assert_eq!(of_one(-6.0).call, Call::Slower);
+        assert_eq!(of_one(0.1).call, Call::Same);
+        assert!((of_one(0.1).floor.unwrap() - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_interleaved_says_what_it_rests_on() {
+        let apart = |percent: f64, sessions: SessionSpread| {
+            verdict_of_estimate(&Estimate {
+                freedom: 7.0,
+                error: 2.0_f64.sqrt() * sessions.deviation(),
+                apart: Some(sessions),
+                ..estimate(percent, 0.0, 0.0)
+            })
+        };
+        let known = SessionSpread::Known {
+            deviation: 0.12_f64.ln_1p(),
+            sessions: 8,
+        };
+        let open = apart(-20.0, known);
+        assert_eq!((open.call, open.more_rounds), (Call::Inconclusive, None));
+        assert_eq!(
+            open.reason.as_deref(),
+            Some(
+                "not interleaved; 8 sessions here differ by 12.0 %; it may be anything from 0.4566 × to 1.402 ×"
+            )
+        );
+        let sure = apart(100.0, known);
+        assert_eq!(sure.call, Call::Faster);
+        assert_eq!(
+            sure.reason.as_deref(),
+            Some("not interleaved; 8 sessions here differ by 12.0 %")
+        );
+        assert_eq!(apart(60.0, SessionSpread::Narrow).call, Call::Inconclusive);
+        assert_eq!(apart(-45.0, SessionSpread::Narrow).call, Call::Slower);
+        assert_eq!(apart(80.0, SessionSpread::Narrow).call, Call::Faster);
+        let assumed = apart(80.0, SessionSpread::Assumed).reason.unwrap();
+        assert!(assumed.contains("5.00 % is assumed"), "{assumed}");
     }
 }

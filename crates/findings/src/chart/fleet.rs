@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_dot_for_each_machine_and_a_line_for_the_fleet() {
-        let spec = chart(&[1_000, 1_010, 990, 1_400]);
+        let spec = chart(&[1_000, 1_010, 990, 1_800]);
         let of: Vec<(&str, usize)> = spec
             .series
             .iter()

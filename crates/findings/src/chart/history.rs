@@ -40,7 +40,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
                 .map(|interval| (interval.low / unit.ns, interval.high / unit.ns)),
             tag: place as u64,
         });
-        let call = point.since_last.as_ref().map(|pair| pair.verdict.call);
+        let call = point.since_earlier.as_ref().map(|one| one.verdict.call);
         if let Some(call @ (Call::Faster | Call::Slower)) = call {
             marks.push(Mark::Drop {
                 at,
@@ -103,7 +103,7 @@ mod tests {
             measure_near(&mut session, 0, 1, micros);
             session
         };
-        let sessions = [on(1, 2_000), on(2, 2_000), on(3, 3_000)];
+        let sessions = [on(1, 2_000), on(2, 2_000), on(3, 4_000)];
         let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
         let pairs: Vec<(&Session, &[CaseRow])> = sessions
             .iter()
@@ -123,7 +123,7 @@ mod tests {
             .iter()
             .map(|point| point.y.round())
             .collect();
-        assert_eq!(ys, [2.0, 2.0, 3.0]);
+        assert_eq!(ys, [2.0, 2.0, 4.0]);
         assert_eq!(spec.marks.len(), 1);
         assert!(
             matches!(&spec.marks[0], Mark::Drop { at, text, .. } if at.0 == 2.0 && text == "slower")

@@ -51,6 +51,7 @@ pub fn pair(pair: &Pair) -> Value {
         "ci95": interval.map(|interval| [interval.low, interval.high]),
         "rounds": pair.ratio.map(|ratio| ratio.rounds),
         "per_item": pair.is_per_item(),
+        "interleaved": pair.is_interleaved,
         "verdict": pair.verdict.call.name(),
         "noise_floor": pair.verdict.floor,
         "reason": pair.verdict.reason,

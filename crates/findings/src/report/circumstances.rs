@@ -191,8 +191,8 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
         rules(plan).into(),
         warm_up(plan).into(),
         load(plan).into(),
-        "Every sample is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole rounds, with Student's t for their small number, and “±” is half of it.".into(),
-        "A ratio is the geometric mean of those of paired rounds, and its 95 % interval from Student's t over their logarithms; Welch's where the two did not alternate. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself), the same where it lies within, and inconclusive otherwise.".into(),
+        "Every sample is kept, outliers too. The median stands for a case; its 95 % interval comes from resampling whole starts of the worker, or rounds where there was one start, with Student's t for their small number, and “±” is half of it.".into(),
+        "A ratio is the geometric mean of those of paired rounds, start by start, and its 95 % interval from Student's t over their logarithms; where the two did not alternate, it is a 99 % interval, as wide as sessions differ. It is called faster or slower where the whole interval lies beyond the noise (1 %, or the spread of a setup against itself; 5 % after one start), the same where it lies within, and inconclusive otherwise.".into(),
         "A number has three significant digits or more, however wide its interval is. An interval stands beside its number; it is not known where it reaches beyond ten times the number either way.".into(),
     ];
     if let Some(feeding) = feeding(source) {

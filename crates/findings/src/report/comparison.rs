@@ -20,7 +20,11 @@ pub fn write(material: &Material<'_>) -> Document {
         ),
         ..Document::default()
     };
-    let found = comparison::between(&before.side(0, None), &after.side(0, None));
+    let found = comparison::between(
+        &before.side(0, None),
+        &after.side(0, None),
+        &material.earlier,
+    );
     let figures = figures::Figures::of(material);
     document.section("Summary", pairs::summary(before, after, &found));
     document.section("Key findings", conclusions::findings_of_two(&found));

@@ -32,6 +32,7 @@ impl<'a> Figures<'a> {
         let material = figure::Material {
             profile: place(last),
             profile_before: place(&material.first),
+            earlier: material.earlier.clone(),
             rules: Some(material.rules),
             before,
             after: part,

@@ -7,6 +7,7 @@ use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
 use crate::analysis::comparison::Side;
+use crate::analysis::earlier_sessions::EarlierSessions;
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Look;
 use powerband_core::domain::point::Point;
@@ -153,6 +154,8 @@ pub struct Material<'a> {
     pub first: Source<'a>,
     /// Of two sessions, the one after.
     pub second: Option<Source<'a>>,
+    /// Earlier sessions, which show by how much sessions differ where nothing was changed.
+    pub earlier: EarlierSessions,
     /// How kernels are sorted into categories.
     pub rules: &'a Rules,
     /// The title of the report, where one is given.

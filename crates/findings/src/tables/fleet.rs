@@ -23,7 +23,7 @@ pub const COLUMNS: &[Of] = &[
         let text = one.row.uncertainty_words()?;
         Some(Cell::shown(text, one.row.ci95_rel()? * 100.0))
     })
-    .help("Measured again, the median would most likely lie within; from resampling whole rounds, with Student's t for their small number")
+    .help("Measured again, the median would most likely lie within; from resampling whole starts, or rounds where there was one, with Student's t for their small number")
     .why(|_| "an interval needs two rounds".to_owned()),
     Of::number("ratio", "vs. fleet", "×", |one| Some(Cell::ratio(one.ratio?)))
         .help("The machine's median over the median of all machines: above 1 is slower")

@@ -27,22 +27,35 @@ pub const COLUMNS: &[Of] = &[
         let text = point.row.uncertainty_words()?;
         Some(Cell::shown(text, point.row.ci95_rel()? * 100.0))
     })
-    .help("Measured again, the median would most likely lie within; from resampling whole rounds, with Student's t for their small number")
+    .help("Measured again, the median would most likely lie within; from resampling whole starts, or rounds where there was one, with Student's t for their small number")
     .why(|_| "an interval needs two rounds".to_owned()),
+    Of::number("since_earlier", "vs. earlier", "×", |point| {
+        Some(Cell::ratio(point.since_earlier.as_ref()?.ratio.speed_up))
+    })
+    .help("The mean of the earlier sessions that were measured in the same way on the same machine, divided by this one: above 1 is faster. Sessions are not interleaved, so it includes any change of the machine")
+    .why(why_no_earlier),
+    Of::number("since_earlier_interval", "Interval", "×", |point| {
+        interval(&point.since_earlier.as_ref()?.ratio)
+    })
+    .help("As wide as the earlier sessions differ from each other, at 99 %; or as is assumed where they are fewer than five")
+    .why(why_no_earlier)
+    .hidden(),
+    Of::words("verdict", "Verdict", |point| {
+        Some(Cell::verdict(&point.since_earlier.as_ref()?.verdict))
+    })
+    .help("Against the mean of the earlier sessions: faster or slower where the whole interval lies beyond the noise floor")
+    .why(why_no_earlier),
     Of::number("since_last", "vs. previous", "×", |point| {
         Some(Cell::ratio(point.since_last.as_ref()?.ratio?.speed_up))
     })
     .help("Latency in the session before divided by this one: above 1 is faster. The sessions were not interleaved, so it includes any change of the machine; it is over the rounds, and may differ from the quotient of the two medians")
-    .why(why_no_ratio),
-    Of::number("since_last_interval", "95 % interval", "×", |point| {
+    .why(why_no_ratio)
+    .hidden(),
+    Of::number("since_last_interval", "Interval vs. previous", "×", |point| {
         interval(&point.since_last.as_ref()?.ratio?)
     })
     .why(why_no_ratio)
     .hidden(),
-    Of::words("verdict", "Verdict", |point| {
-        Some(Cell::verdict(&point.since_last.as_ref()?.verdict))
-    })
-    .why(why_no_ratio),
     Of::number("since_first", "vs. first", "×", |point| {
         Some(Cell::ratio(point.since_first.as_ref()?.ratio?.speed_up))
     })
@@ -57,6 +70,10 @@ pub const COLUMNS: &[Of] = &[
         Some(Cell::words(names.join(", ")).noted(details))
     }),
 ];
+
+fn why_no_earlier(_: &HistoryPoint) -> String {
+    "no session before it was measured in the same way on the same machine".to_owned()
+}
 
 fn why_no_ratio(point: &HistoryPoint) -> String {
     match &point.since_last {

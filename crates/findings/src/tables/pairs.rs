@@ -46,10 +46,10 @@ pub const COLUMNS: &[Of] = &[
     })
     .why(|_| "not measured".to_owned()),
     Of::number("speed_up", "Speed-up", "×", |pair| Some(Cell::ratio(pair.ratio?.speed_up)))
-        .help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, which are paired where the two were interleaved, so that it may differ from the quotient of the two medians")
+        .help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, start by start, which are paired where the two were interleaved, so that it may differ from the quotient of the two medians")
         .why(why_no_ratio),
     Of::number("interval", "95 % interval", "×", |pair| interval(&pair.ratio?))
-        .help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the rounds' ratios, Welch's where the two were not interleaved")
+        .help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the starts' ratios; as wide as sessions differ, at 99 %, where the two were not interleaved")
         .why(|pair| match pair.ratio {
             Some(_) => "an interval needs two rounds on either side".to_owned(),
             None => why_no_ratio(pair),

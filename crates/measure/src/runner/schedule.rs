@@ -106,12 +106,7 @@ pub(crate) fn wants_round(case: &Case, rule: &MeasureRule, round: u32) -> bool {
 
 /// Half the 95 % interval of the median as a share of it; infinite where it is not known.
 fn relative_half_width(case: &Case) -> f64 {
-    let rounds: Vec<Vec<f64>> = case
-        .rounds
-        .iter()
-        .map(|round| round.samples_ns.iter().map(|&ns| ns as f64).collect())
-        .collect();
-    bootstrap::width_for_stopping(&rounds)
+    bootstrap::width_for_stopping(&case.independent_samples(&case.starts(&[], false)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::names::machines_by_hardware;
 use super::runs::{MachineKey, Named, Run, machines, newest, runs, shown_name};
 use crate::analysis::case_pair::{Ratio, compare_cases};
+use crate::analysis::earlier_sessions::EarlierSessions;
 use crate::analysis::side::Side;
 use crate::analysis::verdict::LEAST_FLOOR;
 use powerband_core::base::humanize;
@@ -195,7 +196,8 @@ fn ratio(before: &Run<'_>, after: &Run<'_>) -> Option<Ratio> {
         setup: run.row.setup,
         point: Some(run.row.point),
     });
-    compare_cases(&mine, &theirs, &before.row, &after.row).ratio
+    let earlier = EarlierSessions::default();
+    compare_cases(&mine, &theirs, &before.row, &after.row, &earlier).ratio
 }
 
 /// One ratio over another that was measured on another machine: what disturbs the one does not disturb the other, so

@@ -7,9 +7,13 @@ mod runs;
 
 use super::case_rows::CaseRow;
 use super::conditions;
+use super::earlier_sessions::{self, SessionMean};
+use super::side;
+use super::verdict::{self, Call, Verdict};
 use peculiarities::peculiarities;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
+use powerband_core::stats::ratio;
 use powerband_core::stats::summary::median;
 use runs::{MachineKey, Run, machines, newest, runs, shown_name};
 
@@ -168,6 +172,7 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
     let known: Vec<f64> = medians.iter().flatten().copied().collect();
     let median_ns = median(&known).filter(|_| known.len() > 1);
     let limit = odd_beyond(&known, median_ns);
+    let verdicts = verdicts(group);
     let members = group.iter().zip(&medians).enumerate();
     let members: Vec<FleetMachine> = members
         .map(|(place, (run, own))| {
@@ -178,11 +183,14 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
             let is_far = ratio
                 .zip(limit)
                 .is_some_and(|(ratio, limit)| ratio.ln().abs() > limit);
+            let is_settled = verdicts[place]
+                .as_ref()
+                .is_some_and(|one| matches!(one.call, Call::Faster | Call::Slower));
             FleetMachine {
                 name: shown_name(&run.machine, machines),
                 session: run.place,
                 ratio,
-                is_odd: is_outside && is_far,
+                is_odd: is_outside && is_far && is_settled,
                 differs: peculiarities(group, place),
                 row: run.row.clone(),
             }
@@ -192,10 +200,33 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
         setup: group[0].setup.clone(),
         model: group[0].session.model_of(group[0].row.setup).name.clone(),
         point: group[0].row.point,
-        sentence: sentence(&members, median_ns),
+        sentence: sentence(&members, &verdicts, median_ns),
         machines: members,
         median_ns,
     }
+}
+
+/// Each machine against the mean of the others: a machine's session is a draw, and what it is off by has to exceed what
+/// sessions differ by.
+fn verdicts(group: &[&Run<'_>]) -> Vec<Option<Verdict>> {
+    let means: Vec<Option<SessionMean>> = group
+        .iter()
+        .map(|run| SessionMean::of_case(run.session, run.key()).filter(|_| run.is_measured()))
+        .collect();
+    let one = |place: usize, run: &Run<'_>| {
+        let this = means[place].as_ref()?;
+        let others = means
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != place);
+        let others: Vec<&SessionMean> = others.filter_map(|(_, one)| one.as_ref()).collect();
+        let (means, spread) = earlier_sessions::spread_of_earlier(&others, this);
+        let visits = side::case_visits(run.session, run.session.case(run.key())?);
+        let estimate = ratio::against_sessions(&means, &visits, spread)?;
+        Some(verdict::verdict_of_estimate(&estimate))
+    };
+    let runs = group.iter().enumerate();
+    runs.map(|(place, run)| one(place, run)).collect()
 }
 
 /// How far from the fleet's median a machine has to be to be the odd one out, as a logarithm; nothing where there are
@@ -210,7 +241,11 @@ fn odd_beyond(medians: &[f64], fleet: Option<f64>) -> Option<f64> {
     Some((deviation * SIGMAS).max(LEAST.ln_1p()))
 }
 
-fn sentence(machines: &[FleetMachine], median_ns: Option<f64>) -> String {
+fn sentence(
+    machines: &[FleetMachine],
+    verdicts: &[Option<Verdict>],
+    median_ns: Option<f64>,
+) -> String {
     let measured: Vec<&FleetMachine> = machines.iter().filter(|one| one.ratio.is_some()).collect();
     let Some(fleet) = median_ns.map(humanize::duration_ns) else {
         return match measured.as_slice() {
@@ -228,8 +263,16 @@ fn sentence(machines: &[FleetMachine], median_ns: Option<f64>) -> String {
             (two, one)
         };
         let times = humanize::ratio(by(slow) / by(fast));
+        let open = verdicts
+            .iter()
+            .flatten()
+            .find(|one| one.call == Call::Inconclusive);
+        let open = open.and_then(|one| one.reason.as_ref());
+        let open = open.map_or_else(String::new, |reason| {
+            format!(", which is not settled: {reason}")
+        });
         return format!(
-            "{} takes {times} the time of {}. With two machines no odd one out can be named: it takes three.",
+            "{} takes {times} the time of {}{open}. With two machines no odd one out can be named: it takes three.",
             slow.name, fast.name
         );
     }
@@ -279,7 +322,7 @@ fn nothing_in_common(machines: &[&MachineKey]) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::analysis::testing::{end, failed, measure, session, watch};
+    use crate::analysis::testing::{end, failed, measure, session, spread_over_starts, watch};
     use powerband_core::domain::environment::Environment;
     use powerband_core::domain::machine::RemoteMachine;
     use powerband_core::domain::session::Session;
@@ -301,11 +344,16 @@ pub(crate) mod tests {
         session
     }
 
-    /// Three rounds within 0.2 % of a time.
+    /// Five rounds within 0.2 % of a time.
     pub(super) fn measure_about(session: &mut Session, setup: usize, micros: u64) {
         let round =
             |shift: u64| -> Vec<u64> { (0..10).map(|i| micros * (1_000 + shift) + i).collect() };
-        measure(session, setup, 1, &[&round(0), &round(1), &round(2)]);
+        measure(
+            session,
+            setup,
+            1,
+            &[&round(0), &round(1), &round(2), &round(1), &round(0)],
+        );
     }
 
     pub(super) fn machine(name: &str, governor: &str, setup: usize) -> RemoteMachine {
@@ -332,6 +380,7 @@ pub(crate) mod tests {
     #[test]
     fn the_odd_one_out_is_named_with_what_differs() {
         let mut session = fleet(&[1_000, 1_010, 990, 1_400]);
+        spread_over_starts(&mut session);
         session.machines[3].environment.cpu.governor = Some("powersave".to_owned());
         let found = compare_machines(&[("a", &session)]);
         assert_eq!(odd(&found), ["n3"]);
@@ -356,6 +405,26 @@ pub(crate) mod tests {
             case.machines[0].differs
         );
         assert!(found.remarks[0].contains("not interleaved"));
+    }
+
+    #[test]
+    fn what_sessions_differ_by_makes_no_odd_one() {
+        // Each machine measured in one stretch, which says nothing of its next one.
+        let found = compare_machines(&[("a", &fleet(&[1_000, 1_010, 990, 1_400]))]);
+        assert!(odd(&found).is_empty());
+        assert!(found.cases[0].sentence.starts_with("No machine stands out"));
+        let far = fleet(&[1_000, 1_010, 990, 1_800]);
+        assert_eq!(odd(&compare_machines(&[("a", &far)])), ["n3"]);
+        // Five others that differ by a tenth leave room for as much and more.
+        let mut wide = fleet(&[1_000, 1_010, 990, 1_001, 1_250, 1_400]);
+        spread_over_starts(&mut wide);
+        assert!(odd(&compare_machines(&[("a", &wide)])).is_empty());
+        let two = compare_machines(&[("a", &fleet(&[1_000, 1_400]))]);
+        let sentence = &two.cases[0].sentence;
+        assert!(
+            sentence.contains("1.40 × the time of n0, which is not settled: not interleaved"),
+            "{sentence}"
+        );
     }
 
     #[test]
@@ -402,7 +471,7 @@ pub(crate) mod tests {
 
     #[test]
     fn sessions_of_several_machines_are_one_fleet() {
-        let sessions: Vec<Session> = [1_000, 1_002, 1_300]
+        let sessions: Vec<Session> = [1_000, 1_002, 1_800]
             .map(|micros| {
                 let mut one = session(&["ort:cpu", "rten:cpu"], &[1]);
                 one.plan.seed = micros;

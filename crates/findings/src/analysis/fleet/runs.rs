@@ -1,6 +1,7 @@
 //! The cases of several sessions with the machines that they ran on.
 
 use crate::analysis::case_rows::{self, CaseRow};
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;
 
 /// A session and what it is called beside others.
@@ -28,6 +29,14 @@ pub(super) struct MachineKey {
 }
 
 impl Run<'_> {
+    /// Its case.
+    pub(super) fn key(&self) -> CaseKey {
+        CaseKey {
+            setup: self.row.setup,
+            point: self.row.point,
+        }
+    }
+
     pub(super) fn is_measured(&self) -> bool {
         self.row.latency_ns.is_some() && !self.row.outcome.is_trouble()
     }

@@ -491,9 +491,9 @@ pub(super) fn compared(material: &Material<'_>) -> Result<(Comparison, usize), S
             // All setups of both, unless one is meant or there is only one.
             let is_whole = first.is_none() && (last > 0 || before.session.plan.setups.len() > 1);
             let found = if is_whole {
-                comparison::compare_sessions(&mine, &theirs)
+                comparison::compare_sessions_beside(&mine, &theirs, &material.earlier)
             } else {
-                comparison::compare_setups(&mine, &theirs)
+                comparison::compare_setups_beside(&mine, &theirs, &material.earlier)
             };
             Ok((found, second))
         }

@@ -18,6 +18,7 @@ use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
 use crate::analysis::dimensions;
+use crate::analysis::earlier_sessions::EarlierSessions;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::Stretch;
 use powerband_core::domain::point::{BATCH, Point};
@@ -179,6 +180,8 @@ pub struct Material<'a> {
     pub trace: Option<(&'a Trace, &'a Timeline)>,
     /// What of it is drawn; nothing for all.
     pub stretch: Option<Stretch>,
+    /// Earlier sessions, which show by how much sessions differ where nothing was changed.
+    pub earlier: EarlierSessions,
     /// How kernels are sorted into categories.
     pub rules: Option<&'a Rules>,
     /// Roofs of this machine, for a session that has none.
@@ -200,6 +203,7 @@ impl<'a> Material<'a> {
             profile_before: 0,
             trace: None,
             stretch: None,
+            earlier: EarlierSessions::default(),
             rules: None,
             roofs: &[],
             options: CurveOptions::default(),
