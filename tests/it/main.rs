@@ -39,6 +39,7 @@ mod remote;
 mod reports;
 mod roofs;
 mod session_compat;
+mod sessions_apart;
 mod several_inputs;
 mod shapes;
 mod starts;

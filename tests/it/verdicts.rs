@@ -44,7 +44,7 @@ fn tamper(home: &Home, file: &str, from: &str, to: &str) -> PathBuf {
     path
 }
 
-fn verdicts(run: &Run) -> Vec<String> {
+pub(crate) fn verdicts(run: &Run) -> Vec<String> {
     let document = run.json();
     let comparisons = document["comparisons"]
         .as_array()
@@ -83,7 +83,8 @@ fn setups_of_a_session_are_compared_and_the_status_tells() {
     // 1,000 µs before and 1,100 after.
     let speed_up = pair["speed_up"].as_f64().unwrap();
     assert!((speed_up - 1.0 / 1.1).abs() < 0.005, "{speed_up}");
-    assert!((pair["noise_floor"].as_f64().unwrap() - 0.01).abs() < 1e-9);
+    // 5 % after one start of a worker.
+    assert!(pair["noise_floor"].as_f64().unwrap() > 0.009_9);
 
     let text = home.run(&["compare", "a.ron"]).out;
     for word in ["Verdict", "0.909 ×", "slower", "same", "  Options: "] {
@@ -157,67 +158,6 @@ fn sessions_are_compared_with_what_differs_above_the_numbers() {
         one.json()["comparisons"][0]["pairs"][0]["interleaved"],
         false
     );
-}
-
-/// Five earlier sessions in the library show that sessions differ by a tenth, and a difference of a fifth is no change;
-/// where they hardly differ, it is one.
-#[test]
-fn what_sessions_differ_by_is_no_change() {
-    let home = Home::new();
-    let library = home.path("home/sessions");
-    fs::create_dir_all(&library).expect("a library");
-    measure(
-        &home,
-        "a.ron",
-        &["fake"],
-        &["--batch", "1", "--rounds", "4"],
-    );
-    let session = session_file::read(&home.path("a.ron")).expect("a session");
-    let session = session.session;
-    let write = |path: &Path, day: usize, times: f64| {
-        let mut session = session.clone();
-        session.created = format!("2001-01-{day:02}T00:00:00Z");
-        session.plan.seed = day as u64;
-        for round in &mut session.cases[0].rounds {
-            for sample in &mut round.samples_ns {
-                *sample = (*sample as f64 * times) as u64;
-            }
-        }
-        session_file::write(path, &session).expect("a place for it");
-    };
-    let earlier = |spread: f64| {
-        for (day, draw) in (1..).zip([0.0, 1.1, -0.9, 0.7, -1.0, 0.2]) {
-            write(
-                &library.join(format!("{day}.ron")),
-                day,
-                1.0 + spread * draw,
-            );
-        }
-    };
-    write(&home.path("a.ron"), 7, 1.0);
-    write(&home.path("b.ron"), 8, 1.2);
-    let compared = || home.run(&["compare", "a.ron", "b.ron", "--json"]);
-    let reason = |run: &Run| {
-        let reason = &run.json()["comparisons"][0]["pairs"][0]["reason"];
-        reason.as_str().unwrap_or_default().to_owned()
-    };
-    // Without earlier ones.
-    assert_eq!(verdicts(&compared()), ["inconclusive"]);
-    earlier(0.1);
-    let found = compared();
-    assert_eq!(verdicts(&found), ["inconclusive"]);
-    let words = "not interleaved; 6 sessions here differ by 8.";
-    assert!(reason(&found).starts_with(words), "{}", reason(&found));
-    earlier(0.01);
-    let found = compared();
-    assert_eq!(verdicts(&found), ["slower"]);
-    let words = "not interleaved; 6 sessions here differ by 0.8";
-    assert!(reason(&found).starts_with(words), "{}", reason(&found));
-    // The report has the same verdict.
-    let report = ["report", "a.ron", "b.ron", "--to", "r.md"];
-    assert_eq!(home.run(&report).status, Some(0));
-    let report = fs::read_to_string(home.path("r.md")).expect("a report");
-    assert!(report.contains("6 sessions here differ by 0.8"), "{report}");
 }
 
 #[test]
@@ -344,7 +284,7 @@ fn rounds_are_added_to_the_same_session() {
     // As many as would settle it, or the usual number.
     let unasked = home.run(&["bench", "--more", "a.ron"]);
     assert_eq!(unasked.status, Some(0), "{unasked:#?}");
-    assert!(unasked.err.contains("rounds more"), "{unasked:#?}");
+    assert!(unasked.err.contains(" more, preset"), "{unasked:#?}");
 
     let sha = sha256(&home.path("a.ron"));
     tamper(&home, "a.ron", &sha, &"0".repeat(sha.len()));

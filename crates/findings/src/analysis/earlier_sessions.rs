@@ -5,7 +5,7 @@ use std::hash::BuildHasher as _;
 
 use rustc_hash::FxBuildHasher;
 
-use super::history::Followed;
+use super::followed::Followed;
 use super::side;
 use powerband_core::base::clock;
 use powerband_core::domain::case::{Case, CaseKey};

@@ -6,71 +6,16 @@ use super::case_rows::CaseRow;
 use super::comparison::{Pair, Ratio, Side};
 use super::conditions::{self, Difference};
 use super::earlier_sessions::{self, EarlierSessions, SessionMean};
+pub use super::followed::Followed;
 use super::verdict::{self, Call, Verdict};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio;
 use std::sync::Arc;
 
 /// Conditions that are never the same twice.
 const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load average before"];
-
-/// Which case is followed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Followed {
-    /// Checksum of its model.
-    pub sha256: String,
-    /// How its setup is spelled.
-    pub setup: String,
-    /// Its point of the sweep.
-    pub point: Point,
-    /// What its setup is called where no model file is known: what one tool measured is all spelled alike.
-    label: Option<String>,
-}
-
-impl Followed {
-    /// The case of a session.
-    pub fn of(session: &Session, setup: usize, point: Point) -> Self {
-        Self {
-            sha256: session.model_of(setup).sha256.clone(),
-            setup: session.setup_spec(setup),
-            point,
-            label: label(session, setup),
-        }
-    }
-
-    /// The session with no other case than this, which is all that is needed of it.
-    pub fn narrowed(&self, session: &Session) -> Session {
-        let setup = self.setup_in(session);
-        let mut narrowed = session.without_samples();
-        narrowed.cases = session
-            .cases
-            .iter()
-            .filter(|case| Some(case.setup) == setup && case.point == self.point)
-            .cloned()
-            .collect();
-        // A comparison of two cases needs none of these, and they may be most of a session.
-        narrowed.profiles.clear();
-        narrowed.examinations.clear();
-        narrowed
-    }
-
-    /// Its setup in a session that has it.
-    pub(crate) fn setup_in(&self, session: &Session) -> Option<usize> {
-        (0..session.plan.setups.len()).find(|&setup| {
-            session.setup_spec(setup) == self.setup
-                && session.model_of(setup).sha256 == self.sha256
-                && label(session, setup) == self.label
-        })
-    }
-}
-
-fn label(session: &Session, setup: usize) -> Option<String> {
-    let is_unknown = session.model_of(setup).sha256.is_empty();
-    is_unknown.then(|| session.setup_label(setup))
-}
 
 /// The case in one session.
 #[derive(Clone, Debug, PartialEq)]
@@ -225,11 +170,11 @@ fn trend(points: &[HistoryPoint]) -> String {
     } else {
         String::new()
     };
-    format!("{} sessions: {}.{steps}", points.len(), of_last(last))
+    format!("{} sessions: {}.{steps}", points.len(), last_text(last))
 }
 
 /// The last session against the earlier ones, as far as these carry it.
-fn of_last(last: &HistoryPoint) -> String {
+fn last_text(last: &HistoryPoint) -> String {
     let Some(found) = &last.since_earlier else {
         return "none before the last was measured in the same way on the same machine".to_owned();
     };
@@ -253,6 +198,7 @@ mod tests {
     use crate::analysis::case_rows;
     use crate::analysis::testing::{measure, session, spread_over_starts};
     use powerband_core::domain::plan::Look;
+    use powerband_core::domain::point::Point;
 
     fn on(day: u32, micros: u64) -> Session {
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 4]);

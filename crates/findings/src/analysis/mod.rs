@@ -23,6 +23,7 @@ pub mod examined;
 mod flag;
 pub mod flags;
 pub mod fleet;
+mod followed;
 pub mod generation;
 pub mod graph;
 pub mod history;

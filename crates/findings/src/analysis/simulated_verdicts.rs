@@ -104,7 +104,7 @@ pub fn interleaved(
     for _ in 0..number {
         let shared = machine.deviations(&mut rng, n);
         let mut side = |times: f64| {
-            let own = machine.deviations(&mut rng, n);
+            let own = machine.of_a_case().deviations(&mut rng, n);
             let both = shared.iter().zip(own);
             let both = both.map(|(shared, own)| shared * (1.0 - OWN * OWN).sqrt() + own * OWN);
             machine.visits(&mut rng, design, both.collect(), times.ln())
@@ -147,6 +147,15 @@ pub fn separate(
 }
 
 impl Machine {
+    /// What is a case's own where two take turns: what drifts or lasts from round to round is the machine's.
+    fn of_a_case(&self) -> Self {
+        let shape = match self.shape {
+            Shape::HeavyTails => Shape::HeavyTails,
+            Shape::Normal | Shape::Drift | Shape::Lag => Shape::Normal,
+        };
+        Self { shape, ..*self }
+    }
+
     /// How much each round deviates.
     fn deviations(&self, rng: &mut Draw, number: u32) -> Vec<f64> {
         let mut last = rng.normal();
