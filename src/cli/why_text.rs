@@ -50,7 +50,7 @@ pub(super) fn experiments_text(answer: &Answer) -> String {
             "{}\nBy experiment; the rule: {}.\n",
             found.sentence, found.rule
         ),
-        Err(reason) => format!("No conclusion by experiment: {reason}.\n"),
+        Err(reason) => format!("Not settled by experiment: {reason}.\n"),
     };
     if !answer.rows.is_empty() {
         text.push('\n');

@@ -55,7 +55,7 @@ fn conclusion(ui: &mut Ui, answer: &Answer) {
             }
             Err(reason) => {
                 sign(ui, None);
-                let words = format!("No conclusion: {reason}.");
+                let words = format!("Not settled: {reason}.");
                 ui.add(Label::new(RichText::new(words).color(roles.quiet)).wrap());
             }
         }

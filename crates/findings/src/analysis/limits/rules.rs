@@ -1,7 +1,9 @@
 //! From what changes cost to what limits the case: the rules, as a table.
 //!
 //! Pure arithmetic on intervals. A rule holds where the whole 95 % interval of what it asks about lies beyond
-//! its threshold; where no rule holds, that is said with the number that stands in the way.
+//! its threshold, and an effect is absent where its whole interval lies within 10 % of none; where no rule holds, that
+//! is said with the number that stands in the way. From effects that cannot be nothing follows: they show that the
+//! machine was restless.
 
 use super::bound::Bound;
 use powerband_core::base::humanize;
@@ -10,8 +12,10 @@ use powerband_core::base::humanize;
 const MEMORY: f64 = 1.15;
 /// Work that is shared among threads takes so many times as long on half of them; perfectly shared, 2.
 const SHARED: f64 = 1.5;
-/// Work that is not shared takes no longer than this.
-const NOT_SHARED: f64 = 1.25;
+/// An effect is absent where its whole interval is within this.
+const ABSENT: (f64, f64) = (0.9, 1.1);
+/// Neither fewer threads nor a load beside it make a run so much faster.
+const IMPLAUSIBLE: f64 = 2.0 / 3.0;
 /// A case whose nodes take less than this each is limited by starting them, in nanoseconds: engines take a
 /// few microseconds to start one.
 const SHORT_NODE_NS: f64 = 20e3;
@@ -30,6 +34,16 @@ pub(super) struct Effect {
 }
 
 impl Effect {
+    /// Whether there is none: the whole interval is near no change.
+    fn is_absent(self) -> bool {
+        self.low >= ABSENT.0 && self.high <= ABSENT.1
+    }
+
+    /// Whether it is known as closely as an absent one has to be, whatever it costs.
+    fn is_close(self) -> bool {
+        self.high - self.low <= (ABSENT.1 - ABSENT.0) * self.ratio
+    }
+
     /// What it costs in words: `38.2 % ± 3.0`.
     pub(super) fn cost_words(self) -> String {
         let half = (self.high - self.low) / 2.0;
@@ -96,7 +110,7 @@ const RULES: &[Rule] = &[
     Rule {
         bound: Bound::Compute,
         title: "compute-bound",
-        says: "compute-bound where half the threads take at least 1.5 × as long, and a streaming neighbour costs at most 15 % more than a computing one, while it costs a network that streams memory at least 15 %",
+        says: "compute-bound where half the threads take at least 1.5 × as long, and a streaming neighbour costs as much as a computing one, within 10 %, while it costs a network that streams memory at least 15 %",
         holds: |seen| {
             spares_memory(seen)
                 && is_proven(seen)
@@ -108,20 +122,20 @@ const RULES: &[Rule] = &[
     Rule {
         bound: Bound::Launch,
         title: "launch-bound",
-        says: "launch-bound where neither half the threads (at most 25 %) nor a streaming neighbour (at most 15 % more than a computing one) costs much, and nodes take less than 20 µs each",
+        says: "launch-bound where half the threads take as long and a streaming neighbour costs as much as a computing one, both within 10 %, and nodes take less than 20 µs each",
         holds: |seen| spares_both(seen) && seen.node_ns.is_some_and(|ns| ns <= SHORT_NODE_NS),
     },
     Rule {
         bound: Bound::Neither,
         title: "serial: limited by neither memory nor arithmetic",
-        says: "serial where neither half the threads (at most 25 %) nor a streaming neighbour (at most 15 % more than a computing one) costs much, and nodes take longer than 20 µs each",
+        says: "serial where half the threads take as long and a streaming neighbour costs as much as a computing one, both within 10 %, and nodes take longer than 20 µs each",
         holds: |seen| spares_both(seen) && seen.node_ns.is_some_and(|ns| ns > SHORT_NODE_NS),
     },
 ];
 
 fn spares_memory(seen: &Evidence) -> bool {
-    seen.beyond_computing
-        .is_some_and(|effect| effect.high <= MEMORY)
+    seen.beyond_computing.is_some_and(Effect::is_absent)
+        && seen.streaming.is_none_or(Effect::is_close)
 }
 
 /// Whether the streaming neighbour was seen to slow what streams memory. What half the threads do not slow and
@@ -131,10 +145,24 @@ fn is_proven(seen: &Evidence) -> bool {
 }
 
 fn spares_both(seen: &Evidence) -> bool {
-    spares_memory(seen)
-        && seen
-            .fewer_threads
-            .is_some_and(|effect| effect.high <= NOT_SHARED)
+    spares_memory(seen) && seen.fewer_threads.is_some_and(Effect::is_absent)
+}
+
+/// An effect that cannot be, in words; nothing where there is none.
+fn implausible(seen: &Evidence) -> Option<String> {
+    let all = [
+        ("half the threads cost", seen.fewer_threads),
+        ("a streaming neighbour costs", seen.streaming),
+        ("a computing neighbour costs", seen.computing),
+    ];
+    let (what, effect) = all
+        .into_iter()
+        .filter_map(|(what, effect)| Some((what, effect?)))
+        .find(|(_, effect)| effect.ratio < IMPLAUSIBLE)?;
+    Some(format!(
+        "{what} {}, and neither fewer threads nor a load beside it speed a run up by a third: the machine was restless, so nothing follows; measure again on a quieter one",
+        effect.cost_words()
+    ))
 }
 
 /// What limits a case, by experiment.
@@ -150,6 +178,9 @@ pub struct Conclusion {
 
 /// What follows, or why nothing does.
 pub(super) fn conclude(seen: &Evidence) -> Result<Conclusion, String> {
+    if let Some(reason) = implausible(seen) {
+        return Err(reason);
+    }
     let rule = RULES.iter().find(|rule| (rule.holds)(seen));
     let Some(rule) = rule else {
         return Err(why_none(seen));
@@ -183,7 +214,6 @@ fn costs(seen: &Evidence) -> String {
 
 /// The first number that keeps every rule from holding.
 fn why_none(seen: &Evidence) -> String {
-    let is_open = |effect: Effect, at: f64| effect.low < at && effect.high > at;
     let more = "more rounds would narrow it, as would a quieter machine";
     let Some(beyond) = seen.beyond_computing else {
         return match seen.capture {
@@ -196,10 +226,16 @@ fn why_none(seen: &Evidence) -> String {
             }
         };
     };
-    if is_open(beyond, MEMORY) {
+    if !beyond.is_absent() {
         return format!(
-            "a streaming neighbour costs {} more than a computing one, with 95 % confidence, which is not clear of 15 %; {more}",
+            "a streaming neighbour costs {} more than a computing one, with 95 % confidence, which is neither at least 15 % nor within 10 % of nothing; {more}",
             beyond.range_words()
+        );
+    }
+    if let Some(streaming) = seen.streaming.filter(|effect| !effect.is_close()) {
+        return format!(
+            "a streaming neighbour costs {}, with 95 % confidence, which is too wide for any conclusion; {more}",
+            streaming.range_words()
         );
     }
     let Some(fewer) = seen.fewer_threads else {
@@ -218,16 +254,16 @@ fn why_none(seen: &Evidence) -> String {
             ),
         };
     }
-    if is_open(fewer, SHARED) || is_open(fewer, NOT_SHARED) {
-        return format!(
-            "half the threads cost {}, with 95 % confidence, which is not clear of 25 % and 50 %; {more}",
-            fewer.range_words()
-        );
-    }
-    if fewer.low > NOT_SHARED {
+    if fewer.low > ABSENT.1 && fewer.high < SHARED {
         return format!(
             "no single cause: half the threads cost {}, so part of the work is shared among threads and part is not",
             fewer.cost_words()
+        );
+    }
+    if !fewer.is_absent() {
+        return format!(
+            "half the threads cost {}, with 95 % confidence, which is neither at least 50 % nor within 10 % of nothing; {more}",
+            fewer.range_words()
         );
     }
     "neither threads nor memory matter; how many nodes a run has is unknown, so nothing tells starting them from waiting".to_owned()
@@ -264,7 +300,7 @@ mod tests {
         assert_eq!(bound(seen(1.9, 1.5, 1.02, 900.0)), Ok(Bound::Memory));
         assert_eq!(bound(seen(1.93, 1.06, 1.02, 900.0)), Ok(Bound::Compute));
         assert_eq!(bound(seen(1.01, 1.02, 1.0, 2.0)), Ok(Bound::Launch));
-        assert_eq!(bound(seen(0.9, 1.02, 1.0, 2.0)), Ok(Bound::Launch));
+        assert_eq!(bound(seen(0.95, 1.02, 1.0, 2.0)), Ok(Bound::Launch));
         assert_eq!(bound(seen(1.01, 1.02, 1.0, 9_000.0)), Ok(Bound::Neither));
         let captured = Evidence {
             capture: Some(effect(0.6, 0.02)),
@@ -286,6 +322,48 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn an_effect_is_absent_only_where_it_is_known_to_be() {
+        // Half the threads cost −34.0 % ± 36; a streaming neighbour costs 36.1 % ± 130.
+        let restless = Evidence {
+            fewer_threads: Some(effect(0.66, 0.36)),
+            streaming: Some(effect(1.361, 1.3)),
+            computing: Some(effect(1.3, 1.2)),
+            beyond_computing: Some(effect(1.05, 0.04)),
+            ..seen(1.0, 1.0, 1.0, 9_000.0)
+        };
+        let said = conclude(&restless).unwrap_err();
+        assert!(
+            said.contains("half the threads cost −34.0 % ± 36"),
+            "{said}"
+        );
+        assert!(said.contains("restless, so nothing follows"), "{said}");
+        // The same with plausible threads: each effect by itself is too wide.
+        let wide = Evidence {
+            fewer_threads: Some(effect(1.0, 0.02)),
+            ..restless
+        };
+        let said = conclude(&wide).unwrap_err();
+        assert!(
+            said.starts_with("a streaming neighbour costs 6.10 % to"),
+            "{said}"
+        );
+        let threads = Evidence {
+            fewer_threads: Some(effect(0.9, 0.3)),
+            ..seen(1.0, 1.0, 1.0, 9_000.0)
+        };
+        let said = conclude(&threads).unwrap_err();
+        assert!(
+            said.starts_with("half the threads cost −40.0 % to 20.0 %"),
+            "{said}"
+        );
+        let absent = seen(1.01, 1.02, 1.0, 9_000.0);
+        assert_eq!(
+            conclude(&absent).map(|found| found.bound),
+            Ok(Bound::Neither)
+        );
     }
 
     #[test]
