@@ -121,13 +121,14 @@ fn allow_commands(session: &Session) {
     }
 }
 
-/// The rounds that would settle the inconclusive verdicts of the first setup; the usual number where there
+/// The rounds that may settle the inconclusive verdicts of the first setup; the usual number where there
 /// are none, or rounds would not settle them.
 fn rounds_to_settle(session: &Session) -> u32 {
     let rows = case_rows::case_rows(session);
     let wanted = comparison::within(session, &rows)
         .iter()
         .filter_map(Comparison::more_rounds)
+        .map(|more| more.rounds)
         .max();
     wanted.unwrap_or(USUAL_ROUNDS)
 }

@@ -216,13 +216,16 @@ fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize
     )
 }
 
-/// The command that would settle inconclusive verdicts.
+/// The command that may settle inconclusive verdicts.
 fn settle(args: &CompareArgs, comparisons: &[Comparison]) {
-    let more = comparisons.iter().filter_map(Comparison::more_rounds).max();
+    let more = comparisons.iter().filter_map(Comparison::more_rounds);
+    let more = more.max_by_key(|more| more.rounds);
     if let (Some(more), None) = (more, &args.after) {
         output::note(&format!(
-            "To settle it: powerband bench --more {} --rounds {more}",
-            args.before.display()
+            "{}: powerband bench --more {} --rounds {}",
+            more.text(),
+            args.before.display(),
+            more.rounds
         ));
     }
 }

@@ -185,7 +185,7 @@ pub(crate) struct BenchArgs {
     /// @cifar), mobilenetv2, efficientnet-b0, vit-b16, unet, bert-base, minilm, gpt2 and llama-tiny (both
     /// also -past).
     pub model: Option<String>,
-    /// Add rounds to a session that was measured here, as many as would settle its comparisons or as
+    /// Add rounds to a session that was measured here, as many as probably settle its comparisons or as
     /// --rounds says, and save it in the same file.
     #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
     pub more: Option<PathBuf>,
@@ -306,7 +306,7 @@ pub(crate) enum Arrivals {
 
 The verdict is faster or slower where the whole 95 % interval of the ratio lies beyond the noise floor
 (1 %, or the spread of a setup against itself; 5 % after one start of a worker), same where it lies within
-the floor, else inconclusive, with the number of rounds that would settle it. Two sessions were not
+the floor, else inconclusive, with what more rounds promise. Two sessions were not
 interleaved: their interval is as wide as earlier sessions of the library differ.
 
 Exit status: 0 fine, 1 something is slower and --fail-if-slower was given, 2 nothing to compare.")]

@@ -138,8 +138,14 @@ fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>
 fn charts(ui: &mut Ui, app: &App, steps: &Steps) {
     let drawn = &app.journey.drawn;
     let both = |ui: &mut Ui, width: f32| {
-        let (spec, sentence) = (&drawn.over_before, best_step(steps));
-        chart_card(ui, width, "before", spec, steps, &sentence);
+        chart_card(
+            ui,
+            width,
+            "before",
+            &drawn.over_before,
+            steps,
+            &drawn.largest_step,
+        );
         let (spec, sentence) = (&drawn.over_start, whole_way(steps));
         chart_card(ui, width, "start", spec, steps, &sentence);
     };
@@ -187,33 +193,6 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
             }
         });
     });
-}
-
-/// The step with the largest gain, among those with a certain gain.
-fn best_step(steps: &Steps) -> String {
-    let gains = steps.steps.iter().filter_map(|step| {
-        let pair = step.over_before.as_ref()?;
-        let ratio = pair.ratio.filter(|_| pair.verdict.call == Call::Faster)?;
-        Some((step, ratio))
-    });
-    let best = gains.max_by(|(_, a), (_, b)| a.speed_up.total_cmp(&b.speed_up));
-    let pairs = || {
-        steps
-            .steps
-            .iter()
-            .filter_map(|step| step.over_before.as_ref())
-    };
-    let open = pairs().filter(|pair| pair.verdict.call == Call::Inconclusive);
-    let nothing = match (pairs().count(), open.count()) {
-        (0, _) => "There is no step to compare with the previous one yet.".to_owned(),
-        (_, 0) => "No step is faster than the previous one.".to_owned(),
-        (all, open) => format!(
-            "No step is certainly faster than the previous one; {open} of {all} are inconclusive."
-        ),
-    };
-    best.map_or(nothing, |(step, gain)| {
-        format!("{} gained the most, {}.", step.title, gain.words())
-    })
 }
 
 /// From the baseline to the last measured step, with its verdict.

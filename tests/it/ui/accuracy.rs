@@ -270,8 +270,8 @@ fn another_accuracy_has_another_front() {
     assert_eq!(front(&desk), ["ONNX Runtime, int8", "ONNX Runtime"]);
     let rows = &desk.app().curves.drawn.trade_off.rows;
     let fp16 = rows.iter().find(|row| row.line.name.ends_with("fp16"));
-    let by = fp16.and_then(|row| row.line.dominated_by.as_deref());
-    assert_eq!(by, Some("ONNX Runtime"));
+    let by = fp16.map(|row| row.line.dominated_by.clone());
+    assert_eq!(by, Some(vec!["ONNX Runtime".to_owned()]));
     desk.see("dominated by ONNX Runtime");
     desk.see("the worker ended with status 139");
     assert_eq!(desk.app().curves.drawn.trade_off.at, At::Best);

@@ -108,8 +108,13 @@ fn what_the_shapes_say_stands_below_the_cases() {
         let times = times.map(|both| both.map(humanize::duration_ns));
         let unknown = || [UNKNOWN; 2].map(str::to_owned);
         assert_eq!(said[1..3], times.unwrap_or_else(unknown));
-        let knee = curve.knee.map(|batch| batch.to_string());
-        assert_eq!(said[4], knee.unwrap_or_else(|| "≥ 8".to_owned()));
+        let knee = curve.knee.as_ref().expect("four batch sizes");
+        let knee = match knee.settled() {
+            Some(Some(batch)) => batch.to_string(),
+            Some(None) => "≥ 8".to_owned(),
+            None => "not settled".to_owned(),
+        };
+        assert_eq!(said[4], knee);
         assert_eq!(said[5..], ["8", "none planned"]);
     }
     // On tract batch 2 takes six times as long as batch 1: no line. The other engine has one.

@@ -102,7 +102,7 @@ fn the_legend_says_the_knees_that_have_no_room_on_the_chart() {
         .curves;
     let knees: Vec<String> = knees
         .iter()
-        .filter_map(|curve| Some(format!("knee {}", curve.knee?)))
+        .filter_map(|curve| Some(format!("knee {}", curve.settled_knee()?)))
         .collect();
     assert!(knees.len() > 3, "{knees:?}");
     for knee in knees {

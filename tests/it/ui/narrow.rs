@@ -12,6 +12,7 @@ use powerband_app::screen::Screen;
 use powerband_core::base::clock;
 use powerband_core::domain::profile::Tool;
 use powerband_core::domain::session::Session;
+use powerband_core::stats::prediction::Prospect;
 use powerband_findings::analysis::flags::Weight;
 use powerband_findings::analysis::verdict::Call;
 use powerband_store::session_file;
@@ -120,7 +121,11 @@ fn undecided() -> Desk {
     for pair in &mut Arc::make_mut(comparison).pairs {
         pair.verdict.call = Call::Inconclusive;
         pair.verdict.reason = Some("the rounds scatter".to_owned());
-        pair.verdict.more_rounds = Some(7);
+        pair.verdict.more_rounds = Some(Prospect {
+            rounds: 7,
+            probability: 0.5,
+            seconds: Some(21.0),
+        });
     }
     compare.drawn.flags = vec![RaisedFlag {
         name: "noisy",

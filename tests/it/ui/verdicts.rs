@@ -81,8 +81,9 @@ fn what_is_open_is_settled_by_more_rounds() {
     };
     let verdict = call(&desk);
     assert_eq!(verdict.call, Call::Inconclusive, "{verdict:?}");
-    let more = verdict.more_rounds.expect("rounds that would settle it");
-    desk.see("would settle it");
+    let more = verdict.more_rounds.expect("rounds that may settle it");
+    desk.see("settle it with about");
+    let more = more.rounds;
     let command = command::ALL.iter().find(|c| c.id == "more-rounds");
     let command = command.expect("the command");
     let session = desk.app().sessions.iter().next().expect("a session").id;
@@ -90,12 +91,7 @@ fn what_is_open_is_settled_by_more_rounds() {
         (command.act)(desk.app()),
         Ok(Action::Run(Run::More(session, more)))
     );
-    let name = if more == 1 {
-        "Measure 1 more round".to_owned()
-    } else {
-        format!("Measure {more} more rounds")
-    };
-    desk.click(&name);
+    desk.click(&format!("Measure {more} more rounds"));
     assert_eq!(desk.app().screen, Screen::Run);
     desk.step_until("the rounds are added", super::PATIENCE, is_saved);
     let session = session_file::read(&path).expect("the same file").session;

@@ -12,8 +12,8 @@ pub(crate) const ALL: &[Command] = &[
         "",
         |app| {
             let missing = app.compare.rounds_to_settle(&app.sessions);
-            let (session, rounds) = missing.ok_or("more rounds would change no verdict")?;
-            Ok(Action::Run(Run::More(session, rounds)))
+            let (session, more) = missing.ok_or("more rounds would change no verdict")?;
+            Ok(Action::Run(Run::More(session, more.rounds)))
         },
     ),
     command(

@@ -8,6 +8,7 @@ mod update;
 pub(crate) use update::Earlier;
 
 use powerband_core::domain::point::{BATCH, Point};
+use powerband_core::stats::prediction::Prospect;
 use std::sync::Arc;
 
 use crate::curves::ring;
@@ -168,8 +169,8 @@ impl CompareState {
             .map_or_else(|| Point::of_batch(size), |row| row.point)
     }
 
-    /// The session whose rounds would settle what is open, and how many: both sides must be of one file.
-    pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, u32)> {
+    /// The session whose rounds may settle what is open, and how many: both sides must be of one file.
+    pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, Prospect)> {
         let (before, after, comparison) = self.result.as_ref()?;
         let session = open.get(before.session)?;
         let can_grow = before.session == after.session

@@ -130,6 +130,7 @@ fn setup<'a>(open: &'a OpenSessions, entry: &'a LegendEntry) -> Option<Setup<'a>
         judged: Judged {
             accuracy: open.session.accuracies.get(&index)?,
             curve: curves.into_iter().find(|curve| curve.setup == index),
+            session: open.id.0 as usize,
         },
     })
 }
@@ -173,10 +174,12 @@ fn compared(setups: &[Setup<'_>]) -> String {
 fn row(setups: &[Setup<'_>], standing: &Standing, place: usize) -> Row {
     let setup = &setups[place];
     let (session, case) = (setup.open.id, setup.index);
-    let dominating = match standing.rank {
-        Rank::Beaten(by) => setups.get(by).map(|other| other.entry),
-        Rank::Front | Rank::Unknown(_) => None,
+    let dominating: &[usize] = match &standing.rank {
+        Rank::Beaten(by) | Rank::NotSettled { by, .. } => by,
+        Rank::Front | Rank::Unknown(_) => &[],
     };
+    let names = dominating.iter().filter_map(|by| setups.get(*by));
+    let dominated_by = names.map(|other| other.entry.name.clone()).collect();
     Row {
         series: SeriesRef {
             id: setup.entry.id,
@@ -194,7 +197,7 @@ fn row(setups: &[Setup<'_>], standing: &Standing, place: usize) -> Row {
             accuracy: setup.judged.accuracy.clone(),
             speed: standing.speed,
             rank: standing.rank.clone(),
-            dominated_by: dominating.map(|entry| entry.name.clone()),
+            dominated_by,
         },
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_findings::analysis::best_case;
 use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::journey as chart;
 use powerband_findings::chart::spec::ChartSpec;
@@ -55,6 +56,8 @@ pub struct Drawn {
     pub over_before: ChartSpec,
     /// Speed-up of each step vs. the baseline.
     pub over_start: ChartSpec,
+    /// Which step gained the most, in a sentence.
+    pub largest_step: String,
 }
 
 /// Whether a session has steps: a ladder, or setups that can stand for one.
@@ -136,6 +139,7 @@ impl JourneyState {
             Drawn {
                 over_before: chart::over_before(&found.journey, colour),
                 over_start: chart::over_start(&found.journey, colour),
+                largest_step: best_case::largest_step_sentence(&found.journey),
             }
         });
     }

@@ -1,11 +1,11 @@
 //! How a setup behaves as the batch grows: latency, throughput, efficiency, and what can be read
 //! from their shape.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
+use super::best_point::{self, LimitedPoint};
+pub use super::best_point::{FEWEST_POINTS, Knee, knees_text};
+use super::case_rounds::{CaseRounds, Figure, JointDraws};
 use super::case_rows::CaseRow;
+pub use super::curve_figures::{Efficiency, Statistic};
 use super::energy::Energy;
 use super::memory::{Headroom, Need};
 use powerband_core::base::humanize;
@@ -13,86 +13,10 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::stats::bootstrap::Interval;
 use powerband_core::stats::fit::Line;
+use powerband_core::stats::joint::Statement;
 
-/// The knee is where the throughput reaches this share of the best.
-const KNEE_SHARE: f64 = 0.9;
-/// With fewer points a curve has no shape.
-pub const FEWEST_POINTS: usize = 3;
 /// Saturation is named only where this share of it was seen; below, it would be a guess.
 const LEAST_SEEN_OF_SATURATION: f64 = 0.5;
-
-/// Which number stands for a case's latency.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Statistic {
-    /// Half of the runs are faster.
-    #[default]
-    Median,
-    /// Arithmetic mean.
-    Mean,
-    /// 99 of 100 runs are faster; known only with enough samples.
-    P99,
-}
-
-impl Statistic {
-    /// Every one, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Median, Self::Mean, Self::P99];
-}
-
-impl fmt::Display for Statistic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Median => "Median",
-            Self::Mean => "Mean",
-            Self::P99 => "p99",
-        })
-    }
-}
-
-/// Which efficiency is meant. It has a name, and the name is always shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Efficiency {
-    /// Against the best throughput of the curve.
-    OfBest,
-    /// Against a throughput that grows with the batch.
-    #[default]
-    Scaling,
-    /// The share of the time in which the device computed, as it reports.
-    Busy,
-    /// Operations in a second against the peak that the device's maker publishes.
-    OfPeak,
-}
-
-impl Efficiency {
-    /// Every one, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::OfBest, Self::Scaling, Self::Busy, Self::OfPeak];
-
-    /// Its definition in one sentence.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::OfBest => "Throughput as a share of the best throughput of the same curve.",
-            Self::Scaling => {
-                "Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured."
-            }
-            Self::Busy => {
-                "Utilisation: share of the time in which the device that computes was busy, as it reports; of a processor with several cores, the mean of all."
-            }
-            Self::OfPeak => {
-                "The network's multiplications and additions in a second, as a share of the peak that the card's maker publishes for that precision."
-            }
-        }
-    }
-}
-
-impl fmt::Display for Efficiency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OfBest => "of best",
-            Self::Scaling => "scaling",
-            Self::Busy => "utilisation",
-            Self::OfPeak => "of peak",
-        })
-    }
-}
 
 /// One point that was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,6 +58,18 @@ pub struct CurvePoint {
     pub flags: Vec<&'static str>,
     /// How the case ended, or that it has not.
     pub outcome: Outcome,
+    /// Its rounds in a few numbers.
+    pub by_round: CaseRounds,
+}
+
+/// The best point of a curve within a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestWithin<'a> {
+    /// The highest throughput among the points that are within the limit with 95 % confidence; nothing where none is.
+    pub best: Option<Statement<&'a CurvePoint>>,
+    /// The points that would be better and may be within the limit, each with the end of its interval in nanoseconds,
+    /// where that is known; the best first.
+    pub perhaps: Vec<(&'a CurvePoint, Option<f64>)>,
 }
 
 impl CurvePoint {
@@ -193,11 +129,9 @@ pub struct BatchCurve {
     pub missing: Vec<usize>,
     /// Median time as a fixed cost and a cost per item, in nanoseconds, where a line fits.
     pub line: Option<Line>,
-    /// The smallest batch that reaches 90 % of the best throughput of the curve.
-    ///
-    /// Nothing with fewer than three points, and nothing where only the largest batch reaches it:
-    /// the throughput is still rising there, and the knee is somewhere beyond.
-    pub knee: Option<usize>,
+    /// The smallest batch that reaches 90 % of the best throughput of the curve; nothing with fewer than three
+    /// points.
+    pub knee: Option<Knee>,
     /// The throughput that the line tends to, in items a second; nothing where less than half of it
     /// was reached.
     pub saturation_per_s: Option<f64>,
@@ -217,6 +151,7 @@ pub fn batch_curves(rows: &[CaseRow]) -> Vec<BatchCurve> {
 /// One curve for each setup of the rows and each combination of the other dimensions' sizes, in their order. Rows
 /// without the dimension are left out.
 pub fn curves_along(rows: &[CaseRow], along: &'static str) -> Vec<BatchCurve> {
+    let mut joint = JointDraws::default();
     let mut groups: Vec<(usize, Vec<(&'static str, usize)>)> = Vec::new();
     for row in rows.iter().filter(|row| row.point.get(along).is_some()) {
         let group = (row.setup, row.point.without(along));
@@ -224,7 +159,7 @@ pub fn curves_along(rows: &[CaseRow], along: &'static str) -> Vec<BatchCurve> {
             groups.push(group);
         }
     }
-    let curve_of = |(setup, others): &(usize, Vec<_>)| {
+    let mut curve_of = |(setup, others): &(usize, Vec<_>)| {
         let own = rows.iter().filter(|row| row.setup == *setup);
         let own = own.filter(|row| row.point.get(along).is_some());
         let mut curve = curve(
@@ -232,6 +167,7 @@ pub fn curves_along(rows: &[CaseRow], along: &'static str) -> Vec<BatchCurve> {
             along,
             own.filter(|row| row.point.without(along) == *others)
                 .collect(),
+            &mut joint,
         );
         curve.others.clone_from(others);
         let is_varied = |(name, size): &&(&'static str, usize)| {
@@ -245,10 +181,15 @@ pub fn curves_along(rows: &[CaseRow], along: &'static str) -> Vec<BatchCurve> {
         }
         curve
     };
-    groups.iter().map(curve_of).collect()
+    groups.iter().map(&mut curve_of).collect()
 }
 
-fn curve(setup: usize, along: &'static str, mut rows: Vec<&CaseRow>) -> BatchCurve {
+fn curve(
+    setup: usize,
+    along: &'static str,
+    mut rows: Vec<&CaseRow>,
+    joint: &mut JointDraws,
+) -> BatchCurve {
     let size_of = |row: &CaseRow| row.point.get(along).unwrap_or_default();
     rows.sort_by_key(|row| size_of(row));
     let mut points: Vec<CurvePoint> = rows.iter().filter_map(|row| point(row, along)).collect();
@@ -287,7 +228,7 @@ fn curve(setup: usize, along: &'static str, mut rows: Vec<&CaseRow>) -> BatchCur
             .map(|row| size_of(row))
             .filter(|size| !measured(*size))
             .collect(),
-        knee: is_batch.then(|| knee(&points)).flatten(),
+        knee: is_batch.then(|| knee(&points, joint)).flatten(),
         saturation_per_s: line
             .filter(|_| is_batch)
             .and_then(|line| saturation(&line, &points)),
@@ -336,6 +277,7 @@ fn point(row: &CaseRow, along: &str) -> Option<CurvePoint> {
         samples: row.samples,
         flags: row.flags.iter().map(|flag| flag.name).collect(),
         outcome: row.outcome.clone(),
+        by_round: row.by_round.clone(),
     })
 }
 
@@ -364,14 +306,15 @@ fn best_throughput(points: &[CurvePoint]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-fn knee(points: &[CurvePoint]) -> Option<usize> {
-    let enough = KNEE_SHARE * best_throughput(points);
-    // Where the largest batch is the first to get there, the one before is at least 10 % slower.
-    let (_, smaller) = points.split_last()?;
-    let found = smaller
-        .iter()
-        .find(|point| point.throughput_per_s.is_some_and(|rate| rate >= enough))?;
-    (points.len() >= FEWEST_POINTS).then_some(found.size)
+fn knee(points: &[CurvePoint], joint: &mut JointDraws) -> Option<Knee> {
+    let rates = points.iter().filter_map(|point| {
+        let rate = point.throughput_per_s?;
+        Some((
+            point.size,
+            joint.contender(0, &point.by_round, Figure::Rate, rate),
+        ))
+    });
+    best_point::knee(&rates.collect::<Vec<_>>())
 }
 
 fn saturation(line: &Line, points: &[CurvePoint]) -> Option<f64> {
@@ -380,12 +323,38 @@ fn saturation(line: &Line, points: &[CurvePoint]) -> Option<f64> {
 }
 
 impl BatchCurve {
-    /// The point with the highest throughput among those that take no longer than a limit.
-    pub fn best_within(&self, limit_ns: f64, statistic: Statistic) -> Option<&CurvePoint> {
-        self.points
-            .iter()
-            .filter(|point| point.latency_ns(statistic).is_some_and(|ns| ns <= limit_ns))
-            .max_by(|a, b| a.rate_or_zero().total_cmp(&b.rate_or_zero()))
+    /// The knee where one is stated: nothing where it is not settled, or beyond the largest batch.
+    pub fn settled_knee(&self) -> Option<usize> {
+        *self.knee.as_ref()?.settled()?
+    }
+
+    /// The points with the highest throughput among those that take no longer than a limit.
+    pub fn best_within(
+        &self,
+        limit_ns: f64,
+        statistic: Statistic,
+        joint: &mut JointDraws,
+    ) -> BestWithin<'_> {
+        let points = self.points.iter().map(|point| {
+            let latency_ns = point.latency_ns(statistic);
+            // The end of what is beyond the limit anyway is of no interest.
+            let shown = latency_ns.filter(|ns| *ns <= limit_ns);
+            let figure = statistic.figure();
+            LimitedPoint {
+                end_ns: shown.and_then(|ns| joint.upper_end(&point.by_round, figure, ns)),
+                rate: joint.contender(0, &point.by_round, Figure::Rate, point.rate_or_zero()),
+                latency_ns,
+            }
+        });
+        let points: Vec<LimitedPoint> = points.collect();
+        let found = best_point::within(&points, limit_ns);
+        let perhaps = found.perhaps.into_iter();
+        BestWithin {
+            best: found.best.map(|best| best.map(|place| &self.points[place])),
+            perhaps: perhaps
+                .map(|place| (&self.points[place], points[place].end_ns))
+                .collect(),
+        }
     }
 
     /// What the shape says and what fitted into memory, in one sentence.
@@ -427,14 +396,7 @@ impl BatchCurve {
             let rate = humanize::significant(limit, 3);
             parts.push(format!("saturates near {rate} items/s"));
         }
-        parts.extend(match (self.knee, self.points.first()) {
-            _ if self.along != BATCH => None,
-            (Some(knee), Some(first)) if knee == first.size => {
-                Some(format!("larger batches than {knee} gain little"))
-            }
-            (Some(knee), _) => Some(format!("knee at batch {knee}")),
-            (None, _) => Some("throughput still rises at the largest batch".to_owned()),
-        });
+        parts.extend(self.knee.as_ref().map(|knee| self.knee_text(knee)));
         if let (Some(largest), Some(refused)) = (self.largest, self.refused) {
             parts.push(format!(
                 "{} {largest} fitted into memory, {refused} did not",
@@ -443,13 +405,28 @@ impl BatchCurve {
         }
         parts.join("; ")
     }
+
+    fn knee_text(&self, knee: &Knee) -> String {
+        match knee {
+            Statement::Settled(Some(knee))
+                if self.points.first().map(|one| one.size) == Some(*knee) =>
+            {
+                format!("larger batches than {knee} gain little")
+            }
+            Statement::Settled(Some(knee)) => format!("knee at batch {knee}"),
+            Statement::Settled(None) => "throughput still rises at the largest batch".to_owned(),
+            Statement::NotSettled(candidates) => {
+                format!("knee not settled: {}", knees_text(candidates))
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end, measure, measure_near, out_of_memory, session};
 
     const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
@@ -468,7 +445,7 @@ mod tests {
         let line = curve.line.unwrap();
         assert!((line.fixed - 4e6).abs() < 1e4, "{line:?}");
         // Throughput 64 ÷ 68 ms is the best; 32 ÷ 36 ms is 94 % of it, 16 ÷ 20 ms is 85 %.
-        assert_eq!(curve.knee, Some(32));
+        assert_eq!(curve.settled_knee(), Some(32));
         let explained = curve.explain();
         assert!(
             explained
@@ -489,32 +466,63 @@ mod tests {
     #[test]
     fn no_knee_while_the_throughput_still_rises() {
         let rising = curve_of(|_| 5_000);
-        assert_eq!((rising.knee, rising.line), (None, None));
+        assert_eq!(
+            (&rising.knee, rising.line),
+            (&Some(Statement::Settled(None)), None)
+        );
         assert!(
             rising.explain().contains("still rises"),
             "{}",
             rising.explain()
         );
         let level = curve_of(|batch| 5_000 * batch);
-        assert_eq!(level.knee, Some(1));
+        assert_eq!(level.settled_knee(), Some(1));
         assert!(level.explain().contains("gain little"));
     }
 
     #[test]
     fn the_best_within_a_limit() {
         let curve = curve_of(|batch| 4_000 + 1_000 * batch);
-        let batch = |limit_ns| {
-            let point = curve.best_within(limit_ns, Statistic::Median);
-            point.map(|point| point.point.batch())
+        let mut joint = JointDraws::default();
+        let mut batch = |limit_ns, statistic| {
+            let best = curve.best_within(limit_ns, statistic, &mut joint).best?;
+            best.settled().map(|point| point.point.batch())
         };
-        assert_eq!(batch(12.5e6), Some(8));
-        assert_eq!(batch(1e9), Some(64));
-        assert_eq!(batch(1e6), None);
-        assert_eq!(
-            curve.best_within(1e9, Statistic::P99),
-            None,
-            "too few samples"
+        assert_eq!(batch(12.5e6, Statistic::Median), Some(8));
+        assert_eq!(batch(1e9, Statistic::Median), Some(64));
+        assert_eq!(batch(1e6, Statistic::Median), None);
+        assert_eq!(batch(1e9, Statistic::P99), None, "too few samples");
+    }
+
+    #[test]
+    fn restless_rounds_leave_knee_and_limit_open() {
+        let mut session = session(&["ort:cpu"], &[1, 2, 4]);
+        let rounds =
+            |factors: [u64; 5], micros: u64| factors.map(|factor| vec![factor * micros * 10; 9]);
+        for (batch, factors, micros) in [
+            (1, [100, 101, 99, 100, 100], 1_000),
+            (2, [100, 60, 150, 90, 80], 1_800),
+            (4, [100, 99, 100, 101, 100], 3_500),
+        ] {
+            let rounds = rounds(factors, micros);
+            let rounds: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
+            measure(&mut session, 0, batch, &rounds);
+        }
+        let curve = batch_curves(&case_rows::case_rows(&session)).remove(0);
+        assert_eq!(curve.settled_knee(), None, "{:?}", curve.knee);
+        let said = curve.explain();
+        assert!(
+            said.contains("knee not settled: batch 2 or beyond the largest"),
+            "{said}"
         );
+        // The median of batch 2 is 1.62 ms, within the limit, and its rounds range from 1.08 to 2.7 ms.
+        let found = curve.best_within(2e6, Statistic::Median, &mut JointDraws::default());
+        let best = found.best.unwrap();
+        assert_eq!(best.settled().map(|point| point.size), Some(1));
+        let [(perhaps, Some(end))] = found.perhaps[..] else {
+            panic!("{:?}", found.perhaps)
+        };
+        assert!(perhaps.size == 2 && end > 2e6, "{end}");
     }
 
     #[test]

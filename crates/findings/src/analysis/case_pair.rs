@@ -119,7 +119,7 @@ pub(super) fn compare_cases(
         Some(reason) => (None, Verdict::withheld(reason)),
         None => (
             ratio_of(first, second, items, estimate.as_ref()),
-            judge(first, second, estimate.as_ref()),
+            judge(first, second, estimate.as_ref()).timed(before.round_s()),
         ),
     };
     Pair {

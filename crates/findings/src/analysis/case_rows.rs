@@ -1,6 +1,7 @@
 //! A session's cases as rows: what every table, document and chart of cases is made from.
 
 use super::case_outliers::{self, CaseOutliers};
+use super::case_rounds::CaseRounds;
 use super::device_readings::{self, Watched};
 use super::energy::{self, Energy};
 use super::flags::{self, Flag};
@@ -70,6 +71,8 @@ pub struct CaseRow {
     pub memory: Option<Need>,
     /// Its runs as requests to a language model, where they are.
     pub requests: Option<Requests>,
+    /// Its rounds in a few numbers, by which it is compared with several other cases at once.
+    pub by_round: CaseRounds,
 }
 
 impl CaseRow {
@@ -234,6 +237,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         energy: energy::case_energy(session, case),
         memory: memory::case_memory(session, case, &watched),
         requests: generation::case_requests(session, case),
+        by_round: CaseRounds::of_case(session, case, &rounds),
         watched,
     }
 }

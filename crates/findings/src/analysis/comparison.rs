@@ -14,6 +14,7 @@ use super::verdict::Call;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
+use powerband_core::stats::prediction::Prospect;
 
 /// Two setups compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,13 +221,16 @@ impl Comparison {
         reasons
     }
 
-    /// The rounds that would settle every pair which more rounds can settle; nothing where there is none.
-    pub fn more_rounds(&self) -> Option<u32> {
+    /// What more rounds promise for the pair that needs most of them; nothing where they would settle none.
+    pub fn more_rounds(&self) -> Option<Prospect> {
         let wanted = self
             .pairs
             .iter()
             .filter_map(|pair| pair.verdict.more_rounds);
-        wanted.max()
+        wanted.max_by(|a, b| {
+            let by_rounds = a.rounds.cmp(&b.rounds);
+            by_rounds.then(b.probability.total_cmp(&a.probability))
+        })
     }
 
     /// Adds one setup's comparison, its metrics under its name, and what is not said yet.

@@ -2,10 +2,13 @@
 
 pub mod accuracy;
 pub mod batch_curve;
+pub mod best_case;
+mod best_point;
 mod break_even;
 pub mod breakdown;
 pub mod case_outliers;
 pub mod case_pair;
+pub mod case_rounds;
 pub mod case_rows;
 pub mod category;
 pub mod claims;
@@ -14,6 +17,7 @@ mod comparison_warnings;
 pub mod conditions;
 mod countdown;
 pub mod counters;
+mod curve_figures;
 pub mod device_flags;
 pub mod device_readings;
 pub mod dimensions;

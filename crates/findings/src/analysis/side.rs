@@ -1,6 +1,7 @@
 //! One side of a comparison: a setup of a session, with its rows.
 
 use std::iter::repeat;
+use std::collections::BTreeMap;
 
 use super::batch_curve::{self, Efficiency};
 use super::case_rows::{self, CaseRow};
@@ -8,6 +9,7 @@ use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::Visit;
+use powerband_core::stats::summary::median;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,22 @@ impl Side<'_> {
         };
         let case = self.session.case(key);
         case.map_or_else(Vec::new, |case| case_visits(self.session, case))
+    }
+
+    /// How long a round of the session takes, in seconds: from its begin to that of the next, whatever is between.
+    pub(super) fn round_s(&self) -> Option<f64> {
+        let mut begins: BTreeMap<u32, u64> = BTreeMap::new();
+        for round in self.session.cases.iter().flat_map(|case| &case.rounds) {
+            let begin = begins.entry(round.round).or_insert(round.started_ns);
+            *begin = round.started_ns.min(*begin);
+        }
+        let begins: Vec<u64> = begins.into_values().collect();
+        let lengths = begins.windows(2).filter_map(|pair| match pair {
+            // Rounds that were added in another run begin anew.
+            [begin, next] => Some(next.checked_sub(*begin)? as f64 / 1e9),
+            _ => None,
+        });
+        median(&lengths.collect::<Vec<_>>()).filter(|seconds| *seconds > 0.0)
     }
 
     /// Scaling with the batch at a point, and the batch size that it is relative to.

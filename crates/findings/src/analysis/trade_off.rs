@@ -1,12 +1,16 @@
 //! Speed and quality of each setup, and which setups are on the Pareto front.
+//!
+//! The front is drawn jointly over the speeds; the qualities are those of the given inputs, on which all setups ran.
 
 use std::fmt;
 
 use super::accuracy;
 use super::batch_curve::{BatchCurve, CurvePoint};
+use super::case_rounds::{Figure, JointDraws};
 use powerband_core::domain::accuracy::{Accuracy, Hits};
 use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::Interval;
+use powerband_core::stats::joint::{AGREEMENT, DRAWS, LEAST_CANDIDATE};
 use powerband_core::stats::pareto;
 use powerband_core::stats::share::Share;
 
@@ -115,6 +119,8 @@ pub struct Judged<'a> {
     pub accuracy: &'a Accuracy,
     /// How fast it is; nothing where nothing was measured.
     pub curve: Option<&'a BatchCurve>,
+    /// Which of the open sessions it is of: those are not interleaved.
+    pub session: usize,
 }
 
 /// How fast a setup is.
@@ -144,8 +150,17 @@ pub struct Standing {
 pub enum Rank {
     /// On the Pareto front: no setup is at least as good in both and better in one.
     Front,
-    /// Dominated, by the fastest setup of the front that dominates it, by its place.
-    Beaten(usize),
+    /// Dominated, by the fastest setup of the front that dominates it, by its place; by one of several where which
+    /// is not settled.
+    Beaten(Vec<usize>),
+    /// On the front in some draws and dominated in others: the share of those on the front, in percent, and the
+    /// places of the setups that may dominate it.
+    NotSettled {
+        /// Draws in which it is on the front, in percent.
+        percent: u32,
+        /// What may dominate it.
+        by: Vec<usize>,
+    },
     /// It is no point, and why.
     Unknown(String),
 }
@@ -181,32 +196,116 @@ pub fn points(judged: &[Judged<'_>]) -> Vec<Point> {
 
 /// Where each setup stands, in their order.
 pub fn judged_standings(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<Standing> {
-    let found: Vec<(Option<Speed>, Option<Level>)> = judged
+    let found: Vec<(Option<&CurvePoint>, Option<Level>)> = judged
         .iter()
-        .map(|setup| (speed(setup, at), quality.of(setup.accuracy)))
+        .map(|setup| (point_at(setup, at), quality.of(setup.accuracy)))
         .collect();
-    let worth: Vec<(f64, f64)> = found
+    let has_several = judged
+        .windows(2)
+        .any(|pair| pair[0].session != pair[1].session);
+    let mut joint = if has_several {
+        JointDraws::of_several_sessions()
+    } else {
+        JointDraws::default()
+    };
+    let ranked: Vec<Ranked> = judged
         .iter()
-        .map(|(speed, level)| match (speed, level) {
-            (Some(speed), Some(level)) => (speed.per_s, counted(quality, level.value)),
-            _ => (f64::NAN, f64::NAN),
+        .zip(&found)
+        .filter_map(|(setup, (point, level))| {
+            let (point, level) = (point.as_ref()?, level.as_ref()?);
+            let draws = joint.draws(setup.session, &point.by_round, Figure::Rate);
+            Some(Ranked {
+                speed: point.throughput_per_s?,
+                draws,
+                quality: counted(quality, level.value),
+            })
         })
         .collect();
-    let front = pareto::front(&worth);
+    let ranks = ranks(&ranked);
+    // Places among those that could be ranked, as places among all.
+    let is_ranked = |(point, level): &(Option<&CurvePoint>, Option<Level>)| {
+        level.is_some() && point.is_some_and(|point| point.throughput_per_s.is_some())
+    };
+    let places: Vec<usize> = (0..found.len())
+        .filter(|place| is_ranked(&found[*place]))
+        .collect();
+    let mut ranks = ranks.into_iter().map(|rank| rank.placed(&places));
     judged
         .iter()
         .zip(found)
-        .enumerate()
-        .map(|(place, (setup, (speed, level)))| Standing {
-            rank: match reason(setup, speed, level, quality, at) {
+        .map(|(setup, (point, level))| {
+            let speed = point.and_then(speed_of);
+            let rank = match reason(setup, speed, level, quality, at) {
                 Some(reason) => Rank::Unknown(reason),
-                None if front.contains(&place) => Rank::Front,
-                None => Rank::Beaten(beater(&worth, &front, place)),
-            },
-            speed,
-            level,
+                None => ranks.next().unwrap_or(Rank::Front),
+            };
+            Standing { speed, level, rank }
         })
         .collect()
+}
+
+/// A setup with a speed and a quality.
+struct Ranked {
+    speed: f64,
+    /// Draws of the logarithm of the speed; nothing where its uncertainty is not known.
+    draws: Option<Vec<f64>>,
+    quality: f64,
+}
+
+impl Rank {
+    fn placed(self, places: &[usize]) -> Self {
+        let placed = |by: Vec<usize>| by.into_iter().map(|place| places[place]).collect();
+        match self {
+            Self::Beaten(by) => Self::Beaten(placed(by)),
+            Self::NotSettled { percent, by } => Self::NotSettled {
+                percent,
+                by: placed(by),
+            },
+            other => other,
+        }
+    }
+}
+
+/// What draws of the front say of each setup. One whose uncertainty is not known counts as what is shown.
+fn ranks(ranked: &[Ranked]) -> Vec<Rank> {
+    let n = ranked.len();
+    let mut on_front = vec![0; n];
+    let mut beaten = vec![vec![0; n]; n];
+    let mut worth = vec![(0.0, 0.0); n];
+    for draw in 0..DRAWS {
+        for (worth, one) in worth.iter_mut().zip(ranked) {
+            let drawn = one.draws.as_ref().map(|draws| draws[draw]);
+            *worth = (drawn.unwrap_or_else(|| one.speed.ln()), one.quality);
+        }
+        let front = pareto::front(&worth);
+        for place in 0..n {
+            if front.contains(&place) {
+                on_front[place] += 1;
+            } else {
+                beaten[place][beater(&worth, &front, place)] += 1;
+            }
+        }
+    }
+    let share = |count: usize| count as f64 / DRAWS as f64;
+    let is_known = ranked.iter().all(|one| one.draws.is_some());
+    let rank = |place: usize| {
+        let mut by: Vec<usize> = (0..n)
+            .filter(|other| share(beaten[place][*other]) >= LEAST_CANDIDATE)
+            .collect();
+        by.sort_by_key(|other| std::cmp::Reverse(beaten[place][*other]));
+        let front = share(on_front[place]);
+        if n == 1 || (is_known && front >= AGREEMENT) {
+            Rank::Front
+        } else if is_known && 1.0 - front >= AGREEMENT {
+            Rank::Beaten(by)
+        } else {
+            Rank::NotSettled {
+                percent: (front * 100.0).round() as u32,
+                by,
+            }
+        }
+    };
+    (0..n).map(rank).collect()
 }
 
 /// The share with its interval.
@@ -223,19 +322,21 @@ fn counted(quality: Quality, value: f64) -> f64 {
     }
 }
 
-fn speed(setup: &Judged<'_>, at: At) -> Option<Speed> {
+/// The point at which the speed of a setup counts.
+fn point_at<'a>(setup: &Judged<'a>, at: At) -> Option<&'a CurvePoint> {
     let points = &setup.curve?.points;
     let faster = |a: &&CurvePoint, b: &&CurvePoint| a.rate_or_zero().total_cmp(&b.rate_or_zero());
-    let point = match at {
+    match at {
         At::Best => points.iter().max_by(faster),
         At::Point(at) => points.iter().find(|point| point.point == at),
-    };
-    point.and_then(|point| {
-        Some(Speed {
-            point: point.point,
-            per_s: point.throughput_per_s?,
-            ci95: point.throughput_ci95,
-        })
+    }
+}
+
+fn speed_of(point: &CurvePoint) -> Option<Speed> {
+    Some(Speed {
+        point: point.point,
+        per_s: point.throughput_per_s?,
+        ci95: point.throughput_ci95,
     })
 }
 
@@ -272,7 +373,7 @@ fn beater(worth: &[(f64, f64)], front: &[usize], place: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{measure_near, session};
+    use crate::analysis::testing::{measure, measure_near, session};
     use crate::analysis::{batch_curve, case_rows};
     use powerband_core::domain::accuracy::Distance;
 
@@ -295,6 +396,10 @@ mod tests {
             measure_near(&mut session, setup, 1, micros * 2);
             measure_near(&mut session, setup, 4, micros * 4);
         }
+        // Each round of a process of its own.
+        for round in session.cases.iter_mut().flat_map(|case| &mut case.rounds) {
+            round.start = Some(round.round);
+        }
         batch_curve::batch_curves(&case_rows::case_rows(&session))
     }
 
@@ -303,6 +408,7 @@ mod tests {
         both.map(|(accuracy, curve)| Judged {
             accuracy,
             curve: Some(curve),
+            session: 0,
         })
         .collect()
     }
@@ -336,16 +442,49 @@ mod tests {
             ranks(Quality::Cosine),
             [
                 Rank::Front,
-                Rank::Beaten(0),
+                Rank::Beaten(vec![0]),
                 Rank::Front,
-                Rank::Beaten(2),
+                Rank::Beaten(vec![2]),
                 lost.clone()
             ]
         );
         assert_eq!(
             ranks(Quality::SameChoice),
-            [Rank::Front, Rank::Beaten(0), Rank::Front, Rank::Front, lost]
+            [
+                Rank::Front,
+                Rank::Beaten(vec![0]),
+                Rank::Front,
+                Rank::Front,
+                lost
+            ]
         );
+    }
+
+    #[test]
+    fn speeds_that_scatter_leave_the_front_open() {
+        let mut session = session(&["fake"; 3], &[1]);
+        // The second is as fast as the first, give or take a third; the third far slower and worse than both.
+        for (setup, micros) in [
+            (0, [1_000, 1_010, 990, 1_000, 1_005]),
+            (1, [1_300, 700, 900, 1_250, 800]),
+            (2, [9_000, 9_100, 9_050, 9_000, 9_000]),
+        ] {
+            let rounds: Vec<Vec<u64>> = micros.map(|micros: u64| vec![micros * 1_000; 9]).into();
+            let rounds: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
+            measure(&mut session, setup, 1, &rounds);
+        }
+        let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
+        let accuracies = [accuracy(0.99, 64), accuracy(0.98, 64), accuracy(0.97, 64)];
+        let standings = judged_standings(&judged(&accuracies, &curves), Quality::Cosine, At::Best);
+        assert_eq!(standings[0].rank, Rank::Front);
+        let Rank::NotSettled { percent, by } = &standings[1].rank else {
+            panic!("{standings:?}")
+        };
+        assert!((5..95).contains(percent) && *by == [0], "{standings:?}");
+        let Rank::Beaten(by) = &standings[2].rank else {
+            panic!("{standings:?}")
+        };
+        assert!(!by.is_empty(), "{standings:?}");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 use std::fmt;
 
 use powerband_core::base::humanize;
+use powerband_core::stats::prediction::{self, Prospect};
 use powerband_core::stats::ratio::Estimate;
 use powerband_core::stats::session_spread::{FEWEST_SESSIONS, NARROW_RATIO, SessionSpread};
 
@@ -24,8 +25,6 @@ pub(crate) const LEAST_FLOOR: f64 = 0.01;
 const MOST_FOR_SAME: f64 = 0.05;
 /// With one start a smaller change is never called one: a process is a draw, and two of them differ by some per cent.
 const ONE_START_FLOOR: f64 = 0.05;
-/// Rounds are asked for with so much to spare, because the scatter is itself only estimated.
-const TO_SPARE: f64 = 0.9;
 
 /// The answer in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +66,8 @@ pub struct Verdict {
     pub floor: Option<f64>,
     /// Why it is inconclusive, or a warning.
     pub reason: Option<String>,
-    /// How many more rounds would settle it, if rounds go on to scatter as they did.
-    pub more_rounds: Option<u32>,
+    /// How many more rounds may settle it, and how likely they do.
+    pub more_rounds: Option<Prospect>,
 }
 
 impl Verdict {
@@ -81,6 +80,17 @@ impl Verdict {
             more_rounds: None,
         }
     }
+
+    /// The same with what more rounds promise, where a round takes so many seconds.
+    pub(crate) fn timed(mut self, round_s: Option<f64>) -> Self {
+        if let Some(more) = &mut self.more_rounds {
+            more.seconds = round_s.map(|seconds| seconds * f64::from(more.rounds));
+            let reason = self.reason.get_or_insert_default();
+            reason.push_str("; ");
+            reason.push_str(&more.text());
+        }
+        self
+    }
 }
 
 /// The answer for an estimate.
@@ -88,12 +98,13 @@ pub fn verdict_of_estimate(estimate: &Estimate) -> Verdict {
     let call = call(estimate);
     let unsettled = call == Call::Inconclusive;
     let is_known = estimate.interval().tells_of(estimate.ratio());
+    let settles = |then: &Estimate, half: f64| call_within(then, half) != Call::Inconclusive;
     let more_rounds = (unsettled && is_known && estimate.apart.is_none())
-        .then(|| more_rounds(estimate))
+        .then(|| prediction::more_rounds(estimate, settles))
         .flatten();
     let reason = match estimate.apart {
         Some(sessions) => Some(reason_apart(estimate, sessions, unsettled)),
-        None => unsettled.then(|| reason(estimate, more_rounds)),
+        None => unsettled.then(|| reason(estimate, more_rounds.is_some())),
     };
     Verdict {
         call,
@@ -120,8 +131,13 @@ fn has_one_start(estimate: &Estimate) -> bool {
 
 /// The answer in one word.
 pub(super) fn call(estimate: &Estimate) -> Call {
+    call_within(estimate, estimate.half_width())
+}
+
+/// The answer for an estimate with half the width of its interval.
+fn call_within(estimate: &Estimate, half: f64) -> Call {
     let floor = floor(estimate);
-    let (size, half) = (estimate.ln.abs(), estimate.half_width());
+    let size = estimate.ln.abs();
     if size - half > floor {
         if estimate.ln > 0.0 {
             Call::Faster
@@ -141,20 +157,7 @@ fn seems_changed(estimate: &Estimate) -> bool {
     has_one_start(estimate) && estimate.ln.abs() - estimate.half_width() > least
 }
 
-/// With more rounds the interval narrows, and so does the spread, down to 1 %.
-fn more_rounds(estimate: &Estimate) -> Option<u32> {
-    let least = LEAST_FLOOR.ln_1p();
-    // Whichever answer comes first: that there is a change, or that there is none.
-    let is_settled = |then: &Estimate| {
-        let size = then.ln.abs();
-        let room = (size - floor(then)).max(least - size);
-        then.half_width() <= room * TO_SPARE
-    };
-    let total = estimate.fewest_rounds(is_settled)?;
-    Some(total - estimate.rounds)
-}
-
-fn reason(estimate: &Estimate, more: Option<u32>) -> String {
+fn reason(estimate: &Estimate, more_settle_it: bool) -> String {
     let percent = |ln: f64| format!("±{:.1} %", ln.exp_m1() * 100.0);
     let (size, floor) = (estimate.ln.abs(), floor(estimate));
     let interval = estimate.interval();
@@ -185,15 +188,12 @@ fn reason(estimate: &Estimate, more: Option<u32>) -> String {
     } else {
         format!("{range}, which is not clear of {noise}")
     };
-    match more {
-        Some(more) => format!(
-            "{seen}; about {} would settle it",
-            humanize::of_many(u64::from(more), "more round")
-        ),
-        None => format!(
-            "{seen}; more rounds would not settle it: close other programs, or measure longer a round"
-        ),
+    if more_settle_it {
+        return seen;
     }
+    format!(
+        "{seen}; more rounds would not settle it: close other programs, or measure longer a round"
+    )
 }
 
 /// What a verdict between sessions rests on, and between what the ratio may lie where that does not settle it.
@@ -286,12 +286,16 @@ mod tests {
 
     #[test]
     fn what_is_not_settled_says_how_many_rounds_are_missing() {
-        let verdict = verdict_of_estimate(&estimate(3.0, 1.5, 0.0));
+        let verdict = verdict_of_estimate(&estimate(3.0, 1.5, 0.0)).timed(Some(3.0));
         let more = verdict.more_rounds.unwrap();
-        assert_eq!(more, 12);
+        assert!(
+            (5..=50).contains(&more.rounds) && more.probability >= 0.5,
+            "{more:?}"
+        );
+        assert_eq!(more.seconds, Some(3.0 * f64::from(more.rounds)));
         let reason = verdict.reason.unwrap();
         assert!(
-            reason.contains("after 5 rounds") && reason.contains("more rounds"),
+            reason.contains("after 5 rounds") && reason.ends_with(&more.text()),
             "{reason}"
         );
         // A verdict that was found needs no rounds.
@@ -300,7 +304,11 @@ mod tests {
             None
         );
         // A change of exactly the floor is neither a change nor none.
-        let hopeless = verdict_of_estimate(&estimate(1.0, 40.0, 0.0));
+        let hopeless = verdict_of_estimate(&Estimate {
+            freedom: 4_999.0,
+            rounds: 5_000,
+            ..estimate(1.0, 0.04, 0.0)
+        });
         assert_eq!(hopeless.more_rounds, None);
         assert!(hopeless.reason.unwrap().contains("close other programs"));
     }
@@ -311,6 +319,11 @@ mod tests {
         assert_eq!(verdict.call, Call::Inconclusive);
         assert!(verdict.more_rounds.is_some(), "{verdict:?}");
         assert!(verdict.reason.unwrap().contains("differs from itself"));
+        let apart = Estimate {
+            apart: Some(SessionSpread::Assumed),
+            ..estimate(3.0, 1.5, 0.0)
+        };
+        assert_eq!(verdict_of_estimate(&apart).more_rounds, None);
     }
 
     #[test]

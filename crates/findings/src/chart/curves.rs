@@ -3,6 +3,7 @@
 use super::axis::{self, TimeUnit};
 use super::spec::{Axis, ChartSpec, Limit, Mark, Point, Series, SeriesId, Stroke};
 use crate::analysis::batch_curve::{BatchCurve, CurvePoint, Efficiency, Statistic};
+use crate::analysis::case_rounds::JointDraws;
 use crate::analysis::energy::EnergyKind;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::BATCH;
@@ -95,7 +96,11 @@ pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
     };
     let limit = limit.zip(limit_ns).map(|(limit, limit_ns)| Limit {
         y: y.scale.place(limit),
-        text: format!("limit {}", humanize::duration_ns(limit_ns)),
+        text: format!(
+            "limit {}, {}",
+            humanize::duration_ns(limit_ns),
+            options.statistic.noun()
+        ),
     });
     let mut spec = chart("Latency", &drawn, y);
     spec.marks
@@ -115,12 +120,12 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
         axis::from_zero(title, highest(&drawn))
     };
     let mut spec = chart("Throughput", &drawn, y);
-    let with_knee = drawn.iter().filter(|one| one.overlay.curve.knee.is_some());
-    let knees = with_knee.count();
+    let knee = |one: &Drawn<'_>| one.overlay.curve.settled_knee();
+    let knees = drawn.iter().filter_map(knee).count();
     let have_words = knees <= NAMED_KNEES;
     let have_names = have_words && knees > 1;
     let knees = drawn.iter().filter_map(|drawn| {
-        let batch = drawn.overlay.curve.knee?;
+        let batch = knee(drawn)?;
         Some(Mark::Drop {
             at: place_of(drawn, batch, &spec)?,
             series: drawn.overlay.id,
@@ -285,7 +290,7 @@ fn failures(drawn: &Drawn<'_>, x: &Axis) -> Vec<Mark> {
         .collect()
 }
 
-/// A ring around each curve's best point within the limit.
+/// A ring around each curve's best point within the limit, where which one that is is settled.
 fn rings(
     drawn: &[Drawn<'_>],
     spec: &ChartSpec,
@@ -295,10 +300,12 @@ fn rings(
     let Some(limit_ns) = limit_ns else {
         return Vec::new();
     };
+    let mut joint = JointDraws::default();
     let ring = |drawn: &Drawn<'_>| {
-        let best = drawn.overlay.curve.best_within(limit_ns, statistic)?;
+        let curve = drawn.overlay.curve;
+        let best = curve.best_within(limit_ns, statistic, &mut joint).best?;
         Some(Mark::Ring {
-            at: place_of(drawn, best.size, spec)?,
+            at: place_of(drawn, best.settled()?.size, spec)?,
             series: drawn.overlay.id,
         })
     };
@@ -320,6 +327,7 @@ mod tests {
     use crate::chart::limit::limit_of;
     use crate::chart::mark::drop_words;
     use crate::chart::spec::Scale;
+    use powerband_core::stats::joint::Statement;
 
     /// 4 ms and 1 ms an item; the second setup fails at batch 4 and at batch 16.
     fn curves() -> Vec<BatchCurve> {
@@ -371,7 +379,10 @@ mod tests {
         assert_eq!(spec.series[0].gap_after, [0; 0]);
         assert_eq!(spec.series[1].gap_after, [1], "batch 4 is missing");
         let limit = spec.limit.as_ref().unwrap();
-        assert_eq!((limit.text.as_str(), limit.y), ("limit 10.0 ms", 1.0));
+        assert_eq!(
+            (limit.text.as_str(), limit.y),
+            ("limit 10.0 ms, median", 1.0)
+        );
         // Within 10 ms: batch 4 in 8 ms, and batch 1 in 9 ms.
         let places: Vec<f64> = ringed(&spec).iter().map(|at| at.0).collect();
         assert_eq!(places, [2.0, 0.0]);
@@ -431,7 +442,7 @@ mod tests {
     #[test]
     fn several_knees_have_names() {
         let mut curves = curves();
-        curves[0].knee = Some(8);
+        curves[0].knee = Some(Statement::Settled(Some(8)));
         let spec = throughput(&overlays(&curves), &CurveOptions::default());
         let expected = ["curve 0: knee, batch 8", "curve 1: knee, batch 1"];
         assert_eq!(knee_words(&spec), expected);

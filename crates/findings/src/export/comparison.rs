@@ -28,7 +28,7 @@ pub fn document(comparison: &Comparison) -> Value {
         "only_before_points": comparison.only_before,
         "only_after_points": comparison.only_after,
         "overall_speed_up": comparison.overall.map(|overall| overall.speed_up),
-        "more_rounds": comparison.more_rounds(),
+        "more_rounds": comparison.more_rounds().map(|more| more.rounds),
         "differences": differences.collect::<Vec<_>>(),
         "remarks": comparison.remarks,
         "effects": comparison.effects.iter().map(super::fleet::effects).collect::<Vec<_>>(),
@@ -55,7 +55,9 @@ pub fn pair(pair: &Pair) -> Value {
         "verdict": pair.verdict.call.name(),
         "noise_floor": pair.verdict.floor,
         "reason": pair.verdict.reason,
-        "more_rounds": pair.verdict.more_rounds,
+        "more_rounds": pair.verdict.more_rounds.map(|more| more.rounds),
+        "more_rounds_probability": pair.verdict.more_rounds.map(|more| more.probability),
+        "more_rounds_s": pair.verdict.more_rounds.and_then(|more| more.seconds),
     })
 }
 

@@ -9,10 +9,11 @@ use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::Rules;
 use crate::analysis::comparison::Comparison;
 use crate::analysis::flags::Weight;
-use crate::analysis::journey::Journey;
+use crate::analysis::journey::{Journey, StepResult};
 use crate::analysis::verdict::Call;
-use crate::analysis::{accuracy, energy, remarks, repeat};
+use crate::analysis::{accuracy, best_case, energy, remarks, repeat};
 use powerband_core::base::humanize;
+use powerband_core::stats::joint::Statement;
 
 /// Cases of so many setups are named beside a flag.
 const MOST_SETUPS: usize = 6;
@@ -44,22 +45,35 @@ fn case(row: &CaseRow, text: Text) -> Text {
 }
 
 fn fastest(source: &Source<'_>) -> Option<Text> {
-    let (fastest, busiest) = (source.fastest()?, source.busiest()?);
-    let median = numbers::median_with_uncertainty(fastest)?;
-    let rate = numbers::rate(busiest)?;
-    let text = case(
-        fastest,
-        Text::default()
-            .strong("Speed")
-            .plain(": least time is ")
-            .strong(median)
-            .plain(" with "),
-    );
-    let text = text
-        .plain("; most items are ")
-        .strong(format!("{rate} /s"))
-        .plain(" with ");
-    Some(case(busiest, text).plain("."))
+    let text = Text::default().strong("Speed");
+    let text = match source.fastest()? {
+        Statement::Settled(row) => {
+            let median = numbers::median_with_uncertainty(row)?;
+            case(
+                row,
+                text.plain(": least time is ")
+                    .strong(median)
+                    .plain(" with "),
+            )
+        }
+        Statement::NotSettled(rows) => text.plain(format!(
+            ": which case takes least time is not settled, {}",
+            numbers::candidates(&rows, numbers::median_with_uncertainty)
+        )),
+    };
+    let rate = |row: &CaseRow| Some(format!("{} /s", numbers::rate(row)?));
+    let text = match source.busiest() {
+        None => text,
+        Some(Statement::Settled(row)) => {
+            let text = text.plain("; most items are ").strong(rate(row)?);
+            case(row, text.plain(" with "))
+        }
+        Some(Statement::NotSettled(rows)) => text.plain(format!(
+            "; with which case most items are done is not settled, {}",
+            numbers::candidates(&rows, rate)
+        )),
+    };
+    Some(text.plain("."))
 }
 
 fn way(journey: &Journey) -> Option<Text> {
@@ -88,28 +102,34 @@ fn step(journey: &Journey) -> Option<Text> {
     if journey.steps.len() < 3 {
         return None;
     }
-    let sure = journey.steps.iter().filter_map(|step| {
-        let pair = step.over_before.as_ref()?;
-        let ratio = pair.ratio?;
-        (pair.verdict.call == Call::Faster).then_some((step, pair, ratio.speed_up))
-    });
-    let (step, pair, _) = sure.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    Some(
-        Text::default()
-            .strong("The largest step")
+    let gain = |step: &StepResult| numbers::gain(step.over_before.as_ref()?);
+    let text = Text::default().strong("The largest step");
+    Some(match best_case::largest_step(journey)? {
+        Statement::Settled(step) => text
             .plain(" is ")
             .code(&step.title)
-            .plain(format!(": {}.", numbers::gain(pair)?)),
-    )
+            .plain(format!(": {}.", gain(step)?)),
+        Statement::NotSettled(steps) => {
+            let named = steps
+                .into_iter()
+                .filter_map(|step| Some(format!("{}, {}", step.title, gain(step)?)));
+            let named: Vec<String> = named.collect();
+            let named: Vec<&str> = named.iter().map(String::as_str).collect();
+            text.plain(format!(" is not settled: {}.", humanize::either(&named)))
+        }
+    })
 }
 
-/// The batch size with the best trade of latency for throughput.
+/// The batch size with the best trade of latency for throughput, of the setup with the highest throughput; nothing
+/// where which setup that is is not settled.
 fn knee(source: &Source<'_>) -> Option<Text> {
     let busiest = source.busiest()?;
-    let curve = source
-        .curves
-        .iter()
-        .find(|curve| curve.setup == busiest.setup)?;
+    let setup = busiest.candidates().first()?.setup;
+    let is_it = |row: &&CaseRow| row.setup == setup;
+    if !busiest.candidates().iter().all(is_it) {
+        return None;
+    }
+    let curve = source.curves.iter().find(|curve| curve.setup == setup)?;
     (curve.points.len() > 2).then(|| {
         Text::default()
             .strong("Batch size")
@@ -142,10 +162,10 @@ fn cheapest(source: &Source<'_>) -> Option<Text> {
         .filter_map(|row| Some((row, row.energy.as_ref().ok()?.gross_j_per_item())));
     let (row, joules) = told.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = Text::default().strong("Energy").plain(format!(
-        ": an item takes {} at least, with ",
+        ": the least that was read for an item is {}, with ",
         energy::joules(joules)
     ));
-    Some(case(row, text).plain("."))
+    Some(case(row, text).plain("; how much such readings differ from round to round is not known."))
 }
 
 fn closeness(source: &Source<'_>) -> Option<Text> {
@@ -209,18 +229,24 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
         else {
             continue;
         };
+        let most = best_case::largest_change(&pairs, false);
+        let is_settled = most.is_some_and(|most| most.settled() == Some(&0));
         let text = Text::default().strong(word).plain(format!(
-            ": {}, most of all ",
-            humanize::of_many(pairs.len() as u64, "case")
+            ": {}, {}",
+            humanize::of_many(pairs.len() as u64, "case"),
+            if is_settled {
+                "most of all "
+            } else {
+                "among them "
+            }
         ));
         items.push(case(&pair.after, text).plain(format!(", {gain}.")));
     }
     let open = found.count(Call::Inconclusive);
     if open > 0 {
-        let more = found.more_rounds().map_or_else(String::new, |rounds| {
-            let rounds = humanize::of_many(u64::from(rounds), "more round");
-            format!("; about {rounds} would settle those that more rounds can settle")
-        });
+        let more = found
+            .more_rounds()
+            .map_or_else(String::new, |more| format!("; of one, {}", more.text()));
         let cases = humanize::of_many(open as u64, "case");
         items.push(
             Text::default()

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::analysis::batch_curve::{self, BatchCurve};
+use crate::analysis::best_case;
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
 use crate::analysis::comparison::Side;
@@ -12,6 +13,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::plan::Look;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
+use powerband_core::stats::joint::Statement;
 
 /// Longer names of setups are cut, in characters.
 const LONGEST_NAME: usize = 60;
@@ -73,20 +75,13 @@ impl<'a> Source<'a> {
     }
 
     /// The fastest case of a single batch: least time.
-    pub fn fastest(&self) -> Option<&CaseRow> {
-        let median = |row: &CaseRow| row.latency_ns.as_ref().map_or(f64::NAN, |s| s.median);
-        self.measured()
-            .min_by(|a, b| median(a).total_cmp(&median(b)))
+    pub fn fastest(&self) -> Option<Statement<&CaseRow>> {
+        best_case::fastest(&self.measured().collect::<Vec<_>>())
     }
 
     /// The case with the highest throughput.
-    pub fn busiest(&self) -> Option<&CaseRow> {
-        self.measured()
-            .filter(|row| row.throughput_per_s.is_some())
-            .max_by(|a, b| {
-                let rate = |row: &CaseRow| row.throughput_per_s.unwrap_or_default();
-                rate(a).total_cmp(&rate(b))
-            })
+    pub fn busiest(&self) -> Option<Statement<&CaseRow>> {
+        best_case::busiest(&self.measured().collect::<Vec<_>>())
     }
 
     /// The file as commands name it.

@@ -4,6 +4,9 @@ use crate::analysis::case_pair::Pair;
 use crate::analysis::case_rows::CaseRow;
 use powerband_core::base::humanize;
 
+/// Most candidates that are named.
+const MOST_CANDIDATES: usize = 4;
+
 /// A case's median with its uncertainty: `14.6 ms ± 150 %`.
 pub(crate) fn median_with_uncertainty(row: &CaseRow) -> Option<String> {
     let median = row.median_words()?;
@@ -26,6 +29,21 @@ pub fn gain(pair: &Pair) -> Option<String> {
         Some(interval) => format!("{times} (95 % interval {interval}, {})", pair.verdict.call),
         None => format!("{times} ({})", pair.verdict.call),
     })
+}
+
+/// Cases of which one is the best, each with its number: `batch 1 of a (8.06 ms) or batch 2 of b (8.10 ms)`.
+pub(crate) fn candidates(rows: &[&CaseRow], number: fn(&CaseRow) -> Option<String>) -> String {
+    let named = rows.iter().take(MOST_CANDIDATES).map(|row| {
+        let number = number(row).map_or_else(String::new, |number| format!(" ({number})"));
+        format!("{} of {}{number}", row.point, row.setup_label)
+    });
+    let mut named: Vec<String> = named.collect();
+    let more = rows.len().saturating_sub(MOST_CANDIDATES);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    let named: Vec<&str> = named.iter().map(String::as_str).collect();
+    humanize::either(&named)
 }
 
 /// A share: `87.6 %`.

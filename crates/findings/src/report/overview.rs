@@ -14,6 +14,7 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
+use powerband_core::stats::joint::Statement;
 
 /// Most machines whose names are given.
 const MOST_MACHINES: usize = 8;
@@ -163,26 +164,37 @@ fn nothing(source: &Source<'_>) -> String {
 }
 
 fn best(source: &Source<'_>, text: Text) -> Text {
-    let mut text = text;
     let Some(fastest) = source.fastest() else {
         return text;
     };
-    if let Some(median) = numbers::median_with_uncertainty(fastest) {
-        text = text
-            .plain("The shortest median time is ")
-            .strong(median)
-            .plain(format!(" for {} of ", fastest.point))
-            .code(&fastest.setup_label);
-    }
-    let busiest = source.busiest();
-    if let Some((busiest, rate)) = busiest.and_then(|row| Some((row, numbers::rate(row)?))) {
-        text = text
+    let mut text = match fastest {
+        Statement::Settled(row) => match numbers::median_with_uncertainty(row) {
+            Some(median) => text
+                .plain("The shortest median time is ")
+                .strong(median)
+                .plain(format!(" for {} of ", row.point))
+                .code(&row.setup_label),
+            None => text,
+        },
+        Statement::NotSettled(rows) => text.plain(format!(
+            "Which case has the shortest median time is not settled: {}",
+            numbers::candidates(&rows, numbers::median_with_uncertainty)
+        )),
+    };
+    let rate = |row: &CaseRow| Some(format!("{} items/s", numbers::rate(row)?));
+    text = match source.busiest() {
+        Some(Statement::Settled(row)) => text
             .plain("; the highest throughput is ")
-            .strong(format!("{rate} items/s"))
-            .plain(format!(" with {} of ", busiest.point))
-            .code(&busiest.setup_label)
-            .plain(over_first(source, busiest));
-    }
+            .strong(rate(row).unwrap_or_default())
+            .plain(format!(" with {} of ", row.point))
+            .code(&row.setup_label)
+            .plain(over_first(source, row)),
+        Some(Statement::NotSettled(rows)) => text.plain(format!(
+            "; which has the highest throughput is not settled: {}",
+            numbers::candidates(&rows, rate)
+        )),
+        None => text,
+    };
     text.plain(". ")
 }
 

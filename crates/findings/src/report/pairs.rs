@@ -3,6 +3,7 @@
 use super::document::{Block, Cell, Table, Text, Weight};
 use super::material::Source;
 use super::numbers;
+use crate::analysis::best_case;
 use crate::analysis::case_pair::OVER_ROUNDS;
 use crate::analysis::comparison::{self, Comparison, Metric, Pair};
 use crate::analysis::verdict::Call;
@@ -104,12 +105,11 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
             .plain("; it hides single cases, so read it with the table. ");
     }
     let settled = |pair: &&Pair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
-    let speed_up = |pair: &Pair| pair.ratio.map_or(1.0, |ratio| ratio.speed_up);
-    let most = found
-        .pairs
-        .iter()
-        .filter(settled)
-        .max_by(|a, b| speed_up(a).ln().abs().total_cmp(&speed_up(b).ln().abs()));
+    let changed: Vec<&Pair> = found.pairs.iter().filter(settled).collect();
+    let is_one_run = before.session.is_of_one_run_with(&after.session);
+    let most = best_case::largest_change(&changed, is_one_run);
+    // Where which is the largest is not settled, the table has them all.
+    let most = most.and_then(|most| most.settled().map(|place| changed[*place]));
     if let Some((pair, gain)) = most.and_then(|pair| Some((pair, numbers::gain(pair)?))) {
         text = text
             .plain("The largest significant change is that of ")

@@ -17,11 +17,15 @@ const MOST_ROWS: usize = 12;
 /// Longest name of a kernel, in characters.
 const LONGEST_NAME: usize = 70;
 
-/// The profile that a report is about: that of the case with the highest throughput, else the first.
+/// The profile that a report is about: that of the case with the highest throughput, or most likely so; else the first.
 pub fn chosen<'a>(source: &'a Source<'_>) -> Option<(usize, &'a Profile)> {
-    let wanted = source.busiest().map(|row| CaseKey {
-        setup: row.setup,
-        point: row.point,
+    let busiest = source.busiest();
+    let wanted = busiest.and_then(|busiest| {
+        let row = busiest.candidates().first()?;
+        Some(CaseKey {
+            setup: row.setup,
+            point: row.point,
+        })
     });
     of_case(source, wanted).or_else(|| {
         let mut all = source.session.profiles.iter().enumerate();

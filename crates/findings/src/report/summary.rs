@@ -4,6 +4,7 @@
 use super::document::{Block, Cell, Check, Document, Table, Text, Weight};
 use super::material::{Material, Source};
 use super::{conclusions, numbers, overview, profiles};
+use crate::analysis::best_case;
 use crate::analysis::breakdown::{self, Breakdown, Level};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::{Category, Rules};
@@ -11,6 +12,8 @@ use crate::analysis::run_phases::{self, PartRow};
 use crate::tables::cases::why_not;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::point;
+use powerband_core::stats::joint::Statement;
 
 /// So many setups have a page.
 const MOST_SETUPS: usize = 12;
@@ -135,11 +138,16 @@ fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         .find_map(|case| Some(case.opening.as_ref()?.feeding.clone()));
     let data = samples.or(inputs).or(fed).filter(|text| !text.is_empty());
     let batch = row.map(|row| {
-        format!(
-            "{}, the best of {}",
-            row.point,
-            overview::sweep_words(&session.plan.points)
-        )
+        let sweep = overview::sweep_words(&session.plan.points);
+        let own = source.measured().filter(|row| row.setup == setup);
+        match best_case::busiest(&own.collect::<Vec<_>>()) {
+            Some(Statement::NotSettled(rows)) => format!(
+                "{}; which of {sweep} is the best is not settled: {}",
+                row.point,
+                point::list(rows.iter().map(|row| row.point))
+            ),
+            _ => format!("{}, the best of {sweep}", row.point),
+        }
     });
     let or_dash = |text: Option<String>, why: &str| -> Text {
         text.map_or_else(|| format!("– ({why})").into(), Text::from)

@@ -3,8 +3,9 @@
 
 use super::cell::{Cell, Tone};
 use super::{Column, Table};
-use crate::analysis::batch_curve::{BatchCurve, CurvePoint, FEWEST_POINTS, Failure};
+use crate::analysis::batch_curve::{BatchCurve, CurvePoint, FEWEST_POINTS, Failure, knees_text};
 use powerband_core::base::humanize;
+use powerband_core::stats::joint::Statement;
 
 type Of = Column<ShapeLine>;
 
@@ -101,18 +102,24 @@ fn why_no_saturation(curve: &BatchCurve) -> String {
 
 fn knee(curve: &BatchCurve) -> Option<Cell> {
     let first = curve.points.first().map(|point| point.size);
-    match (curve.knee, curve.largest) {
-        (Some(knee), _) if first == Some(knee) => Some(
-            Cell::count(knee as u64)
+    let largest = curve.largest?;
+    match curve.knee.as_ref()? {
+        Statement::Settled(Some(knee)) if first == Some(*knee) => Some(
+            Cell::count(*knee as u64)
                 .noted("The smallest batch that was measured: no larger one gains much"),
         ),
-        (Some(knee), _) => Some(Cell::count(knee as u64)),
-        (None, Some(largest)) if has_shape(curve) => {
+        Statement::Settled(Some(knee)) => Some(Cell::count(*knee as u64)),
+        Statement::Settled(None) => {
             let text = format!("≥ {}", humanize::count(largest as u64));
             let note = "The throughput still rises at the largest batch that was measured";
             Some(Cell::shown(text, largest as f64).noted(note))
         }
-        _ => None,
+        Statement::NotSettled(candidates) => {
+            let text = knees_text(candidates);
+            Some(Cell::words("not settled").noted(format!(
+                "The rounds do not settle which batch is the first to reach 90 % of the best throughput: {text}"
+            )))
+        }
     }
 }
 

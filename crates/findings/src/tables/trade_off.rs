@@ -20,8 +20,8 @@ pub struct TradeOffLine {
     pub speed: Option<Speed>,
     /// Where it stands among the others.
     pub rank: Rank,
-    /// The name of the setup that dominates it.
-    pub dominated_by: Option<String>,
+    /// The names of the setups that dominate it, or may.
+    pub dominated_by: Vec<String>,
 }
 
 /// The setups, in their order.
@@ -65,16 +65,21 @@ pub const COLUMNS: &[Of] = &[
 ];
 
 fn front(line: &TradeOffLine) -> Cell {
-    match (&line.rank, &line.dominated_by) {
-        (Rank::Front, _) => Cell::words("on the front")
+    let names: Vec<&str> = line.dominated_by.iter().map(String::as_str).collect();
+    let names = humanize::either(&names);
+    match &line.rank {
+        Rank::Front => Cell::words("on the front")
             .noted("On the Pareto front: no setup is at least as good in both and better in one."),
-        (Rank::Beaten(_), by) => {
-            let name = by.as_deref().unwrap_or(humanize::UNKNOWN);
-            Cell::words(format!("dominated by {name}")).noted(format!(
-                "Dominated by {name}, which is at least as fast and as accurate, and better in one."
-            ))
-        }
-        (Rank::Unknown(why), _) => {
+        Rank::Beaten(_) => Cell::words(format!("dominated by {names}")).noted(format!(
+            "Dominated by {names}, which is at least as fast and as accurate, and better in one."
+        )),
+        Rank::NotSettled { .. } if names.is_empty() => Cell::words("not settled").noted(
+            "Whether it is on the Pareto front is not settled: one round does not show how rounds differ.",
+        ),
+        Rank::NotSettled { percent, .. } => Cell::words("not settled").noted(format!(
+            "Its rounds do not settle whether it is on the Pareto front: it is in {percent} % of the draws from their intervals, else {names} dominates it."
+        )),
+        Rank::Unknown(why) => {
             let tone = if line.accuracy.trouble.is_some() {
                 Tone::Bad
             } else {

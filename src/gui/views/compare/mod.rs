@@ -362,7 +362,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
     }
 }
 
-/// Pairs by verdict, and the rounds that would settle the open ones.
+/// Pairs by verdict, and the rounds that may settle the open ones.
 fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     label::card_title(ui, "Verdicts");
     ui.add_space(space::TINY);
@@ -384,13 +384,13 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
             Label::new(RichText::new(format!("{reason}.")).color(theme::roles(ui).quiet)).wrap(),
         );
     }
-    let Some((session, rounds)) = app.compare.rounds_to_settle(&app.sessions) else {
+    let Some((session, more)) = app.compare.rounds_to_settle(&app.sessions) else {
         return;
     };
     ui.add_space(space::SMALL);
     let name = format!(
         "Measure {}",
-        humanize::of_many(u64::from(rounds), "more round")
+        humanize::of_many(u64::from(more.rounds), "more round")
     );
     let allowed = if app.is_running() {
         Err("a run is in progress")
@@ -399,10 +399,13 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
     };
     let button = button::plain_if(ui, allowed, Some(icon::RUN), &name);
     if button
-        .on_hover_text("Added to this session, in its own file")
+        .on_hover_text(format!(
+            "{}. They are added to this session, in its own file.",
+            more.text()
+        ))
         .clicked()
     {
-        actions.push(Action::Run(Run::More(session, rounds)));
+        actions.push(Action::Run(Run::More(session, more.rounds)));
     }
 }
 

@@ -40,13 +40,16 @@ pub(super) fn best(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
+                let statistic = app.curves.options.statistic.noun();
                 let title = format!("Best within {}", humanize::duration_ns(limit));
                 label::card_title(ui, &title);
-                let rule = "The highest throughput whose latency is within the limit";
+                let rule = format!(
+                    "The highest throughput whose {statistic} is within the limit, with 95 % confidence"
+                );
                 label::faint(
                     ui,
                     &match drawn.best.len().saturating_sub(MOST) {
-                        0 => rule.to_owned(),
+                        0 => rule,
                         more => format!("{rule}; {more} more setups have rings on the charts"),
                     },
                 );
@@ -79,7 +82,7 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
         ui.add(Label::new(&best.name).truncate());
     });
     let Some((pin, batch, words)) = &best.case else {
-        label::quiet(ui, &best.why_not);
+        label::quiet(ui, &best.note);
         return;
     };
     // A point of several dimensions has no room in the size of one number.
@@ -97,6 +100,9 @@ fn of_one(ui: &mut Ui, best: &Best, changes: &mut Vec<Curves>) {
     let words = RichText::new(words).font(theme::numbers(text::CAPTION));
     let words = words.color(theme::roles(ui).quiet);
     ui.add(Label::new(words).truncate());
+    if !best.note.is_empty() {
+        label::faint(ui, &best.note);
+    }
 }
 
 /// Memory of each batch, and the estimate for larger ones.

@@ -18,7 +18,8 @@ use super::bound::{Basis, Bound};
 use super::finding::{self, Finding};
 use super::lines::References;
 use super::node::{ALIKE, NEITHER_BELOW, WRONG_ABOVE};
-use crate::analysis::batch_curve::{BatchCurve, CurvePoint, batch_curves};
+use super::other_path::other_paths;
+use crate::analysis::batch_curve::{BatchCurve, batch_curves};
 use crate::analysis::case_rows::{CaseRow, case_rows};
 
 /// A multiplication and an addition.
@@ -173,50 +174,6 @@ fn parts(session: &Session, curve: &BatchCurve, line: &Line) -> (Part, Part) {
         part(line.fixed, interval(|line| line.fixed)),
         part(line.per_item, interval(|line| line.per_item)),
     )
-}
-
-/// Sizes at which a run takes more than so many times as long as it has more items than the size before.
-fn other_paths(curve: &BatchCurve) -> Vec<Finding> {
-    let pairs = curve.points.windows(2);
-    pairs
-        .filter_map(|pair| match pair {
-            [smaller, larger] => other_path(smaller, larger),
-            _ => None,
-        })
-        .collect()
-}
-
-fn other_path(smaller: &CurvePoint, larger: &CurvePoint) -> Option<Finding> {
-    let items = larger.size as f64 / smaller.size as f64;
-    let (before, after) = (smaller.ci95_ns?, larger.ci95_ns?);
-    let low = after.low / before.high;
-    let ratio = larger.median_ns / smaller.median_ns;
-    let split = ratio / items;
-    (before.high > 0.0 && low > items && split.is_finite()).then(|| Finding {
-        sentence: format!(
-            "The engine takes another path at batch {}: a run takes {} the time at batch {} (at least {} with 95 % confidence), and has {} the items.",
-            larger.size,
-            humanize::ratio(ratio),
-            smaller.size,
-            humanize::ratio(low),
-            humanize::ratio(items)
-        ),
-        basis: Basis::Curve,
-        bound: None,
-        at_most_here: Some(split),
-        at_most_overall: None,
-        line: format!("several runs at batch {}", smaller.size),
-        formula: format!(
-            "time at {} ÷ ({} × time at {}) = {} ÷ ({} × {})",
-            larger.size,
-            humanize::value(items),
-            smaller.size,
-            humanize::duration_ns(larger.median_ns),
-            humanize::value(items),
-            humanize::duration_ns(smaller.median_ns)
-        ),
-        nodes: Vec::new(),
-    })
 }
 
 /// Bytes of the weights of a setup's network, each counted once.

@@ -13,6 +13,7 @@ pub mod finding;
 pub mod findings;
 pub mod lines;
 pub mod node;
+mod other_path;
 pub mod rows;
 mod rules;
 pub mod session_limits;

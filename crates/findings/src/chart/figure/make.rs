@@ -438,6 +438,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
         .map(|(setup, accuracy)| Judged {
             accuracy,
             curve: part.curves().iter().find(|curve| curve.setup == **setup),
+            session: 0,
         })
         .collect();
     let quality = trade_off::known(&judged)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Cell, Content, HeatMap, Panel, Scale, Side};
 use crate::analysis::batch_curve::{Efficiency, Statistic};
+use crate::analysis::case_rounds::JointDraws;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::dimensions::{self, Dimension};
 use crate::analysis::energy::EnergyKind;
@@ -155,7 +156,10 @@ pub fn map(
         fixed: dimensions::in_words(sides.at, |name| name != sides.x && name != sides.y),
         at: Some(sides.at),
         scale: Scale::default(),
-        limit: limit(options).map(|limit| format!("limit {}", humanize::duration_ns(limit))),
+        limit: limit(options).map(|limit| {
+            let statistic = options.statistic.noun();
+            format!("limit {}, {statistic}", humanize::duration_ns(limit))
+        }),
         panels: Vec::new(),
     };
     map.panels = mapped
@@ -188,12 +192,16 @@ pub fn point_of(row: &CaseRow) -> Point {
 
 fn panel(mapped: &Mapped<'_>, map: &HeatMap, quantity: Quantity, options: &CurveOptions) -> Panel {
     let columns = map.x.sizes.len();
+    let mut joint = JointDraws::default();
     let mut cells = vec![Cell::default(); columns * map.y.sizes.len()];
     for row in &mapped.rows {
         let Some((column, place)) = map.place(point_of(row)) else {
             continue;
         };
-        cells[place * columns + column] = cell(row, &mapped.rows, quantity, options);
+        cells[place * columns + column] = Cell {
+            is_within: is_within(row, options, &mut joint),
+            ..cell(row, &mapped.rows, quantity, options)
+        };
     }
     Panel {
         name: mapped.name.clone(),
@@ -207,22 +215,26 @@ fn cell(row: &CaseRow, all: &[&CaseRow], quantity: Quantity, options: &CurveOpti
     if row.outcome.is_trouble() || row.latency_ns.is_none() {
         return missing(&row.outcome);
     }
-    let latency = latency_ns(row, options.statistic);
-    let within = limit(options).zip(latency);
-    let is_within = within.map(|(limit, latency)| latency <= limit);
     let Some(value) = value(row, all, quantity, options) else {
         let name = title(quantity, options).to_lowercase();
         let reason = format!("{name} is not known of this case");
-        return Cell {
-            is_within,
-            ..Cell::missing("not known", reason)
-        };
+        return Cell::missing("not known", reason);
     };
     Cell {
         content: Content::Value(value),
-        is_within,
         ..Cell::default()
     }
+}
+
+/// Whether a case is within the limit, to the end of its interval; nothing without a limit or a time.
+fn is_within(row: &CaseRow, options: &CurveOptions, joint: &mut JointDraws) -> Option<bool> {
+    let limit = limit(options)?;
+    let latency = latency_ns(row, options.statistic).filter(|_| !row.outcome.is_trouble())?;
+    if latency > limit {
+        return Some(false);
+    }
+    let end = joint.upper_end(&row.by_round, options.statistic.figure(), latency);
+    Some(end.is_some_and(|end| end <= limit))
 }
 
 /// A case without a time.
@@ -411,7 +423,7 @@ mod tests {
         assert_eq!(map.scale.title, "ms per batch");
         assert_eq!(
             (map.fixed.as_str(), map.limit.as_deref()),
-            ("", Some("limit 1.50 ms"))
+            ("", Some("limit 1.50 ms, median"))
         );
         let cells = &map.panels[0].cells;
         let values: Vec<Option<f64>> = cells.iter().map(Cell::value).collect();

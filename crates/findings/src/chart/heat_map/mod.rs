@@ -48,7 +48,7 @@ pub struct Cell {
     pub content: Content,
     /// The verdict of a ratio.
     pub call: Option<Call>,
-    /// Whether the latency is within the limit; nothing without a limit or a latency.
+    /// Whether the latency is within the limit, with 95 % confidence; nothing without a limit or a latency.
     pub is_within: Option<bool>,
     /// Whether it is pinned.
     pub is_pinned: bool,

@@ -1,0 +1,98 @@
+//! Which latency and which efficiency of a curve are meant. Each has a name, and the name is always shown.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::case_rounds::Figure;
+
+/// Which number stands for a case's latency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Statistic {
+    /// Half of the runs are faster.
+    #[default]
+    Median,
+    /// Arithmetic mean.
+    Mean,
+    /// 99 of 100 runs are faster; known only with enough samples.
+    P99,
+}
+
+impl Statistic {
+    /// Every one, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::Median, Self::Mean, Self::P99];
+
+    /// The same of a round.
+    pub fn figure(self) -> Figure {
+        match self {
+            Self::Median => Figure::Median,
+            Self::Mean => Figure::Mean,
+            Self::P99 => Figure::P99,
+        }
+    }
+
+    /// As it stands in a sentence.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Mean => "mean",
+            Self::P99 => "p99",
+        }
+    }
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Median => "Median",
+            Self::Mean => "Mean",
+            Self::P99 => "p99",
+        })
+    }
+}
+
+/// Which efficiency is meant. It has a name, and the name is always shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Efficiency {
+    /// Against the best throughput of the curve.
+    OfBest,
+    /// Against a throughput that grows with the batch.
+    #[default]
+    Scaling,
+    /// The share of the time in which the device computed, as it reports.
+    Busy,
+    /// Operations in a second against the peak that the device's maker publishes.
+    OfPeak,
+}
+
+impl Efficiency {
+    /// Every one, in the order in which they are offered.
+    pub const ALL: [Self; 4] = [Self::OfBest, Self::Scaling, Self::Busy, Self::OfPeak];
+
+    /// Its definition in one sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::OfBest => "Throughput as a share of the best throughput of the same curve.",
+            Self::Scaling => {
+                "Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured."
+            }
+            Self::Busy => {
+                "Utilisation: share of the time in which the device that computes was busy, as it reports; of a processor with several cores, the mean of all."
+            }
+            Self::OfPeak => {
+                "The network's multiplications and additions in a second, as a share of the peak that the card's maker publishes for that precision."
+            }
+        }
+    }
+}
+
+impl fmt::Display for Efficiency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OfBest => "of best",
+            Self::Scaling => "scaling",
+            Self::Busy => "utilisation",
+            Self::OfPeak => "of peak",
+        })
+    }
+}
