@@ -22,6 +22,7 @@ pub mod keys;
 pub mod library;
 pub mod machine;
 pub mod notices;
+mod option_names;
 pub mod palette_entries;
 pub mod plan;
 mod receive;

@@ -2,6 +2,7 @@
 
 use super::App;
 use super::action::Action;
+use super::option_names::without_options;
 use powerband_core::base::humanize;
 
 /// Most notices in the log.
@@ -60,7 +61,7 @@ impl Notices {
         offer: Option<(String, Action)>,
         now_ns: u64,
     ) {
-        let text = text.into();
+        let text = without_options(text);
         self.all.retain(|notice| notice.text != text);
         self.next += 1;
         self.all.push(Notice {

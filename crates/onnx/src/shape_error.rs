@@ -108,7 +108,7 @@ pub enum ShapeError {
     },
     /// A batch that the file rules out.
     #[error(
-        "the model's batch is fixed at {fixed}, so a batch of {asked} cannot run. Use --batch {fixed}, or export the model with a dynamic batch dimension"
+        "the model's batch is fixed at {fixed}, so a batch of {asked} cannot run. Use batch {fixed}, or export the model with a dynamic batch dimension"
     )]
     FixedBatch {
         /// What the file says.
@@ -118,7 +118,7 @@ pub enum ShapeError {
     },
     /// No dimension that could take the batch.
     #[error(
-        "no input of the model has a batch dimension, so a batch of {asked} cannot run. Use --batch 1"
+        "no input of the model has a batch dimension, so a batch of {asked} cannot run. Use batch 1"
     )]
     NoBatch {
         /// What was asked for.

@@ -30,6 +30,12 @@ fn files_are_short() -> io::Result<()> {
 }
 
 #[test]
+fn texts_of_the_window_advise_no_options() -> io::Result<()> {
+    assert_none(&offences(rules::advised_option)?);
+    Ok(())
+}
+
+#[test]
 fn no_files_of_a_crate_import_each_other_in_a_circle() -> io::Result<()> {
     let mut crates: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
     for (path, text) in source_files("src")?

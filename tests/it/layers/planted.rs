@@ -46,6 +46,20 @@ fn a_long_file_is_found() {
 }
 
 #[test]
+fn an_option_in_a_text_of_the_window_is_found() {
+    let shown = "crates/findings/src/analysis/a.rs";
+    let text = "//! --no text\nlet advice = \"give it more, for example --rounds 5\";\n";
+    check_one(
+        &rules::advised_option(shown, text),
+        "crates/findings/src/analysis/a.rs:2:",
+        "advises an option",
+    );
+    check_none(&rules::advised_option("src/cli/a.rs", text));
+    let theirs = "const LOCK: &str = \"sudo cpupower --governor performance\";\n";
+    check_none(&rules::advised_option(shown, theirs));
+}
+
+#[test]
 fn a_stale_path_is_found() {
     let page = "Start at `src/gone.rs`, then `src/here.rs`.\n\n```\nsrc/here.rs   something, docs/elsewhere/\n```\n";
     let exists = |path: &str| path == "src/here.rs" || path == "docs/elsewhere/";

@@ -42,6 +42,51 @@ pub(super) fn long_file(path: &str, text: &str) -> Vec<String> {
     )]
 }
 
+/// Where texts come from that the window shows.
+const SHOWN: [&str; 5] = [
+    "crates/app/src/",
+    "crates/findings/src/analysis/",
+    "crates/findings/src/chart/",
+    "crates/findings/src/tables/",
+    "src/gui/",
+];
+/// Files below them that make or take commands as a whole.
+const OF_COMMANDS: [&str; 2] = [
+    "crates/app/src/option_names.rs",
+    "crates/findings/src/analysis/repeat.rs",
+];
+
+/// Texts of the window that advise an option of the command line. Commands that are copied as a whole have theirs.
+pub(super) fn advised_option(path: &str, text: &str) -> Vec<String> {
+    let is_shown = SHOWN.iter().any(|folder| path.starts_with(folder));
+    let is_test = path.contains("tests") || path.contains("testing");
+    if !is_shown || is_test || OF_COMMANDS.contains(&path) {
+        return Vec::new();
+    }
+    let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
+    let advises = |line: &str| {
+        let text = line.trim_start();
+        let is_comment = text.starts_with("//");
+        let is_command = text.starts_with("\"powerband ") || text.contains("sudo ");
+        let mut dashes = line.match_indices("--");
+        let is_option = |(at, _): (usize, &str)| {
+            let before = line[..at].chars().next_back();
+            let after = line[at + 2..].chars().next();
+            before != Some('-') && after.is_some_and(|c| c.is_ascii_lowercase())
+        };
+        !is_comment && !is_command && dashes.any(is_option)
+    };
+    code.enumerate()
+        .filter(|(_, line)| advises(line))
+        .map(|(index, _)| {
+            format!(
+                "{path}:{}: advises an option in a text of the window: say what to do there",
+                index + 1
+            )
+        })
+        .collect()
+}
+
 /// Paths that the page names and that do not exist.
 pub(super) fn stale_paths(page: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let mut offences = Vec::new();

@@ -91,6 +91,47 @@ fn every_control_has_a_name_and_a_number_of_its_own() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
+/// Options of the command line in what is to be read, except in whole commands.
+fn advised_options(desk: &Desk, at: &str) -> Vec<String> {
+    let names = desk.nodes().into_iter().filter_map(|node| name_of(&node));
+    let is_option = |word: &str| {
+        let word = word.trim_start_matches(['(', '"', '`']);
+        let name = word.strip_prefix("--");
+        name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    let advises = |name: &String| {
+        let is_command = name.starts_with("powerband ") || name.contains("sudo ");
+        name.split_whitespace().any(is_option) && !is_command
+    };
+    let found = names.filter(advises);
+    found.map(|name| format!("{at}: {name:?}")).collect()
+}
+
+#[test]
+fn no_text_advises_an_option_of_the_command_line() {
+    let mut found = Vec::new();
+    for state in State::ALL {
+        let mut desk = desk(state, 1.0);
+        desk.harness.set_size(Vec2::from((2560.0, 1440.0)));
+        for screen in Screen::ALL {
+            desk.act(Action::Go(screen));
+            desk.steps(2);
+            found.extend(advised_options(&desk, &format!("{screen:?}, {state:?}")));
+        }
+    }
+    // A plan that is refused says why in words of the window.
+    let mut desk = desk(State::Full, 1.0);
+    desk.app_mut().planner.draft.shapes = "ids".to_owned();
+    desk.act(Action::Go(Screen::Plan));
+    desk.steps(2);
+    let faults = desk.app().planner.draft.request().expect_err("a fault");
+    let texts: Vec<&str> = faults.iter().map(|fault| fault.text.as_str()).collect();
+    assert!(texts.iter().any(|text| text.contains("shape")), "{texts:?}");
+    assert!(!texts.iter().any(|text| text.contains("--")), "{texts:?}");
+    found.extend(advised_options(&desk, "a plan that is refused"));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 #[test]
 fn what_lies_over_a_screen_is_named_too() {
     let mut found = Vec::new();

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::form;
 use super::show_batches;
 use super::slips::{self, Fix};
+use crate::option_names::without_options;
 use powerband_core::domain::fill::{Fill, FillError, parse_input};
 use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
 use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
@@ -226,7 +227,7 @@ impl Draft {
         let mut note = |field, text: String| {
             faults.push(Fault {
                 field,
-                text,
+                text: without_options(text),
                 fix: None,
             });
         };

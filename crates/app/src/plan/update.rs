@@ -3,6 +3,7 @@
 use super::{Draft, MatrixEdit, ModelFacts, PlanEdit, saved, work};
 use crate::inbox::{Message, PlanMessage};
 use crate::notices::Weight;
+use crate::option_names::without_options;
 use crate::screen::Screen;
 use crate::{App, Ask, Output, library};
 use powerband_measure::runner::ladders;
@@ -71,6 +72,7 @@ impl App {
         match message {
             PlanMessage::Model(name, facts) => {
                 if name == self.planner.draft.model.trim() {
+                    let facts = facts.map_err(without_options);
                     self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
                 }
             }

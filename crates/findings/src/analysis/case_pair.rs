@@ -205,9 +205,9 @@ fn obstacle(
 fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verdict {
     match estimate {
         Some(estimate) => verdict::verdict_of_estimate(estimate),
-        None if first.rounds.min(second.rounds) < 2 => Verdict::withheld(
-            "one round does not show how rounds differ; measure with --rounds 5 or more",
-        ),
+        None if first.rounds.min(second.rounds) < 2 => {
+            Verdict::withheld("one round does not show how rounds differ; measure five or more")
+        }
         None => Verdict::withheld("the two have fewer than two rounds in common"),
     }
 }

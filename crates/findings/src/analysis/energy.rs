@@ -180,7 +180,7 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     });
     if counted.seconds < LEAST_S || counted.readings < FEWEST_READINGS {
         return Err(format!(
-            "{} s and {} were recorded; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer (bench --energy) or read more often than {} times a second",
+            "{} s and {} were recorded; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer, as a plan with energies does, or read more often than {} times a second",
             humanize::value(counted.seconds),
             humanize::of_many(counted.readings as u64, "reading"),
             humanize::significant(rate_hz, 3),

@@ -35,6 +35,15 @@ const UNEVEN: f64 = 0.02;
 /// A server that does less than this share of the requests that arrive does not keep up.
 const KEEPS_UP: f64 = 0.98;
 
+/// Flags that judge what a plan measured of a case, and so wait until it is measured.
+const OF_RESULT: [&str; 5] = [
+    "noisy",
+    "drift",
+    "uneven",
+    "too-few-samples",
+    "not-interleaved",
+];
+
 /// The command that fixes the clocks of this processor.
 const LOCK_CLOCKS: &str = "sudo cpupower frequency-set --governor performance";
 
@@ -44,6 +53,8 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
     if session.imported.is_some() {
         return not_accepted(case).into_iter().collect();
     }
+    // Until a case is measured, rounds and samples of it are still to come.
+    let is_measured = case.outcome.is_final();
     [
         unsettled(case),
         noisy(session, case, summary),
@@ -58,6 +69,7 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
     ]
     .into_iter()
     .flatten()
+    .filter(|flag| is_measured || !OF_RESULT.contains(&flag.name))
     .chain(device_flags::case_device_flags(session, case))
     .collect()
 }
@@ -334,7 +346,7 @@ fn not_interleaved(session: &Session, case: &Case) -> Option<Flag> {
             "not-interleaved",
             Weight::Amber,
             "it was measured in one round, not interleaved with all other cases".to_owned(),
-            "give it more rounds, for example --rounds 5",
+            "give it more rounds, five or more",
         )
     })
 }
@@ -344,6 +356,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing;
     use powerband_core::domain::case::{CaseKey, Opening, Round};
+    use powerband_core::domain::outcome::Outcome;
     use powerband_core::domain::plan::Load;
     use powerband_core::domain::point::Point;
 
@@ -370,6 +383,7 @@ mod tests {
             company: None,
             ..Round::default()
         });
+        case.outcome = Outcome::Finished;
         change(&mut case);
         let summary = Summary::of(samples_ns.iter().map(|&ns| ns as f64)).unwrap();
         let flags = case_flags(session, &case, &summary);
@@ -496,6 +510,34 @@ mod tests {
     fn one_visit_among_many_cases_is_told() {
         let session = testing::session(&["ort:cpu"], &[1, 2]);
         assert_eq!(names(&session, &[1_000; 100], |_| ()), ["not-interleaved"]);
+    }
+
+    #[test]
+    fn what_a_plan_measures_is_judged_once_it_is_measured() {
+        let session = testing::session(&["ort:cpu"], &[1, 2]);
+        let wandering: Vec<u64> = (0..30).map(|i| 10_000 + i * 400).collect();
+        let crowded = |case: &mut Case| {
+            case.rounds[0].company = Some(CpuContention {
+                counted_ns: 1_000_000_000,
+                own_ns: 1_000_000_000,
+                stolen_ns: 100_000_000,
+                ..CpuContention::default()
+            });
+        };
+        let under_way = |case: &mut Case| {
+            crowded(case);
+            case.outcome = Outcome::Pending;
+        };
+        assert_eq!(names(&session, &wandering, under_way), ["contended"]);
+        let measured = names(&session, &wandering, crowded);
+        let expected = [
+            "noisy",
+            "drift",
+            "contended",
+            "too-few-samples",
+            "not-interleaved",
+        ];
+        assert_eq!(measured, expected);
     }
 
     #[test]

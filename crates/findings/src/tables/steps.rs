@@ -118,7 +118,7 @@ pub const COLUMNS: &[Of] = &[
         Some(Cell::cosine(step.accuracy.as_ref()?.distance?.worst_cosine))
     })
     .help("The lowest cosine between an output and that of the network in floats: 1 is the same")
-    .why(|_| "outputs were not compared; Plan and bench --accuracy ask for it".to_owned()),
+    .why(|_| "outputs were not compared; a plan that compares outputs has it".to_owned()),
     Of::number("same_choice", "Same choice", "%", |step| {
         Cell::hits(step.accuracy.as_ref()?.same_choice?)
     })

@@ -35,7 +35,7 @@ const PIECE: usize = 4 << 20;
 const WORKERS: usize = 2;
 
 /// What is said of a profile of ONNX Runtime that has nodes of a card and none of its kernels.
-const STARTS: &str = "The times of the nodes are the host's, for starting them: the card computes later, and this file does not have how long. bench --profile=nsys (NVIDIA) and --profile=rocprofv3 (AMD) time the kernels";
+const STARTS: &str = "The times of the nodes are the host's, for starting them: the card computes later, and this file does not have how long. A profile with nsys (NVIDIA) or rocprofv3 (AMD) has the times of its kernels";
 
 /// Whose events they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

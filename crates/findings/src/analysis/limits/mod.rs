@@ -42,7 +42,7 @@ use slowed::Slowed;
 use wall::WallTime;
 
 /// Why nothing is said of a profile that knows when nodes were started, and not when the card computed them.
-const STARTS_ONLY: &str = "this profile has the host's times for starting nodes on the card, and none of the card itself; --profile=nsys (NVIDIA) or --profile=rocprofv3 (AMD) times the kernels";
+const STARTS_ONLY: &str = "this profile has the host's times for starting nodes on the card, and none of the card itself; a profile with nsys (NVIDIA) or rocprofv3 (AMD) has those of its kernels";
 
 /// What limits the case of a profile, by its place in the session; against these roofs.
 pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits {

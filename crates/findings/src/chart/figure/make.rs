@@ -267,7 +267,7 @@ pub fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String>
     match profiles.get(place) {
         Some(profile) => Ok(profile),
         None if profiles.is_empty() => Err(format!(
-            "{name} has no profile. Make one with powerband bench --profile, or import another profiler's file with powerband import"
+            "{name} has no profile. Measure it with profiles, or import the file of another profiler"
         )),
         None => Err(format!(
             "{name} has no profile {}; it has {}",
@@ -429,7 +429,7 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
     let accuracies: Vec<_> = session.accuracies.iter().collect();
     if accuracies.is_empty() {
         return Err(format!(
-            "{} has no accuracies; powerband bench --accuracy compares outputs",
+            "{} has no accuracies; measure it with outputs compared",
             session.name
         ));
     }

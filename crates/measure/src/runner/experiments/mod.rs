@@ -106,7 +106,7 @@ pub fn only(request: RunRequest, changes: &[Change]) -> RunRequest {
         .untried
         .extend(left_out.iter().map(|tried| Untried {
             change: tried.change,
-            reason: "it was left out by --only".to_owned(),
+            reason: "it was left out".to_owned(),
         }));
     experiments.untried.sort_by_key(|untried| untried.change);
     experiments.untried.dedup_by_key(|untried| untried.change);
@@ -462,7 +462,7 @@ mod tests {
         assert!(
             pair(&few, Change::HalfThreads)
                 .unwrap_err()
-                .contains("--only")
+                .contains("left out")
         );
         let changes = few.experiments.unwrap();
         assert_eq!(

@@ -101,7 +101,7 @@ impl Run<'_, '_> {
     fn profile_case(&mut self, case: CaseKey) -> Result<Profile, String> {
         if self.is_elsewhere(case.setup) {
             return Err(
-                "it ran on another machine, and profiles are made of setups on this one alone; run powerband bench --profile over there, and import the session"
+                "it ran on another machine, and profiles are made of setups on this one alone; measure it with profiles over there, and open the session"
                     .to_owned(),
             );
         }

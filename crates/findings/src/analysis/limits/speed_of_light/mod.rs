@@ -489,7 +489,9 @@ impl Beyond<'_> {
         let place = profiles
             .iter()
             .position(|profile| profile.case == Some(key));
-        let place = place.ok_or("no profile of the fastest case has the bytes of its nodes; powerband bench --profile makes one")?;
+        let place = place.ok_or(
+            "no profile of the fastest case has the bytes of its nodes; measure it with profiles",
+        )?;
         let limits = super::of_profile(self.session, place, self.roofs);
         let known: f64 = limits
             .nodes
