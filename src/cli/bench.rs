@@ -46,14 +46,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
         return add_rounds(context, args, path);
     }
     let request = request(context, args)?;
-    let target = args
-        .out
-        .clone()
-        .map_or(Target::Library, |path| Target::File {
-            path,
-            may_replace: args.force,
-        });
-    target.check()?;
+    let target = target(args)?;
     let request = prepare::prepare(&place(context, args)?, &request)?;
     if args.profile.is_some() && request.beginning.roofs.is_empty() {
         output::note(
@@ -64,6 +57,17 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
         return detach(context, args, &request);
     }
     measure_and_save(context, args, request, &target)
+}
+
+/// Where the session goes.
+pub(super) fn target(args: &BenchArgs) -> anyhow::Result<Target> {
+    let file = args.out.clone().map(|path| Target::File {
+        path,
+        may_replace: args.force,
+    });
+    let target = file.unwrap_or(Target::Library);
+    target.check()?;
+    Ok(target)
 }
 
 /// Submits the run as jobs of Slurm.
@@ -97,12 +101,7 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let rounds = args
         .rounds
         .unwrap_or_else(|| rounds_to_settle(&opened.session));
-    let programs = if args.allow_commands {
-        allow_commands(&opened.session);
-        Origin::Allowed
-    } else {
-        Origin::File
-    };
+    let programs = origin(args, &opened.session.plan.setups);
     let place = place(context, args)?;
     let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
     let spacing = &mut request.beginning.plan.measure.spacing;
@@ -114,11 +113,15 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     measure_and_save(context, args, request, &target)
 }
 
-/// Says what is started because of `--allow-commands`.
-fn allow_commands(session: &Session) {
-    for line in programs::lines(&session.plan.setups) {
+/// Who says that programs of sessions may run; what is started because of `--allow-commands` is said.
+pub(super) fn origin(args: &BenchArgs, setups: &[Setup]) -> Origin {
+    if !args.allow_commands {
+        return Origin::File;
+    }
+    for line in programs::lines(setups) {
         output::note(&format!("Allowed: {line}"));
     }
+    Origin::Allowed
 }
 
 /// The rounds that may settle the inconclusive verdicts of the first setup; the usual number where there
@@ -134,7 +137,7 @@ fn rounds_to_settle(session: &Session) -> u32 {
 }
 
 /// The environment of runs, with device telemetry as the arguments say.
-fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Installation> {
+pub(super) fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Installation> {
     if args.telemetry == 0.0 && (args.energy || args.replay.is_some()) {
         bail!(
             "--telemetry 0 reads nothing, so --energy and --replay have no effect; leave them out"
@@ -272,8 +275,8 @@ fn load(args: &BenchArgs) -> anyhow::Result<Load> {
     Load::arriving(per_s, at_random).map_err(|problem| anyhow::anyhow!("--rate {problem}"))
 }
 
-/// How long the run will take, by the newest sessions of its network that the library has.
-fn takes(context: &Context, request: &PreparedRun) -> String {
+/// How long the run will take, by the newest sessions of its network that the library has, which come with it.
+fn takes(context: &Context, request: &PreparedRun) -> (String, PastDurations) {
     let beginning = &request.beginning;
     let mut plan = beginning.plan.clone();
     if let Some(earlier) = &request.earlier {
@@ -290,7 +293,8 @@ fn takes(context: &Context, request: &PreparedRun) -> String {
     let known = PastDurations::on(&beginning.environment.cpu, &sessions);
     let refused =
         (0..plan.setups.len()).filter(|setup| matches!(request.runtimes.get(*setup), Some(Err(_))));
-    plan_estimate::estimate(&plan, &refused.collect(), &known).sentence()
+    let estimate = plan_estimate::estimate(&plan, &refused.collect(), &known);
+    (estimate.sentence(), known)
 }
 
 fn measure_and_save(
@@ -299,16 +303,17 @@ fn measure_and_save(
     request: PreparedRun,
     target: &Target,
 ) -> anyhow::Result<ExitCode> {
-    let Measured {
-        session,
-        cancelled,
-        unsaved,
-    } = measure(context, request, target)?;
+    let measured = measure(context, request, target)?;
     let told = if args.json {
-        output::document(&json::session(&session))
+        output::document(&json::session(&measured.session))
     } else {
-        output::answer(&session_text::whole(&session, Detail::default()))
+        output::answer(&session_text::whole(&measured.session, Detail::default()))
     };
+    status(&measured, told)
+}
+
+/// The exit status of a run that is over, where its answer was printed or not.
+pub(super) fn status(measured: &Measured, told: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     // The exit status counts even where standard output is closed.
     told.or_else(|error| {
         if is_broken_pipe(&error) {
@@ -317,11 +322,12 @@ fn measure_and_save(
             Err(error)
         }
     })?;
-    if let Some(reason) = unsaved {
+    if let Some(reason) = &measured.unsaved {
         bail!("{reason}");
     }
     let fell_short = |outcome: &Outcome| outcome.is_trouble() || outcome.is_cut_short();
-    let trouble = cancelled || session.cases.iter().any(|case| fell_short(&case.outcome));
+    let mut cases = measured.session.cases.iter();
+    let trouble = measured.cancelled || cases.any(|case| fell_short(&case.outcome));
     Ok(if trouble {
         ExitCode::from(TROUBLE)
     } else {
@@ -356,7 +362,8 @@ pub(super) fn measure(
     if let Some(note) = recorder.note.take() {
         output::note(&note);
     }
-    let progress = Progress::new(&request, &takes(context, &request));
+    let (takes, past) = takes(context, &request);
+    let progress = Progress::new(&request, &takes, past);
     // Measurements are saved first.
     ending.set_saving(true);
     let recorded = recorder.run(

@@ -15,8 +15,10 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::comparison::{self, Comparison, Pair, Side};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
+use powerband_findings::analysis::repeat::quoted;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export;
+use powerband_measure::runner::again::{self, SessionPart};
 use powerband_store::library;
 
 /// Compares and prints.
@@ -63,7 +65,7 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
             .map(|comparison| comparison_text::whole(comparison, args.detail))
             .collect();
         output::answer(&texts.join("\n"))?;
-        settle(args, &comparisons);
+        settle(args, &before, after.as_ref(), &comparisons);
     }
     Ok(status(args, &comparisons))
 }
@@ -216,8 +218,19 @@ fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize
     )
 }
 
-/// The command that may settle inconclusive verdicts.
-fn settle(args: &CompareArgs, comparisons: &[Comparison]) {
+/// The command that may settle inconclusive verdicts, and those of what was not interleaved.
+fn settle(args: &CompareArgs, before: &Part, after: Option<&Part>, comparisons: &[Comparison]) {
+    let is_of_two = after.is_some_and(|after| {
+        let parts = [before, after].map(|part| SessionPart::all(&part.session));
+        again::request_for(parts[0], parts[1]).is_ok()
+    });
+    if let (true, Some(after)) = (is_of_two, &args.after) {
+        let paths = [&args.before, after].map(|path| quoted(&path.display().to_string()));
+        output::note(&format!(
+            "To measure both again, in turns: powerband bench --again {} {}",
+            paths[0], paths[1]
+        ));
+    }
     let more = comparisons.iter().filter_map(Comparison::more_rounds);
     let more = more.max_by_key(|more| more.rounds);
     if let (Some(more), None) = (more, &args.after) {

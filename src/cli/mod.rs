@@ -3,6 +3,7 @@
 //! Answers go to standard output, progress and remarks to standard error. Exit status as `diff` has
 //! it: 0 fine, 1 a comparison found a regression or a check found something, 2 an error.
 
+mod again;
 mod args;
 mod bench;
 mod check;
@@ -285,7 +286,10 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
             | Command::Completions(_)
             | Command::Manual(_),
         ) => Ok(ExitCode::SUCCESS),
-        Some(Command::Bench(args)) => bench::run(&context, &args),
+        Some(Command::Bench(args)) => match args.again.as_slice() {
+            [before, after] => again::run(&context, &args, before, after),
+            _ => bench::run(&context, &args),
+        },
         Some(Command::Compare(args)) => compare::run(&context, &args),
         Some(Command::Journey(args)) => journey::run(&args),
         Some(Command::Import(args)) => import::run(&context, &args),

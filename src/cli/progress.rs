@@ -17,6 +17,7 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 use powerband_core::stats::summary::median;
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::progress::{Meter, left_words};
 use powerband_findings::analysis::{accuracy, examined, profiled};
 use powerband_measure::runner::run::PreparedRun;
@@ -34,17 +35,22 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Begins to show a run with its estimate.
-    pub(super) fn new(request: &PreparedRun, takes: &str) -> Self {
+    pub(super) fn new(request: &PreparedRun, takes: &str, past: PastDurations) -> Self {
         let beginning = &request.beginning;
         let plan = &beginning.plan;
         let earlier = request.earlier.as_ref();
         let rounds = earlier.map_or(plan.measure.rounds, |earlier| earlier.rounds);
+        let meter = Meter::new(past);
+        let meter = match earlier {
+            Some(earlier) => meter.adding(earlier.rounds, earlier.session.elapsed_ns),
+            None => meter,
+        };
         let bar = io::stderr().is_terminal().then(bar);
         let progress = Self {
             heartbeat: heartbeat(bar.clone()).ok(),
             bar,
             visits: Cell::default(),
-            meter: RefCell::new(Meter::new(earlier.map(|earlier| earlier.rounds))),
+            meter: RefCell::new(meter),
         };
         progress.line(&format!(
             "{}: {} × {} × {}{}, preset {}",

@@ -2,6 +2,7 @@
 
 mod abuse;
 mod accuracy;
+mod again;
 mod agreement;
 mod amd;
 mod bad_input;

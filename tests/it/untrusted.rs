@@ -173,6 +173,18 @@ fn a_command_from_a_file_is_shown_and_not_run() {
         fs::read_to_string(home.path("a.ron")).expect("the session is there"),
         before
     );
+    // The same session as of another time.
+    home.write(
+        "b.ron",
+        before.replacen("created: \"20", "created: \"19", 1),
+    );
+    home.run(&["bench", "--again", "a.ron", "b.ron"])
+        .fails_saying(&[
+            "    command: run=sleep 0.02; touch owned",
+            "--allow-commands",
+            "not started",
+        ]);
+    assert!(!home.path("owned").exists());
     let allowed = home.run(&[&more[..], &["--allow-commands"]].concat());
     assert_eq!(allowed.status, Some(0), "{allowed:#?}");
     assert!(

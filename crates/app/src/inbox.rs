@@ -209,8 +209,8 @@ pub enum TraceMessage {
 pub enum RunMessage {
     /// The run's plan is prepared.
     Began(Box<Beginning>),
-    /// A finished run continues with this many more rounds.
-    WentOn(Box<Session>, u32),
+    /// A finished run continues with this many more rounds; with what was found so far.
+    WentOn(Box<Session>, u32, Findings),
     /// The run could not start.
     Refused(String),
     /// The run failed with an internal error.

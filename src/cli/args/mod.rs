@@ -187,8 +187,12 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as probably settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
+    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
     pub more: Option<PathBuf>,
+    /// Measure two sessions again, in turns: the setups and points that both have, or the one setup of each, as a
+    /// session of its own; and compare them.
+    #[arg(long, num_args = 2, value_names = ["BEFORE.ron", "AFTER.ron"], group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "rate", "one_at_a_time", "accuracy", "samples", "detach"])]
+    pub again: Vec<PathBuf>,
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
     pub ladder: Option<String>,
@@ -263,9 +267,9 @@ pub(crate) struct BenchArgs {
     /// On which machines, and whether it goes on without this program.
     #[command(flatten)]
     pub detaching: DetachArgs,
-    /// With --more: run the commands, and load the libraries, that the session names, though they were not started
-    /// from this folder before. Without it they are listed, and nothing is started.
-    #[arg(long, requires = "more")]
+    /// With --more and --again: run the commands, and load the libraries, that the sessions name, though they were
+    /// not started from this folder before. Without it they are listed, and nothing is started.
+    #[arg(long, requires = "of_sessions")]
     pub allow_commands: bool,
     /// Where to write the session [default: the library].
     #[arg(long, value_name = "FILE.ron")]

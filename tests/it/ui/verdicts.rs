@@ -99,6 +99,8 @@ fn what_is_open_is_settled_by_more_rounds() {
         assert_eq!(case.rounds.len() as u32, 3 + more);
     }
     assert_eq!(session.sittings.len(), 1);
+    let all = format!("{0} /{0}", 3 + more);
+    assert_eq!(desk.column("run", "rounds"), [all.as_str(); 2]);
     assert_eq!(
         desk.app().sessions.len(),
         1,
@@ -118,6 +120,40 @@ fn what_is_open_is_settled_by_more_rounds() {
         .pairs[0]
         .ratio;
     assert_eq!(rounds.map(|ratio| ratio.rounds), Some(3 + more));
+}
+
+#[test]
+fn two_sessions_are_measured_again_in_turns() {
+    let home = Home::new();
+    let five = ["--rounds", "5"];
+    let paths = [("a.ron", "fake"), ("b.ron", "fake,item=900")]
+        .map(|(file, setup)| measured(&home, file, &[setup], &five));
+    let mut desk = Desk::awake(home, paths.to_vec());
+    desk.until("both are open", |app| app.sessions.len() == 2);
+    go(&mut desk, Screen::Compare);
+    desk.until("they are compared", |app| app.compare.result.is_some());
+    let sides = desk.app().compare.before.zip(desk.app().compare.after);
+    let (before, after) = sides.expect("two sides");
+    let command = command::ALL.iter().find(|c| c.id == "measure-again");
+    assert_eq!(
+        (command.expect("the command").act)(desk.app()),
+        Ok(Action::Run(Run::Again(before, after)))
+    );
+    desk.click("Measure both again, in turns");
+    assert_eq!(desk.app().screen, Screen::Run);
+    desk.step_until("they are measured", super::PATIENCE, is_saved);
+    assert_eq!(desk.app().sessions.len(), 3, "a session of its own");
+    go(&mut desk, Screen::Compare);
+    desk.until("the two setups of it are compared", |app| {
+        let result = app.compare.result.as_ref();
+        result.is_some_and(|(one, other, _)| one.session == other.session)
+    });
+    let found = desk.app().compare.result.clone().expect("a comparison").2;
+    assert_eq!(found.pairs[0].verdict.call, Call::Slower);
+    let apart = |remark: &String| remark.contains("not interleaved");
+    assert!(!found.remarks.iter().any(apart), "{:?}", found.remarks);
+    // They took turns.
+    assert!(!desk.sees("Measure both again, in turns"));
 }
 
 #[test]

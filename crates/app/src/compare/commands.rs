@@ -17,6 +17,17 @@ pub(crate) const ALL: &[Command] = &[
         },
     ),
     command(
+        "measure-again",
+        "Compare: measure both again, in turns",
+        "",
+        |app| {
+            let sides = app.compare.sides_to_measure_again(&app.sessions);
+            let (before, after) =
+                sides.map_err(|_| "no two sessions are compared that can be measured here")?;
+            Ok(Action::Run(Run::Again(before, after)))
+        },
+    ),
+    command(
         "swap",
         "Compare: swap before and after",
         "Ctrl+Shift+X",

@@ -8,6 +8,7 @@ mod update;
 pub(crate) use update::Earlier;
 
 use powerband_core::domain::point::{BATCH, Point};
+use powerband_core::domain::session::Session;
 use powerband_core::stats::prediction::Prospect;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
+use powerband_measure::runner::again::{self, SessionPart};
 
 /// One side: a setup of an open session, at one batch size or at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,17 @@ pub struct Pick {
     pub point: Option<Point>,
     /// Whether all setups in common are compared. Both sides are whole, or neither.
     pub whole: bool,
+}
+
+impl Pick {
+    /// It for a run that measures both sides again.
+    pub(crate) fn part(self, session: &Session) -> SessionPart<'_> {
+        SessionPart {
+            session,
+            setup: (!self.whole).then_some(self.setup),
+            point: self.point,
+        }
+    }
 }
 
 /// The comparison screen.
@@ -178,6 +191,34 @@ impl CompareState {
             && session.newer.is_none()
             && session.on_disk == OnDisk::Same;
         Some((before.session, comparison.more_rounds()?)).filter(|_| can_grow)
+    }
+
+    /// The sides that can be measured again, in turns, or why not: they are of two sessions that were measured here.
+    pub fn sides_to_measure_again(&self, open: &OpenSessions) -> Result<(Pick, Pick), String> {
+        let sides = self.before.zip(self.after);
+        let sides = sides.filter(|(before, after)| before.session != after.session);
+        let found = sides.and_then(|(before, after)| {
+            let session = |pick: Pick| Some(&open.get(pick.session)?.session);
+            Some((before, session(before)?, after, session(after)?))
+        });
+        let Some((before, first, after, second)) = found else {
+            return Err("the two sides are of one session".to_owned());
+        };
+        again::request_for(before.part(first), after.part(second))
+            .map(|_| (before, after))
+            .map_err(|error| error.to_string())
+    }
+
+    /// Compares the first two setups of a session.
+    pub(crate) fn choose_pair(&mut self, session: SessionId) {
+        let [before, after] = [0, 1].map(|setup| Pick {
+            session,
+            setup,
+            point: None,
+            whole: false,
+        });
+        (self.before, self.after) = (Some(before), Some(after));
+        self.is_chosen = true;
     }
 
     /// What a report of the comparison is about; a session alone where both sides are of it.

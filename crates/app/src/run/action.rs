@@ -1,6 +1,7 @@
 //! Actions on the run.
 
 use super::states::CaseFilter;
+use crate::compare::Pick;
 use crate::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
 
@@ -19,6 +20,8 @@ pub enum Run {
     Resume,
     /// Adds rounds to an open session, in its own file.
     More(SessionId, u32),
+    /// Measures two sides of a comparison again, in turns, as a session of its own.
+    Again(Pick, Pick),
     /// Measures experiments on a case, to see what limits it.
     Why(Pin),
     /// Ends the run; its measurements are saved.

@@ -3,6 +3,7 @@
 pub(crate) mod action;
 pub(crate) mod commands;
 mod concurrent_runs;
+mod log;
 pub(crate) mod palette;
 pub mod programs;
 pub mod states;
@@ -14,17 +15,18 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use self::log::LogLine;
 use self::states::CaseFilter;
 use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
-use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{Lost, Span};
+use powerband_core::domain::telemetry::Span;
 use powerband_core::schedule::warm_up::visit_warm_up;
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::progress::{self, Meter, Progress, Tally};
-use powerband_findings::analysis::{accuracy, examined, profiled};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::{self, Lanes};
 use powerband_findings::chart::samples;
@@ -36,9 +38,6 @@ use powerband_measure::runner::visit::{Doing, Step, Visits};
 const STRIP_SAMPLES: usize = 400;
 /// Length of the lanes of a run in progress.
 const LANES_NS: u64 = 120_000_000_000;
-/// Most lines of the log.
-const LOG_KEPT: usize = 2_000;
-
 /// A step shows its duration from this one on.
 const WORTH_TELLING_NS: u64 = 5_000_000_000;
 
@@ -71,17 +70,6 @@ impl Stage {
     }
 }
 
-/// A line of the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogLine {
-    /// Nanoseconds since the run began.
-    pub at_ns: u64,
-    /// The text.
-    pub text: String,
-    /// Whether it is a problem.
-    pub is_trouble: bool,
-}
-
 /// A run in progress or finished.
 #[derive(Debug)]
 pub struct LiveRun {
@@ -97,8 +85,14 @@ pub struct LiveRun {
     pub findings: Findings,
     /// The curves of it, made when something was found and not for each frame.
     pub throughput: ChartSpec,
-    /// When the first event came, on the monotonic clock.
+    /// When the session's clock began, on the monotonic clock; rounds are added at a later time of it.
     pub began_ns: u64,
+    /// The session that it adds rounds to, where it is open.
+    pub(crate) grows: Option<SessionId>,
+    /// Whether its first two setups are compared once it is over.
+    pub(crate) is_compared: bool,
+    /// Rounds that it adds to each case, and what the session's clock said when it began; nothing for a new session.
+    added: Option<(u32, u64)>,
     /// The current case and its activity.
     pub current: Option<(CaseKey, String)>,
     /// Cases that the user left out.
@@ -148,6 +142,9 @@ impl LiveRun {
             findings: Findings::default(),
             throughput: ChartSpec::default(),
             began_ns: 0,
+            grows: None,
+            is_compared: false,
+            added: None,
             current: None,
             skipped: Vec::new(),
             taken_back: Vec::new(),
@@ -181,9 +178,16 @@ impl LiveRun {
         self.session = Some(Arc::new(Session::begin(beginning)));
     }
 
-    /// Adds rounds to a session.
-    pub(crate) fn go_on(&mut self, session: Session, rounds: u32, now_ns: u64) {
-        self.meter = Meter::new(Some(rounds));
+    /// Takes in how long its steps took before, which says how long it will take.
+    pub(crate) fn remember(&mut self, past: PastDurations) {
+        self.meter = Meter::new(past);
+    }
+
+    /// Adds rounds to a session, of which this was found before.
+    pub fn go_on(&mut self, session: Session, rounds: u32, findings: Findings, now_ns: u64) {
+        self.meter = std::mem::take(&mut self.meter).adding(rounds, session.elapsed_ns);
+        self.added = Some((rounds, session.elapsed_ns));
+        self.find(findings);
         self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
         self.stage = Stage::Measuring;
         self.title.clone_from(&session.name);
@@ -269,11 +273,45 @@ impl LiveRun {
 
     /// Nanoseconds since it began.
     pub fn elapsed_ns(&self, now_ns: u64) -> u64 {
+        let before_ns = self.added.map_or(0, |(_, elapsed_ns)| elapsed_ns);
+        self.clock_ns(now_ns).saturating_sub(before_ns)
+    }
+
+    /// Nanoseconds for which its session was measured.
+    fn clock_ns(&self, now_ns: u64) -> u64 {
         match (&self.session, self.stage.is_going_on()) {
             (Some(_), true) => now_ns.saturating_sub(self.began_ns),
             (Some(session), false) => session.elapsed_ns,
             (None, _) => 0,
         }
+    }
+
+    /// Rounds that a case has once the run is over, as far as is known.
+    pub(super) fn planned_rounds(&self, session: &Session, case: &Case) -> usize {
+        let first = session.sittings.last().map_or(0, |last| last.first_round);
+        let planned = match self.added {
+            Some((rounds, _)) => {
+                let before = case.rounds.iter().filter(|round| round.round < first);
+                before.count() + rounds as usize
+            }
+            None => session.plan.measure.rounds as usize,
+        };
+        planned.max(case.rounds.len())
+    }
+
+    /// The round of a case that is measured now: `round 4 of 8`.
+    fn round_words(&self, key: CaseKey) -> String {
+        let session = self.session.as_ref();
+        let found = session.and_then(|session| Some((session, session.case(key)?)));
+        let Some((session, case)) = found else {
+            return "round".to_owned();
+        };
+        let round = case.rounds.len() + 1;
+        let planned = self.planned_rounds(session, case);
+        if round > planned {
+            return format!("round {round}, beyond the plan");
+        }
+        format!("round {round} of {planned}")
     }
 
     fn follow(&mut self, event: &RunEvent, at_ns: u64) {
@@ -316,6 +354,9 @@ impl LiveRun {
 
     /// The current activity, with its limit where it is known.
     fn words(&self, Step { case, doing }: Step) -> String {
+        if let (Doing::Round(_), Some(case)) = (doing, case) {
+            return self.round_words(case);
+        }
         match (doing, &self.session) {
             (Doing::Phase(Phase::WarmUp), Some(session)) => {
                 let known = case.and_then(|case| session.case(case));
@@ -339,7 +380,7 @@ impl LiveRun {
     /// Duration of the current step, where it is long enough to show.
     pub fn waited(&self, now_ns: u64) -> Option<String> {
         let since_ns = self.waits_since_ns?;
-        let waited_ns = self.elapsed_ns(now_ns).saturating_sub(since_ns);
+        let waited_ns = self.clock_ns(now_ns).saturating_sub(since_ns);
         let is_long = waited_ns >= WORTH_TELLING_NS && self.stage == Stage::Measuring;
         is_long.then(|| humanize::clock_time(waited_ns as f64 / 1e9))
     }
@@ -369,6 +410,9 @@ impl LiveRun {
     /// Takes the colours that its setups have beside the open sessions.
     pub(crate) fn colours_from(&mut self, open: &mut OpenSessions) {
         if let Some(session) = &self.session {
+            if let Some(id) = self.grows {
+                open.lend_colours_to_run(id);
+            }
             self.colours = open.colours_of_run(session);
         }
     }
@@ -391,111 +435,6 @@ impl LiveRun {
             samples::strip(case, self.colour(key.setup), STRIP_SAMPLES)
         });
     }
-
-    fn log_event(&mut self, stamped: &Stamped) {
-        let Some(session) = &self.session else {
-            return;
-        };
-        let label = |setup: usize| session.setup_label(setup);
-        let name = |case: &CaseKey| format!("{} {}", label(case.setup), case.point);
-        let of = |setup, words: &str| format!("{}: {words}", label(setup));
-        let (text, is_trouble) = match &stamped.event {
-            RunEvent::WorkerStarted { setup, pid } => {
-                (of(*setup, &format!("worker started, process {pid}")), false)
-            }
-            RunEvent::Queued { setups, state } => (self.queue_words(setups, state), false),
-            RunEvent::Reached { machine } => (machine.in_short(), false),
-            RunEvent::SetupReady { setup, report } => (
-                format!(
-                    "{}: {} loaded the model in {}",
-                    label(*setup),
-                    report.engine,
-                    humanize::duration_ns(report.load_ns as f64)
-                ),
-                false,
-            ),
-            RunEvent::Examined { setup, examination } => {
-                (of(*setup, &examined::in_short(examination)), false)
-            }
-            RunEvent::Profiled { profile } => (profiled::told(profile), false),
-            RunEvent::Judged { setup, accuracy } => {
-                let is_trouble = accuracy.trouble.is_some();
-                (of(*setup, &accuracy::in_short(accuracy)), is_trouble)
-            }
-            RunEvent::CaseOpened { case, opening } => (
-                format!(
-                    "{}: first run took {}",
-                    name(case),
-                    humanize::duration_ns(opening.first_run_ns as f64)
-                ),
-                false,
-            ),
-            RunEvent::WarmedUp { case, warm_up } => (
-                format!(
-                    "{}: {} after {}",
-                    name(case),
-                    how_warm(warm_up.settled),
-                    humanize::of_many(warm_up.runs, "run")
-                ),
-                !warm_up.settled,
-            ),
-            RunEvent::RoundFinished { case, round } => (
-                format!(
-                    "{}: round {}, {} in {}",
-                    name(case),
-                    round.round + 1,
-                    humanize::of_many(round.samples_ns.len() as u64, "sample"),
-                    humanize::duration_ns(round.spent_ns as f64)
-                ),
-                false,
-            ),
-            RunEvent::CaseEnded { case, outcome } => (
-                match outcome.sentence() {
-                    Some(sentence) => format!("{}: {sentence}", name(case)),
-                    None => format!("{}: {}", name(case), outcome.name()),
-                },
-                outcome.is_trouble(),
-            ),
-            RunEvent::Warned { text } | RunEvent::WorkerDied { text, .. } => (text.clone(), true),
-            RunEvent::TakenBack { case } => (format!("{}: taken back", name(case)), false),
-            RunEvent::DeviceLost { device, lost } => (loss(session, *device, lost), true),
-            RunEvent::Paused => ("Paused".to_owned(), false),
-            RunEvent::Resumed => ("Resumed".to_owned(), false),
-            RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
-            RunEvent::Ended { cancelled: false } => ("Done".to_owned(), false),
-            RunEvent::Began(_)
-            | RunEvent::WentOn { .. }
-            | RunEvent::VisitBegan { .. }
-            | RunEvent::Turned { .. }
-            | RunEvent::RoundStarted { .. }
-            | RunEvent::Watched { .. }
-            | RunEvent::Idled { .. }
-            | RunEvent::Read { .. } => return,
-        };
-        self.note(stamped.at_ns, text, is_trouble);
-    }
-
-    fn note(&mut self, at_ns: u64, text: String, is_trouble: bool) {
-        if self.log.len() == LOG_KEPT {
-            self.log.pop_front();
-        }
-        self.log.push_back(LogLine {
-            at_ns,
-            text,
-            is_trouble,
-        });
-    }
-}
-
-/// Which device stopped answering, and why.
-fn loss(session: &Session, device: usize, lost: &Lost) -> String {
-    let track = session.telemetry.tracks.get(device);
-    let name = track.map_or_else(String::new, |track| track.device.short_name());
-    format!("{name}: {}", lost.why)
-}
-/// In a word.
-fn how_warm(settled: bool) -> &'static str {
-    if settled { "warm" } else { "not settled" }
 }
 
 #[cfg(test)]
@@ -595,5 +534,53 @@ mod tests {
         assert_eq!((run.is_pausing(), run.remaining_s()), (true, None));
         run.stage = Stage::Paused;
         assert_eq!((run.is_pausing(), run.remaining_s()), (false, None));
+    }
+
+    #[test]
+    fn a_session_that_gets_more_rounds_goes_on_where_it_was() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut session = testing::session(&["ort:cpu"], &[1]);
+        testing::measure_near(&mut session, 0, 1, 500);
+        session.elapsed_ns = 38 * SECOND;
+        let findings = Findings::of(&session);
+        let mut run = LiveRun::new("test".to_owned(), Control::default());
+        let (now_ns, key) = (1_000 * SECOND, case(1));
+        run.go_on(
+            session.reopened("2030-01-02T04:04:05Z"),
+            2,
+            findings,
+            now_ns,
+        );
+        // Its own time has just begun, and what was measured before is there.
+        assert_eq!(run.elapsed_ns(now_ns + SECOND), SECOND);
+        run.tick(now_ns);
+        let progress = run.progress.clone().unwrap();
+        assert_eq!(progress.rounds_words(), "0 of 2 more rounds");
+        assert_eq!(progress.percent(), 0);
+        let shown = |run: &mut LiveRun| {
+            let session = run.session.clone().unwrap();
+            run.listed = run.places(CaseFilter::All);
+            let table = powerband_findings::tables::view::View::new(run.table(&session));
+            ["rounds", "median_ms"].map(|key| table.value(0, key).shown_text().to_string())
+        };
+        let before = shown(&mut run);
+        assert_eq!(before[0], "3 /5");
+        assert_ne!(before[1], "–", "its median is still there");
+        for round in 3..5 {
+            let begun = RunEvent::RoundStarted { case: key, round };
+            assert_eq!(doing(&mut run, begun), format!("round {} of 5", round + 1));
+            let round = Round {
+                round,
+                samples_ns: vec![500_000],
+                spent_ns: 500_000,
+                ..Round::default()
+            };
+            doing(&mut run, RunEvent::RoundFinished { case: key, round });
+            let said = &run.log.back().unwrap().text;
+            let number = run.session.as_ref().unwrap().cases[0].rounds.len();
+            assert!(said.contains(&format!("round {number} of 5, ")), "{said}");
+        }
+        let [rounds, median] = shown(&mut run);
+        assert_eq!([rounds, median], ["5 /5".to_owned(), before[1].clone()]);
     }
 }

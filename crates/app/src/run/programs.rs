@@ -30,6 +30,13 @@ impl App {
                 let open = self.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
             }
+            Run::Again(before, after) => {
+                let both = [before, after].map(|pick| self.sessions.get(pick.session));
+                let setups = both.into_iter().flatten();
+                Ok(setups
+                    .flat_map(|open| open.session.plan.setups.clone())
+                    .collect())
+            }
             _ => return false,
         };
         let lines = programs::to_ask_for(&self.place.paths, &setups.unwrap_or_default());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::LiveRun;
 use crate::App;
+use crate::option_names::without_options;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -19,7 +20,7 @@ struct Line {
     setup: String,
     point: Point,
     rounds: usize,
-    planned: u32,
+    planned: usize,
     median_ns: Option<f64>,
     per_s: Option<f64>,
     state: (String, Tone),
@@ -39,7 +40,7 @@ const COLUMNS: &[Of] = &[
         let text = format!("{} /{}", line.rounds, line.planned);
         Some(Cell::shown(text, line.rounds as f64))
     })
-    .help("Rounds measured so far, of those that are planned; a case that is still unsure may get more"),
+    .help("Rounds measured so far, of those that are planned, earlier ones included; a case that is still unsure may get more"),
     Of::number("median_ms", "Median", "ms", |line| line.median_ns.map(Cell::time))
         .help("Half of all samples so far are faster")
         .why(not_yet),
@@ -66,18 +67,18 @@ fn line(run: &LiveRun, session: &Session, case: &Case, row: Option<&CaseRow>) ->
         setup: session.setup_label(case.setup),
         point: case.point,
         rounds: case.rounds.len(),
-        planned: session.plan.measure.rounds,
+        planned: run.planned_rounds(session, case),
         median_ns: row.and_then(|row| Some(row.latency_ns.as_ref()?.median)),
         per_s: row.and_then(|row| row.throughput_per_s),
         state: run.state(case),
-        outcome: case.outcome.sentence(),
+        outcome: case.outcome.sentence().map(without_options),
         flags: flags.to_vec(),
     }
 }
 
 impl LiveRun {
     /// The cases that the filter lists, in the order of the session.
-    fn table(&self, session: &Session) -> Table {
+    pub(super) fn table(&self, session: &Session) -> Table {
         let rows = &self.findings.rows;
         let listed = self.listed.iter();
         let cases = listed.filter_map(|&place| Some((place, session.cases.get(place)?)));

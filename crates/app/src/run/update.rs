@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::{LiveRun, Stage, work};
 use crate::action::{Action, Run, Sessions};
+use crate::compare::Pick;
 use crate::inbox::{Message, RunMessage, RunOver};
 use crate::jobs::Outlet;
 use crate::notices::Weight;
+use crate::option_names::without_options;
 use crate::plan::ModelFacts;
 use crate::screen::Screen;
 use crate::sessions::{Findings, LIVE, OpenSession, Pin, SessionId};
@@ -30,7 +32,7 @@ impl App {
                     self.begin(run, Origin::File);
                 }
             }
-            Run::Start | Run::StartFirst | Run::More(..) | Run::Why(_) => {
+            Run::Start | Run::StartFirst | Run::More(..) | Run::Again(..) | Run::Why(_) => {
                 let is_refused = *run == Run::Start && self.refuses_plan();
                 if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
                     self.begin(run, Origin::File);
@@ -103,6 +105,7 @@ impl App {
             }
             Run::StartFirst => self.start(self.first_request()),
             Run::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
+            Run::Again(before, after) => self.measure_again(*before, *after, programs),
             Run::Why(pin) => self.ask_why(*pin, programs),
             _ => {}
         }
@@ -133,9 +136,29 @@ impl App {
         };
         let title = open.session.name.clone();
         let place = self.place_of_run();
-        self.begin_run(title, move |control, outlet| {
+        let run = self.begin_run(title, move |control, outlet| {
             work::add_rounds(&place, (path, stamp), (rounds, programs), control, outlet);
         });
+        if let Some(run) = run {
+            run.grows = Some(id);
+        }
+    }
+
+    /// Two sides of a comparison in one run. The session of it is compared once it is there.
+    fn measure_again(&mut self, before: Pick, after: Pick, programs: Origin) {
+        let session = |pick: Pick| Some(Arc::clone(&self.sessions.get(pick.session)?.session));
+        let Some((first, second)) = session(before).zip(session(after)) else {
+            return;
+        };
+        let place = self.place_of_run();
+        let title = format!("{} and {}, in turns", first.name, second.name);
+        let run = self.begin_run(title, move |control, outlet| {
+            let parts = [before.part(&first), after.part(&second)];
+            work::measure_again(&place, parts, programs, control, outlet);
+        });
+        if let Some(run) = run {
+            run.is_compared = true;
+        }
     }
 
     /// Experiments on a case of an open session.
@@ -163,19 +186,26 @@ impl App {
         }
     }
 
-    fn begin_run(&mut self, title: String, work: impl FnOnce(&Control, &Outlet) + Send + 'static) {
+    /// Begins one, where none is in progress.
+    fn begin_run(
+        &mut self,
+        title: String,
+        work: impl FnOnce(&Control, &Outlet) + Send + 'static,
+    ) -> Option<&mut LiveRun> {
         if self.is_running() {
             self.say(
                 Weight::Info,
                 "A run is in progress; stop it first, or wait until it ends.",
             );
-            return;
+            return None;
         }
         self.stop_roofs();
         let control = Control::default();
         self.sessions.close(LIVE);
         self.n_runs += 1;
-        self.run = Some(LiveRun::new(title, control.clone()));
+        let mut run = LiveRun::new(title, control.clone());
+        run.remember(self.learned.known.clone());
+        self.run = Some(run);
         self.screen = Screen::Run;
         self.jobs.spawn_or(
             "run",
@@ -184,6 +214,7 @@ impl App {
                 work(&control, outlet);
             },
         );
+        self.run.as_mut()
     }
 
     fn steer(&mut self, request: &Run) {
@@ -222,6 +253,7 @@ impl App {
             | Run::StartFirst
             | Run::Why(_)
             | Run::More(..)
+            | Run::Again(..)
             | Run::Recover
             | Run::Anyway(_)
             | Run::AllowPrograms(_)
@@ -239,11 +271,12 @@ impl App {
                 run.begin(*beginning, clock::monotonic_ns());
                 run.colours_from(&mut self.sessions);
             }
-            RunMessage::WentOn(session, rounds) => {
-                run.go_on(*session, rounds, clock::monotonic_ns());
+            RunMessage::WentOn(session, rounds, findings) => {
+                run.go_on(*session, rounds, findings, clock::monotonic_ns());
                 run.colours_from(&mut self.sessions);
             }
             RunMessage::Refused(reason) => {
+                let reason = without_options(reason);
                 run.stage = Stage::Refused(reason.clone());
                 let close = run.close_after;
                 self.say(Weight::Trouble, format!("The run did not start: {reason}"));
@@ -301,7 +334,7 @@ impl App {
         };
         run.session = Some(Arc::clone(&over.session));
         run.current = None;
-        let close = run.close_after;
+        let (close, is_compared) = (run.close_after, run.is_compared);
         let name = over.session.name.clone();
         let (path, stamp) = match &over.saved {
             Ok((path, stamp)) => (Some(path.clone()), *stamp),
@@ -329,6 +362,9 @@ impl App {
             stamp,
             ..OpenSession::unsaved(id, over.session, over.findings)
         });
+        if is_compared {
+            self.compare.choose_pair(id);
+        }
         self.sessions_changed();
         self.jobs.rescan_library();
         for note in over.notes {
@@ -352,7 +388,9 @@ impl App {
                 Some(session) => format!("{name} is done: {}", Tally::of(session)),
                 None => format!("{name} was stopped; its measurements are saved"),
             };
-            let (button, screen) = if self.explains_run(id) {
+            let (button, screen) = if is_compared {
+                ("Show comparison", Screen::Compare)
+            } else if self.explains_run(id) {
                 ("Show why", Screen::Why)
             } else {
                 ("Show curves", Screen::Curves)

@@ -13,6 +13,7 @@ use powerband_core::domain::event::{RunEvent, Stamped};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::journey;
+use powerband_measure::runner::again::{self, SessionPart};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::experiments::{self, Here};
 use powerband_measure::runner::installation::Installation;
@@ -55,6 +56,27 @@ pub(crate) fn ask_why(
     }
 }
 
+/// Measures two sessions again, in turns.
+pub(crate) fn measure_again(
+    place: &Installation,
+    [before, after]: [SessionPart<'_>; 2],
+    programs: Origin,
+    control: &Control,
+    outlet: &Outlet,
+) {
+    let prepared = again::request_for(before, after).and_then(|request| {
+        let request = RunRequest {
+            programs,
+            ..request
+        };
+        again::prepare_again(place, &request, before, after)
+    });
+    match prepared {
+        Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
+        Err(error) => outlet.send(Message::Run(RunMessage::Refused(error.to_string()))),
+    }
+}
+
 /// Reads a session, measures more rounds of it, and saves it in the same file.
 pub(crate) fn add_rounds(
     place: &Installation,
@@ -89,14 +111,16 @@ fn carry_out(
             "stopped before anything was measured".to_owned(),
         )));
     }
-    outlet.send(match &request.earlier {
-        None => Message::Run(RunMessage::Began(Box::new(request.beginning.clone()))),
+    let mut rows = Vec::new();
+    outlet.send(Message::Run(match &request.earlier {
+        None => RunMessage::Began(Box::new(request.beginning.clone())),
         Some(earlier) => {
             let session = earlier.session.clone().reopened(&earlier.created);
-            Message::Run(RunMessage::WentOn(Box::new(session), earlier.rounds))
+            rows = case_rows::case_rows(&session);
+            let findings = Findings::of_rows(rows.clone());
+            RunMessage::WentOn(Box::new(session), earlier.rounds, findings)
         }
-    });
-    let mut rows = Vec::new();
+    }));
     let recorded = record::record(
         request,
         &place.paths,

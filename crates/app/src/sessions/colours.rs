@@ -30,7 +30,7 @@ pub(super) struct Colours {
 }
 
 /// The series of one session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Assigned {
     key: String,
     /// The palette index of each series, and what was saved for it.
@@ -106,6 +106,13 @@ impl Colours {
     pub(super) fn hand_over(&mut self, from: SessionId, to: SessionId) {
         if let Some(assigned) = self.open.remove(&from) {
             self.open.entry(to).or_insert(assigned);
+        }
+    }
+
+    /// Gives the indices of one session to another as well, which shows the same setups.
+    pub(super) fn lend(&mut self, from: SessionId, to: SessionId) {
+        if let Some(assigned) = self.open.get(&from) {
+            self.open.insert(to, assigned.clone());
         }
     }
 
@@ -215,6 +222,17 @@ mod tests {
         }
         assert_eq!([all(&colours, 1), all(&colours, 2)], [[0, 1], [2, 3]]);
         assert!(colours.take_fresh().is_empty());
+    }
+
+    #[test]
+    fn a_run_that_adds_rounds_has_the_colours_of_its_session() {
+        let mut colours = Colours::default();
+        open(&mut colours, 1, "a", &[None; 2]);
+        let own = open(&mut colours, 2, "b", &[None; 2]);
+        colours.lend(SessionId(2), SessionId(0));
+        assert_eq!(open(&mut colours, 0, "run", &[None; 2]), own);
+        colours.hand_over(SessionId(0), SessionId(2));
+        assert_eq!(all(&colours, 2), own);
     }
 
     #[test]

@@ -282,6 +282,11 @@ impl OpenSessions {
         self.colour(open.id, open.session.plan.setups.len() + curve)
     }
 
+    /// The run that begins adds rounds to an open session, and has its colours.
+    pub(crate) fn lend_colours_to_run(&mut self, id: SessionId) {
+        self.colours.lend(id, LIVE);
+    }
+
     /// The palette indices of a run that begins, in the order of its setups.
     pub(crate) fn colours_of_run(&mut self, session: &Arc<Session>) -> Vec<usize> {
         let open = OpenSession::unsaved(LIVE, Arc::clone(session), Findings::default());

@@ -1,6 +1,8 @@
 //! The remaining time of a run, as it is shown: it falls by the second, and where the estimate grows it
 //! gives the reason.
 
+use powerband_core::base::humanize;
+
 /// An estimate that is later than the previous one by less than this share of it changes nothing.
 const SLACK: f64 = 0.2;
 /// The same in seconds.
@@ -8,7 +10,7 @@ const SLACK_S: f64 = 2.0;
 /// How long the reason stands beside a time that has grown.
 const REASON_NS: u64 = 10_000_000_000;
 /// Shorter times are not shown.
-const LEAST_S: f64 = 1.0;
+pub(super) const LEAST_S: f64 = 1.0;
 
 /// The remaining time and its reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,8 @@ pub(super) struct Left {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Countdown {
     shown: Option<Shown>,
+    /// Whether the clock has gone on since and the run has not.
+    rested: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -36,13 +40,14 @@ struct Shown {
 }
 
 impl Countdown {
-    /// Begins anew: after a rest the clock has gone on and the run has not.
-    pub(super) fn forget(&mut self) {
-        self.shown = None;
+    /// The run rests: the clock goes on and the run does not.
+    pub(super) fn rest(&mut self) {
+        self.rested = true;
     }
 
     /// What to show for an estimate of a run that is to have so many rounds in all.
     pub(super) fn show(&mut self, estimate_s: f64, rounds: u64, now_ns: u64) -> Left {
+        let rested = std::mem::take(&mut self.rested);
         let Some(before) = self.shown.take() else {
             return self.keep(Shown {
                 left_s: estimate_s,
@@ -51,7 +56,12 @@ impl Countdown {
                 grown: None,
             });
         };
-        let passed_s = now_ns.saturating_sub(before.at_ns) as f64 / 1e9;
+        let passed_ns = if rested {
+            0
+        } else {
+            now_ns.saturating_sub(before.at_ns)
+        };
+        let passed_s = passed_ns as f64 / 1e9;
         let expected_s = before.left_s - passed_s;
         let slack_s = SLACK_S.max(estimate_s * SLACK);
         let holds = expected_s >= LEAST_S && estimate_s - expected_s <= slack_s;
@@ -68,7 +78,7 @@ impl Countdown {
         } else {
             let reason = match rounds.saturating_sub(before.rounds) {
                 0 => "longer than estimated".to_owned(),
-                added => powerband_core::base::humanize::of_many(added, "round") + " added",
+                added => humanize::of_many(added, "round") + " added",
             };
             Shown {
                 left_s: estimate_s,
@@ -148,7 +158,7 @@ mod tests {
     fn after_a_rest_nothing_has_grown() {
         let mut countdown = Countdown::default();
         countdown.show(20.0, 4, 0);
-        countdown.forget();
+        countdown.rest();
         let left = countdown.show(20.0, 4, 600 * SECOND);
         assert_eq!((left.seconds, left.note), (Some(20.0), None));
     }

@@ -57,6 +57,7 @@ pub mod roof_facts;
 pub mod run_phases;
 pub mod scaling;
 mod side;
+mod step_times;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated_verdicts;
 #[cfg(any(test, feature = "testing"))]

@@ -21,16 +21,18 @@ type Network = (String, BTreeMap<String, Vec<usize>>);
 /// The durations of a setup.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// How long it took to load its model, in nanoseconds.
-    pub load_ns: f64,
+    /// Starting its worker and loading its model, in nanoseconds.
+    pub start_ns: f64,
     cases: BTreeMap<Point, Took>,
 }
 
 /// What a case took, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Took {
-    /// Opening it, its first run and its warm-up.
+    /// Opening it and its first run.
     pub opening_ns: f64,
+    /// Its warm-up.
+    pub warm_up_ns: f64,
     /// A run: half of them took less.
     pub run_ns: f64,
 }
@@ -57,7 +59,7 @@ impl PastDurations {
                 continue;
             };
             let seen = setups.entry(setup.to_string()).or_insert_with(|| Seen {
-                load_ns: load_ns(session, case.setup),
+                start_ns: start_ns(session, case.setup),
                 cases: BTreeMap::new(),
             });
             seen.cases.entry(case.point).or_insert(took);
@@ -83,8 +85,10 @@ impl Seen {
         let took = self.cases.get(&other)?;
         let times = times(other);
         Some(Took {
-            // A warm-up is over after some runs or some time, whichever comes last.
+            // Preparing a case takes its time however small it is.
             opening_ns: took.opening_ns * times.max(1.0),
+            // A warm-up is over after some runs or some time, whichever comes last.
+            warm_up_ns: took.warm_up_ns * times.max(1.0),
             run_ns: took.run_ns * times,
         })
     }
@@ -94,14 +98,15 @@ fn took(case: &Case) -> Option<Took> {
     let samples: Vec<f64> = case.samples_ns().map(|sample| sample as f64).collect();
     let (opening, warm_up) = case.opening.as_ref().zip(case.warm_up.as_ref())?;
     Some(Took {
-        opening_ns: (opening.open_ns + opening.first_run_ns + warm_up.spent_ns) as f64,
+        opening_ns: (opening.open_ns + opening.first_run_ns) as f64,
+        warm_up_ns: warm_up.spent_ns as f64,
         run_ns: median(&samples)?,
     })
 }
 
-fn load_ns(session: &Session, setup: usize) -> f64 {
+fn start_ns(session: &Session, setup: usize) -> f64 {
     let report = session.reports.get(setup).and_then(Option::as_ref);
-    report.map_or(0.0, |report| report.load_ns as f64)
+    report.map_or(0.0, |report| (report.start_ns + report.load_ns) as f64)
 }
 
 #[cfg(test)]
@@ -140,8 +145,12 @@ mod tests {
                 .and_then(|seen| seen.at(Point::of_batch(batch)))
                 .unwrap()
         };
-        assert_eq!((took(1).run_ns, took(1).opening_ns), (100.0, 10_000.0));
-        assert_eq!((took(8).run_ns, took(8).opening_ns), (800.0, 20_000.0));
+        let steps = |batch| {
+            let took = took(batch);
+            (took.opening_ns, took.warm_up_ns, took.run_ns)
+        };
+        assert_eq!(steps(1), (1_000.0, 9_000.0, 100.0));
+        assert_eq!(steps(8), (2_000.0, 18_000.0, 800.0));
         assert_eq!(seen[1], None, "never measured");
         let mut other = newest.plan.clone();
         other.shapes.insert("input".to_owned(), vec![1, 3, 32, 32]);

@@ -1,6 +1,7 @@
 //! From a request to one ordered stream of events and a saved session: which case is measured when, by
 //! which worker.
 
+pub mod again;
 pub mod control;
 pub mod default_benchmark;
 pub mod experiments;

@@ -42,6 +42,9 @@ pub enum PrepareError {
         "this session was measured on another machine or kernel, so rounds cannot be added here; measure it anew"
     )]
     OtherMachine,
+    /// Two sessions cannot be measured again, in turns.
+    #[error("the two cannot be measured again: {0}")]
+    NotAgain(String),
     /// The inputs for comparing outputs cannot be used.
     #[error("{0}")]
     Samples(String),

@@ -384,6 +384,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
             Label::new(RichText::new(format!("{reason}.")).color(theme::roles(ui).quiet)).wrap(),
         );
     }
+    again(ui, app, actions);
     let Some((session, more)) = app.compare.rounds_to_settle(&app.sessions) else {
         return;
     };
@@ -406,6 +407,31 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         .clicked()
     {
         actions.push(Action::Run(Run::More(session, more.rounds)));
+    }
+}
+
+/// Measures both sides in one run, where they are of two.
+fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let Ok((before, after)) = app.compare.sides_to_measure_again(&app.sessions) else {
+        return;
+    };
+    ui.add_space(space::SMALL);
+    let allowed = if app.is_running() {
+        Err("a run is in progress")
+    } else {
+        Ok(())
+    };
+    let button = button::plain_if(
+        ui,
+        allowed,
+        Some(icon::AGAIN),
+        "Measure both again, in turns",
+    );
+    if button
+        .on_hover_text("As a session of its own, in which the two take turns: what slows the machine down slows down both")
+        .clicked()
+    {
+        actions.push(Action::Run(Run::Again(before, after)));
     }
 }
 

@@ -5,8 +5,9 @@ mod pace;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use self::pace::{Pace, Times, round_times, rounds_of_run};
-use super::countdown::{Countdown, Left};
+use self::pace::{Pace, round_times, rounds_of_run};
+use super::countdown::{Countdown, LEAST_S, Left};
+use super::past_durations::PastDurations;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::RunEvent;
@@ -28,8 +29,11 @@ pub struct Progress {
     pub planned_visits: u64,
     /// Those of them that are beyond the plan, because intervals are not narrow enough yet.
     pub added_visits: u64,
-    /// Share of the time that has passed, by the same estimate as the remaining time, which includes
-    /// starts, first runs and warm-ups. It never falls, and is 1 only where everything is over.
+    /// Whether all of them are more rounds of a session that has rounds already.
+    pub are_more: bool,
+    /// The time that has passed as a share of it and the remaining time, which are the ones that stand beside it.
+    /// It falls where the remaining time grows, for which `note` has the reason, and is 1 only where everything is
+    /// over.
     pub share: f64,
     /// Whether everything is over.
     pub is_over: bool,
@@ -58,9 +62,10 @@ impl Progress {
         format!("{} % of the time", self.percent())
     }
 
-    /// `4 of 42 rounds, 6 of them added`.
+    /// `4 of 42 rounds, 6 of them added`, or `2 of 5 more rounds`.
     pub fn rounds_words(&self) -> String {
-        let rounds = humanize::of_many(self.planned_visits, "round");
+        let round = if self.are_more { "more round" } else { "round" };
+        let rounds = humanize::of_many(self.planned_visits, round);
         let added = match self.added_visits {
             0 => String::new(),
             added => format!(", {} of them added", humanize::count(added)),
@@ -86,6 +91,10 @@ pub fn left_words(remaining_s: Option<f64>, note: Option<&str>) -> Option<String
 pub struct Meter {
     /// Rounds that a session gets beyond those that it has; nothing for a new session.
     more_rounds: Option<u32>,
+    /// When the run began on the session's clock, which goes on over several runs.
+    began_ns: u64,
+    /// What the steps of its plan took before.
+    past: PastDurations,
     /// How wide the interval of a case is, with the number of rounds that it had then.
     widths: BTreeMap<CaseKey, (usize, f64)>,
     countdown: Countdown,
@@ -93,25 +102,30 @@ pub struct Meter {
     visited: Option<CaseKey>,
     /// When the step of the visit began that is not over.
     since_ns: Option<u64>,
-    /// The share that was shown last; nothing before the first reading.
-    shown: Option<f64>,
-    /// When that was; nothing after a rest.
-    read_ns: Option<u64>,
 }
 
 impl Meter {
-    /// For a run that adds so many rounds to a session, or makes a new one.
-    pub fn new(more_rounds: Option<u32>) -> Self {
+    /// For a run of a new session, where the steps of its plan took so long before.
+    pub fn new(past: PastDurations) -> Self {
         Self {
-            more_rounds,
+            past,
             ..Self::default()
+        }
+    }
+
+    /// The same for a run that adds so many rounds to a session that was measured for so long.
+    #[must_use]
+    pub fn adding(self, rounds: u32, elapsed_ns: u64) -> Self {
+        Self {
+            more_rounds: Some(rounds),
+            began_ns: elapsed_ns,
+            ..self
         }
     }
 
     /// The run rests; its time does not go on.
     pub fn rest(&mut self) {
-        self.countdown.forget();
-        self.read_ns = None;
+        self.countdown.rest();
     }
 
     /// Takes one event in: which step of which visit goes on, and since when.
@@ -142,16 +156,20 @@ impl Meter {
         let done_cases = session.cases.iter().filter(|c| c.outcome.is_final());
         let is_over = session.completion != Completion::Interrupted;
         let step = self.visited.zip(self.since_ns);
-        let times = (!is_over && planned_visits > 0)
-            .then(|| Pace::of(session).times(session, &visits, step, now_ns));
-        let left = self.left(session, times.as_ref(), planned_visits, now_ns);
-        let share = times
-            .as_ref()
-            .map_or(0.0, |times| self.advance(times, now_ns));
+        let estimate = (!is_over && planned_visits > 0)
+            .then(|| Pace::new(session, &self.past).left(session, &visits, step, now_ns));
+        let left = self.left(session, estimate.as_ref(), planned_visits, now_ns);
+        let elapsed_s = now_ns.saturating_sub(self.began_ns) as f64 / 1e9;
+        let share = match &estimate {
+            None => 0.0,
+            Some(estimate) if estimate.is_measured => MOST_SHARE,
+            Some(_) => elapsed_s / (elapsed_s + left.seconds.unwrap_or(LEAST_S)),
+        };
         Progress {
             done_visits,
             planned_visits,
             added_visits: sum(|v| (v.done + v.left).saturating_sub(v.planned)),
+            are_more: self.more_rounds.is_some(),
             share: if is_over { 1.0 } else { share.min(MOST_SHARE) },
             is_over,
             done_cases: done_cases.count(),
@@ -168,46 +186,28 @@ impl Meter {
         }
     }
 
-    /// The share of the time that has passed. It moves on by the time since the last reading as a part of the
-    /// time that is left: so it never falls, is slower where the estimate grew, and reaches the end with it.
-    fn advance(&mut self, times: &Times, now_ns: u64) -> f64 {
-        let passed_ns = self
-            .read_ns
-            .map_or(0, |read_ns| now_ns.saturating_sub(read_ns)) as f64;
-        let share = match self.shown {
-            None => times.share(),
-            Some(shown) if passed_ns > 0.0 => {
-                shown + (1.0 - shown) * passed_ns / (passed_ns + times.left_ns)
-            }
-            Some(shown) => shown,
-        };
-        self.read_ns = Some(now_ns);
-        self.shown = Some(share);
-        share
-    }
-
     fn left(
         &mut self,
         session: &Session,
-        times: Option<&Times>,
+        estimate: Option<&pace::Left>,
         planned_visits: u64,
         now_ns: u64,
     ) -> Left {
-        match times {
+        match estimate {
             None => Left {
                 seconds: None,
                 note: None,
             },
-            Some(times) if times.is_measured => {
-                self.countdown.forget();
+            Some(estimate) if estimate.is_measured => {
+                self.countdown.rest();
                 Left {
                     seconds: None,
                     note: Some(what_follows(session).to_owned()),
                 }
             }
-            Some(times) => self
+            Some(estimate) => self
                 .countdown
-                .show(times.left_ns / 1e9, planned_visits, now_ns),
+                .show(estimate.ns / 1e9, planned_visits, now_ns),
         }
     }
 

@@ -1,6 +1,9 @@
 //! How far runs are, at their beginning, in their middle and near their end.
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::analysis::plan_estimate;
 use crate::analysis::testing::{add_round, end, failed, session};
 use powerband_core::domain::case::{Opening, Round, WarmUp};
 use powerband_core::domain::event::Stamped;
@@ -30,9 +33,11 @@ fn a_run_that_has_not_begun_takes_what_its_plan_asks_for() {
     assert_eq!((progress.done_visits, progress.planned_visits), (0, 6));
     assert_eq!(progress.current, None);
     assert_eq!(progress.time_words(), "0 % of the time");
-    // A start, and two cases with a first run, half a second of warm-up, and a second in three rounds that are
-    // woken up.
-    let expected = 1.0 + 2.0 * (0.3 + 0.5 + 1.0 + 0.45);
+    // A start, and two cases with a first run, a warm-up of half a second to thirty, and three rounds of a third of
+    // a second to five thirds that are woken up.
+    let between = |low: f64, high: f64| (low * high).sqrt();
+    let rounds = 3.0 * (between(1.0 / 3.0, 5.0 / 3.0) + 0.15);
+    let expected = 1.0 + 2.0 * (0.3 + between(0.5, 30.0) + rounds);
     let remaining = progress.remaining_s.unwrap();
     assert!((remaining - expected).abs() < 1e-9, "{remaining}");
 }
@@ -72,8 +77,7 @@ fn warming_up_counts_for_cases_that_are_cold() {
     let progress = of(&session, 2 * SECOND);
     let remaining = progress.remaining_s.unwrap();
     assert!((remaining - 11.0).abs() < 1e-9, "{remaining}");
-    // Seven seconds of warming up and two of measuring are over: of the time, and not of the visits.
-    assert!((progress.share - 9.0 / 20.0).abs() < 1e-9);
+    assert!((progress.share - 2.0 / 13.0).abs() < 1e-9);
 }
 
 #[test]
@@ -150,12 +154,15 @@ fn a_run_whose_rounds_are_all_measured_is_not_over() {
 #[test]
 fn a_session_that_gets_more_rounds_counts_those_alone() {
     let mut session = scattered(5, 0.02).reopened("2030-01-02T03:04:05Z");
-    let mut meter = Meter::new(Some(3));
+    let mut meter = Meter::default().adding(3, 5 * SECOND);
     let progress = meter.read(&session, 5 * SECOND);
-    assert_eq!(progress.rounds_words(), "0 of 3 rounds");
+    assert_eq!(progress.rounds_words(), "0 of 3 more rounds");
+    assert_eq!(progress.percent(), 0);
     add_round(&mut session, 0, 1, 5, &[SECOND / 5; 4]);
     let progress = meter.read(&session, 6 * SECOND);
-    assert_eq!(progress.rounds_words(), "1 of 3 rounds");
+    assert_eq!(progress.rounds_words(), "1 of 3 more rounds");
+    let left_s = progress.remaining_s.unwrap();
+    assert!((progress.share - 1.0 / (1.0 + left_s)).abs() < 1e-9);
 }
 
 /// A run of two cases, one of which takes three times as long as the first made believe.
@@ -210,6 +217,9 @@ struct Simulated {
     at_ns: u64,
     /// Seconds since the beginning, with what was read then.
     read: Vec<(f64, Progress)>,
+    /// How many times as long everything takes from the second round on.
+    slows_by: f64,
+    slowness: f64,
 }
 
 impl Simulated {
@@ -219,6 +229,8 @@ impl Simulated {
             meter: Meter::default(),
             at_ns: 0,
             read: Vec::new(),
+            slows_by: 1.0,
+            slowness: 1.0,
         }
     }
 
@@ -236,7 +248,7 @@ impl Simulated {
 
     /// Time passes, and the window looks four times a second.
     fn pass(&mut self, ns: u64) {
-        let end_ns = self.at_ns + ns;
+        let end_ns = self.at_ns + (ns as f64 * self.slowness) as u64;
         while self.at_ns + SECOND / 4 < end_ns {
             self.at_ns += SECOND / 4;
             self.look();
@@ -283,8 +295,10 @@ impl Simulated {
         }
         self.tell(RunEvent::RoundStarted { case, round });
         let started_ns = self.at_ns;
-        let spent_ns = seconds((0.3 + 0.1 * case.point.batch() as f64) * (0.9 + 0.2 * dice.next()));
-        self.pass(spent_ns);
+        self.pass(seconds(
+            (0.3 + 0.1 * case.point.batch() as f64) * (0.9 + 0.2 * dice.next()),
+        ));
+        let spent_ns = self.at_ns - started_ns;
         let round = Round {
             round,
             started_ns,
@@ -299,6 +313,7 @@ impl Simulated {
     fn run(mut self, seed: u64) -> Self {
         let mut dice = Dice(seed);
         for round in 0..3 {
+            self.slowness = if round > 0 { self.slows_by } else { 1.0 };
             for case in self.session.plan.cases() {
                 let is_over = |case: &Case| case.outcome.is_final();
                 if self.session.case(case).is_some_and(is_over) {
@@ -333,17 +348,13 @@ impl Simulated {
 }
 
 #[test]
-fn the_share_never_falls_the_end_comes_once_and_the_estimate_gets_better() {
+fn the_end_comes_once_and_the_estimate_gets_better() {
     let mut errors = [Vec::new(), Vec::new()];
     for seed in 1..=60 {
         let run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]).run(seed);
         let all_s = run.at_ns as f64 / 1e9;
         let mut before = 0.0;
         for (at_s, progress) in &run.read {
-            assert!(
-                progress.share >= before,
-                "seed {seed}, {at_s} s: {progress:?} after {before}"
-            );
             assert!(
                 progress.percent() < 100,
                 "seed {seed}, {at_s} s: {progress:?}"
@@ -368,7 +379,7 @@ fn the_share_never_falls_the_end_comes_once_and_the_estimate_gets_better() {
             .iter()
             .find(|(_, progress)| progress.done_visits > 0);
         assert!(
-            first.is_some_and(|(_, progress)| progress.share > 0.02),
+            first.is_some_and(|(_, progress)| progress.share > 0.01),
             "seed {seed}"
         );
         assert!(before > 0.9, "seed {seed}: {before}");
@@ -379,4 +390,54 @@ fn the_share_never_falls_the_end_comes_once_and_the_estimate_gets_better() {
         "off by {early} s early and {late} s late"
     );
     assert!(late < 2.0, "off by {late} s late");
+}
+
+/// The share of the time and the remaining time as they stand beside each other, on machines that slow down on the
+/// way as on others.
+#[test]
+fn the_share_and_the_remaining_time_never_contradict_each_other() {
+    let (mut n_grown, mut n_fallen) = (0, 0);
+    for seed in 1..=60 {
+        let mut run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]);
+        run.slows_by = [1.0, 2.0, 3.0][seed as usize % 3];
+        let mut before: Option<Progress> = None;
+        for (at_s, progress) in run.run(seed).read {
+            let told = format!("seed {seed}, {at_s} s: {progress:?} after {before:?}");
+            if let Some(left_s) = progress.remaining_s {
+                let share = (at_s / (at_s + left_s)).min(MOST_SHARE);
+                assert!((progress.share - share).abs() < 1e-9, "{told}");
+            }
+            if let Some(before) = &before {
+                let has_grown = progress.remaining_s > before.remaining_s;
+                let has_fallen = progress.share < before.share;
+                assert!(
+                    !(has_grown || has_fallen) || progress.note.is_some(),
+                    "{told}"
+                );
+                n_grown += u32::from(has_grown && before.remaining_s.is_some());
+                n_fallen += u32::from(has_fallen);
+            }
+            before = Some(progress);
+        }
+    }
+    assert!(n_grown > 20 && n_fallen > 20, "{n_grown}, {n_fallen}");
+}
+
+#[test]
+fn a_run_begins_with_the_estimate_of_its_plan() {
+    let plan = session(&["ort:cpu", "tract:cpu"], &[1, 4]).plan;
+    let run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 4]).run(7);
+    let mut past = PastDurations::default();
+    for known in [false, true] {
+        if known {
+            past.learn(&run.session);
+        }
+        let estimate = plan_estimate::estimate(&plan, &BTreeSet::new(), &past);
+        assert_eq!(estimate.known, if known { 4 } else { 0 });
+        let fresh = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
+        let progress = Meter::new(past.clone()).read(&fresh, 0);
+        let left_s = progress.remaining_s.unwrap();
+        let range = estimate.low_s - 1e-9..=estimate.high_s;
+        assert!(range.contains(&left_s), "{left_s} of {estimate:?}");
+    }
 }

@@ -1,0 +1,73 @@
+//! `powerband bench --again`: two sessions measured once more, in turns, and compared.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::args::BenchArgs;
+use super::bench::{Measured, measure, origin, place, status, target};
+use super::{Context, comparison_text, output, session_text};
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::case_rows;
+use powerband_findings::analysis::comparison::{self, Comparison, Side};
+use powerband_findings::export;
+use powerband_measure::runner::again::{self, SessionPart};
+use powerband_measure::runner::request::RunRequest;
+
+/// Measures and compares.
+pub(super) fn run(
+    context: &Context,
+    args: &BenchArgs,
+    before: &Path,
+    after: &Path,
+) -> anyhow::Result<ExitCode> {
+    let (before, after) = (super::measured(before)?, super::measured(after)?);
+    let parts = [&before, &after].map(SessionPart::all);
+    let request = again::request_for(parts[0], parts[1])?;
+    let target = target(args)?;
+    let request = RunRequest {
+        rounds: args.rounds.or(request.rounds),
+        timeout_s: args.timeout,
+        seed: args.seed,
+        energy: args.energy,
+        profiling: args.profile,
+        programs: origin(args, &request.setups),
+        name: args.name.clone().or(request.name),
+        ..request
+    };
+    let place = place(context, args)?;
+    let prepared = again::prepare_again(&place, &request, parts[0], parts[1])?;
+    let measured = measure(context, prepared, &target)?;
+    let told = answer(args, &measured);
+    status(&measured, told)
+}
+
+/// The session, then its pairs.
+fn answer(args: &BenchArgs, measured: &Measured) -> anyhow::Result<()> {
+    let comparisons = pairs(&measured.session);
+    if args.json {
+        let mut document = export::json::session(&measured.session);
+        let documents = comparisons.iter().map(export::comparison::document);
+        document["comparisons"] = json!(documents.collect::<Vec<_>>());
+        return output::document(&document);
+    }
+    let mut texts = vec![session_text::whole(&measured.session)];
+    texts.extend(comparisons.iter().map(comparison_text::whole));
+    output::answer(&texts.join("\n"))
+}
+
+/// Each setup of the session before against the one that follows it, which is of the session after.
+fn pairs(session: &Session) -> Vec<Comparison> {
+    let rows = case_rows::case_rows(session);
+    let side = |setup| Side {
+        session,
+        rows: &rows,
+        setup,
+        point: None,
+    };
+    let firsts = (0..session.plan.setups.len()).step_by(2);
+    firsts
+        .map(|setup| comparison::compare_setups(&side(setup), &side(setup + 1)))
+        .collect()
+}
