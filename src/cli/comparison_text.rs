@@ -63,13 +63,10 @@ fn summary(comparison: &Comparison) -> String {
             count => Some(format!("{count} {call}")),
         })
         .collect();
-    match comparison.overall {
-        Some(overall) if comparison.pairs.len() > 1 => format!(
-            "{}; {} overall (geometric mean)\n",
-            counts.join(", "),
-            overall.words()
-        ),
-        _ => format!("{}\n", counts.join(", ")),
+    let counts = counts.join(", ");
+    match comparison.overall_text() {
+        Some(overall) => format!("{counts}; {overall}\n"),
+        None => format!("{counts}\n"),
     }
 }
 

@@ -96,8 +96,8 @@ fn shown(path: &Path) -> String {
 
 fn text((followed, history): &(Followed, History)) -> String {
     let table = View::new(tables::history::of_history(history)).to_text();
-    let (setup, batch) = (&followed.setup, followed.point.batch());
-    format!("{setup} batch {batch}\n{table}{}\n", history.trend)
+    let (setup, point) = (&followed.setup, followed.point);
+    format!("{setup} {point}\n{table}{}\n", history.trend)
 }
 
 fn document((followed, history): &(Followed, History)) -> Value {
@@ -115,6 +115,7 @@ fn document((followed, history): &(Followed, History)) -> Value {
     json!({
         "setup": followed.setup,
         "batch": followed.point.batch(),
+        "point": followed.point,
         "model_sha256": followed.sha256,
         "points": points.collect::<Vec<_>>(),
         "trend": history.trend,

@@ -82,6 +82,7 @@ fn text(journey: &Journey, light: &[LightRow]) -> String {
 fn document(journey: &Journey, light: &[LightRow]) -> Value {
     let steps: Vec<Value> = journey.steps.iter().map(step).collect();
     json!({
+        "is_ladder": journey.is_ladder,
         "steps": steps,
         "remarks": journey.remarks,
         "speed_of_light": limits::speed_of_light(light),

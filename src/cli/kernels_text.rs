@@ -118,9 +118,11 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
             .idle_share()
             .map_or_else(|| UNKNOWN.to_owned(), humanize::percent);
         text.push_str(&format!(
-            "GPU busy           {} of {}, GPU idle {idle}\n",
+            "{:<17}  {} of {}, {} {idle}\n",
+            found.busy_title(),
             time(busy.busy_ns),
-            time(busy.span_ns)
+            time(busy.span_ns),
+            found.idle_title()
         ));
     }
     let gaps: Vec<String> = found

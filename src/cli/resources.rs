@@ -30,10 +30,10 @@ pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
         let (row, share) = best?;
         let peak = peak::peak_of_setup(session, setup).ok()?;
         Some(format!(
-            "{}: {} of peak at batch {}; the peak is {}\n",
+            "{}: {} of peak at {}; the peak is {}\n",
             row.setup_label,
             humanize::percent(share),
-            row.point.batch(),
+            row.point,
             peak.told
         ))
     });

@@ -137,7 +137,12 @@ fn accuracies(session: &Session) -> String {
 /// What each engine made of the model.
 fn graphs(session: &Session, detail: Detail) -> String {
     let mut text = String::new();
-    for (&setup, examination) in &session.examinations {
+    let setups = session.examinations.keys();
+    let found = setups.filter_map(|&setup| {
+        examined::timed_examination(session, setup).map(|timed| (setup, timed))
+    });
+    for (setup, timed) in found {
+        let examination = &*timed.examination;
         let label = session.setup_label(setup);
         text.push_str(&format!("{label}: {}\n", examined::in_short(examination)));
         if !detail.verbose {
@@ -170,9 +175,8 @@ fn head(session: &Session) -> String {
         );
     }
     let state = match session.completion {
-        Completion::Complete => "",
-        Completion::Cancelled => ", cancelled",
-        Completion::Interrupted => ", interrupted",
+        Completion::Complete => String::new(),
+        other => format!(", {}", other.title()),
     };
     let made_up = if session.made_up {
         "MADE UP: these timings were not measured\n"
@@ -238,8 +242,14 @@ fn engines(session: &Session) -> String {
 
 fn cases(session: &Session, rows: &[CaseRow]) -> String {
     let table = tables::cases::of_session(session, rows, &[]);
-    let view = View::new(table).columns(&tables::cases::ON_TERMINAL);
-    view.to_text()
+    // The share of the best means nothing where each setup has one batch size.
+    let has_best = rows.iter().any(|row| row.of_best.is_some());
+    let keys = tables::cases::ON_TERMINAL.iter();
+    let keys: Vec<&str> = keys
+        .copied()
+        .filter(|key| has_best || *key != "of_best")
+        .collect();
+    View::new(table).columns(&keys).to_text()
 }
 
 /// Requests to a language model, and how many of their tokens were real.

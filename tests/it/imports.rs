@@ -99,7 +99,7 @@ fn kernels_of_every_profiler_add_up() {
             (format.to_owned(), calls, summed),
             "{file}"
         );
-        let busy = document["busy_ns"].as_u64();
+        let busy = document["kernels_ns"].as_u64();
         assert!(busy.is_none_or(|busy| busy <= summed), "{file}: {busy:?}");
     }
 }

@@ -145,7 +145,7 @@ fn a_step_that_fails_keeps_its_place_and_the_next_looks_past_it() {
 }
 
 #[test]
-fn a_session_without_a_ladder_has_its_setups_as_steps() {
+fn setups_of_a_session_without_a_ladder_are_alternatives() {
     let home = Home::new();
     let run = measure(&home, "plain.ron", &STEPS, &["--batch", "1,4"]);
     assert_eq!(run.outcomes().len(), 6, "{run:#?}");
@@ -159,6 +159,20 @@ fn a_session_without_a_ladder_has_its_setups_as_steps() {
     };
     assert_eq!(batches(&[]), [1, 1, 1]);
     assert_eq!(batches(&["--batch", "4"]), [4, 4, 4]);
+    let told = home.run(&["steps", "plain.ron", "--json"]);
+    assert_eq!(told.json()["is_ladder"], false);
+    let last = steps(&told).pop().expect("a setup");
+    assert_eq!(last["over_before"], Value::Null);
+    assert_eq!(last["pays_after_runs"], Value::Null);
+    assert!(near(gain(&last, "over_start"), 4.0), "{last:#}");
+    let text = home.run(&["steps", "plain.ron"]).out;
+    for word in ["vs. previous", "Break-even", "Step"] {
+        assert!(!text.contains(word), "\"{word}\" in:\n{text}");
+    }
+    assert!(
+        text.contains("vs. baseline") && text.contains("are alternatives"),
+        "{text}"
+    );
     home.run(&["journey", "plain.ron", "--batch", "3"])
         .fails_saying(&["no batch 3", "1, 4"]);
     home.run(&["journey", "nowhere.ron"])

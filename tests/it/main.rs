@@ -27,6 +27,7 @@ mod layers;
 mod models;
 mod networks;
 mod nvml;
+mod one_number;
 mod onnx_messages;
 mod precision;
 mod processor_roofs;

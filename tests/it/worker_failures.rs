@@ -310,7 +310,7 @@ fn an_interrupted_run_keeps_what_it_measured() {
     assert_eq!(run.status, Some(2), "{run:#?}");
     let document = run.json();
     assert_eq!(document["completion"], "cancelled");
-    assert_eq!(run.outcomes()[0].2, "cancelled");
+    assert_eq!(run.outcomes()[0].2, "skipped");
     let samples: u64 = document["cases"]
         .as_array()
         .unwrap()

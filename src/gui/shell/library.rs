@@ -16,6 +16,8 @@ use powerband_app::library::{SEARCH_BESIDE, Scanned};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OnDisk, OpenSession};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
+use powerband_core::domain::sweep;
 use powerband_findings::analysis::claims::MARK;
 
 /// Height of a session's two lines.
@@ -270,7 +272,7 @@ pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     let held = if entry.is_published_only() {
         MARK.to_owned()
     } else {
-        format!("{setups} × {}{made_up}", batches(entry.points.len()))
+        format!("{setups} × {}{made_up}", sizes(&entry.points))
     };
     [
         entry.name.clone(),
@@ -282,8 +284,10 @@ pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
     ]
 }
 
-fn batches(number: usize) -> String {
-    match number {
+/// How many there are: `9 batches`, `3 × 3 points` of a grid.
+fn sizes(points: &[Point]) -> String {
+    match points.len() {
+        _ if !sweep::is_of_batches(points) => sweep::count_words(points),
         1 => "1 batch".to_owned(),
         number => format!("{} batches", humanize::count(number as u64)),
     }

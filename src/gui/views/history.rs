@@ -79,14 +79,12 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
         response.response.accessible_name("Setup to follow");
         let combo = ComboBox::from_id_salt("history-batch")
             .width(110.0)
-            .selected_text(format!("Batch {}", following.point));
+            .selected_text(humanize::capital(&following.point.to_string()));
         let response = combo.show_ui(ui, |ui| {
             for &point in &open.session.plan.points {
                 let is_it = point == following.point;
-                if ui
-                    .selectable_label(is_it, format!("Batch {point}"))
-                    .clicked()
-                {
+                let words = humanize::capital(&point.to_string());
+                if ui.selectable_label(is_it, words).clicked() {
                     follow(Following { point, ..following });
                 }
             }

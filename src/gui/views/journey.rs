@@ -58,7 +58,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui) {
-    let sentence = "Gain of each step vs. previous and vs. baseline, and its cost";
+    let sentence = "Gain and cost of each step vs. previous and vs. baseline, or of alternative setups vs. the first";
     super::head(
         ui,
         "Optimisation steps",
@@ -137,6 +137,15 @@ fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>
 
 fn charts(ui: &mut Ui, app: &App, steps: &Steps) {
     let drawn = &app.journey.drawn;
+    if !steps.is_ladder {
+        let width = ui.available_width();
+        let sentence = steps
+            .steps
+            .first()
+            .map(|step| format!("Each setup vs. {}", step.title));
+        let sentence = sentence.unwrap_or_default();
+        return chart_card(ui, width, "start", &drawn.over_start, steps, &sentence);
+    }
     let both = |ui: &mut Ui, width: f32| {
         chart_card(
             ui,
@@ -218,10 +227,15 @@ fn whole_way(steps: &Steps) -> String {
 
 fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>) {
     let steps = &found.journey.steps;
+    let title = if found.journey.is_ladder {
+        "Steps"
+    } else {
+        "Setups"
+    };
     super::rows_card(ui, |ui| {
         let title = |ui: &mut Ui| {
             ui.add_space(10.0);
-            label::card_title(ui, "Steps");
+            label::card_title(ui, title);
         };
         if !data_table::tools(ui, app, "steps", actions, title) {
             return;

@@ -17,7 +17,6 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::LIVE;
 use powerband_app::tables::action::Change;
 use powerband_core::base::humanize::{self, UNKNOWN};
-use powerband_core::domain::session::Completion;
 use powerband_core::domain::sweep;
 
 /// Width of the details.
@@ -398,11 +397,10 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
         "Sweep"
     };
     label::pair(ui, title, &sweep);
-    let state = match (entry.completion, entry.made_up) {
-        (_, true) => "made up",
-        (Completion::Complete, _) => "complete",
-        (Completion::Cancelled, _) => "stopped",
-        (Completion::Interrupted, _) => "interrupted",
+    let state = if entry.made_up {
+        "made up"
+    } else {
+        entry.completion.title()
     };
     label::pair(ui, "State", state);
     label::pair(ui, "File", &humanize::bytes(entry.stamp.bytes()));

@@ -77,7 +77,7 @@ fn what_was_measured_is_collected_from_jobs_that_were_cancelled_or_timed_out() {
     };
     let home = Home::new();
     let slow = setup("sleep=yes,fixed=200000,slurm.time=5,");
-    for (how, outcome) in [("cancel", "cancelled"), ("EndTime", "walltime")] {
+    for (how, outcome) in [("cancel", "skipped"), ("EndTime", "walltime")] {
         detach(
             &cluster,
             &home,

@@ -217,7 +217,7 @@ fn a_run_is_paused_and_skipped_and_stopped() {
             .iter()
             .any(|case| case.outcome == Outcome::Cancelled)
     });
-    desk.see(" of 2 cases, 1 left out, ");
+    desk.see(" of 2 cases, 1 skipped, ");
     desk.click("Stop");
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     let session = only_session(&desk);

@@ -26,7 +26,7 @@ const LENGTHS: [usize; 5] = [32, 128, 512, 1_024, 2_048];
 const TOO_MUCH: usize = 20_000;
 
 /// A network over batch and sequence; `faster` makes the long sequences faster and the shortest ones slower.
-pub(super) fn session(name: &str, created: &str, faster: bool) -> Session {
+pub(crate) fn session(name: &str, created: &str, faster: bool) -> Session {
     let speeds: [Speed; 2] = [
         speed("ort:cpu", "ONNX Runtime", 900.0, 2_300.0),
         Speed {

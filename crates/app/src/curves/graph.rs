@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::sessions::{self, OpenSessions};
 use powerband_core::domain::examination::Examination;
+use powerband_findings::analysis::examined;
 use powerband_findings::analysis::graph::{self, Graph};
 use powerband_findings::chart::spec::SeriesId;
 
@@ -60,16 +61,17 @@ pub fn draw(open: &OpenSessions, chosen: Option<SeriesId>, before: &GraphCard) -
     let shown = shown.or_else(|| choices.first()).cloned();
     let found = shown.as_ref().and_then(|shown| {
         let (session, setup) = sessions::of_series(shown.id);
-        let examination = open.get(session)?.session.examinations.get(&setup)?;
-        Some((mark(shown.id, examination), examination))
+        let session = &open.get(session)?.session;
+        let timed = examined::timed_examination(session, setup)?;
+        Some((mark(shown.id, &timed.examination), session, setup))
     });
     let (mark, graph) = match found {
         None => (None, Arc::default()),
-        Some((mark, _)) if before.mark == Some(mark) => (Some(mark), Arc::clone(&before.graph)),
-        Some((mark, examination)) => (
-            Some(mark),
-            Arc::new(graph::graph_of_examination(examination)),
-        ),
+        Some((mark, ..)) if before.mark == Some(mark) => (Some(mark), Arc::clone(&before.graph)),
+        Some((mark, session, setup)) => {
+            let graph = graph::graph_of_setup(session, setup).unwrap_or_default();
+            (Some(mark), Arc::new(graph))
+        }
     };
     GraphCard {
         choices,

@@ -44,7 +44,7 @@ const COLUMNS: &[Of] = &[
     })
     .why(why_not_planned)
     .hidden(),
-    Of::number("batches", "Batches", "", |line| {
+    Of::number("batches", "Points", "", |line| {
         planned(line, |entry| entry.points.len())
     })
     .why(why_not_planned)

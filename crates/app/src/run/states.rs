@@ -5,7 +5,7 @@ use std::fmt;
 use super::{LiveRun, Stage};
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{Activity, RunEvent};
-use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::outcome::{Outcome, Phase, SKIPPED};
 use powerband_core::domain::queue::QueueState;
 use powerband_findings::tables::cell::Tone;
 use powerband_measure::runner::visit::Doing;
@@ -22,7 +22,7 @@ pub enum CaseFilter {
     Finished,
     /// Those whose next round is still to come.
     Waiting,
-    /// Those that were left out.
+    /// Those that the user skipped, or that were still to come when the run was stopped.
     Skipped,
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for CaseFilter {
             Self::Failed => "failed",
             Self::Finished => "finished",
             Self::Waiting => "waiting",
-            Self::Skipped => "skipped",
+            Self::Skipped => SKIPPED,
         })
     }
 }
@@ -133,7 +133,7 @@ impl LiveRun {
         let key = case.key();
         let (words, tone) = match &case.outcome {
             Outcome::Pending | Outcome::Cancelled if self.is_skipped(case) => {
-                ("skipped", Tone::Plain)
+                (SKIPPED, Tone::Plain)
             }
             Outcome::Pending if self.is_active(key) => match (&self.stage, self.doing) {
                 (Stage::Paused, _) => ("paused", Tone::Open),
@@ -233,16 +233,14 @@ impl LiveRun {
                 ..
             } => Some(format!("{label}: {}", outcome.sentence()?)),
             Outcome::Crashed { .. } => {
-                let batch = case.point.batch();
-                Some(format!("{label}, batch {batch}: {}", outcome.sentence()?))
+                Some(format!("{label}, {}: {}", case.point, outcome.sentence()?))
             }
             // Larger batch sizes run out of memory too; the first of a setup is said.
             Outcome::OutOfMemory { .. } => {
                 let mut own = session.cases.iter().filter(|own| own.setup == case.setup);
                 let is_known = own.any(|own| matches!(own.outcome, Outcome::OutOfMemory { .. }));
-                let batch = case.point.batch();
                 let sentence = outcome.sentence().filter(|_| !is_known)?;
-                Some(format!("{label}, batch {batch}: {sentence}"))
+                Some(format!("{label}, {}: {sentence}", case.point))
             }
             _ => None,
         }

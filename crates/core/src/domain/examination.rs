@@ -285,10 +285,13 @@ impl fmt::Display for Pattern {
 /// The processor, among providers.
 const CPU: &str = "CPU";
 
+/// How ONNX Runtime's names of providers end.
+pub(crate) const PROVIDER_ENDING: &str = "ExecutionProvider";
+
 /// A provider as people write it: `CPU` for `CPUExecutionProvider`, `ROCm` for
 /// `ROCMExecutionProvider`. What is written so already stays.
 pub fn provider_name(raw: &str) -> String {
-    let short = raw.strip_suffix("ExecutionProvider").unwrap_or(raw);
+    let short = raw.strip_suffix(PROVIDER_ENDING).unwrap_or(raw);
     let known = match short {
         "cpu" => CPU,
         "cuda" => "CUDA",

@@ -103,6 +103,10 @@ pub enum Outcome {
     Cancelled,
 }
 
+/// What a case is that the user left out, alone or with all that were still to come, on every screen and in every
+/// document.
+pub const SKIPPED: &str = "skipped";
+
 impl Outcome {
     /// One word, the same in documents and tables.
     pub fn name(&self) -> &'static str {
@@ -119,7 +123,7 @@ impl Outcome {
             Self::Queued { .. } => "queued",
             Self::Garbled { .. } => "garbled",
             Self::Failed { .. } => "failed",
-            Self::Cancelled => "cancelled",
+            Self::Cancelled => SKIPPED,
         }
     }
 
@@ -198,7 +202,9 @@ impl Outcome {
             ),
             Self::Garbled { reason } => format!("the worker does not speak the protocol: {reason}"),
             Self::Failed { phase, reason } => format!("{phase} failed: {reason}"),
-            Self::Cancelled => "cancelled before it was measured in full".to_owned(),
+            Self::Cancelled => {
+                format!("{SKIPPED}, or the run was stopped, before it was measured in full")
+            }
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Where the time went: kernels, operators and copies added up, from a run of its own or from another
 //! tool's file. A profiled run is never a benchmark.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::case::CaseKey;
@@ -133,6 +135,21 @@ pub struct MemoryUse {
     pub by_op: Vec<(String, u64)>,
 }
 
+/// Several kinds of devices, or one that is not known.
+const DEVICE: &str = "Device";
+
+/// The kind of a device by its name: nodes of a runtime have that of their provider, kernels that of a device, which is
+/// a card where it does not say otherwise.
+fn device_kind(name: &str) -> String {
+    const KINDS: [&str; 6] = ["CPU", "TPU", "NPU", "HPU", "XPU", "MTIA"];
+    if name.ends_with(examination::PROVIDER_ENDING) {
+        return examination::provider_name(name);
+    }
+    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let kind = KINDS.into_iter().find(|kind| words.contains(kind));
+    kind.unwrap_or("GPU").to_owned()
+}
+
 /// Where the time went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
@@ -196,7 +213,7 @@ impl Profile {
     pub fn has_starts_only(&self) -> bool {
         let is_start = |total: &Total| examination::only_starts_nodes(&total.place);
         // Nodes have the name of a provider where kernels have that of a device.
-        let is_node = |total: &Total| total.place.ends_with("ExecutionProvider");
+        let is_node = |total: &Total| total.place.ends_with(examination::PROVIDER_ENDING);
         self.totals.iter().any(is_start) && self.of_kind(SliceKind::Kernel).all(is_node)
     }
 
@@ -206,9 +223,51 @@ impl Profile {
         (has_times || self.counters.is_empty()).then(|| self.summed_ns(SliceKind::Kernel))
     }
 
+    /// What ran the work, for people: `GPU`, `CPU`, or the provider; `Device` where there are several kinds, or nothing is
+    /// known of it.
+    pub fn device_kind(&self) -> String {
+        let devices = self.devices.iter().map(|device| device.device.as_str());
+        let work = self.totals.iter().filter(|total| total.kind.is_work());
+        let places = work.map(|total| total.place.as_str());
+        let places = places.filter(|place| self.devices.is_empty() && !place.is_empty());
+        let kinds: BTreeSet<String> = devices.chain(places).map(device_kind).collect();
+        let mut kinds = kinds.into_iter();
+        match (kinds.next(), kinds.next()) {
+            (Some(only), None) => only,
+            _ => DEVICE.to_owned(),
+        }
+    }
+
     /// Time in which any device was busy, all devices together, in nanoseconds.
     pub fn busy_ns(&self) -> Option<u64> {
         let times = self.devices.iter().map(|device| device.busy_ns);
         (!self.devices.is_empty()).then(|| times.sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_device_that_ran_the_work_has_its_name() {
+        let kind = |names: &[&str]| {
+            let device = |name: &&str| DeviceTime {
+                device: (*name).to_owned(),
+                ..DeviceTime::default()
+            };
+            let profile = Profile {
+                devices: names.iter().map(device).collect(),
+                ..Profile::default()
+            };
+            profile.device_kind()
+        };
+        assert_eq!(kind(&["CPUExecutionProvider"]), "CPU");
+        assert_eq!(kind(&["GPU 0", "worker1 GPU 1"]), "GPU");
+        assert_eq!(kind(&["TPU 1 SparseCore 0"]), "TPU");
+        assert_eq!(kind(&["DnnlExecutionProvider"]), "oneDNN");
+        assert_eq!(kind(&["GPU 0", "CPUExecutionProvider"]), "Device");
+        assert_eq!(kind(&["Tesla V100 (0)"]), "GPU");
+        assert_eq!(kind(&[]), "Device");
     }
 }

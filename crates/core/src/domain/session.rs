@@ -30,6 +30,17 @@ pub enum Completion {
     Complete,
 }
 
+impl Completion {
+    /// What people read: `stopped`.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::Cancelled => "stopped",
+            Self::Complete => "complete",
+        }
+    }
+}
+
 /// One saved document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {

@@ -166,14 +166,25 @@ pub fn words(points: &[Point]) -> String {
     sweeps.collect::<Vec<_>>().join(" × ")
 }
 
-/// How many points there are, in words: `5 batch sizes`, or `12 points` where there are other dimensions.
+/// How many points there are, in words: `5 batch sizes`; with other dimensions `3 × 4 points` where they are all
+/// combinations of several sizes, else `12 points`.
 pub fn count_words(points: &[Point]) -> String {
-    let noun = if is_of_batches(points) {
-        "batch size"
-    } else {
-        "point"
+    if is_of_batches(points) {
+        return humanize::of_many(points.len() as u64, "batch size");
+    }
+    let sizes_of = |name: &str| -> BTreeSet<usize> {
+        points.iter().filter_map(|point| point.get(name)).collect()
     };
-    humanize::of_many(points.len() as u64, noun)
+    let counts: Vec<usize> = dimensions(points.iter().copied())
+        .into_iter()
+        .map(|name| sizes_of(name).len())
+        .filter(|count| *count > 1)
+        .collect();
+    if counts.len() > 1 && counts.iter().product::<usize>() == points.len() {
+        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        return format!("{} points", counts.join(" × "));
+    }
+    humanize::of_many(points.len() as u64, "point")
 }
 
 /// Whether the points have no dimension but the batch.
@@ -188,6 +199,15 @@ mod tests {
     fn points(texts: &[&str]) -> Vec<String> {
         let points = parse(texts.iter().copied()).unwrap();
         points.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_grid_is_counted_by_its_sides() {
+        let count = |texts: &[&str]| count_words(&parse(texts.iter().copied()).unwrap());
+        assert_eq!(count(&["batch=1,2,4"]), "3 batch sizes");
+        assert_eq!(count(&["batch=1,2,4", "seq=128,256"]), "3 × 2 points");
+        assert_eq!(count(&["batch=1", "seq=128,256"]), "2 points");
+        assert_eq!(count(&["seq=128,256+batch=8,4"]), "2 points");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct CurvePoint {
     pub throughput_per_s: Option<f64>,
     /// 95 % interval of the throughput, from that of the median.
     pub throughput_ci95: Option<Interval>,
-    /// Throughput as a share of the curve's best.
+    /// Throughput as a share of the curve's best; nothing where the curve is one point.
     pub of_best: Option<f64>,
     /// Throughput as a share of batch × throughput at batch 1; where that was not measured, the
     /// smallest batch stands in: throughput ÷ (batch ÷ smallest × throughput at the smallest).
@@ -125,7 +125,7 @@ pub struct BatchCurve {
     pub points: Vec<CurvePoint>,
     /// What failed, ascending in size.
     pub failures: Vec<Failure>,
-    /// Every planned size without a point, ascending: failed, cancelled or not measured yet.
+    /// Every planned size without a point, ascending: failed, skipped or not measured yet.
     pub missing: Vec<usize>,
     /// Median time as a fixed cost and a cost per item, in nanoseconds, where a line fits.
     pub line: Option<Line>,
@@ -283,20 +283,29 @@ fn point(row: &CaseRow, along: &str) -> Option<CurvePoint> {
 
 /// Fills in what each point's throughput is a share of. The points ascend in size.
 fn share_out(points: &mut [CurvePoint], along: &str) {
-    let best = best_throughput(points);
+    let rates: Vec<Option<f64>> = points.iter().map(|point| point.throughput_per_s).collect();
+    let of_best = shares_of_best(&rates);
     let Some(first) = points.first() else { return };
     let smallest = first.point.batch();
     let per_batch = first.rate_or_zero() / smallest as f64;
-    for point in points {
+    for (point, of_best) in points.iter_mut().zip(of_best) {
         let share = |of: f64| point.throughput_per_s.map(|rate| rate / of);
         let ideal = per_batch * point.point.batch() as f64;
         // A stand-in for batch 1 is no measure of itself.
         let is_stand_in = point.point.batch() == smallest && smallest > 1;
         let is_no_scaling = is_stand_in || along != BATCH;
-        let of_best = share(best).filter(|_| best > 0.0);
         let scaling = share(ideal).filter(|_| ideal > 0.0 && !is_no_scaling);
         (point.of_best, point.scaling) = (of_best, scaling);
     }
+}
+
+/// Each throughput as a share of the best; nothing where there is none, or no second one to compare it with.
+pub(super) fn shares_of_best(rates: &[Option<f64>]) -> Vec<Option<f64>> {
+    let known = || rates.iter().flatten();
+    let best = known().copied().fold(0.0, f64::max);
+    let is_comparable = best > 0.0 && known().count() > 1;
+    let share = |rate: &Option<f64>| rate.filter(|_| is_comparable).map(|rate| rate / best);
+    rates.iter().map(share).collect()
 }
 
 fn best_throughput(points: &[CurvePoint]) -> f64 {

@@ -1,5 +1,8 @@
 //! A session's cases as rows: what every table, document and chart of cases is made from.
 
+use std::collections::BTreeMap;
+
+use super::batch_curve;
 use super::case_outliers::{self, CaseOutliers};
 use super::case_rounds::CaseRounds;
 use super::device_readings::{self, Watched};
@@ -52,7 +55,7 @@ pub struct CaseRow {
     /// Batch size over median time: what the throughput would be without pauses and outliers. Nothing
     /// where runs may have overlapped.
     pub throughput_by_median: Option<f64>,
-    /// Throughput as a share of the setup's best.
+    /// Throughput as a share of the best of the setup's batch sizes; nothing where there is one.
     pub of_best: Option<f64>,
     /// Outliers.
     pub far_off: CaseOutliers,
@@ -144,7 +147,7 @@ pub fn case_rows(session: &Session) -> Vec<CaseRow> {
         .iter()
         .map(|case| row(session, case))
         .collect();
-    relate(session, &mut rows);
+    relate(&mut rows);
     rows
 }
 
@@ -159,25 +162,27 @@ pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
             *slot = row(session, case);
         }
     }
-    relate(session, rows);
+    relate(rows);
 }
 
-/// What each row is in relation to the best of its setup.
-fn relate(session: &Session, rows: &mut [CaseRow]) {
-    let best: Vec<f64> = (0..session.plan.setups.len())
-        .map(|setup| {
-            rows.iter()
-                .filter(|row| row.setup == setup)
-                .filter_map(|row| row.throughput_per_s)
-                .fold(0.0, f64::max)
-        })
-        .collect();
-    for row in rows {
-        let best = best.get(row.setup).copied().filter(|best| *best > 0.0);
-        row.of_best = row
-            .throughput_per_s
-            .zip(best)
-            .map(|(throughput, best)| throughput / best);
+/// What each row is in relation to the best batch size of its setup at the same sizes otherwise.
+fn relate(rows: &mut [CaseRow]) {
+    let mut groups: BTreeMap<(usize, Vec<(&str, usize)>), Vec<usize>> = BTreeMap::new();
+    for (place, row) in rows.iter_mut().enumerate() {
+        row.of_best = None;
+        if !row.outcome.is_trouble() {
+            let group = (row.setup, row.point.others().collect());
+            groups.entry(group).or_default().push(place);
+        }
+    }
+    for places in groups.into_values() {
+        let rates: Vec<Option<f64>> = places
+            .iter()
+            .map(|place| rows[*place].throughput_per_s)
+            .collect();
+        for (place, share) in places.into_iter().zip(batch_curve::shares_of_best(&rates)) {
+            rows[place].of_best = share;
+        }
     }
 }
 
@@ -239,5 +244,32 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         requests: generation::case_requests(session, case),
         by_round: CaseRounds::of_case(session, case, &rounds),
         watched,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{measure_near, session};
+
+    #[test]
+    fn a_share_of_the_best_needs_two_batch_sizes_and_other_sizes_alike() {
+        let mut session = session(&["a", "b"], &[1, 8]);
+        measure_near(&mut session, 0, 1, 1_000);
+        measure_near(&mut session, 0, 8, 4_000);
+        measure_near(&mut session, 1, 1, 1_000);
+        let shares = |session: &Session| -> Vec<Option<f64>> {
+            let rows = case_rows(session);
+            let shares = rows.iter().map(|row| row.of_best);
+            shares
+                .map(|share| share.map(|share| (share * 100.0).round()))
+                .collect()
+        };
+        assert_eq!(shares(&session), [Some(50.0), Some(100.0), None, None]);
+        // One curve for each length: neither length is a share of the other.
+        for case in session.cases.iter_mut().filter(|case| case.setup == 0) {
+            case.point = Point::of_batch(1).with("seq", case.point.batch());
+        }
+        assert_eq!(shares(&session), [None; 4]);
     }
 }

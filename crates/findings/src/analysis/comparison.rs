@@ -11,6 +11,7 @@ use super::metrics;
 pub use super::metrics::{Better, Metric};
 pub use super::side::Side;
 use super::verdict::Call;
+use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
@@ -139,6 +140,11 @@ pub fn compare_sessions_beside(
                 .push(format!("{label} is in the session after only."));
         }
     }
+    if whole.differences.is_empty() {
+        // No setup is on both sides: the sessions still have their machines.
+        let (one, other) = (before.session, after.session);
+        whole.differences = conditions::differences_of_sessions(one, other, (0, 0));
+    }
     whole.overall = case_pair::overall(&whole.pairs);
     whole.nothing = whole.pairs.is_empty().then(|| {
         "The two sessions have no case in common: no identical setup was measured at the same point. Pick a setup of each.".to_owned()
@@ -204,6 +210,21 @@ impl Comparison {
     pub fn count(&self, call: Call) -> usize {
         let such = |pair: &&Pair| pair.verdict.call == call;
         self.pairs.iter().filter(such).count()
+    }
+
+    /// The geometric mean of the speed-ups with its interval: `geometric mean of the speed-ups of 3 cases: 3.21 ×, 95 %
+    /// interval 3.100 to 3.320`; nothing where there are not several.
+    pub fn overall_text(&self) -> Option<String> {
+        let overall = self.overall.filter(|_| self.pairs.len() > 1)?;
+        let pairs = self.pairs.iter().filter(|pair| pair.ratio.is_some());
+        let cases = humanize::of_many(pairs.count() as u64, "case");
+        let interval = overall.interval_words();
+        let interval =
+            interval.map_or_else(String::new, |words| format!(", 95 % interval {words}"));
+        Some(format!(
+            "geometric mean of the speed-ups of {cases}: {}{interval}",
+            overall.words()
+        ))
     }
 
     /// Why verdicts are inconclusive or need care, each reason once.

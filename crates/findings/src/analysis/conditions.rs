@@ -42,18 +42,39 @@ pub(crate) type Conditions = Vec<(&'static str, Option<String>)>;
 
 /// Every condition on both sides, important ones first.
 pub fn differences(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
-    let sides = |list: fn(Measured<'_>) -> Conditions| {
-        list(before)
-            .into_iter()
-            .zip(list(after))
-            .map(|((what, before), (_, after))| Difference {
-                what,
-                before: or_unknown(before),
-                after: or_unknown(after),
-            })
-            .collect::<Vec<_>>()
-    };
-    [sides(of_setup), sides(of_machine), sides(of_measuring)].concat()
+    let mut differences = side_by_side(before, after, of_setup);
+    differences.extend(differences_of_sessions(
+        before.0,
+        after.0,
+        (before.1, after.1),
+    ));
+    differences
+}
+
+/// The conditions of two sessions whatever was run in them: machine and measuring, of the machines of these setups.
+pub fn differences_of_sessions(
+    before: &Session,
+    after: &Session,
+    setups: (usize, usize),
+) -> Vec<Difference> {
+    let sides = |list| side_by_side((before, setups.0), (after, setups.1), list);
+    [sides(of_machine), sides(of_measuring)].concat()
+}
+
+fn side_by_side(
+    before: Measured<'_>,
+    after: Measured<'_>,
+    list: fn(Measured<'_>) -> Conditions,
+) -> Vec<Difference> {
+    list(before)
+        .into_iter()
+        .zip(list(after))
+        .map(|((what, before), (_, after))| Difference {
+            what,
+            before: or_unknown(before),
+            after: or_unknown(after),
+        })
+        .collect()
 }
 
 /// Warnings.
@@ -217,7 +238,7 @@ fn about_session(session: &Session) -> Vec<String> {
     let name = &session.name;
     let ended = match session.completion {
         Completion::Complete => None,
-        Completion::Cancelled => Some(format!("{name} was cancelled before it was complete.")),
+        Completion::Cancelled => Some(format!("{name} was stopped before it was complete.")),
         Completion::Interrupted => Some(format!("{name} is not complete.")),
     };
     let made_up = session
@@ -276,14 +297,15 @@ pub(crate) fn of_machine((session, setup): Measured<'_>) -> Conditions {
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
     let boost = cpu.boost.map(|on| if on { "on" } else { "off" });
-    // Imported files do not list cards, which does not mean that there were none.
-    let known = session.imported.is_none() || !environment.gpus.is_empty();
+    let cards = if environment.gpus.is_empty() && session.imported.is_some() {
+        stated_devices(session, is_card)
+    } else {
+        Some(listed(environment.gpus.iter().map(graphics)))
+    };
+    let processor = || stated_devices(session, |name| name.starts_with("CPU "));
     vec![
-        ("Machine", machine(cpu)),
-        (
-            "Graphics",
-            known.then(|| listed(environment.gpus.iter().map(graphics))),
-        ),
+        ("Machine", machine(cpu).or_else(processor)),
+        ("Graphics", cards),
         ("Card settings", card_settings(session, setup)),
         ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
         ("System", Some(environment.os.clone())),
@@ -295,6 +317,24 @@ pub(crate) fn of_machine((session, setup): Measured<'_>) -> Conditions {
             environment.load_before.map(|load| format!("{load:.2}")),
         ),
     ]
+}
+
+/// The devices that imported files name, each once; nothing where they name none, which does not mean that there were
+/// none.
+fn stated_devices(session: &Session, is_wanted: fn(&str) -> bool) -> Option<String> {
+    let facts = session.profiles.iter().flat_map(|profile| &profile.facts);
+    let mut devices: Vec<&str> = Vec::new();
+    for (name, device) in facts {
+        if is_wanted(name) && !devices.contains(&device.as_str()) {
+            devices.push(device);
+        }
+    }
+    (!devices.is_empty()).then(|| devices.join(", "))
+}
+
+/// Whether a fact of a file is the name of a card: `GPU 0`, `device`, `Selected Device`.
+fn is_card(fact: &str) -> bool {
+    fact.starts_with("GPU ") || ["device", "Selected Device"].contains(&fact)
 }
 
 /// Power limits, locked clocks and the like of the cards that were read; nothing where there are none.

@@ -69,10 +69,22 @@ impl Efficiency {
     /// Every one, in the order in which they are offered.
     pub const ALL: [Self; 4] = [Self::OfBest, Self::Scaling, Self::Busy, Self::OfPeak];
 
+    /// The title of a column with it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::OfBest => "Of best",
+            Self::Scaling => "Scaling",
+            Self::Busy => "Utilisation",
+            Self::OfPeak => "Of peak",
+        }
+    }
+
     /// Its definition in one sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::OfBest => "Throughput as a share of the best throughput of the same curve.",
+            Self::OfBest => {
+                "Throughput as a share of the best of the setup's batch sizes; nothing where there is one batch size."
+            }
             Self::Scaling => {
                 "Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured."
             }

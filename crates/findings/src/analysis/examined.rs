@@ -1,14 +1,62 @@
 //! What an engine made of a network, in words: nodes before and after, who ran them, and what fell back
 //! to the processor.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use super::flag::{Flag, Weight};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::examination::{Examination, Fallback};
+use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::trace::SliceKind;
 
 /// Operators that are named; the others are counted.
 const NAMED: usize = 4;
+
+/// What an engine made of a network for a setup, with the times of its nodes.
+#[derive(Clone, Debug)]
+pub struct TimedExamination<'a> {
+    /// The examination, with the times of the profile where there is one.
+    pub examination: Cow<'a, Examination>,
+    /// The profile that the times are from; nothing where they are those of the examination's own runs.
+    pub profile: Option<&'a Profile>,
+}
+
+/// The examination of a setup. The setup's profile times the same nodes over more runs: where there is one, its times
+/// stand here too, so that a node has one time on every screen.
+pub fn timed_examination(session: &Session, setup: usize) -> Option<TimedExamination<'_>> {
+    let examination = session.examinations.get(&setup)?;
+    let mut profiles = session.profiles.iter();
+    let profile = profiles.find(|profile| profile.case.is_some_and(|case| case.setup == setup));
+    let timed = profile.and_then(|profile| Some((profile, with_times_of(examination, profile)?)));
+    Some(match timed {
+        Some((profile, examination)) => TimedExamination {
+            examination: Cow::Owned(examination),
+            profile: Some(profile),
+        },
+        None => TimedExamination {
+            examination: Cow::Borrowed(examination),
+            profile: None,
+        },
+    })
+}
+
+/// An examination with the times of a profile; nothing where the profile has other nodes, or its runs are not known.
+fn with_times_of(examination: &Examination, profile: &Profile) -> Option<Examination> {
+    let runs = profile.runs.filter(|runs| *runs > 0)?;
+    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+    for total in profile.of_kind(SliceKind::Kernel) {
+        *times.entry(&total.name).or_default() += total.total_ns;
+    }
+    let mut timed = examination.clone();
+    timed.runs = u32::try_from(runs).ok()?;
+    for node in &mut timed.nodes {
+        node.time_ns = times.remove(node.name.as_str())? / runs;
+    }
+    times.is_empty().then_some(timed)
+}
 
 /// How many nodes there were and are, and who ran them: `175 nodes became 58, all on CPU`.
 pub fn in_short(examination: &Examination) -> String {
@@ -72,7 +120,8 @@ pub fn patterns(examination: &Examination, most: usize) -> Vec<String> {
 
 /// The flag of a case whose setup ran nodes on the fallback processor.
 pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
-    let examination = session.examinations.get(&case.setup)?;
+    let timed = timed_examination(session, case.setup)?;
+    let examination = &*timed.examination;
     let (fallback, is_all) = worth_telling(examination)?;
     Some(Flag {
         name: "fallback",
@@ -126,6 +175,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::session;
     use powerband_core::domain::examination::NodeRun;
+    use powerband_core::domain::profile::Total;
 
     fn ran(ops: &[(&str, &str, u64)]) -> Examination {
         let nodes = ops.iter().map(|(op, provider, time_ns)| NodeRun {
@@ -187,5 +237,43 @@ mod tests {
         let flag = fallback(&session, &case).unwrap();
         assert_eq!(flag.weight, Weight::Red);
         assert!(flag.evidence.contains("CUDA ran nothing"));
+    }
+
+    #[test]
+    fn a_node_has_the_time_of_the_profile_where_there_is_one() {
+        let mut session = session(&["ort:cpu"], &[1]);
+        assert!(timed_examination(&session, 0).is_none());
+        session
+            .examinations
+            .insert(0, ran(&[("a", "CPU", 20), ("b", "CPU", 10)]));
+        let slowest = |session: &Session| {
+            let timed = timed_examination(session, 0).unwrap();
+            let nodes = timed.examination.nodes.iter();
+            nodes
+                .max_by_key(|node| node.time_ns)
+                .map(|node| (node.name.clone(), node.time_ns))
+        };
+        assert_eq!(slowest(&session), Some(("a".to_owned(), 20)));
+        let total = |name: &str, total_ns| Total {
+            kind: SliceKind::Kernel,
+            name: name.to_owned(),
+            op: String::new(),
+            place: "CPUExecutionProvider".to_owned(),
+            calls: 10,
+            total_ns,
+            min_ns: None,
+            max_ns: None,
+            work: None,
+        };
+        session.profiles.push(Profile {
+            case: Some(session.cases[0].key()),
+            runs: Some(10),
+            totals: vec![total("a", 110), total("b", 190)],
+            ..Profile::default()
+        });
+        assert_eq!(slowest(&session), Some(("b".to_owned(), 19)));
+        // A profile of other nodes says nothing of these.
+        session.profiles[0].totals.push(total("c", 1));
+        assert_eq!(slowest(&session), Some(("a".to_owned(), 20)));
     }
 }

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::examined;
+use powerband_core::base::humanize;
 use powerband_core::domain::examination::{Examination, Pattern, ProviderShare};
+use powerband_core::domain::session::Session;
 
 /// Nodes that are among the slowest.
 pub const SLOWEST: usize = 10;
@@ -14,8 +16,8 @@ pub const SLOWEST: usize = 10;
 pub struct Graph {
     /// In a line.
     pub in_short: String,
-    /// Runs that the times are means of.
-    pub runs: u32,
+    /// What the times are means of: `10 runs of the profile ort:cpu, batch 1`.
+    pub times_of: String,
     /// Rewrites of nodes of the file, the most frequent first.
     pub patterns: Vec<Pattern>,
     /// Nodes that stayed what they were.
@@ -62,8 +64,19 @@ pub struct Slow {
     pub share: f64,
 }
 
-/// Makes the tables.
-pub fn graph_of_examination(examination: &Examination) -> Graph {
+/// Makes the tables of a setup whose graph was looked at.
+pub fn graph_of_setup(session: &Session, setup: usize) -> Option<Graph> {
+    let timed = examined::timed_examination(session, setup)?;
+    let mut graph = graph_of_examination(&timed.examination);
+    if let Some(profile) = timed.profile {
+        graph
+            .times_of
+            .push_str(&format!(" of the profile {}", profile.name));
+    }
+    Some(graph)
+}
+
+fn graph_of_examination(examination: &Examination) -> Graph {
     let total = examination.total_ns();
     let share = |time: u64| {
         if total == 0 {
@@ -92,7 +105,7 @@ pub fn graph_of_examination(examination: &Examination) -> Graph {
     slowest.truncate(SLOWEST);
     Graph {
         in_short: examined::in_short(examination),
-        runs: examination.runs,
+        times_of: humanize::of_many(u64::from(examination.runs), "run"),
         patterns: patterns(examination),
         unchanged: examination.fusions.unchanged(),
         operators: operators(&examination.before, &examination.after()),

@@ -1,7 +1,8 @@
 //! Optimisation steps from a baseline to an end, what each one gained, and what that cost.
 //!
-//! The steps are those of the plan's ladder; without one, the setups in the plan's order at one batch
-//! size. Gains are comparisons of two cases like any other, so they have intervals and verdicts.
+//! The steps are those of the plan's ladder. Without one, the setups are alternatives at one point: each is compared
+//! with the first, because its neighbour in the plan is not what it came from. Gains are comparisons of two cases like
+//! any other, so they have intervals and verdicts.
 
 use super::break_even::{pays_after, preparation_ns};
 use super::case_rows::CaseRow;
@@ -15,10 +16,14 @@ use powerband_core::domain::session::Session;
 
 /// The reason of a step that is still to be measured.
 const NOT_YET: &str = "not measured yet";
+/// What setups are where the plan has no ladder.
+const ALTERNATIVES: &str = "The setups are alternatives, so each is compared with the first one. In a plan whose setups are optimisation steps, each is compared with the previous one too.";
 
 /// Steps in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Journey {
+    /// Whether the plan says that they are steps; else they are alternatives.
+    pub is_ladder: bool,
     /// The steps.
     pub steps: Vec<StepResult>,
     /// Warnings about the gains.
@@ -36,7 +41,7 @@ pub struct StepResult {
     pub row: Option<CaseRow>,
     /// Why it was not measured, where it was not.
     pub trouble: Option<String>,
-    /// Against the last step before it that was measured.
+    /// Against the last step before it that was measured; nothing of alternatives.
     pub over_before: Option<Pair>,
     /// Against the first step, where that was measured.
     pub over_start: Option<Pair>,
@@ -47,6 +52,11 @@ pub struct StepResult {
 }
 
 impl StepResult {
+    /// What its verdict is about: the gain over the previous step, of alternatives that over the first.
+    pub fn gain(&self) -> Option<&Pair> {
+        self.over_before.as_ref().or(self.over_start.as_ref())
+    }
+
     /// Whether it is still to be measured.
     pub fn is_waiting(&self) -> bool {
         self.trouble.as_deref() == Some(NOT_YET)
@@ -67,10 +77,16 @@ pub struct Cost {
 
 /// The optimisation steps of a session; at `point` where the plan has no ladder.
 pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journey {
-    let mut journey = Journey::default();
+    let mut journey = Journey {
+        is_ladder: !session.plan.ladder.is_empty(),
+        ..Journey::default()
+    };
     for planned in steps(session, point) {
-        let step = step_result(session, rows, planned, &journey.steps);
+        let step = step_result(session, rows, planned, &journey);
         journey.steps.push(step);
+    }
+    if !journey.is_ladder && journey.steps.len() > 1 {
+        journey.remarks.push(ALTERNATIVES.to_owned());
     }
     let sizes = |step: &StepResult| step.case.point.batch();
     if journey
@@ -92,10 +108,8 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journ
         ));
     }
     for step in &journey.steps {
-        let reason = step
-            .over_before
-            .as_ref()
-            .and_then(|pair| pair.verdict.reason.clone());
+        let pair = step.gain();
+        let reason = pair.and_then(|pair| pair.verdict.reason.clone());
         if let Some(reason) = reason {
             let remark = format!("{}: {reason}", step.title);
             if !journey.remarks.contains(&remark) {
@@ -125,8 +139,9 @@ fn step_result(
     session: &Session,
     rows: &[CaseRow],
     planned: Step,
-    earlier: &[StepResult],
+    journey: &Journey,
 ) -> StepResult {
+    let earlier = &journey.steps;
     let found = rows
         .iter()
         .find(|row| (row.setup, row.point) == (planned.case.setup, planned.case.point));
@@ -150,6 +165,7 @@ fn step_result(
             .pop()
     };
     let before = earlier.iter().rfind(|step| step.row.is_some());
+    let before = before.filter(|_| journey.is_ladder);
     // Another step in its place would make gains look like those over the baseline.
     let start = earlier.first().filter(|step| step.row.is_some());
     let over_before = before.and_then(against);
@@ -182,7 +198,7 @@ fn step_result(
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{measure_near, session};
+    use crate::analysis::testing::{make_ladder, measure_near, session};
     use powerband_core::domain::case::Opening;
     use powerband_core::domain::outcome::Outcome;
     use powerband_core::domain::point::Point;
@@ -200,9 +216,33 @@ mod tests {
         session
     }
 
+    /// The same as a ladder at batch 1.
+    fn ladder() -> Session {
+        let mut session = compared_steps();
+        make_ladder(&mut session);
+        session
+    }
+
+    #[test]
+    fn alternatives_are_compared_with_the_first_and_have_no_break_even() {
+        let mut session = compared_steps();
+        with_loads(&mut session);
+        let rows = case_rows::case_rows(&session);
+        let journey = compare_steps(&session, &rows, Point::of_batch(1));
+        assert!(!journey.is_ladder);
+        let last = journey.steps.last().unwrap();
+        assert_eq!(
+            (&last.over_before, last.cost.pays_after_runs),
+            (&None, None)
+        );
+        let gain = last.gain().unwrap().ratio.unwrap().speed_up;
+        assert!((gain - 4.0).abs() < 1e-3, "{gain}");
+        assert_eq!(journey.remarks[0], ALTERNATIVES);
+    }
+
     #[test]
     fn each_step_is_compared_with_the_last_measured_one_and_with_the_start() {
-        let session = compared_steps();
+        let session = ladder();
         let journey = compare_steps(
             &session,
             &case_rows::case_rows(&session),
@@ -279,9 +319,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_takes_longer_to_prepare_pays_after_so_many_runs() {
-        let mut session = compared_steps();
+    /// The third takes six seconds longer to load.
+    fn with_loads(session: &mut Session) {
         for (setup, load_ms) in [(0, 100), (2, 6_100)] {
             session.reports[setup] = Some(SetupReport {
                 load_ns: load_ms * 1_000_000,
@@ -293,6 +332,12 @@ mod tests {
                 .find(|c| (c.setup, c.point.batch()) == (setup, 1));
             case.unwrap().opening = Some(Opening::default());
         }
+    }
+
+    #[test]
+    fn what_takes_longer_to_prepare_pays_after_so_many_runs() {
+        let mut session = ladder();
+        with_loads(&mut session);
         let journey = compare_steps(
             &session,
             &case_rows::case_rows(&session),

@@ -379,12 +379,17 @@ fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
 
 fn scaling(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
     let (first, second) = (before.scaling(point), after.scaling(point));
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let shares = (
         first.map(|(share, _)| share),
         second.map(|(share, _)| share),
     );
-    let made = metric("Scaling", Some(point), Better::Higher, shares, percent);
+    let made = metric(
+        "Scaling",
+        Some(point),
+        Better::Higher,
+        shares,
+        humanize::percent,
+    );
     match (first, second) {
         (Some((_, from)), Some((_, other))) if from != other => Metric {
             change: None,
@@ -458,8 +463,8 @@ mod tests {
         let load = find(&comparison, "Load");
         assert_eq!(load.change.as_deref(), Some("0.603 ×"));
         let scaling = find(&comparison, "Scaling, batch 4");
-        assert_eq!(scaling.before.as_deref(), Some("50 %"));
-        assert_eq!(scaling.after.as_deref(), Some("25 %"));
+        assert_eq!(scaling.before.as_deref(), Some("50.0 %"));
+        assert_eq!(scaling.after.as_deref(), Some("25.0 %"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! A profile in a sentence.
 
+use super::breakdown::{self, Level};
+use super::category::Rules;
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::SliceKind;
@@ -15,21 +17,24 @@ pub fn in_short(profile: &Profile) -> String {
         Some(_) => (SliceKind::Kernel, "kernel"),
         None => (SliceKind::Operator, "operator"),
     };
-    let Some(longest) = profile.of_kind(kind).next() else {
+    if profile.of_kind(kind).next().is_none() {
         return if profile.counters.is_empty() {
             "profiled: no kernels or operators recorded".to_owned()
         } else {
             "profiled: hardware counters, without times".to_owned()
         };
-    };
+    }
     let summed = profile.summed_ns(kind);
     let calls = profile.of_kind(kind).map(|total| total.calls).sum();
-    let share = 100.0 * longest.total_ns as f64 / summed.max(1) as f64;
+    let found = breakdown::add_up(profile, &Rules::default(), Level::Kernel);
+    let longest = found.rows.first().map_or_else(String::new, |row| {
+        let name = humanize::shorten(&row.name, 60);
+        format!("; {name} takes {}", humanize::percent(row.share))
+    });
     format!(
-        "profiled: {} in {}; {} takes {share:.0} %",
+        "profiled: {} in {}{longest}",
         humanize::of_many(calls, &format!("{word} call")),
         humanize::duration_ns(summed as f64),
-        humanize::shorten(&longest.name, 60),
     )
 }
 
@@ -57,7 +62,7 @@ mod tests {
         };
         assert_eq!(
             in_short(&profile),
-            "profiled: 4 kernel calls in 4.00 ms; conv takes 75 %"
+            "profiled: 4 kernel calls in 4.00 ms; conv takes 75.0 %"
         );
         assert!(in_short(&Profile::default()).contains("no kernels or operators"));
     }

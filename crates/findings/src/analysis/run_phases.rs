@@ -76,13 +76,13 @@ fn rests(round: &Round) -> Vec<f64> {
     round.samples_ns.iter().enumerate().map(rest).collect()
 }
 
-/// The parts in a line: `forward 12.1 ms (31 %), backward 22 ms (57 %)`; nothing for a case without.
+/// The parts in a line: `forward 12.1 ms (31.2 %), backward 22.0 ms (57.1 %)`; nothing for a case without.
 pub fn in_short(case: &Case) -> Option<String> {
     let rows = phase_rows(case);
     let words = rows.iter().map(|row| {
         let time = humanize::duration_ns(row.median_ns);
         match row.share {
-            Some(share) => format!("{} {time} ({:.0} %)", row.name, share * 100.0),
+            Some(share) => format!("{} {time} ({})", row.name, humanize::percent(share)),
             None => format!("{} {time}", row.name),
         }
     });
@@ -90,7 +90,7 @@ pub fn in_short(case: &Case) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Training results, from the first epoch to the last: `loss 2.31 → 0.42, accuracy 10 % → 88 %`.
+/// Training results, from the first epoch to the last: `loss 2.31 → 0.42, accuracy 10.0 % → 88.0 %`.
 pub fn learned(case: &Case) -> Option<String> {
     let epochs: Vec<&Epoch> = case.rounds.iter().flat_map(|round| &round.epochs).collect();
     let (first, last) = (epochs.first()?, epochs.last()?);
@@ -98,7 +98,7 @@ pub fn learned(case: &Case) -> Option<String> {
         let known = epoch.loss.map(|loss| humanize::significant(loss, 3));
         known.unwrap_or_else(|| "not finite".to_owned())
     };
-    let percent = |epoch: &Epoch| format!("{:.0} %", epoch.accuracy * 100.0);
+    let percent = |epoch: &Epoch| humanize::percent(epoch.accuracy);
     Some(format!(
         "{}: loss {} → {}, accuracy {} → {}",
         humanize::of_many(epochs.len() as u64, "epoch"),
@@ -152,11 +152,11 @@ mod tests {
         let case = trained();
         assert_eq!(
             in_short(&case).as_deref(),
-            Some("forward 1.00 ms (25 %), backward 3.00 ms (75 %)")
+            Some("forward 1.00 ms (25.0 %), backward 3.00 ms (75.0 %)")
         );
         assert_eq!(
             learned(&case).as_deref(),
-            Some("2 epochs: loss 2.31 → 0.420, accuracy 10 % → 88 %")
+            Some("2 epochs: loss 2.31 → 0.420, accuracy 10.0 % → 88.0 %")
         );
     }
 
@@ -178,7 +178,7 @@ mod tests {
         }];
         assert_eq!(
             in_short(&case).as_deref(),
-            Some("forward 136 ms (32 %), backward 281 ms (67 %), rest 3.00 ms (1 %)")
+            Some("forward 136 ms (32.4 %), backward 281 ms (66.9 %), rest 3.00 ms (0.714 %)")
         );
         let shares: f64 = phase_rows(&case).iter().filter_map(|row| row.share).sum();
         assert!((shares - 1.0).abs() < 1e-9);

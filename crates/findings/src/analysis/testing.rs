@@ -9,7 +9,7 @@ use powerband_core::domain::event::Beginning;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::{
-    Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Keeping, Load, MeasureRule, Plan, PresetName, Step, TimeLimits, WarmUpRule,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -45,6 +45,16 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         profiling: None,
         experiments: None,
     }
+}
+
+/// Makes optimisation steps of the setups, at the first point.
+pub fn make_ladder(session: &mut Session) {
+    let point = session.plan.first_point();
+    let step = |setup| Step {
+        title: session.setup_label(setup),
+        case: CaseKey { setup, point },
+    };
+    session.plan.ladder = (0..session.plan.setups.len()).map(step).collect();
 }
 
 /// A session of which nothing was measured yet.

@@ -138,11 +138,12 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::journey;
-    use crate::analysis::testing::{measure_near, session};
+    use crate::analysis::testing::{make_ladder, measure_near, session};
     use powerband_core::domain::outcome::Outcome;
 
     fn compared_steps() -> Journey {
         let mut session = session(&["torch:cpu", "torch:cpu,mode=compile", "ort:cpu"], &[1]);
+        make_ladder(&mut session);
         for (setup, micros) in [(0, 8_000), (2, 2_000)] {
             measure_near(&mut session, setup, 1, micros);
         }

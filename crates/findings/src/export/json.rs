@@ -8,6 +8,7 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
 use crate::analysis::device_readings::Watched;
 use crate::analysis::energy::Energy;
+use crate::analysis::examined;
 use crate::analysis::generation::Requests;
 use crate::analysis::limits::experiments;
 use crate::analysis::memory::{Kept, Need};
@@ -112,7 +113,8 @@ fn setups(session: &Session) -> Vec<Value> {
             json!({
                 "setup": setup,
                 "report": report,
-                "examination": session.examinations.get(&place).map(examination),
+                "examination": examined::timed_examination(session, place)
+                    .map(|timed| examination(&timed.examination)),
                 "accuracy": session.accuracies.get(&place),
             })
         })

@@ -108,11 +108,7 @@ fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&P
 fn name(pair: &Pair) -> String {
     let (before, after) = (&pair.before, &pair.after);
     let batch = if pair.is_per_item() {
-        format!(
-            "batch {} against {}",
-            after.point.batch(),
-            before.point.batch()
-        )
+        format!("{} against {}", after.point, before.point)
     } else {
         after.point.to_string()
     };

@@ -18,6 +18,7 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown, limits: &Li
         "of": found.scope.title(),
         "runs": found.runs.map(|runs| runs.count),
         "summed_ns": found.summed_ns,
+        "device_kind": found.device_kind,
         "busy_ns": found.busy.map(|busy| busy.busy_ns),
         "span_ns": found.busy.map(|busy| busy.span_ns),
         "idle_share": found.busy.and_then(Busy::idle_share),

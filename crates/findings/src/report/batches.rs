@@ -23,9 +23,11 @@ pub fn table(source: &Source<'_>) -> Vec<Block> {
     let view = View::new(table).columns(&tables::cases::IN_REPORT);
     let table = view.to_document(MOST_CASES, "case", &source.elsewhere());
     let mut blocks = vec![Block::Table(table.without_empty_columns())];
-    blocks.push(Block::Paragraph(
-        Text::default().emphasis(format!("Of best: {}", Efficiency::OfBest.sentence())),
-    ));
+    if source.rows.iter().any(|row| row.of_best.is_some()) {
+        let (title, sentence) = (Efficiency::OfBest.title(), Efficiency::OfBest.sentence());
+        let text = Text::default().emphasis(format!("{title}: {sentence}"));
+        blocks.push(Block::Paragraph(text));
+    }
     blocks.extend(failures(source));
     blocks.extend(
         remarks::outliers(&source.rows).map(|text| Block::Paragraph(format!("{text}.").into())),
@@ -70,6 +72,6 @@ pub fn of_setup(source: &Source<'_>, setup: usize) -> Vec<Block> {
     let view = View::new(table).columns(&tables::cases::BATCHES);
     let table = view.to_document(MOST_CASES, "batch size", &source.elsewhere());
     let what = [Efficiency::OfBest, Efficiency::Scaling]
-        .map(|kind| Text::from(format!("Efficiency ({kind}): {}", kind.sentence())));
+        .map(|kind| Text::from(format!("{}: {}", kind.title(), kind.sentence())));
     vec![Block::Table(table), Block::List(what.to_vec())]
 }

@@ -40,7 +40,7 @@ pub fn write(material: &Material<'_>) -> Document {
     let mut steps = profiled;
     steps.extend(journey::told(source, &way, number));
     steps.extend(figures.blocks(journey::figures(&way)));
-    document.section("Optimisation steps", steps);
+    document.section(journey::title(&way), steps);
     if let Some(setup) = last_setup(&way) {
         let mut table = vec![Block::Paragraph(
             Text::from("All batch sizes of ")
@@ -51,7 +51,12 @@ pub fn write(material: &Material<'_>) -> Document {
         table.extend(figures.blocks(&["throughput"]));
         document.section("Batch size", table);
     }
-    document.section("Final results", results(source, &way));
+    let results_title = if way.is_ladder {
+        "Final results"
+    } else {
+        "The last setup vs. the first"
+    };
+    document.section(results_title, results(source, &way));
     document.section(
         "Key takeaways",
         conclusions::findings(source, material.rules, &way),
@@ -143,13 +148,18 @@ fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
     if items.is_empty() {
         return Vec::new();
     }
+    let heading = if way.is_ladder {
+        "Step 1: Profile the baseline"
+    } else {
+        "Profile of the baseline"
+    };
     let command = format!(
         "powerband kernels {} --profile {}",
         source.named(),
         place + 1
     );
     vec![
-        Block::Heading(3, "Step 1: Profile the baseline".to_owned()),
+        Block::Heading(3, heading.to_owned()),
         Block::Code("sh", command),
         Block::List(items),
     ]

@@ -160,17 +160,17 @@ fn machine(machine: &RemoteMachine) -> Cell {
 
 fn graphs(source: &Source<'_>) -> Vec<Text> {
     let session = &source.session;
-    let found = session.examinations.iter().take(MOST_GRAPHS);
-    let lines = found.map(|(&setup, examination)| {
-        let patterns = examined::patterns(examination, PATTERNS);
+    let found = session.examinations.keys().take(MOST_GRAPHS);
+    let lines = found.filter_map(|&setup| {
+        let examination = examined::timed_examination(session, setup)?.examination;
+        let patterns = examined::patterns(&examination, PATTERNS);
         let patterns = if patterns.is_empty() {
             String::new()
         } else {
             format!("; {}", patterns.join("; "))
         };
-        Text::default()
-            .code(session.setup_label(setup))
-            .plain(format!(": {}{patterns}", examined::in_short(examination)))
+        let text = Text::default().code(session.setup_label(setup));
+        Some(text.plain(format!(": {}{patterns}", examined::in_short(&examination))))
     });
     lines.collect()
 }

@@ -13,6 +13,7 @@ use crate::analysis::journey::{Journey, StepResult};
 use crate::analysis::verdict::Call;
 use crate::analysis::{accuracy, best_case, energy, remarks, repeat};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::{self, Point};
 use powerband_core::stats::joint::Statement;
 
 /// Cases of so many setups are named beside a flag.
@@ -77,23 +78,18 @@ fn fastest(source: &Source<'_>) -> Option<Text> {
 }
 
 fn way(journey: &Journey) -> Option<Text> {
-    if !leads_anywhere(journey) {
+    if !journey.is_ladder || !leads_anywhere(journey) {
         return None;
     }
     let mut steps = journey.steps.iter();
     let last = steps.rfind(|step| step.over_start.is_some())?;
     let pair = last.over_start.as_ref()?;
-    let item = if pair.is_per_item() {
-        ", by the time of an item"
-    } else {
-        ""
-    };
     Some(
         Text::default()
             .strong("All steps")
             .plain(" to ")
             .code(&last.title)
-            .plain(format!(": {}{item}.", numbers::gain(pair)?)),
+            .plain(format!(": {}.", numbers::gain(pair)?)),
     )
 }
 
@@ -240,7 +236,10 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
                 "among them "
             }
         ));
-        items.push(case(&pair.after, text).plain(format!(", {gain}.")));
+        items.push(
+            text.code(&pair.after.setup_label)
+                .plain(format!(", {gain}.")),
+        );
     }
     let open = found.count(Call::Inconclusive);
     if open > 0 {
@@ -306,21 +305,20 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
 
 /// Cases by their setups: `a batch 1, 2; b batch 8`.
 fn named(cases: &[(&CaseRow, &str)]) -> String {
-    let mut setups: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut setups: Vec<(&str, Vec<Point>)> = Vec::new();
     for (row, _) in cases {
-        let batch = row.point.batch().to_string();
         let has_room = setups.len() < MOST_SETUPS;
         let mut known = setups.iter_mut();
         match known.find(|(label, _)| *label == row.setup_label) {
-            Some((_, batches)) => batches.push(batch),
-            None if has_room => setups.push((&row.setup_label, vec![batch])),
+            Some((_, points)) => points.push(row.point),
+            None if has_room => setups.push((&row.setup_label, vec![row.point])),
             None => {}
         }
     }
-    let told: usize = setups.iter().map(|(_, batches)| batches.len()).sum();
+    let told: usize = setups.iter().map(|(_, points)| points.len()).sum();
     let lines = setups
         .iter()
-        .map(|(label, batches)| format!("{label} batch {}", batches.join(", ")));
+        .map(|(label, points)| format!("{label} {}", point::list(points.iter().copied())));
     let mut lines: Vec<String> = lines.collect();
     if cases.len() > told {
         lines.push(format!("and {} more", cases.len() - told));

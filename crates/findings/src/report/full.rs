@@ -27,14 +27,9 @@ pub fn write(material: &Material<'_>) -> Document {
     document.section("Published numbers", published::tables(source));
     document.section("Inconsistent numbers", published::findings(source));
     let is_ladder = !session.plan.ladder.is_empty();
-    let steps = if is_ladder {
-        "Optimisation steps"
-    } else {
-        "Setup by setup"
-    };
     let mut of_way = journey::blocks(source, &way);
     of_way.extend(figures.blocks(journey::figures(&way)));
-    document.section(steps, of_way);
+    document.section(journey::title(&way), of_way);
     document.section("Requests", requests::blocks(source));
     document.section("Batch sizes", batches::table(source));
     let mut curves = figures.blocks(&["heat-map", "heat-map-tokens"]);
@@ -52,6 +47,7 @@ pub fn write(material: &Material<'_>) -> Document {
             &format!("powerband compare {} has them all", source.named()),
         );
         if !blocks.is_empty() {
+            blocks.extend(pairs::means(&found));
             blocks.extend(figures.blocks(&["heat-map-comparison", "comparison"]));
         }
         document.section("The first setup vs. all others", blocks);

@@ -38,6 +38,15 @@ pub fn journey_of_report(source: &Source<'_>) -> Journey {
     journey::compare_steps(&source.session, &source.rows, point)
 }
 
+/// What a section about them is called.
+pub(crate) fn title(journey: &Journey) -> &'static str {
+    if journey.is_ladder {
+        "Optimisation steps"
+    } else {
+        "Setup by setup"
+    }
+}
+
 /// Whether there is a second step.
 pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
     journey
@@ -52,7 +61,7 @@ pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
 pub fn figures(journey: &Journey) -> &'static [&'static str] {
     if !leads_anywhere(journey) || journey.steps.len() >= MOST_STEPS {
         &[]
-    } else if journey.steps.len() > 2 {
+    } else if journey.is_ladder && journey.steps.len() > 2 {
         &["journey", "journey-start"]
     } else {
         &["journey-start"]
@@ -132,12 +141,18 @@ pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<
     let mut blocks = Vec::new();
     let steps = journey.steps.iter().skip(1).take(MOST_STEPS);
     for (step, number) in steps.zip(first_number..) {
-        blocks.push(Block::Heading(3, format!("Step {number}: {}", step.title)));
+        let heading = if journey.is_ladder {
+            format!("Step {number}: {}", step.title)
+        } else {
+            step.title.clone()
+        };
+        blocks.push(Block::Heading(3, heading));
         let spec = source.session.setup_spec(step.case.setup);
-        blocks.push(Block::Code(
-            "",
-            format!("--setup {spec} --batch {}", step.case.point.batch()),
-        ));
+        let point = step.case.point;
+        let others = point.others();
+        let others = others.map(|(name, size)| format!(" --sweep {name}={size}"));
+        let code = format!("--setup {spec} --batch {}", point.batch());
+        blocks.push(Block::Code("", code + &others.collect::<String>()));
         blocks.push(Block::List(results(step)));
     }
     let more = journey.steps.len().saturating_sub(MOST_STEPS + 1);
@@ -174,16 +189,11 @@ fn results(step: &StepResult) -> Vec<Text> {
         let Some(pair) = pair else {
             continue;
         };
-        let item = if pair.is_per_item() {
-            ", by the time of an item"
-        } else {
-            ""
-        };
         let gain = numbers::gain(pair).unwrap_or_else(|| {
             let reason = pair.verdict.reason.clone();
             format!("not known: {}", reason.unwrap_or_default())
         });
-        told.push(format!("{name}: {gain}{item}").into());
+        told.push(format!("{name}: {gain}").into());
     }
     told.extend(costs(step).map(Text::from));
     if let Some(found) = &step.accuracy {

@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
             // Published numbers come from no run of Powerband.
             _ if self.is_published_alone() => {}
             Completion::Cancelled => {
-                told.push("The run was cancelled before it was complete.".to_owned());
+                told.push("The run was stopped before it was complete.".to_owned());
             }
             Completion::Interrupted => {
                 told.push("The run is not complete.".to_owned());

@@ -11,6 +11,9 @@ const MOST_CANDIDATES: usize = 4;
 pub(crate) fn median_with_uncertainty(row: &CaseRow) -> Option<String> {
     let median = row.median_words()?;
     Some(match row.uncertainty_words() {
+        Some(uncertainty) if uncertainty == humanize::NOT_KNOWN => {
+            format!("{median} (95 % interval not known: it reaches beyond ten times either way)")
+        }
         Some(uncertainty) => format!("{median} ± {uncertainty}"),
         None => median,
     })
@@ -21,10 +24,11 @@ pub fn rate(row: &CaseRow) -> Option<String> {
     row.throughput_per_s.map(humanize::value)
 }
 
-/// A speed-up with its interval and verdict in a few words.
+/// A speed-up with its point, its interval and its verdict in a few words. The point is always there: another one has
+/// another speed-up.
 pub fn gain(pair: &Pair) -> Option<String> {
     let ratio = pair.ratio.as_ref()?;
-    let times = ratio.words();
+    let times = format!("{} at {}", ratio.words(), points(pair));
     Some(match ratio.interval_words() {
         Some(interval) => format!("{times} (95 % interval {interval}, {})", pair.verdict.call),
         None => format!("{times} ({})", pair.verdict.call),
@@ -44,6 +48,19 @@ pub(crate) fn candidates(rows: &[&CaseRow], number: fn(&CaseRow) -> Option<Strin
     }
     let named: Vec<&str> = named.iter().map(String::as_str).collect();
     humanize::either(&named)
+}
+
+/// The point of a pair; both where they differ: `batch 1`, `batch 8 against batch 1, by the time of an item`.
+fn points(pair: &Pair) -> String {
+    if pair.before_point == pair.after_point {
+        return pair.after_point.to_string();
+    }
+    let points = format!("{} against {}", pair.after_point, pair.before_point);
+    if pair.is_per_item() {
+        format!("{points}, by the time of an item")
+    } else {
+        points
+    }
 }
 
 /// A share: `87.6 %`.

@@ -39,7 +39,7 @@ pub(crate) fn subtitle(source: &Source<'_>) -> String {
 /// Batch sizes in words: `batch sizes 1, 2 and 4`, `batch 1`.
 pub fn sweep_words(all: &[Point]) -> String {
     if !sweep::is_of_batches(all) {
-        let points = humanize::of_many(all.len() as u64, "point");
+        let points = sweep::count_words(all);
         return format!("{points} ({})", sweep::show(all).join(", "));
     }
     let sizes: Vec<usize> = all.iter().copied().map(Point::batch).collect();
@@ -198,7 +198,7 @@ fn best(source: &Source<'_>, text: Text) -> Text {
     text.plain(". ")
 }
 
-/// The gain of the best case over the first setup, always at the same batch size.
+/// The gain of the best case over the first setup, always at the same point.
 fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
     if best.setup == 0 {
         return String::new();
@@ -207,10 +207,7 @@ fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
     let found = comparison::compare_setups(&source.side(0, point), &source.side(best.setup, point));
     let gain = found.pairs.first().and_then(numbers::gain);
     gain.map_or_else(String::new, |gain| {
-        format!(
-            ", {gain} over {} at the same batch size",
-            source.session.setup_label(0)
-        )
+        format!(", {gain} vs. {}", source.session.setup_label(0))
     })
 }
 
@@ -253,8 +250,8 @@ mod tests {
             "{told}"
         );
         assert!(told.contains("batch 1 of b:cpu"), "{told}");
-        assert!(told.contains("3.00 × (95 % interval"), "{told}");
-        assert!(told.contains("over a:cpu at the same batch size"), "{told}");
+        assert!(told.contains("3.00 × at batch 8 (95 % interval"), "{told}");
+        assert!(told.contains("vs. a:cpu"), "{told}");
     }
 
     #[test]

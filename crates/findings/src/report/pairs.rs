@@ -6,6 +6,7 @@ use super::numbers;
 use crate::analysis::best_case;
 use crate::analysis::case_pair::OVER_ROUNDS;
 use crate::analysis::comparison::{self, Comparison, Metric, Pair};
+use crate::analysis::conditions::Difference;
 use crate::analysis::verdict::Call;
 use crate::tables::{self, view::View};
 use powerband_core::base::humanize;
@@ -55,6 +56,17 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
     blocks
 }
 
+/// The geometric mean of each later setup's speed-ups over the first, as a comparison of the two shows it.
+pub fn means(found: &[Comparison]) -> Option<Block> {
+    let lines = found.iter().filter_map(|one| {
+        let label = &one.pairs.first()?.after.setup_label;
+        let text = Text::default().code(label);
+        Some(text.plain(format!(": {}.", one.overall_text()?)))
+    });
+    let lines: Vec<Text> = lines.collect();
+    (!lines.is_empty()).then_some(Block::List(lines))
+}
+
 /// How a speed-up comes about, below a table that has one beside two medians.
 pub(crate) fn over_rounds() -> Block {
     Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
@@ -98,10 +110,9 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
     }
     let pairs = humanize::of_many(found.pairs.len() as u64, "case");
     let mut text = text.plain(format!("Of {pairs} that both have: {}. ", counts(found)));
-    if let (Some(overall), true) = (found.overall, found.pairs.len() > 1) {
+    if let Some(overall) = found.overall_text() {
         text = text
-            .plain("The geometric mean of the speed-ups is ")
-            .strong(overall.words())
+            .strong(humanize::capital(&overall))
             .plain("; it hides single cases, so read it with the table. ");
     }
     let settled = |pair: &&Pair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
@@ -114,7 +125,7 @@ pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> V
         text = text
             .plain("The largest significant change is that of ")
             .code(&pair.after.setup_label)
-            .plain(format!(" at {}: {gain}.", pair.after_point));
+            .plain(format!(": {gain}."));
     }
     blocks.push(Block::Paragraph(text));
     blocks
@@ -134,9 +145,19 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
         .filter(|one| one.differs())
         .collect();
     if differing.is_empty() {
-        blocks.push(Block::Paragraph(
-            "Every known condition is the same on both sides.".into(),
-        ));
+        let is_known = |one: &&Difference| one.before != humanize::UNKNOWN;
+        let known: Vec<&str> = found
+            .differences
+            .iter()
+            .filter(is_known)
+            .map(|one| one.what)
+            .collect();
+        let sentence = if known.is_empty() {
+            "No condition is known on both sides.".to_owned()
+        } else {
+            format!("The same on both sides: {}.", known.join(", "))
+        };
+        blocks.push(Block::Paragraph(sentence.into()));
         return blocks;
     }
     let lines = differing.into_iter().map(|one| {
@@ -180,4 +201,50 @@ pub(crate) fn before_and_after(found: &[&Metric]) -> Option<Block> {
             .push(format!("Known on neither side: {names} ({why})."));
     }
     Some(Block::Table(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::session;
+    use powerband_core::domain::profile::{Profile, Tool};
+    use powerband_core::domain::session::Session;
+
+    /// A profile of another tool, of one card.
+    fn imported(card: &str) -> Session {
+        let mut session = session(&[], &[]);
+        session.imported = Some(Tool {
+            name: "rocprofv3".to_owned(),
+            ..Tool::default()
+        });
+        session.profiles.push(Profile {
+            facts: vec![("GPU 0".to_owned(), card.to_owned())],
+            ..Profile::default()
+        });
+        session
+    }
+
+    fn said(before: &Session, after: &Session) -> String {
+        let (before, after) = (
+            Source::of(before, None, None),
+            Source::of(after, None, None),
+        );
+        let found = comparison::between(&before.side(0, None), &after.side(0, None));
+        assert!(found.nothing.is_some());
+        format!("{:?}", differences(&found))
+    }
+
+    #[test]
+    fn cards_differ_where_no_setup_is_on_both_sides() {
+        let (one, other) = (imported("AMD Instinct MI300X"), imported("NVIDIA H100"));
+        let text = said(&one, &other);
+        assert!(text.contains("MI300X") && text.contains("H100"), "{text}");
+        let same = said(&one, &imported("AMD Instinct MI300X"));
+        assert!(same.contains("The same on both sides: Graphics"), "{same}");
+        let mut bare = imported("");
+        bare.profiles.clear();
+        bare.plan.points.clear();
+        let nothing = said(&bare, &bare);
+        assert!(!nothing.contains("Graphics"), "{nothing}");
+    }
 }

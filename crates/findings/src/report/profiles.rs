@@ -43,7 +43,7 @@ pub fn of_case<'a>(source: &'a Source<'_>, case: Option<CaseKey>) -> Option<(usi
 pub fn whose(source: &Source<'_>, profile: &Profile) -> String {
     match profile.case {
         Some(case) => format!(
-            "{} at batch {}",
+            "{} at {}",
             source.session.setup_label(case.setup),
             case.point
         ),
@@ -126,12 +126,7 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
         .busy
         .and_then(breakdown::Busy::idle_share)
         .filter(|share| *share >= 0.005)
-        .map(|share| {
-            format!(
-                "; the device was idle for {} of the time",
-                numbers::share(share)
-            )
-        });
+        .map(|share| format!("; {} {}", found.idle_title(), numbers::share(share)));
     let between = found.between_nodes_ns.map(|ns| {
         format!(
             "; {} of the runs is spent between nodes, on the host",

@@ -100,7 +100,7 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
     let named = operations.rows.iter().take(MOST_OPERATIONS).map(|top| {
         Text::default()
             .code(humanize::shorten(&top.short, 70))
-            .plain(format!(": {:.1} %", top.share * 100.0))
+            .plain(format!(": {}", numbers::share(top.share)))
     });
     blocks.push(Block::Numbered(named.collect()));
     let whose = profiles::whose(source, profile);
@@ -192,9 +192,7 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         .accuracies
         .get(&setup)
         .and_then(|found| found.top1?.share());
-    let accuracy = learned
-        .or(top1)
-        .map(|share| format!("{:.1} %", share * 100.0));
+    let accuracy = learned.or(top1).map(numbers::share);
     let without_accuracy = if phases.is_empty() {
         "nothing was trained, and no labels were given"
     } else {
@@ -272,7 +270,7 @@ fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Bloc
         .and_then(|found| found.rows.first())
         .map(|row| (row.share, row.short.clone()));
     let no_profile = "no profile was taken".to_owned();
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let percent = numbers::share;
     let check = |is_ticked: Option<bool>, name: &str, grounds: String| Check {
         is_ticked,
         text: Text::default().strong(name).plain(format!(": {grounds}")),

@@ -106,16 +106,11 @@ pub struct CaseLine {
     latency_ns: Option<f64>,
     efficiency: Option<f64>,
     scaling: Option<f64>,
-    readings: [Option<f64>; 4],
+    readings: [Option<f64>; 3],
 }
 
 /// What is read of devices, in the order of a row.
-const READ: [Quantity; 4] = [
-    Quantity::Busy,
-    Quantity::Power,
-    Quantity::Clock,
-    Quantity::Temperature,
-];
+const READ: [Quantity; 3] = [Quantity::Power, Quantity::Clock, Quantity::Temperature];
 
 impl CaseLine {
     /// A case of a session, with the curve of its setup where that was made.
@@ -138,7 +133,7 @@ impl CaseLine {
         // A case that ended badly has no point, and what was measured of it until then stands all the same.
         let median = row.latency_ns.as_ref().map(|times| times.median);
         let energy = row.energy.as_ref().ok();
-        readings[1] = energy.map(|energy| energy.mean_w()).or(readings[1]);
+        readings[0] = energy.map(|energy| energy.mean_w()).or(readings[0]);
         Self {
             name: name.to_owned(),
             latency_ns: point
@@ -186,10 +181,13 @@ pub fn of_session(session: &Session, rows: &[CaseRow], curves: &[BatchCurve]) ->
     of_lines(lines.collect())
 }
 
-/// The table of some cases.
+/// The table of some cases; the column of the efficiency that is drawn has its name.
 pub fn of_lines(lines: Vec<CaseLine>) -> Table {
     let points = lines.iter().map(|line| line.row.point).collect();
-    Table::new(COLUMNS, lines).with_points(points)
+    let drawn = lines.first().map(|line| line.drawn).unwrap_or_default();
+    Table::new(COLUMNS, lines)
+        .with_points(points)
+        .titled("efficiency", drawn.efficiency.title())
 }
 
 /// The columns of cases.
@@ -264,11 +262,11 @@ pub const COLUMNS: &[Of] = &[
     .help("Items done over time spent")
     .why(why_not_reported),
     Of::number("efficiency", "Efficiency", "%", |line| line.efficiency.map(Cell::share))
-        .help("How well a batch is used, by the definition chosen above")
+        .help("How well a batch is used, by the definition chosen above; the title has its name")
         .why(why_no_efficiency),
     Of::number("of_best", "Of best", "%", |line| line.row.of_best.map(Cell::share))
-        .help("Throughput as a share of the best of the same setup")
-        .why(why_not_reported)
+        .help("Throughput as a share of the best of the setup's batch sizes")
+        .why(why_not_of_best)
         .hidden(),
     Of::number("scaling", "Scaling", "%", |line| line.scaling.map(Cell::share))
         .help("Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured")
@@ -300,13 +298,13 @@ pub const COLUMNS: &[Of] = &[
     })
     .hidden(),
     Of::words("reason", "Reason", |line| line.row.outcome.sentence().map(Cell::words)).hidden(),
-    Of::number("utilisation", "Utilisation", "%", |line| line.reading(0))
+    Of::number("utilisation", "Utilisation", "%", |line| line.row.busy.map(Cell::share))
         .help("Share of the time in which the device that it ran on was busy, as the device reports it")
         .why(why_no_reading)
         .hidden(),
-    Of::number("power_w", "Power", "W", |line| line.reading(1)).why(why_no_reading).hidden(),
-    Of::number("clock_mhz", "Clock", "MHz", |line| line.reading(2)).why(why_no_reading).hidden(),
-    Of::number("temperature_c", "Temperature", "°C", |line| line.reading(3))
+    Of::number("power_w", "Power", "W", |line| line.reading(0)).why(why_no_reading).hidden(),
+    Of::number("clock_mhz", "Clock", "MHz", |line| line.reading(1)).why(why_no_reading).hidden(),
+    Of::number("temperature_c", "Temperature", "°C", |line| line.reading(2))
         .why(why_no_reading)
         .hidden(),
     Of::number("peak_memory_bytes", "Memory", "bytes", |line| {
@@ -416,6 +414,14 @@ pub fn why_not(row: &CaseRow) -> String {
     )
 }
 
+fn why_not_of_best(line: &CaseLine) -> String {
+    if line.row.throughput_per_s.is_some() && !line.row.outcome.is_trouble() {
+        "no other batch size of the setup was measured".to_owned()
+    } else {
+        why_not_reported(line)
+    }
+}
+
 fn why_no_scaling(line: &CaseLine) -> String {
     if is_measured(line) && !line.row.outcome.is_trouble() {
         "no smaller batch size was measured".to_owned()
@@ -462,7 +468,7 @@ fn why_no_efficiency(line: &CaseLine) -> String {
         return why_not(&line.row);
     }
     match line.drawn.efficiency {
-        Efficiency::OfBest => "it has no throughput",
+        Efficiency::OfBest => return why_not_of_best(line),
         Efficiency::Scaling => "scaling compares batch sizes, and no smaller one was measured",
         Efficiency::Busy => "no device reports its utilisation",
         Efficiency::OfPeak => "the peak of the device, or the work of the network, is not known",

@@ -215,6 +215,23 @@ impl Table {
         self
     }
 
+    /// Without some columns.
+    #[must_use]
+    pub fn without(self, keys: &[&str]) -> Self {
+        let heads = self.heads.iter().enumerate();
+        let kept: Vec<usize> = heads
+            .filter(|(_, head)| !keys.contains(&head.key))
+            .map(|(place, _)| place)
+            .collect();
+        let inner = self.cell;
+        Self {
+            heads: kept.iter().map(|&place| self.heads[place]).collect(),
+            dimensions: 0..0,
+            len: self.len,
+            cell: Box::new(move |row, column| inner(row, *kept.get(column)?)),
+        }
+    }
+
     /// With another title above a column.
     #[must_use]
     pub fn titled(mut self, key: &str, title: &'static str) -> Self {

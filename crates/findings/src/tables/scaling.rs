@@ -48,7 +48,7 @@ pub const COLUMNS: &[Of] = &[
     Of::words("verdict", "Verdict", |line| {
         Some(Cell::verdict(&line.gain.pair.verdict))
     }),
-    Of::number("efficiency", "Efficiency", "%", |line| {
+    Of::number("efficiency", "Scaling", "%", |line| {
         line.gain.efficiency.map(Cell::share)
     })
     .help("Throughput of all replicas over that of one, divided by their number"),

@@ -139,7 +139,7 @@ fn larger(curve: &BatchCurve) -> Cell {
     let mut missing = curve.missing.iter();
     match missing.find(|batch| Some(**batch) > curve.largest) {
         Some(batch) => Cell::words(format!("{}: not measured", humanize::count(*batch as u64)))
-            .noted("It was planned, and was left out or is still to come"),
+            .noted("It was planned, and was skipped or is still to come"),
         None => Cell::words("none planned"),
     }
 }

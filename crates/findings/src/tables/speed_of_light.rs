@@ -17,7 +17,7 @@ pub const COLUMNS: &[Of] = &[
     Of::words("taken", "Taken", |row| {
         Some(Cell::words(if row.is_taken { "yes" } else { "no" }))
     })
-    .help("Whether it was measured, or is part of the fastest setup"),
+    .help("Whether it was measured: in the fastest setup, or in one that is slower"),
     Of::number("batch", "Batch", "", |row| {
         Some(Cell::count(row.case.point.batch() as u64))
     })

@@ -45,9 +45,21 @@ pub const IN_REPORT: [&str; 13] = [
     "same_choice",
 ];
 
-/// The optimisation steps.
+/// Columns that alternatives do not have: nothing came before them.
+const OF_STEPS: [&str; 3] = ["vs_previous", "vs_previous_interval", "break_even_runs"];
+
+/// The optimisation steps; the setups where they are alternatives.
 pub fn of_journey(journey: &Journey) -> Table {
-    Table::new(COLUMNS, journey.steps.clone())
+    let table = Table::new(COLUMNS, journey.steps.clone());
+    let points = journey.steps.iter().map(|step| step.case.point).collect();
+    if journey.is_ladder {
+        return table.with_points(points);
+    }
+    table
+        .without(&OF_STEPS)
+        .titled("step", "Setup")
+        .titled("setup", "Setup in full")
+        .with_points(points)
 }
 
 /// The columns of steps.
@@ -82,14 +94,14 @@ pub const COLUMNS: &[Of] = &[
     .why(why_no_previous)
     .hidden(),
     Of::words("verdict", "Verdict", |step| {
-        Some(match (&step.trouble, &step.over_before) {
+        Some(match (&step.trouble, step.gain()) {
             (Some(_), _) if step.is_waiting() => Cell::words("not measured yet"),
             (Some(why), _) => Cell::words("not measured").toned(Tone::Bad).noted(why),
-            (None, pair) => Cell::verdict(&pair.as_ref()?.verdict),
+            (None, pair) => Cell::verdict(&pair?.verdict),
         })
     })
-    .help("Faster or slower than the previous step where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive")
-    .why(why_no_previous),
+    .help("Faster or slower than the previous step, of alternatives than the first setup, where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive")
+    .why(|step| why_no_gain(step, step.gain(), "there is nothing before it")),
     Of::number("vs_baseline", "vs. baseline", "×", |step| {
         gain(step.over_start.as_ref()?)
     })
@@ -173,9 +185,8 @@ pub fn gain_words(pair: &Pair) -> String {
     };
     let per = if pair.is_per_item() {
         format!(
-            ", by the time of an item of batch {} and batch {}",
-            pair.before_point.batch(),
-            pair.after_point.batch()
+            ", by the time of an item at {} and {}",
+            pair.before_point, pair.after_point
         )
     } else {
         String::new()
@@ -205,18 +216,20 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows::case_rows;
     use crate::analysis::journey::compare_steps;
-    use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end, make_ladder, measure_near, out_of_memory, session};
+    use powerband_core::domain::point::Point;
 
     #[test]
     fn a_missing_gain_says_which_side_is_missing() {
         let mut session = session(&["ort:cpu", "tract:cpu", "rten:cpu"], &[1]);
+        make_ladder(&mut session);
         end(&mut session, 0, 1, out_of_memory());
         measure_near(&mut session, 1, 1, 4_000);
         measure_near(&mut session, 2, 1, 1_000);
         let table = of_journey(&compare_steps(
             &session,
             &case_rows(&session),
-            powerband_core::domain::point::Point::of_batch(1),
+            Point::of_batch(1),
         ));
         let cell = |row, key| table.cell(row, table.place(key).unwrap());
         assert!(cell(0, "vs_previous").note.contains("out of memory"));

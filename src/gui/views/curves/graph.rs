@@ -102,8 +102,7 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
         |ui| {
             slowest(ui);
             if !graph.slowest.is_empty() {
-                let runs = humanize::of_many(u64::from(graph.runs), "run");
-                label::faint(ui, &format!("Over {runs}"));
+                label::faint(ui, &format!("Over {}", graph.times_of));
             }
         },
         |ui| {

@@ -1,5 +1,7 @@
 //! Cards: times, memory, counters, tool and file, and the user's rules.
 
+use std::borrow::Cow;
+
 use eframe::egui::{
     self, ComboBox, Id, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
 };
@@ -26,7 +28,7 @@ const LINES: usize = 6;
 
 /// A number with its title and help.
 struct Figure {
-    title: &'static str,
+    title: Cow<'static, str>,
     value: String,
     below: String,
     help: String,
@@ -66,7 +68,7 @@ fn card(ui: &mut Ui, width: f32, figure: &Figure, is_link: bool) -> bool {
         ui.set_width(width - 34.0);
         ui.spacing_mut().item_spacing.y = space::HAIR;
         let response = ui.vertical(|ui| {
-            label::caption(ui, figure.title);
+            label::caption(ui, &figure.title);
             label::number(ui, &figure.value, 22.0);
             if is_link {
                 return ui.link(&figure.below).clicked();
@@ -89,7 +91,7 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
     let mut figures = vec![
         Figure {
             gap: None,
-            title: found.scope.sum_title(),
+            title: found.scope.sum_title().into(),
             value: summed.map_or_else(|| UNKNOWN.to_owned(), time),
             below: match (summed, found.runs) {
                 (Some(_), Some(runs)) => {
@@ -109,10 +111,10 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
         },
         Figure {
             gap: None,
-            title: "GPU busy",
+            title: found.busy_title().into(),
             value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| time(b.busy_ns as f64)),
             below: busy.map_or_else(|| unknown.clone(), |b| format!("of {} {unit}", time(b.span_ns as f64))),
-            help: "Time in which at least one kernel, copy or set ran, per device, out of the time from its first to its last".to_owned(),
+            help: "Time in which at least one kernel or node, copy or set ran, per device, out of the time from its first to its last".to_owned(),
         },
         idle(found),
     ];
@@ -121,7 +123,7 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
         let each = humanize::duration_ns(each);
         figures.push(Figure {
             gap: None,
-            title: "Launches",
+            title: "Launches".into(),
             value: humanize::count(launches.count),
             below: format!(
                 "launch delay {}",
@@ -152,7 +154,7 @@ fn idle(found: &Breakdown) -> Figure {
         })
         .collect();
     Figure {
-        title: "GPU idle",
+        title: found.idle_title().into(),
         value: share.map_or_else(|| UNKNOWN.to_owned(), humanize::percent),
         below: longest.map_or_else(
             || {
@@ -187,7 +189,7 @@ fn host(found: &Breakdown, times: Times) -> Option<Figure> {
         let share = 100.0 * ns as f64 / runs.max(1) as f64;
         return Some(Figure {
             gap: None,
-            title: "CPU time between nodes",
+            title: "CPU time between nodes".into(),
             value: time(ns),
             below: format!("{unit}, {share:.1} % of the runs"),
             help: "Time of whole runs in which none of the nodes ran".to_owned(),
@@ -210,7 +212,8 @@ fn host(found: &Breakdown, times: Times) -> Option<Figure> {
             SliceKind::Operator => "CPU time in operators",
             SliceKind::Call => "CPU time in calls",
             _ => "CPU time waiting",
-        },
+        }
+        .into(),
         value: time(ns),
         below: wait.map_or_else(
             || unit.to_owned(),
@@ -241,18 +244,18 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         let lines = lines.map(|m| format!("{}  {}", humanize::duration_ns(m.ns), m.short));
         lines.collect::<Vec<_>>().join("\n")
     };
-    let side = |title, ns: Option<f64>| Figure {
+    let side = |title: &'static str, ns: Option<f64>| Figure {
         gap: None,
-        title,
+        title: title.into(),
         value: ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
         below: per.to_owned(),
         help: "Sum of the times of kernels, copies and sets".to_owned(),
     };
-    let gone = |title, members: &[Member], words: &str| {
+    let gone = |title: &'static str, members: &[Member], words: &str| {
         let ns: f64 = members.iter().map(|member| member.ns).sum();
         Figure {
             gap: None,
-            title,
+            title: title.into(),
             value: humanize::of_many(members.len() as u64, "name"),
             below: format!("{} {words}", humanize::duration_ns(ns)),
             help: names(members),
@@ -264,7 +267,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
         side("After", found.after_ns),
         Figure {
             gap: None,
-            title: "Difference",
+            title: "Difference".into(),
             value: found
                 .difference_ns()
                 .map_or_else(|| UNKNOWN.to_owned(), humanize::time_change),

@@ -63,7 +63,7 @@ fn help(filter: CaseFilter) -> &'static str {
         CaseFilter::Failed => "Cases that could not run",
         CaseFilter::Finished => "Cases that are measured",
         CaseFilter::Waiting => "Cases whose next round is still to come",
-        CaseFilter::Skipped => "Cases that were left out, by you or because the run was stopped",
+        CaseFilter::Skipped => "Cases that were skipped, by you or because the run was stopped",
     }
 }
 
@@ -82,11 +82,7 @@ fn rows(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
         let Some(case) = run.case_of_row(row) else {
             return;
         };
-        let named = format!(
-            "{} batch {}",
-            session.setup_label(case.setup),
-            case.point.batch()
-        );
+        let named = format!("{} {}", session.setup_label(case.setup), case.point);
         let (glyph, name, act) = if run.can_skip(case) {
             (icon::SKIP, format!("Skip {named}"), Run::Skip(case.key()))
         } else if run.can_take_back(case) {

@@ -18,6 +18,7 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, LIVE, SessionId};
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
+use powerband_core::domain::outcome::SKIPPED;
 use powerband_core::domain::session::Completion;
 
 /// Width of the cards at the right.
@@ -208,10 +209,7 @@ fn done_so_far(run: &LiveRun) -> String {
         return String::new();
     };
     let mut lost = String::new();
-    for (cases, how) in [
-        (tally.failed, "could not run"),
-        (tally.left_out, "left out"),
-    ] {
+    for (cases, how) in [(tally.failed, "could not run"), (tally.skipped, SKIPPED)] {
         if cases > 0 {
             lost.push_str(&format!(", {cases} {how}"));
         }
@@ -336,12 +334,18 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     label::card_title(ui, "Current case");
     match (&run.current, &run.session) {
         (Some((case, doing)), Some(session)) => {
-            label::number(ui, &format!("Batch {}", case.point.batch()), text::BIG);
+            // A point of several dimensions has no room in the size of one number.
+            let size = if case.point.others().next().is_some() {
+                text::CARD
+            } else {
+                text::BIG
+            };
+            label::number(ui, &humanize::capital(&case.point.to_string()), size);
             label::quiet_line(ui, &format!("{}, {doing}", session.setup_label(case.setup)));
             waited(ui, run);
             if run.skipped.contains(case) {
                 ui.horizontal(|ui| {
-                    label::quiet(ui, "Left out after this round.");
+                    label::quiet(ui, "Skipped after this round.");
                     if button::plain(ui, None, "Now").clicked() {
                         actions.push(Action::Run(Run::Skip(*case)));
                     }

@@ -1,7 +1,7 @@
 //! Where the time of a profile went: by category, by operator, by kernel.
 //!
 //! What is added up is kernels, copies and sets where there are any, else operators without those within
-//! them. Sums are not GPU busy time: streams overlap.
+//! them. Sums are not busy time: streams overlap.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -183,8 +183,9 @@ pub struct Breakdown {
     pub summed_ns: Option<u64>,
     /// How often anything ran; nothing where the profile does not record it.
     pub calls: Option<u64>,
-    /// GPU idle and GPU busy: the share of the time from first to last in which nothing ran, from 0 to 1,
-    /// and the time in which something ran.
+    /// What ran it, for people: `GPU`, `CPU`; `Device` where that is not known or differs.
+    pub device_kind: String,
+    /// When something ran, and when nothing did.
     pub busy: Option<Busy>,
     /// The longest pauses of the devices, the longest first.
     pub gaps: Vec<Gap>,
@@ -202,7 +203,7 @@ pub struct Breakdown {
     pub has_operators: bool,
 }
 
-/// GPU busy time of the devices.
+/// Busy time of the devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Busy {
     /// Time in which at least one kernel, copy or set ran, of all devices together, in nanoseconds.
@@ -329,6 +330,16 @@ impl Breakdown {
         found.map(|row| row.share).sum()
     }
 
+    /// The title of the time in which something ran: `CPU busy`.
+    pub fn busy_title(&self) -> String {
+        format!("{} busy", self.device_kind)
+    }
+
+    /// The title of the time in which nothing ran: `CPU idle`.
+    pub fn idle_title(&self) -> String {
+        format!("{} idle", self.device_kind)
+    }
+
     /// The share of everything that some of its time is, from 0 to 1.
     pub fn share_of_all(&self, ns: f64) -> f64 {
         ns / self.summed_ns.unwrap_or(0).max(1) as f64
@@ -394,6 +405,7 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
         level,
         summed_ns: (!rows.is_empty()).then_some(summed_ns),
         calls: (!rows.is_empty()).then(|| totals().map(|total| total.calls).sum()),
+        device_kind: profile.device_kind(),
         busy: busy(profile).filter(|_| is_of_card),
         gaps: if is_of_card {
             gaps(profile)

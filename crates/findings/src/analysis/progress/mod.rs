@@ -11,7 +11,7 @@ use super::past_durations::PastDurations;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::RunEvent;
-use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::outcome::{Outcome, SKIPPED};
 use powerband_core::domain::plan::MOST_ROUNDS_FACTOR;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::bootstrap;
@@ -297,7 +297,7 @@ pub struct Tally {
     /// Failed, for reasons other than the user's request.
     pub failed: usize,
     /// Ended by the user's request.
-    pub left_out: usize,
+    pub skipped: usize,
     /// All of them, those that are still to end as well.
     pub cases: usize,
 }
@@ -312,7 +312,7 @@ impl Tally {
         Self {
             measured: count(|outcome| *outcome == Outcome::Finished),
             failed: count(Outcome::is_trouble),
-            left_out: count(|outcome| *outcome == Outcome::Cancelled),
+            skipped: count(|outcome| *outcome == Outcome::Cancelled),
             cases: session.cases.len(),
         }
     }
@@ -329,8 +329,8 @@ impl fmt::Display for Tally {
         if self.failed > 0 {
             write!(f, ", {} could not run", self.failed)?;
         }
-        if self.left_out > 0 {
-            write!(f, ", {} left out", self.left_out)?;
+        if self.skipped > 0 {
+            write!(f, ", {} {SKIPPED}", self.skipped)?;
         }
         Ok(())
     }

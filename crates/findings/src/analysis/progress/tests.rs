@@ -89,7 +89,7 @@ fn what_could_not_run_is_not_counted_as_measured() {
     end(&mut session, 0, 4, Outcome::Cancelled);
     assert_eq!(
         Tally::of(&session).to_string(),
-        "1 of 4 cases measured, 1 could not run, 1 left out"
+        "1 of 4 cases measured, 1 could not run, 1 skipped"
     );
     for case in &mut session.cases {
         case.outcome = Outcome::Finished;

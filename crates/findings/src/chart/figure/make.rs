@@ -410,6 +410,12 @@ fn no_gains(material: &Material<'_>) -> String {
 pub(super) fn journey(material: &Material<'_>) -> Made {
     let journey = compared_steps(material)?;
     let session = material.after.session;
+    if !journey.is_ladder {
+        let name = &session.name;
+        return Err(format!(
+            "the setups of {name} are alternatives, not optimisation steps; journey-start has each vs. the first"
+        ));
+    }
     let spec = steps::over_before(&journey, |setup| colour(session, setup));
     chart(named(spec, &journey), || no_gains(material))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+use crate::analysis::testing::{end, make_ladder, measure_near, out_of_memory, session};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -47,7 +47,11 @@ fn names_are_unique_and_found() {
 
 #[test]
 fn a_measured_session_has_its_curves() {
-    let session = measured();
+    let mut session = measured();
+    let steps = |session: &Session| find("journey").unwrap().make(&Material::of(session));
+    let alternatives = steps(&session).unwrap_err();
+    assert!(alternatives.contains("are alternatives"), "{alternatives}");
+    make_ladder(&mut session);
     let material = Material::of(&session);
     for name in [
         "latency",

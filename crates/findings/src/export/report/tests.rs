@@ -146,7 +146,7 @@ fn a_page_of_results_is_filled_in_and_says_why_where_it_is_not() {
     let filled = text("summary", &profiled());
     assert!(filled.contains("1. `aten::conv2d`: 70.0 %"), "{filled}");
     assert!(filled.contains("- [x] **Operator fusion potential**"));
-    assert!(filled.contains("takes 70 % of the time"));
+    assert!(filled.contains("takes 70.0 % of the time"));
     assert!(filled.contains("the network was run, not trained"));
     let bare = text("summary", &measured());
     assert!(bare.contains("Not profiled"), "{bare}");
@@ -157,7 +157,7 @@ fn a_page_of_results_is_filled_in_and_says_why_where_it_is_not() {
 fn a_case_study_compares_like_with_like() {
     let study = text("case-study", &profiled());
     assert!(study.contains("Baseline latency:** 1.0"), "{study}");
-    assert!(study.contains("### Step 1: fast:cpu"));
+    assert!(study.contains("### fast:cpu"));
     for batch in [1, 2, 4, 8] {
         assert!(study.contains(&format!("| Latency, batch {batch} |")));
         assert!(study.contains(&format!("| Throughput, batch {batch} |")));

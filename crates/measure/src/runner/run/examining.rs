@@ -40,7 +40,7 @@ impl Run<'_, '_> {
                 if !self.control.is_cancelled() {
                     let label = self.session.setup_label(setup);
                     let text = format!(
-                        "What the engine of {label} makes of the model was not looked at to the end, because the case was left out meanwhile."
+                        "What the engine of {label} makes of the model was not looked at to the end, because the case was skipped meanwhile."
                     );
                     self.tell(RunEvent::Warned { text });
                 }

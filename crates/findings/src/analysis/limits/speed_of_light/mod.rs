@@ -86,7 +86,7 @@ pub struct LightRow {
     pub title: String,
     /// The case: that of the step, or the fastest one, from which a further step would be taken.
     pub case: CaseKey,
-    /// Whether it was taken in that case.
+    /// Whether it was measured: in that case, or in a step that is not as fast.
     pub is_taken: bool,
     /// The time, in nanoseconds, where it was measured.
     pub measured_ns: Option<f64>,
@@ -136,7 +136,10 @@ pub fn rows_of(
         .min_by(|a, b| per_item(a).total_cmp(&per_item(b)));
     if let Some(row) = fastest.and_then(|step| step.row.as_ref()) {
         let steps = LightStep::TO_TAKE.into_iter();
-        found.extend(steps.filter_map(|step| further_row(session, cases, step, row, roofs)));
+        found.extend(steps.filter_map(|step| {
+            let row = further_row(session, cases, step, row, roofs)?;
+            Some(taken_before(row, session, &measured))
+        }));
     }
     found
 }
@@ -217,14 +220,18 @@ fn least(
     Ok(Least { ns, line, formula })
 }
 
-fn empty_row(step: LightStep, title: &str, row: &CaseRow) -> LightRow {
+fn key_of(row: &CaseRow) -> CaseKey {
+    CaseKey {
+        setup: row.setup,
+        point: row.point,
+    }
+}
+
+fn empty_row(step: LightStep, title: &str, case: CaseKey) -> LightRow {
     LightRow {
         step,
         title: title.to_owned(),
-        case: CaseKey {
-            setup: row.setup,
-            point: row.point,
-        },
+        case,
         is_taken: false,
         measured_ns: None,
         floor_ns: None,
@@ -263,7 +270,7 @@ fn measured_row(
     let mut found = LightRow {
         is_taken: true,
         measured_ns: Some(time),
-        ..empty_row(LightStep::Measured, title, row)
+        ..empty_row(LightStep::Measured, title, key_of(row))
     };
     let numbers = session
         .plan
@@ -303,7 +310,7 @@ fn further_row(
 ) -> Option<LightRow> {
     let time = item_ns(row)?;
     let spec = session.plan.setups.get(row.setup)?;
-    let mut found = empty_row(step, step.title(), row);
+    let mut found = empty_row(step, step.title(), key_of(row));
     found.is_taken = is_taken(session, step, spec, row);
     let references = references_of(session, found.case, roofs);
     let bring = references.and_then(|references| {
@@ -329,6 +336,43 @@ fn further_row(
         Err(reason) => found.reason = Some(reason),
     }
     Some(found)
+}
+
+/// A further step that a slower step of the session took already: what it brings with the same engine was measured,
+/// and is no guess; with another engine it is another step.
+fn taken_before(row: LightRow, session: &Session, measured: &[&StepResult]) -> LightRow {
+    let fastest = session.plan.setups.get(row.case.setup);
+    let taking = |step: &&&StepResult| {
+        let spec = session.plan.setups.get(step.case.setup);
+        let both = spec.zip(step.row.as_ref());
+        both.is_some_and(|(spec, of_step)| is_taken(session, row.step, spec, of_step))
+    };
+    let has_engine = |step: &&&StepResult| {
+        let spec = session.plan.setups.get(step.case.setup);
+        spec.map(|spec| &spec.engine) == fastest.map(|spec| &spec.engine)
+    };
+    let mut steps = measured.iter().filter(taking).peekable();
+    if row.is_taken || steps.peek().is_none() {
+        return row;
+    }
+    match steps.find(has_engine) {
+        Some(step) => LightRow {
+            is_taken: true,
+            reason: Some(format!(
+                "it was measured as {}, which is not the fastest",
+                step.title
+            )),
+            ..empty_row(row.step, &row.title, row.case)
+        },
+        None => LightRow {
+            title: format!(
+                "{} with {}",
+                row.title,
+                fastest.map_or("", |spec| &spec.engine)
+            ),
+            ..row
+        },
+    }
 }
 
 fn is_taken(session: &Session, step: LightStep, spec: &Setup, row: &CaseRow) -> bool {
@@ -481,10 +525,7 @@ impl Beyond<'_> {
 
     /// Bytes that lie between nodes and would no longer move.
     fn fuse(&self) -> Result<Bring, String> {
-        let key = CaseKey {
-            setup: self.row.setup,
-            point: self.row.point,
-        };
+        let key = key_of(self.row);
         let profiles = &self.session.profiles;
         let place = profiles
             .iter()

@@ -94,3 +94,31 @@ fn what_is_not_known_is_a_reason() {
     );
     assert!(rows(&crate::analysis::testing::session(&["ort:cpu"], &[1]), &[]).is_empty());
 }
+
+#[test]
+fn a_step_that_was_measured_and_is_slower_is_taken_all_the_same() {
+    let half = |specs: &[&str]| {
+        let mut session = session(specs, &[1]);
+        session.model.macs = Some(40_000_000);
+        measure_near(&mut session, 0, 1, 2_000);
+        measure_near(&mut session, 1, 1, 3_000);
+        let rows = rows(&session, &[]);
+        let row = rows
+            .into_iter()
+            .find(|row| row.step == LightStep::HalfPrecision);
+        row.unwrap()
+    };
+    let slower = half(&["ort:cpu", "ort:cpu,precision=fp16"]);
+    assert!(slower.is_taken);
+    let reason = slower.reason.unwrap();
+    assert!(
+        reason.contains("measured as ort:cpu,precision=fp16"),
+        "{reason}"
+    );
+    let other = half(&["rten:cpu", "ort:cpu,precision=fp16"]);
+    assert_eq!(
+        (other.title.as_str(), other.is_taken),
+        ("half precision with rten", false)
+    );
+    assert!(!half(&["rten:cpu", "ort:cpu"]).is_taken);
+}
