@@ -223,6 +223,23 @@ fn places_that_cannot_be_written_are_told_before_the_work() {
 }
 
 #[test]
+fn a_run_that_measured_nothing_keeps_its_name_from_no_other() {
+    let home = Home::new();
+    home.write("good.onnx", good_model());
+    let with = |setup: &str| {
+        let args = [
+            "--setup", setup, "--batch", "1", "--preset", "quick", "--out", "a.ron",
+        ];
+        bench(&home, "good.onnx", &args)
+    };
+    let failed = with("fake,fail=load-error");
+    assert!(failed.err.contains("Saved to a.ron"), "{failed:#?}");
+    let corrected = with("fake");
+    assert_eq!(corrected.status, Some(0), "{corrected:#?}");
+    with("fake").fails_saying(&["exists already", "--force"]);
+}
+
+#[test]
 fn a_disk_that_is_full_when_the_run_ends() {
     let home = Home::new();
     home.write("good.onnx", good_model());

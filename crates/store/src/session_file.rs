@@ -16,6 +16,9 @@ use powerband_core::domain::session::Session;
 /// The version of a session stands within its first so many bytes.
 const HEAD_BYTES: u64 = 4096;
 
+/// A larger file has results, or is none of a run that failed.
+const MOST_WITHOUT_RESULT: u64 = 8_000_000;
+
 /// Why a session cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -216,7 +219,8 @@ pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
             "is not an ordinary file; name a file to write the session to",
         ));
     }
-    if !may_replace {
+    // A run that measured nothing keeps its name from no other.
+    if !may_replace && !is_without_result(path, metadata.len()) {
         return Err(protected(
             "exists already; choose another name, or --force to replace it",
         ));
@@ -227,6 +231,13 @@ pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
         )),
         _ => check_folder(path),
     }
+}
+
+/// Whether a session is there in which nothing was measured.
+fn is_without_result(path: &Path, bytes: u64) -> bool {
+    bytes <= MOST_WITHOUT_RESULT
+        && read(path)
+            .is_ok_and(|opened| opened.newer.is_none() && opened.session.is_without_result())
 }
 
 /// The beginning of a file, where a session's version stands; empty where it cannot be read.
@@ -258,4 +269,34 @@ fn parse(text: &str) -> Result<Session, String> {
     ron::from_str::<Document>(text)
         .map(|document| document.session)
         .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    #[test]
+    fn a_run_that_measured_nothing_keeps_its_name_from_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ron");
+        let check = |change: &dyn Fn(&mut Session)| {
+            let mut session = testing::session();
+            session.tags.clear();
+            session.cases[0].rounds.clear();
+            change(&mut session);
+            write(&path, &session).unwrap();
+            check_target(&path, false).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&|_| {}), Ok(()));
+        let rounds = testing::session().cases[0].rounds.clone();
+        let changes: [&dyn Fn(&mut Session); 2] = [
+            &|session| session.cases[0].rounds.clone_from(&rounds),
+            &|session| "why it failed".clone_into(&mut session.notes),
+        ];
+        for change in changes {
+            let refused = check(change).unwrap_err();
+            assert!(refused.contains("exists already"), "{refused}");
+        }
+    }
 }

@@ -206,6 +206,18 @@ impl Session {
         self.published.is_some() && self.cases.is_empty()
     }
 
+    /// Whether a run left nothing in it but its plan and why its cases failed, and the user wrote nothing into it.
+    pub fn is_without_result(&self) -> bool {
+        let mut cases = self.cases.iter();
+        self.imported.is_none()
+            && self.published.is_none()
+            && self.profiles.is_empty()
+            && self.accuracies.is_empty()
+            && self.notes.is_empty()
+            && self.tags.is_empty()
+            && cases.all(|case| case.rounds.is_empty() && case.stated.is_empty())
+    }
+
     /// The model that a setup runs.
     pub fn model_of(&self, setup: usize) -> &ModelRef {
         self.variants.get(&setup).unwrap_or(&self.model)
