@@ -110,6 +110,13 @@ pub fn unique_tags(tags: &[String]) -> Vec<String> {
     kept
 }
 
+/// Tags as they are typed, with spaces or commas between: `cifar, #nightly`.
+pub fn typed_tags(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',');
+    let tags = words.map(|word| word.trim_start_matches('#').to_owned());
+    unique_tags(&tags.collect::<Vec<_>>())
+}
+
 /// Writes a copy beside a session, with "(copy)" behind its name and with timelines of its own.
 pub fn duplicate(path: &Path) -> Result<PathBuf, EditError> {
     let mut session = read_for_change(path)?;
@@ -184,6 +191,13 @@ mod tests {
 
     fn read(path: &Path) -> Session {
         session_file::read(path).unwrap().session
+    }
+
+    #[test]
+    fn tags_are_typed_with_spaces_or_commas_between() {
+        let typed = "cifar, #nightly,,  cifar\tcpu ,";
+        assert_eq!(typed_tags(typed), ["cifar", "nightly", "cpu"]);
+        assert!(typed_tags(" , # ").is_empty());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 
-pub use super::edit::{duplicate, edit, rename, unique_tags};
+pub use super::edit::{duplicate, edit, rename, typed_tags, unique_tags};
 pub use super::head::{Entry, Stamp, entry};
 use super::{session_file, trace_notes};
 

@@ -303,10 +303,7 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             field::draft(ui, id, library::TAG_ALL, "", "tags for all", 1, is_leaving)
         });
         if let Some(words) = typed.inner {
-            let tags = words.split_whitespace();
-            let tags = tags
-                .map(|tag| tag.trim_start_matches('#').to_owned())
-                .collect();
+            let tags = library::typed_tags(&words);
             actions.push(Action::Library(Library::TagAll(files(), tags)));
         }
         if button::plain(ui, Some(icon::CLOSE), "Clear the selection").clicked() {
@@ -371,12 +368,9 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     if let Some(name) = draft(ui, "Name", "Session name", &entry.name, "name", 1) {
         actions.push(Action::Library(Library::Rename(path.clone(), name)));
     }
-    let (tags, hint) = (entry.tags.join(" "), "words, separated by spaces");
+    let (tags, hint) = (entry.tags.join(" "), "words, separated by spaces or commas");
     if let Some(tags) = draft(ui, "Tags", "Tags", &tags, hint, 1) {
-        let tags = tags
-            .split_whitespace()
-            .map(|tag| tag.trim_start_matches('#').to_owned())
-            .collect();
+        let tags = library::typed_tags(&tags);
         actions.push(Action::Library(Library::Tags(path.clone(), tags)));
     }
     let hint = "what this run was about";

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use powerband_core::base::humanize;
 pub use powerband_store::examples;
-pub use powerband_store::library::{Entry, Scanned};
+pub use powerband_store::library::{Entry, Scanned, typed_tags};
 use powerband_store::trash::Discarded;
 
 /// What the search field of the screen is called.
