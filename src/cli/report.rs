@@ -42,6 +42,7 @@ pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCo
         rules: &rules,
         title: args.title.clone(),
     };
+    layout.check(&material).map_err(anyhow::Error::msg)?;
     let document = layout.write(&material);
     let folder = files::write(&document, &args.to)?;
     let beside = folder.map_or_else(String::new, |folder| {

@@ -68,6 +68,78 @@ fn every_layout_is_written_in_both_formats() {
     }
 }
 
+/// A file of another tool as a session.
+fn imported(home: &Home, fixture: &str, out: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/import")
+        .join(fixture);
+    let run = home.run(&["import", &file.display().to_string(), "--out", out]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+}
+
+#[test]
+fn a_report_of_an_offline_run_has_the_rate_that_was_imported() {
+    let home = Home::new();
+    let fixture = "mlperf-loadgen/local-offline.mlperf_log_summary.txt";
+    imported(&home, fixture, "offline.ron");
+    for layout in ["full", "summary"] {
+        written(&home.run(&["report", "offline.ron", "--layout", layout, "--to", "r.md"]));
+        let text = read(&home, "r.md");
+        let rates = ["152 items/s", "151.8 items/s", "151.75 items/s"];
+        let has_rate = rates.iter().any(|rate| text.contains(rate));
+        assert!(has_rate, "{layout}: {text}");
+        // Samples wait for each other, so that no latency stands for a run.
+        assert!(!text.contains("170 ms"), "{layout}: {text}");
+    }
+    let shown = home.run(&["show", "offline.ron"]);
+    assert!(shown.out.contains("items"), "{shown:#?}");
+    assert!(shown.out.contains("is INVALID"), "{shown:#?}");
+}
+
+#[test]
+fn a_profile_alone_has_a_page_and_is_no_case_study() {
+    let home = Home::new();
+    imported(
+        &home,
+        "onnxruntime/resnet50-cpu-ort1.31.json",
+        "profile.ron",
+    );
+    let args = [
+        "report",
+        "profile.ron",
+        "--layout",
+        "summary",
+        "--to",
+        "r.md",
+    ];
+    written(&home.run(&args));
+    let text = read(&home, "r.md");
+    assert!(text.contains("### Top operations"), "{text}");
+    assert!(text.contains("Conv"), "{text}");
+    assert!(text.contains("Operator fusion potential"), "{text}");
+    let args = [
+        "report",
+        "profile.ron",
+        "--layout",
+        "case-study",
+        "--to",
+        "r.md",
+    ];
+    home.run(&args)
+        .fails_saying(&["case-study", "1 profile", "--layout summary"]);
+    measure(&home, "one.ron", &[]);
+    let args = [
+        "report",
+        "one.ron",
+        "--layout",
+        "case-study",
+        "--to",
+        "r.md",
+    ];
+    home.run(&args)
+        .fails_saying(&["one measured setup", "--layout full"]);
+}
+
 #[test]
 fn what_cannot_be_written_is_said() {
     let home = Home::new();

@@ -57,9 +57,9 @@ pub mod roof_facts;
 pub mod run_phases;
 pub mod scaling;
 mod side;
-mod step_times;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated_verdicts;
+mod step_times;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timeline;

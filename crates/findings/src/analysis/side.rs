@@ -1,7 +1,7 @@
 //! One side of a comparison: a setup of a session, with its rows.
 
-use std::iter::repeat;
 use std::collections::BTreeMap;
+use std::iter::repeat;
 
 use super::batch_curve::{self, Efficiency};
 use super::case_rows::{self, CaseRow};

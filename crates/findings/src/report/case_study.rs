@@ -22,6 +22,29 @@ const NOT_MEASURED: &str = "not measured";
 /// Smaller shares would round to nothing.
 const LEAST_SHARE: f64 = 0.005;
 
+/// Without two measured steps there is nothing to study.
+pub fn refusal(material: &Material<'_>) -> Option<String> {
+    let source = &material.first;
+    let way = journey::journey_of_report(source);
+    if journey::leads_anywhere(&way) {
+        return None;
+    }
+    let steps = way.steps.iter().filter(|step| step.row.is_some()).count();
+    let what = match (steps, source.session.profiles.len()) {
+        (0, 0) => "no case that was measured".to_owned(),
+        (0, some) => format!(
+            "{} and no case that was measured",
+            humanize::of_many(some as u64, "profile")
+        ),
+        _ => "one measured setup".to_owned(),
+    };
+    Some(format!(
+        "the layout case-study is of optimisation steps, from one measured setup to another, and {} has {what}; \
+         use --layout summary or --layout full",
+        source.session.name
+    ))
+}
+
 /// Makes the report.
 pub fn write(material: &Material<'_>) -> Document {
     let source = &material.first;

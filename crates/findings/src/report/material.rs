@@ -65,7 +65,8 @@ impl<'a> Source<'a> {
     pub fn measured(&self) -> impl Iterator<Item = &CaseRow> {
         self.rows
             .iter()
-            .filter(|row| row.latency_ns.is_some() && !row.outcome.is_trouble())
+            .filter(|row| row.latency_ns.is_some() || row.throughput_per_s.is_some())
+            .filter(|row| !row.outcome.is_trouble())
     }
 
     /// The case of a setup at a batch size, where it was measured.

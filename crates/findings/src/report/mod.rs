@@ -42,6 +42,8 @@ pub struct Layout {
     pub has: &'static str,
     /// Whether it is of two sessions; of one otherwise.
     pub is_of_two: bool,
+    /// Why it would say nothing of these sessions, and which layout does.
+    refusal: fn(&Material<'_>) -> Option<String>,
     write: fn(&Material<'_>) -> Document,
 }
 
@@ -52,6 +54,7 @@ pub const ALL: &[Layout] = &[
         title: "Everything",
         has: "everything about one session, from a summary to how it is measured again",
         is_of_two: false,
+        refusal: |_| None,
         write: full::write,
     },
     Layout {
@@ -59,13 +62,15 @@ pub const ALL: &[Layout] = &[
         title: "Before and after",
         has: "two sessions, their conditions, and each case that both have with its verdict",
         is_of_two: true,
+        refusal: |_| None,
         write: comparison::write,
     },
     Layout {
         name: "summary",
         title: "Performance summary",
-        has: "one page for each setup: times, memory, top operations, opportunities",
+        has: "one page for each setup, or for each imported profile: times, memory, top operations, opportunities",
         is_of_two: false,
+        refusal: summary::refusal,
         write: summary::write,
     },
     Layout {
@@ -73,6 +78,7 @@ pub const ALL: &[Layout] = &[
         title: "Case study",
         has: "the optimisation steps from the first setup to the last, with a table of the final results",
         is_of_two: false,
+        refusal: case_study::refusal,
         write: case_study::write,
     },
 ];
@@ -101,6 +107,11 @@ impl Layout {
             )),
             _ => Ok(layout),
         }
+    }
+
+    /// Whether it has something to say of these sessions; in a sentence what helps where it has not.
+    pub fn check(&self, material: &Material<'_>) -> Result<(), String> {
+        (self.refusal)(material).map_or(Ok(()), Err)
     }
 
     /// Makes the report.

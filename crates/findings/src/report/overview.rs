@@ -164,33 +164,39 @@ fn nothing(source: &Source<'_>) -> String {
 }
 
 fn best(source: &Source<'_>, text: Text) -> Text {
-    let Some(fastest) = source.fastest() else {
+    let fastest = source.fastest();
+    let busiest = source.busiest();
+    if fastest.is_none() && busiest.is_none() {
         return text;
+    }
+    let begins = if fastest.is_none() {
+        ["The", "Which"]
+    } else {
+        ["; the", "; which"]
     };
     let mut text = match fastest {
-        Statement::Settled(row) => match numbers::median_with_uncertainty(row) {
-            Some(median) => text
-                .plain("The shortest median time is ")
-                .strong(median)
-                .plain(format!(" for {} of ", row.point))
-                .code(&row.setup_label),
-            None => text,
-        },
-        Statement::NotSettled(rows) => text.plain(format!(
+        Some(Statement::Settled(row)) => text
+            .plain("The shortest median time is ")
+            .strong(numbers::median_with_uncertainty(row).unwrap_or_default())
+            .plain(format!(" for {} of ", row.point))
+            .code(&row.setup_label),
+        Some(Statement::NotSettled(rows)) => text.plain(format!(
             "Which case has the shortest median time is not settled: {}",
             numbers::candidates(&rows, numbers::median_with_uncertainty)
         )),
+        None => text,
     };
     let rate = |row: &CaseRow| Some(format!("{} items/s", numbers::rate(row)?));
-    text = match source.busiest() {
+    text = match busiest {
         Some(Statement::Settled(row)) => text
-            .plain("; the highest throughput is ")
+            .plain(format!("{} highest throughput is ", begins[0]))
             .strong(rate(row).unwrap_or_default())
             .plain(format!(" with {} of ", row.point))
             .code(&row.setup_label)
             .plain(over_first(source, row)),
         Some(Statement::NotSettled(rows)) => text.plain(format!(
-            "; which has the highest throughput is not settled: {}",
+            "{} has the highest throughput is not settled: {}",
+            begins[1],
             numbers::candidates(&rows, rate)
         )),
         None => text,

@@ -8,23 +8,38 @@ use crate::analysis::best_case;
 use crate::analysis::breakdown::{self, Breakdown, Level};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::{Category, Rules};
+use crate::analysis::profiled;
 use crate::analysis::run_phases::{self, PartRow};
 use crate::tables::cases::why_not;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point;
+use powerband_core::domain::profile::Profile;
 use powerband_core::stats::joint::Statement;
 
 /// So many setups have a page.
 const MOST_SETUPS: usize = 12;
 /// So many operations are named.
 const MOST_OPERATIONS: usize = 3;
+const TOP_OPERATIONS: &str = "Top operations";
 /// From this share of the time on, an opportunity is one.
 const WORTH_IT: f64 = 0.10;
 /// From this share on, a single kernel is worth optimising.
 const ONE_KERNEL: f64 = 0.30;
 /// From this share on, memory is short.
 const SHORT_OF_MEMORY: f64 = 0.80;
+
+/// Without setups and profiles there is no page.
+pub fn refusal(material: &Material<'_>) -> Option<String> {
+    let session = &material.first.session;
+    let is_bare = session.plan.setups.is_empty() && session.profiles.is_empty();
+    is_bare.then(|| {
+        format!(
+            "the layout summary has a page for each setup or profile, and {} has neither; use --layout full",
+            session.name
+        )
+    })
+}
 
 /// Makes the report.
 pub fn write(material: &Material<'_>) -> Document {
@@ -50,11 +65,20 @@ pub fn write(material: &Material<'_>) -> Document {
         ));
         document.blocks.extend(page(source, setup, material.rules));
     }
-    if setups == 0 {
-        document.blocks.extend(overview::blocks(source));
-    }
-    if setups > MOST_SETUPS {
-        let more = humanize::of_many((setups - MOST_SETUPS) as u64, "setup");
+    let profiles = &session.profiles;
+    let (pages, word) = if setups == 0 {
+        for profile in profiles.iter().take(MOST_SETUPS) {
+            document.heading(profile.name.clone());
+            document
+                .blocks
+                .extend(profile_page(source, profile, material.rules));
+        }
+        (profiles.len(), "profile")
+    } else {
+        (setups, "setup")
+    };
+    if pages > MOST_SETUPS {
+        let more = humanize::of_many((pages - MOST_SETUPS) as u64, word);
         document.blocks.push(Block::Paragraph(
             format!("{more} left out here; {}.", source.elsewhere()).into(),
         ));
@@ -75,8 +99,8 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
         let mut all = source.session.profiles.iter().enumerate();
         all.find(|(_, profile)| profile.case.is_none_or(|case| case.setup == setup))
     });
-    blocks.push(Block::Heading(3, "Top operations".to_owned()));
     let Some((_, profile)) = profile else {
+        blocks.push(Block::Heading(3, TOP_OPERATIONS.to_owned()));
         blocks.push(Block::Paragraph(
             "– Not profiled: run powerband bench --profile, or import the profile of another tool."
                 .into(),
@@ -84,6 +108,26 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
         blocks.extend(opportunities(None, row));
         return blocks;
     };
+    blocks.extend(operations(source, profile, rules, row));
+    blocks
+}
+
+/// The page of a profile without a setup: another program measured it.
+fn profile_page(source: &Source<'_>, profile: &Profile, rules: &Rules) -> Vec<Block> {
+    let sentence = humanize::capital(&profiled::in_short(profile));
+    let mut blocks = vec![Block::Paragraph(format!("{sentence}.").into())];
+    blocks.extend(operations(source, profile, rules, None));
+    blocks
+}
+
+/// The top operations of a profile, and the optimisation opportunities that it shows.
+fn operations(
+    source: &Source<'_>,
+    profile: &Profile,
+    rules: &Rules,
+    row: Option<&CaseRow>,
+) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading(3, TOP_OPERATIONS.to_owned())];
     let operations = breakdown::add_up(profile, rules, Level::Operator);
     let operations = if operations.has_operators {
         operations

@@ -45,6 +45,15 @@ pub fn stated(reported: &Reported) -> Stated {
     let typical = reported
         .typical_ns
         .filter(|_| reported.samples_ns.is_empty());
+    let has_times = typical.is_some() || !reported.samples_ns.is_empty();
+    if !has_times && reported.generation.is_none() {
+        // Without a time of a run, other times are those of something else: of samples that wait for each other.
+        return Stated {
+            throughput_per_s: rate(reported),
+            objections: reported.objections.clone(),
+            ..Stated::default()
+        };
+    }
     Stated {
         typical_ns: typical.map(|ns| ns as f64),
         min_ns: named(&MIN),
@@ -155,6 +164,14 @@ mod tests {
         let load = &of("triton-perf-analyzer/inception-concurrency.csv")[0];
         assert_eq!(load.p99_ns, Some(21_018_000.0));
         assert_eq!((load.min_ns, load.mean_ns), (None, None));
+    }
+
+    #[test]
+    fn an_offline_run_states_its_rate_and_no_time_of_a_run() {
+        let run = &of("mlperf-loadgen/local-offline.mlperf_log_summary.txt")[0];
+        assert_eq!(run.throughput_per_s, Some(151.75));
+        assert!(!run.tells_spread() && run.mean_ns.is_none(), "{run:?}");
+        assert!(run.objections[0].contains("INVALID"));
     }
 
     #[test]

@@ -236,7 +236,7 @@ fn tool_word(name: &str) -> String {
 /// What was measured, each name a setup.
 fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
     let named = names(reported);
-    let mut points: Vec<Point> = with_times(reported).map(point).collect();
+    let mut points: Vec<Point> = with_results(reported).map(point).collect();
     points.sort_unstable();
     points.dedup();
     let mut limits = MeasureRule::of(PresetName::Quick);
@@ -278,20 +278,24 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
     }
 }
 
-fn with_times(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
-    let has_times = |one: &&Reported| {
-        !one.samples_ns.is_empty() || one.typical_ns.is_some() || one.generation.is_some()
+/// What became a case: times of runs or requests, or a rate alone, as of an offline scenario.
+fn with_results(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
+    let has_results = |one: &&Reported| {
+        !one.samples_ns.is_empty()
+            || one.typical_ns.is_some()
+            || one.generation.is_some()
+            || reported_stats::stated(one).throughput_per_s.is_some()
     };
     reported
         .iter()
-        .filter(has_times)
+        .filter(has_results)
         .filter(|one| !one.is_preparation)
 }
 
 /// What is measured, each name once.
 fn names(reported: &[Reported]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for one in with_times(reported) {
+    for one in with_results(reported) {
         if !names.contains(&one.name.as_str()) {
             names.push(&one.name);
         }
@@ -308,7 +312,7 @@ fn point(one: &Reported) -> Point {
 fn fill(session: &mut Session, reported: &[Reported]) {
     let names = names(reported);
     session.cases.clear();
-    for one in with_times(reported) {
+    for one in with_results(reported) {
         let Some(setup) = names.iter().position(|name| *name == one.name) else {
             continue;
         };
@@ -353,7 +357,7 @@ fn add(case: &mut Case, one: &Reported, stated: Stated) {
 
 /// Remarks on the results: what their program does not accept, then what is unknown.
 fn remarks(reported: &[Reported]) -> Vec<String> {
-    let objections = with_times(reported).flat_map(|one| {
+    let objections = with_results(reported).flat_map(|one| {
         let name = &one.name;
         one.objections.iter().map(move |objection| {
             format!("{name} is not accepted by the program that measured it: {objection}")
@@ -377,7 +381,7 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
             listed(reported, |one| has_one(one) && tells_spread(one)),
         ),
         (
-            "Reported without the time of a whole request, so there is no latency",
+            "Reported without the time of a run or request, so there is no latency",
             listed(reported, |one| {
                 one.samples_ns.is_empty() && one.typical_ns.is_none()
             }),
@@ -398,7 +402,7 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
 /// none is.
 fn listed(reported: &[Reported], is_meant: impl Fn(&Reported) -> bool) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
-    for one in with_times(reported).filter(|one| is_meant(one)) {
+    for one in with_results(reported).filter(|one| is_meant(one)) {
         if !names.contains(&one.name.as_str()) {
             names.push(&one.name);
         }
