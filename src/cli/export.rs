@@ -1,5 +1,6 @@
 //! `powerband export`: a figure, a session or a timeline as a file.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +11,7 @@ use super::args::ExportArgs;
 use super::compare::earlier_sessions;
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
-use powerband_core::domain::point::Point;
+use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
@@ -18,7 +19,7 @@ use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::provenance;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::stretch::Stretch;
-use powerband_findings::chart::figure::{self, Material, Part};
+use powerband_findings::chart::figure::{self, Drawing, Figure, Material, Part};
 use powerband_findings::export::figure_file::{self, FileKind, SCALES};
 use powerband_findings::export::style::{Style, Theme};
 use powerband_findings::export::{json, session_table};
@@ -99,6 +100,8 @@ fn chart(
     name: &str,
 ) -> anyhow::Result<Vec<u8>> {
     let figure = figure::find(name).map_err(anyhow::Error::msg)?;
+    let part = of_points(args, figure, session)?;
+    let session = part.as_ref();
     let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
     let (style, scale) = style(args)?;
     let is_history = figure.name == "history";
@@ -108,7 +111,10 @@ fn chart(
     } else {
         let most = if takes_several { args.against.len() } else { 1 };
         let given = args.against.iter().take(most);
-        let read = |path: &std::path::PathBuf| anyhow::Ok(session_file::read(path)?.session);
+        let read = |path: &std::path::PathBuf| {
+            let other = session_file::read(path)?.session;
+            anyhow::Ok(of_points(args, figure, &other)?.into_owned())
+        };
         given.map(read).collect::<anyhow::Result<Vec<Session>>>()?
     };
     if let Some(unused) = args.against.get(1).filter(|_| !takes_several) {
@@ -131,12 +137,12 @@ fn chart(
     }
     material.rules = Some(&rules);
     material.roofs = &roofs;
-    let points = session.cases.iter().map(|case| case.point);
-    let points: BTreeSet<Point> = points.collect();
-    material.point = args
-        .point
-        .one_of(points)
-        .map_err(|reason| anyhow!("{}: {reason}", session.name))?;
+    if !figure.is_of_sweep() {
+        material.point = args
+            .point
+            .one_of(points_of(session))
+            .map_err(|reason| anyhow!("{}: {reason}", session.name))?;
+    }
     material.options.limit_ns = args.limit;
     material.setup = setup(args, session)?;
     material.profile = profile_place(args)?;
@@ -150,6 +156,7 @@ fn chart(
     let drawing = figure
         .make(&material)
         .map_err(|why| anyhow!("{name} cannot be drawn: {why}"))?;
+    check_effects(figure, &mut material, &drawing)?;
     // The sessions of a history stand along its axis.
     let about = if is_history {
         session.model.name.clone()
@@ -158,6 +165,58 @@ fn chart(
         provenance::provenance_text(&sessions)
     };
     figure_file::bytes(&drawing, &about, &style, scale, kind).map_err(anyhow::Error::msg)
+}
+
+fn points_of(session: &Session) -> BTreeSet<Point> {
+    session.cases.iter().map(|case| case.point).collect()
+}
+
+/// The session with the points alone that are asked for, for a figure of a sweep: a map over two of its three
+/// dimensions, a curve at one sequence.
+fn of_points<'a>(
+    args: &ExportArgs,
+    figure: &Figure,
+    session: &'a Session,
+) -> anyhow::Result<Cow<'a, Session>> {
+    if !args.point.is_given() || !figure.is_of_sweep() {
+        return Ok(Cow::Borrowed(session));
+    }
+    let mut part = session.clone();
+    part.cases.retain(|case| args.point.takes(case.point));
+    part.plan.points.retain(|point| args.point.takes(*point));
+    if part.cases.is_empty() {
+        bail!(
+            "{}: there is no {}; there are {}",
+            session.name,
+            args.point.words(),
+            point::list(points_of(session))
+        );
+    }
+    Ok(Cow::Owned(part))
+}
+
+/// Refuses an option that changes nothing of the figure.
+fn check_effects(
+    figure: &Figure,
+    material: &mut Material<'_>,
+    drawing: &Drawing,
+) -> anyhow::Result<()> {
+    let is_same = |material: &Material<'_>| figure.make(material).as_ref() == Ok(drawing);
+    let limit_ns = material.options.limit_ns.take();
+    let is_idle = if limit_ns.is_some() && is_same(material) {
+        Some("--limit")
+    } else {
+        material.options.limit_ns = limit_ns;
+        let was_given = material.before.take().is_some();
+        (was_given && is_same(material)).then_some("--against")
+    };
+    if let Some(option) = is_idle {
+        bail!(
+            "{option} has no effect on the figure {}; leave it out",
+            figure.name
+        );
+    }
+    Ok(())
 }
 
 fn style(args: &ExportArgs) -> anyhow::Result<(Style, f64)> {

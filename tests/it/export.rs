@@ -137,6 +137,13 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
         &["there is no batch 64"],
     );
     fails(&["--chart", "breakdown", "--to", &svg], &["has no profile"]);
+    for option in [["--limit", "20ms"], ["--against", session.as_str()]] {
+        let idle = format!("{} has no effect on the figure samples", option[0]);
+        fails(
+            &[&["--chart", "samples", "--to", &svg], &option[..]].concat(),
+            &[&idle],
+        );
+    }
     fails(
         &[
             "--chart", "latency", "--preset", "page", "--theme", "dark", "--to", &svg,
@@ -151,6 +158,7 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
     assert!(!home.path("a.svg").exists() && !home.path("a.txt").exists());
     let help = home.run(&["export", "--help"]);
     assert!(help.out.contains("trade-off") && help.out.contains("over the batch size"));
+    assert!(help.out.contains("heat-map-efficiency  how"), "{help:#?}");
 }
 
 #[test]

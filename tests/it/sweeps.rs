@@ -67,6 +67,37 @@ fn a_product_is_measured_kept_and_compared() {
 }
 
 #[test]
+fn a_map_over_two_of_three_dimensions_is_drawn_at_a_size_of_the_third() {
+    let home = Home::new();
+    let dims = ["batch", "seq", "width"].map(Dim::Name);
+    let bytes = models::one_node("Relu", &[("x", FLOAT, &dims)], (FLOAT, &dims));
+    home.write("net.onnx", bytes);
+    let run = bench(
+        &home,
+        &[
+            "--batch",
+            "1,2",
+            "--sweep",
+            "seq=8,16",
+            "--sweep",
+            "width=4,32",
+            "--out",
+            "a.ron",
+        ],
+    );
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let map = |at: &str| {
+        let args = ["export", "a.ron", "--chart", "heat-map", "--at", at];
+        home.run(&[&args[..], &["--to", "map.json"]].concat())
+    };
+    let drawn = map("batch=1");
+    assert_eq!(drawn.status, Some(0), "{drawn:#?}");
+    let text = std::fs::read_to_string(home.path("map.json")).expect("a figure");
+    assert!(text.contains("seq") && text.contains("width"), "{text}");
+    map("batch=3").fails_saying(&["there is no batch 3"]);
+}
+
+#[test]
 fn pairs_go_together_and_names_are_given() {
     let home = home("time");
     let run = bench(

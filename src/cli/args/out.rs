@@ -101,8 +101,10 @@ fn limit(text: &str) -> Result<f64, String> {
 /// Every figure by its name, and examples.
 fn export_help() -> String {
     let mut text = "Figures:\n".to_owned();
+    let names = figure::ALL.iter().map(|figure| figure.name.len());
+    let width = names.max().unwrap_or_default() + 2;
     for figure in figure::ALL {
-        text.push_str(&format!("  {:<14}{}\n", figure.name, figure.shows));
+        text.push_str(&format!("  {:<width$}{}\n", figure.name, figure.shows));
     }
     text.push_str(
         "
@@ -128,7 +130,7 @@ Examples:
 Layouts:
   full         everything about one session [default for one]
   comparison   two sessions, case by case, with verdicts [default for two]
-  summary      a page for each setup: times, memory, top operations
+  summary      a page for each setup or imported profile: times, memory, top operations
   case-study   the optimisation steps from the first setup to the last
 
 An HTML file is complete: it loads nothing and runs no script. The pictures of NAME.md are SVG

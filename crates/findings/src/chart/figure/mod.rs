@@ -230,6 +230,12 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Whether it has all points of a sweep, and not one case.
+    pub fn is_of_sweep(&self) -> bool {
+        let curves = ["latency", "throughput", "efficiency", "energy", "memory"];
+        curves.contains(&self.name) || self.name.starts_with("heat-map")
+    }
+
     /// Makes it, or says in a sentence why it cannot be made.
     pub fn make(&self, material: &Material<'_>) -> Result<Drawing, String> {
         (self.make)(material)

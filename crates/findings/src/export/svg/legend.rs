@@ -14,6 +14,8 @@ const ROWS: usize = 4;
 const ROW: f64 = 1.65;
 /// Characters of a name at most.
 const LONGEST: usize = 44;
+/// And at least, however little room there is.
+const SHORTEST: usize = 12;
 
 /// The series or kinds of a legend.
 #[derive(Clone, Copy)]
@@ -129,12 +131,10 @@ fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
     let marker = marker_width(canvas);
     let more_width = canvas.letters.width("and 99,999 more", words.kind, size);
     let (mut x, mut row) = (0.0, 0);
-    for (place, item) in items.iter().enumerate() {
-        let clean = text_metrics::clean(item.name);
-        let name = humanize::shorten(&clean, LONGEST);
-        let most = (room - marker).max(size);
-        let name = canvas.letters.cut(&name, words.kind, size, most);
-        let width = marker + canvas.letters.width(&name, words.kind, size);
+    let width_of = |name: &str| canvas.letters.width(name, words.kind, size);
+    let names = shortened(items, (room - marker).max(size), width_of);
+    for (place, (item, name)) in items.iter().zip(names).enumerate() {
+        let width = marker + width_of(&name);
         let is_last = place + 1 == items.len();
         // In the last row there has to be room to say how many more there are.
         let spare = if row + 1 == ROWS && !is_last {
@@ -160,6 +160,23 @@ fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
     }
     placed.rows = row + 1;
     placed
+}
+
+/// The names of the entries, each no wider than the room, and different ones still different.
+fn shortened(items: &[Item<'_>], room: f64, width_of: impl Fn(&str) -> f64) -> Vec<String> {
+    let clean: Vec<String> = items
+        .iter()
+        .map(|item| text_metrics::clean(item.name))
+        .collect();
+    let clean: Vec<&str> = clean.iter().map(String::as_str).collect();
+    let mut letters = LONGEST;
+    loop {
+        let names = humanize::shorten_apart(&clean, letters);
+        if letters <= SHORTEST || names.iter().all(|name| width_of(name) <= room) {
+            return names;
+        }
+        letters -= 2;
+    }
 }
 
 fn marker_width(canvas: &Canvas) -> f64 {

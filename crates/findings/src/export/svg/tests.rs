@@ -488,3 +488,31 @@ fn knees_at_one_batch_are_both_named() {
         assert!(svg.contains(name), "{name}");
     }
 }
+
+#[test]
+fn long_names_of_a_legend_read_differently_where_they_differ() {
+    let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 2]);
+    for batch in [1, 2] {
+        measure_near(&mut session, 0, batch, 1_000 * batch as u64);
+        measure_near(&mut session, 1, batch, 2_000 * batch as u64);
+    }
+    let alike = "measured after the upgrade of the driver and with ".repeat(2);
+    session.plan.looks = ["one thread", "two threads"]
+        .map(|end| Look {
+            label: Some(format!(
+                "{alike}{end}, all of the rest as before it, nothing else"
+            )),
+            colour: None,
+        })
+        .to_vec();
+    for style in [Style::default(), Style::new(Preset::Column, Theme::Light)] {
+        let svg = write(&drawing(&session, "latency"), &style);
+        let legend = svg.split("class=\"legend\"").skip(1);
+        let names: Vec<&str> = legend
+            .filter_map(|rest| rest.split_once('>')?.1.split('<').next())
+            .collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        assert!(names.iter().all(|name| name.contains('…')), "{names:?}");
+        assert_ne!(names[0], names[1]);
+    }
+}
