@@ -249,6 +249,27 @@ fn one_thread_and_one_core_are_reasons() {
 }
 
 #[test]
+fn a_batch_size_leaves_other_dimensions_at_their_usual_sizes() {
+    let home = Home::new();
+    let args = [
+        "why",
+        "minilm",
+        "--setup",
+        "fake",
+        "--batch",
+        "1",
+        "--rounds",
+        "3",
+        "--no-roofs",
+        "--json",
+    ];
+    let run = home.run(&args);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let answer = run.json();
+    assert_eq!(answer["point"]["sequence"], 128, "{answer:#}");
+}
+
+#[test]
 fn questions_without_an_answer_are_refused() {
     let home = Home::new();
     let bench = [

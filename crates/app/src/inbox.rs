@@ -13,7 +13,7 @@ use super::history::Followed;
 use super::journey::ComparedSteps;
 use super::kernels::{self, Found};
 use super::machine::EngineState;
-use super::plan::{Draft, Sources};
+use super::plan::{CheckSubject, Draft, Sources};
 use super::screen::Screen;
 use super::sessions::{Findings, SessionId};
 use super::timeline::{Measured, OpenTrace, TraceId};
@@ -31,6 +31,7 @@ use powerband_findings::analysis::instances::Instances;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::timeline::find::Hits;
 use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_measure::runner::plan_check::PlanCheck;
 use powerband_store::journal::Living;
 use powerband_store::library::{Scanned, Stamp};
 use powerband_store::trash::Discarded;
@@ -118,6 +119,8 @@ pub enum PlanMessage {
     Found(Result<Box<Draft>, String>),
     /// Facts of a model.
     Model(String, Result<Box<ModelSummary>, String>),
+    /// What a run would refuse of a plan; and the message of an internal error, where there was one.
+    Checked(Box<(CheckSubject, PlanCheck)>, Option<String>),
     /// Saved plans.
     Saved(Vec<(PathBuf, Draft)>),
 }

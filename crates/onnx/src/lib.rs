@@ -18,6 +18,7 @@ pub mod input_values;
 pub mod inspect;
 mod known_sizes;
 pub mod ort_profile;
+pub mod outline;
 pub mod pb;
 pub mod proto;
 pub mod rewrite;

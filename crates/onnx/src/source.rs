@@ -96,6 +96,34 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
     if let Some(model) = zoo::find(name_or_path) {
         return open_zoo(model, cache_dir);
     }
+    let decoded = decode_file(name_or_path)?;
+    let path = Path::new(name_or_path);
+    let name = path.file_stem().map_or_else(
+        || name_or_path.to_owned(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    let (bytes, data) = (decoded.bytes, decoded.data);
+    Ok(ModelFile {
+        path: path.to_owned(),
+        name,
+        proto: decoded.proto,
+        sha256: sha256_with(&bytes, &data)
+            .map_err(|(path, source)| ExternalError::Io { source, path })?,
+        data,
+        seen: decoded.seen,
+    })
+}
+
+/// A file of the user's as it was read, without weights that stand in files beside it.
+pub(crate) struct DecodedFile {
+    bytes: Vec<u8>,
+    pub proto: ModelProto,
+    data: Vec<PathBuf>,
+    pub seen: SeenFiles,
+}
+
+/// Reads a file by its path.
+pub(crate) fn decode_file(name_or_path: &str) -> Result<DecodedFile, SourceError> {
     let path = Path::new(name_or_path);
     if is_bare_word(name_or_path) && !path.exists() {
         return Err(SourceError::Unknown {
@@ -107,16 +135,9 @@ pub fn open(name_or_path: &str, cache_dir: &Path) -> Result<ModelFile, SourceErr
     let mut proto = file::decode(path, &bytes)?;
     let data = external::settle(&mut proto, path)?;
     let seen = seen.and(SeenFiles::now(data.iter().map(PathBuf::as_path)));
-    let name = path.file_stem().map_or_else(
-        || name_or_path.to_owned(),
-        |stem| stem.to_string_lossy().into_owned(),
-    );
-    Ok(ModelFile {
-        path: path.to_owned(),
-        name,
+    Ok(DecodedFile {
+        bytes,
         proto,
-        sha256: sha256_with(&bytes, &data)
-            .map_err(|(path, source)| ExternalError::Io { source, path })?,
         data,
         seen,
     })

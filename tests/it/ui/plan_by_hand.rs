@@ -117,3 +117,47 @@ fn a_network_is_chosen_from_the_list() {
     assert_eq!(desk.value("Model"), "densenet121");
     desk.see("7,978,856 parameters");
 }
+
+#[test]
+fn a_name_goes_with_its_model_unless_it_was_typed() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    desk.click("Ready-made plan DenseNet-121 suite");
+    assert_eq!(desk.value("Name"), "DenseNet-121 suite");
+    desk.fill("Model", "resnet18@cifar");
+    assert_eq!(desk.value("Name"), "");
+    desk.fill("Name", "Mine");
+    desk.fill("Model", "resnet50");
+    assert_eq!(desk.value("Name"), "Mine");
+}
+
+#[test]
+fn a_ready_made_plan_says_that_it_replaced_ones_own_and_gives_it_back() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    desk.click("Ready-made plan DenseNet-121 suite");
+    let replaced = "replaced yours, which was not saved";
+    assert!(!desk.sees(replaced), "there was none of one's own");
+    desk.click("New plan");
+    desk.fill("Batch sizes", "3, 5");
+    let own = desk.app().planner.draft.clone();
+    desk.click("Ready-made plan ResNet-50 case study");
+    desk.see("The plan ResNet-50 case study replaced yours, which was not saved");
+    let undo = desk
+        .app()
+        .notices
+        .up()
+        .find(|notice| notice.text.contains(replaced));
+    let (name, action) = undo
+        .and_then(|notice| notice.offer.clone())
+        .expect("an offer");
+    assert_eq!(name, "Undo");
+    desk.act(action);
+    assert_eq!(desk.app().planner.draft, own);
+    assert!(!desk.sees(replaced));
+    // After another step, Undo would undo that.
+    desk.click("Ready-made plan ResNet-50 case study");
+    desk.see(replaced);
+    desk.click("Batch 2, add");
+    assert!(!desk.sees(replaced));
+}

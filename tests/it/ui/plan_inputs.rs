@@ -1,6 +1,9 @@
-//! What inputs are filled with, in *Plan*: said below the model, and chosen in a field.
+//! What inputs are filled with, in *Plan*: said below the model, and chosen in a field; sizes that they cannot have.
 
-use powerband_app::plan::ModelFacts;
+use std::collections::BTreeSet;
+
+use egui_kittest::kittest::NodeT as _;
+use powerband_app::plan::{ModelFacts, PlanCheck};
 use powerband_core::domain::fill::Fill;
 
 use super::Desk;
@@ -39,4 +42,58 @@ fn the_plan_says_what_inputs_are_filled_with_and_takes_another_choice() {
         "cannot read the input \"input_ids=nines\": \"nines\" is no way to fill an input. Write it as \
          NAME=zeros, ones, a number, range, random:LOW..HIGH or FILE.npy",
     );
+}
+
+/// Waits until it is known what a run of the plan as it stands would refuse.
+fn checked(desk: &mut Desk, what: &str, is_it: fn(&PlanCheck) -> bool) {
+    desk.until(what, |app| {
+        let plan = app.planned();
+        let check = plan.as_ref().and_then(|plan| app.plan_check(plan));
+        check.is_some_and(is_it)
+    });
+    desk.steps(2);
+}
+
+#[test]
+fn a_length_beyond_the_positions_of_a_network_is_refused_before_its_run() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.press("Ctrl+2");
+    desk.fill("Model", "minilm");
+    checked(&mut desk, "sizes are refused", |check| {
+        !check.sizes.is_empty()
+    });
+    let refusal = "which has 512: choose a smaller sequence";
+    let can_be_added = |desk: &Desk, size: usize| {
+        let chip = desk.get(&format!("sequence {size}, add"));
+        !chip.accesskit_node().is_disabled()
+    };
+    assert!(can_be_added(&desk, 512));
+    assert!(!can_be_added(&desk, 1_024) && !can_be_added(&desk, 2_048));
+
+    desk.fill("Sweep", "sequence=128,2048");
+    checked(&mut desk, "cases are refused", |check| {
+        !check.cases.is_empty()
+    });
+    desk.see(refusal);
+    let plan = desk.app().planned().expect("a plan");
+    let none = BTreeSet::new();
+    let estimate = desk.app().estimate(&plan, &none);
+    assert_eq!(2 * estimate.cases, plan.cases().len(), "128 alone is run");
+    assert_eq!(desk.app().plan_obstacle(), None);
+
+    desk.fill("Sweep", "sequence=2048");
+    checked(&mut desk, "the plan is refused", |check| {
+        check.whole.is_some()
+    });
+    desk.see(refusal);
+    let start = desk.get("Start the run");
+    assert!(start.accesskit_node().is_disabled());
+    desk.press("Ctrl+Enter");
+    assert!(desk.app().run.is_none(), "it does not begin");
+
+    desk.fill("Sweep", "sequence=512");
+    checked(&mut desk, "nothing is refused", |check| {
+        check.whole.is_none() && check.cases.is_empty()
+    });
+    assert!(!desk.get("Start the run").accesskit_node().is_disabled());
 }

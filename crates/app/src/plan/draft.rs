@@ -13,6 +13,7 @@ use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text
 use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
+use powerband_core::domain::session_name;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sweep::{self, SweepError};
 use powerband_measure::runner::planning::DEFAULT_BATCHES;
@@ -49,6 +50,9 @@ pub enum Requests {
 pub struct Draft {
     /// Name of the session; empty for the model's.
     pub name: String,
+    /// Whether the name came with a plan for its model, and goes when the model is changed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub name_goes_with_model: bool,
     /// A built-in network or a file.
     pub model: String,
     /// Ways to run it; none for every engine that is here.
@@ -98,6 +102,7 @@ impl Default for Draft {
     fn default() -> Self {
         Self {
             name: String::new(),
+            name_goes_with_model: false,
             model: "resnet50".to_owned(),
             setups: Vec::new(),
             batches: "1, 2, 4, 8, 16".to_owned(),
@@ -132,8 +137,10 @@ impl Draft {
                 session.name
             ));
         }
+        let made = session_name::of_plan(&session.model.name, &session.plan);
         Ok(Self::of_request(&RunRequest {
-            name: Some(session.name.clone()),
+            // A name that was made is made anew, by what the plan is then.
+            name: Some(session.name.clone()).filter(|name| *name != made),
             ..RunRequest::of(&session.plan)
         }))
     }
@@ -150,6 +157,7 @@ impl Draft {
         let (batches, sweeps) = sweep_fields(points);
         Self {
             name: request.name.clone().unwrap_or_default(),
+            name_goes_with_model: request.name.is_some(),
             model: request.model.clone(),
             setups: request
                 .setups

@@ -38,8 +38,17 @@ fn is_typed(name: &str) -> bool {
 /// Carries a change out.
 pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
     match edit {
-        PlanEdit::Name(name) => draft.name = name,
-        PlanEdit::Model(model) => draft.model = model,
+        PlanEdit::Name(name) => {
+            draft.name = name;
+            draft.name_goes_with_model = false;
+        }
+        PlanEdit::Model(model) => {
+            if draft.name_goes_with_model && draft.model != model {
+                draft.name.clear();
+                draft.name_goes_with_model = false;
+            }
+            draft.model = model;
+        }
         PlanEdit::Batches(batches) => draft.batches = batches,
         PlanEdit::ToggleBatch(batch) => toggle_batch(draft, batch),
         PlanEdit::Sweeps(sweeps) => draft.sweeps = sweeps,

@@ -1,6 +1,7 @@
 //! The plan: a draft with undo, saved plans, and facts of the model.
 
 pub(crate) mod action;
+mod check;
 pub(crate) mod commands;
 mod completion;
 mod draft;
@@ -30,10 +31,13 @@ use powerband_core::domain::sizes::{self, SizeError};
 use powerband_measure::engines;
 pub use powerband_measure::engines::Takes;
 use powerband_measure::runner::ladders;
+pub use powerband_measure::runner::plan_check::PlanCheck;
 use powerband_onnx::zoo;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;
+pub use check::CheckSubject;
+use check::Checking;
 pub use completion::Completion;
 pub use draft::{Draft, DraftSetup, Fault, Field, Requests};
 use edit::{Typing, apply, typing};
@@ -80,6 +84,8 @@ pub struct Planner {
     pub more: Option<usize>,
     /// The matrix, while it is shown.
     pub matrix: Option<Matrix>,
+    /// What a run would refuse.
+    checking: Checking,
     undo: Vec<Draft>,
     redo: Vec<Draft>,
     /// The text field of the last change: further letters in it are the same step.
@@ -95,8 +101,8 @@ impl Planner {
         }
     }
 
-    /// Why the plan cannot be run as it stands, as far as is known.
-    pub fn obstacle(&self) -> Option<String> {
+    /// Why the plan cannot be run, by what is typed and what is known of its model.
+    fn obstacle(&self) -> Option<String> {
         match (self.draft.request(), &self.facts) {
             (Err(faults), _) => faults.into_iter().next().map(|fault| fault.text),
             (Ok(_), ModelFacts::Refused(reason)) => Some(reason.clone()),

@@ -314,9 +314,17 @@ fn care(app: &App) -> Vec<Offered> {
             PlanEdit::ToggleBatch(batch),
         )
     }));
+    let planned_now = app.planned();
+    let check = planned_now.as_ref().and_then(|plan| app.plan_check(plan));
     for dimension in app.planner.swept_dimensions() {
         let name = &dimension.name;
-        offered.extend(dimension.offered.map(|size| {
+        let can_be_had = |size: &usize| {
+            let refused = check.map(|check| &check.sizes);
+            dimension.sizes.contains(size)
+                || refused.is_none_or(|sizes| !sizes.contains_key(&(name.clone(), *size)))
+        };
+        let sizes = dimension.offered.into_iter().filter(can_be_had);
+        offered.extend(sizes.map(|size| {
             let doing = if dimension.sizes.contains(&size) {
                 "without"
             } else {

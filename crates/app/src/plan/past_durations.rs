@@ -20,9 +20,11 @@ pub(crate) struct Learned {
 }
 
 impl App {
-    /// How long a plan will take where some setups, by their places, cannot run.
+    /// How long a plan will take where some setups, by their places, cannot run; without points that its network
+    /// cannot take.
     pub fn estimate(&self, plan: &Plan, refused: &BTreeSet<usize>) -> Estimate {
-        plan_estimate::estimate(plan, refused, &self.learned.known)
+        let plan = self.without_refused_points(plan);
+        plan_estimate::estimate(&plan, refused, &self.learned.known)
     }
 
     /// Looks into the newest sessions of what may be measured next, where they are others than before. Never

@@ -29,6 +29,16 @@ impl Planner {
         !self.draft.sweeps.is_empty() || !self.swept_dimensions().is_empty()
     }
 
+    /// The sizes that a click adds.
+    pub(super) fn offered_sizes(&self) -> Vec<(String, usize)> {
+        let dimensions = self.swept_dimensions().into_iter();
+        let sizes = dimensions.flat_map(|dimension| {
+            let offered = dimension.offered.into_iter();
+            offered.map(move |size| (dimension.name.clone(), size))
+        });
+        sizes.collect()
+    }
+
     /// The dimensions beside the batch: those that the model leaves open, or the lengths of requests where a setup
     /// generates, and those that the plan has.
     pub fn swept_dimensions(&self) -> Vec<SweptDim> {

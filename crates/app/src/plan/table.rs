@@ -5,6 +5,7 @@ use std::hash::{Hash as _, Hasher as _};
 
 use crate::App;
 use crate::screen::Screen;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Plan;
 use powerband_findings::analysis::plan_estimate::{self, CaseEstimate};
 use powerband_findings::tables::planned::{self, PlannedCase};
@@ -21,6 +22,7 @@ impl App {
         let Some(plan) = self.planned() else {
             return self.tables.remove(ID);
         };
+        self.check_plan_if_wanted(&plan);
         let cases = self.planned_cases(&plan);
         let mark = mark(&cases);
         if self.tables.mark(ID) != mark {
@@ -33,12 +35,15 @@ impl App {
     fn planned_cases(&self, plan: &Plan) -> Vec<PlannedCase> {
         let refused = self.machine.refused(plan);
         let known = &self.learned.known;
-        let estimates = plan_estimate::case_estimates(plan, &refused, known);
+        let shorter = self.without_refused_points(plan);
+        let estimates = plan_estimate::case_estimates(&shorter, &refused, known);
         // In the order of the plan, without the cases that cannot run.
         let mut estimates = estimates.into_iter().peekable();
-        let reason_of = |setup: usize| {
-            let setup = plan.setups.get(setup);
-            setup.and_then(|setup| self.machine.refusal(setup))
+        let reason_of = |case: CaseKey| {
+            let setup = plan.setups.get(case.setup);
+            let refusal = setup.and_then(|setup| self.machine.refusal(setup));
+            let of_network = || self.refused_case(plan, case).map(str::to_owned);
+            refusal.or_else(of_network).unwrap_or_default()
         };
         let cases = plan.cases().into_iter();
         cases
@@ -52,7 +57,8 @@ impl App {
                 rounds: plan.measure.rounds,
                 estimate: estimates
                     .next_if(|estimate| estimate.case == case)
-                    .ok_or_else(|| reason_of(case.setup).unwrap_or_default()),
+                    .filter(|_| self.refused_case(plan, case).is_none())
+                    .ok_or_else(|| reason_of(case)),
             })
             .collect()
     }

@@ -1,6 +1,7 @@
 //! Actions on the plan, and the results of reading for it.
 
 use super::{Draft, MatrixEdit, ModelFacts, PlanEdit, saved, work};
+use crate::action::Action;
 use crate::inbox::{Message, PlanMessage};
 use crate::notices::Weight;
 use crate::option_names::without_options;
@@ -8,9 +9,23 @@ use crate::screen::Screen;
 use crate::{App, Ask, Output, library};
 use powerband_measure::runner::ladders;
 
+/// What the notice offers after a plan was replaced.
+const UNDO: Action = Action::Plan(PlanEdit::Undo);
+
 impl App {
     pub(crate) fn plan(&mut self, edit: PlanEdit) {
         let model = self.planner.draft.model.clone();
+        if !matches!(
+            edit,
+            PlanEdit::ChooseModel
+                | PlanEdit::ChoosePath(..)
+                | PlanEdit::More(_)
+                | PlanEdit::Keep
+                | PlanEdit::Forget(_)
+        ) {
+            // The step that the notice undoes is the last one no more.
+            self.notices.settle(|action| *action == UNDO);
+        }
         match &edit {
             PlanEdit::ChooseModel => self.outputs.push(Output::Ask(Ask::Model)),
             PlanEdit::ChoosePath(setup, key) => {
@@ -26,19 +41,18 @@ impl App {
             PlanEdit::Use(path) => {
                 let kept = self.planner.kept.iter().find(|(kept, _)| kept == path);
                 if let Some((_, draft)) = kept {
-                    let draft = draft.clone();
-                    self.planner.replace(draft);
+                    self.replace_plan(draft.clone());
                 }
             }
             PlanEdit::Ladder(id) => {
                 if let Ok(ladder) = ladders::find(id) {
                     let request = ladder.request(&self.machine.here());
-                    self.planner.replace(Draft::of_request(&request));
+                    self.replace_plan(Draft::of_request(&request));
                 }
             }
             PlanEdit::First => {
                 let request = self.first_request();
-                self.planner.replace(Draft::of_request(&request));
+                self.replace_plan(Draft::of_request(&request));
             }
             PlanEdit::Forget(path) => {
                 let (path, paths) = (path.clone(), self.place.paths.clone());
@@ -68,6 +82,19 @@ impl App {
         }
     }
 
+    /// Puts another plan in place of the one that is typed, and says so where that is nowhere else.
+    fn replace_plan(&mut self, draft: Draft) {
+        let own = &self.planner.draft;
+        let is_saved = self.planner.kept.iter().any(|(_, kept)| kept == own);
+        let is_lost = !is_saved && *own != draft && *own != Draft::default();
+        let title = saved::title(&draft);
+        self.planner.replace(draft);
+        if is_lost {
+            let text = format!("The plan {title} replaced yours, which was not saved");
+            self.offer(Weight::Info, text, "Undo", UNDO);
+        }
+    }
+
     pub(crate) fn plan_message(&mut self, message: PlanMessage) {
         match message {
             PlanMessage::Model(name, facts) => {
@@ -77,6 +104,7 @@ impl App {
                 }
             }
             PlanMessage::Found(found) => self.plan_found(found.map(|draft| *draft)),
+            PlanMessage::Checked(found, broken) => self.plan_checked(*found, broken),
             PlanMessage::Saved(plans) => self.planner.kept = plans,
         }
     }
@@ -85,7 +113,7 @@ impl App {
     pub(crate) fn plan_found(&mut self, found: Result<Draft, String>) {
         match found {
             Ok(draft) => {
-                self.planner.replace(draft);
+                self.replace_plan(draft);
                 self.screen = Screen::Plan;
                 self.inspect_model();
             }

@@ -69,7 +69,7 @@ impl App {
 
     /// Says why the plan cannot be run, if it cannot.
     fn refuses_plan(&mut self) -> bool {
-        let Some(reason) = self.planner.obstacle().filter(|_| !self.is_running()) else {
+        let Some(reason) = self.plan_obstacle().filter(|_| !self.is_running()) else {
             return false;
         };
         self.say(

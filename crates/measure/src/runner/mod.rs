@@ -2,6 +2,7 @@
 //! which worker.
 
 pub mod again;
+mod case_inputs;
 pub mod control;
 pub mod default_benchmark;
 pub mod experiments;
@@ -11,6 +12,7 @@ pub mod importing;
 mod input_specs;
 pub mod installation;
 pub mod ladders;
+pub mod plan_check;
 pub mod planning;
 pub mod precision;
 pub mod prepare;

@@ -9,6 +9,7 @@ use crate::engines::generate::generates;
 use crate::engines::{self, Engine};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
@@ -52,8 +53,19 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
 /// `inputs` are those of the model, or empty while they are not known; `rate_hz` is how often devices are
 /// read. Without a seed in the request the seed is 0.
 pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f64) -> Plan {
-    let points = generating::with_lengths(points(&request, inputs), &setups);
-    let points = with_usual_lengths(points, &request, inputs);
+    let completed = |points| {
+        let points = generating::with_lengths(points, &setups);
+        with_usual_lengths(points, &request, inputs)
+    };
+    let points = completed(points(&request, inputs));
+    // Experiments are on a case of the plan, so their point has the sizes that it has there.
+    let experiments = request.experiments.clone().map(|asked| Experiments {
+        point: completed(vec![asked.point])
+            .first()
+            .copied()
+            .unwrap_or(asked.point),
+        ..asked
+    });
     let mut rules = request
         .rules
         .unwrap_or_else(|| preset_rules(request.preset, &setups));
@@ -108,7 +120,7 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         keeping: request.keeping,
         judging: request.judging,
         profiling: request.profiling,
-        experiments: request.experiments.clone(),
+        experiments,
     }
 }
 
@@ -232,6 +244,32 @@ mod tests {
             ["batch 1, past 0, sequence 64"]
         );
         assert_eq!(points(&at("mine.onnx", one), &text), ["batch 1"]);
+    }
+
+    #[test]
+    fn experiments_are_on_the_point_that_the_plan_measures() {
+        let input = Port {
+            name: "input_ids".to_owned(),
+            element: ElementType::I64,
+            dims: ["batch", "sequence"]
+                .map(|dim| Dim::Named(dim.to_owned()))
+                .to_vec(),
+        };
+        let point = Point::of_batch(4);
+        let request = RunRequest {
+            points: Some(vec![point]),
+            experiments: Some(Experiments {
+                setup: 0,
+                point,
+                tried: Vec::new(),
+                untried: Vec::new(),
+            }),
+            ..RunRequest::new("minilm")
+        };
+        let plan = plan(request, Vec::new(), &[input], 10.0);
+        let measured = Point::of_batch(4).with(SEQUENCE, USUAL_LENGTH);
+        assert_eq!(plan.points, [measured]);
+        assert_eq!(plan.experiments.map(|asked| asked.point), Some(measured));
     }
 
     #[test]

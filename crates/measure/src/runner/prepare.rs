@@ -4,8 +4,9 @@
 //! Blocks while Pythons are asked where their libraries are.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::case_inputs::{CaseInputs, Network};
 use super::installation::Installation;
 use super::prepare_error::PrepareError;
 use super::programs::Origin;
@@ -14,66 +15,24 @@ use super::run::judging::Reference;
 use super::run::{Earlier, PreparedRun};
 use super::variants::{Chosen, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
-use super::{generating, input_specs, planning, precision, programs, shape_trial};
-use crate::engines::generate::{Generate, generates};
+use super::{case_inputs, input_specs, planning, precision, programs, shape_trial};
 use crate::engines::{self, Needs};
 use crate::roofs::kept;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
 use crate::worker::remote::files::ModelFiles;
 use crate::worker::transport::Machine;
-use crate::worker::{probe, profilers, transport};
+use crate::worker::{probe, transport};
 use powerband_core::base::clock;
-use powerband_core::base::humanize;
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::Beginning;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::{ModelRef, Port};
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
-use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
-use powerband_onnx::pb::ModelProto;
-use powerband_onnx::samples;
-use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
-
-/// Whether the inputs for comparing outputs are there and fit, before anything is measured.
-fn check_samples(request: &RunRequest, inputs: &Inputs) -> Result<(), PrepareError> {
-    let samples = request
-        .judging
-        .as_ref()
-        .and_then(|judging| judging.samples.as_ref());
-    let specs = inputs
-        .iter()
-        .find_map(|(case, specs)| Some((case, specs.as_ref().ok()?)));
-    let (Some(samples), Some((case, specs))) = (samples, specs) else {
-        return Ok(());
-    };
-    let refused = |error: samples::SampleError| PrepareError::Samples(error.to_string());
-    let set = samples::open(Path::new(samples)).map_err(refused)?;
-    let set = set.for_inputs(specs).map_err(refused)?;
-    if set.items.len() < case.point.batch() {
-        let found = humanize::of_many(set.items.len() as u64, "input");
-        return Err(PrepareError::Samples(format!(
-            "{samples} holds {found}, fewer than one batch of {}",
-            case.point.batch()
-        )));
-    }
-    Ok(())
-}
-
-/// Whether the profiler that is wanted is here, before anything is measured.
-fn check_profiler(request: &RunRequest) -> Result<(), PrepareError> {
-    match request.profiling.and_then(profilers::find) {
-        Some(wrapper) => profilers::program(wrapper)
-            .map(|_| ())
-            .map_err(PrepareError::Profiler),
-        None => Ok(()),
-    }
-}
 
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
@@ -85,7 +44,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         engines::check(setup)?;
     }
     let not_remembered = programs::check(&place.paths, &request.setups, request.programs)?;
-    check_profiler(request)?;
+    case_inputs::check_profiler(request.profiling)?;
     let model = source::open(&request.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
     let sizes = request.input_sizes();
@@ -100,14 +59,15 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         plan.seed = clock::entropy() & 0xffff_ffff;
     }
     let variants = variants(place, &model, &sizes, &mut chosen)?;
-    let mut inputs = resolve_inputs(&model, &ports, &variants, &plan, &sizes)
+    let network = Network {
+        proto: &model.proto,
+        ports: &ports,
+        batch_axis: &sizes.batch_axis,
+    };
+    let own = variants.iter();
+    let own = own.map(|(setup, variant)| (*setup, variant.network()));
+    let CaseInputs { inputs, requests } = CaseInputs::find(&plan, &network, &own.collect())
         .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
-    let requests = take_requests(&mut inputs, &plan, |setup| {
-        variants
-            .get(&setup)
-            .map_or(&model.proto, |variant| &variant.file.proto)
-    })?;
-    check_samples(request, &inputs)?;
     let mut warnings = notices(&ports, &axes, &plan, &chosen);
     warnings.extend(not_remembered);
     let models = (0..plan.setups.len()).map(|setup| model_files(&model, variants.get(&setup)));
@@ -312,84 +272,6 @@ fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Ve
             .push("With one round the cases do not take turns; compare them with care.".to_owned());
     }
     warnings
-}
-
-type Inputs = BTreeMap<CaseKey, Result<Vec<TensorSpec>, String>>;
-
-/// Each case's inputs. Where none fits, the run would measure nothing, which is an error.
-fn resolve_inputs(
-    model: &ModelFile,
-    ports: &[Port],
-    variants: &BTreeMap<usize, Variant>,
-    plan: &Plan,
-    sizes: &InputSizes,
-) -> Result<Inputs, PrepareError> {
-    let mut inputs = Inputs::new();
-    let mut first_error = None;
-    let own = input_specs::values(&model.proto, ports, sizes);
-    let makes_tokens = plan.setups.iter().any(generates);
-    for (setup, spec) in plan.setups.iter().enumerate() {
-        // The sizes of requests are not dimensions of the network.
-        if generates(spec) {
-            continue;
-        }
-        let variant = variants.get(&setup);
-        // A network that was rewritten is fed as it was before.
-        let others = variant.filter(|_| spec.own_model().is_some());
-        let others =
-            others.map(|variant| input_specs::values(&variant.file.proto, &variant.ports, sizes));
-        let values = others.as_ref().unwrap_or(&own);
-        let ports = variant.map_or(ports, |variant| variant.ports.as_slice());
-        let sizes = InputSizes {
-            batch_axis: variant.map_or(&sizes.batch_axis, |v| &v.batch_axis).clone(),
-            ..sizes.clone()
-        };
-        for &point in &plan.points {
-            let resolved = match values {
-                Ok(values) => input_specs::resolve(values, ports, point, &sizes).map_err(|error| {
-                    let text = error.to_string();
-                    first_error.get_or_insert(error);
-                    text
-                }),
-                Err(error) => Err(error.to_string()),
-            };
-            inputs.insert(CaseKey { setup, point }, resolved);
-        }
-    }
-    // Requests to a language model may be cases yet.
-    if makes_tokens || inputs.values().any(Result::is_ok) {
-        return Ok(inputs);
-    }
-    match (first_error, own) {
-        (Some(error), _) | (None, Err(error)) => Err(error),
-        (None, Ok(_)) => Ok(inputs),
-    }
-}
-
-/// What requests to a language model the cases are; what stands for them, or why there are none, goes into
-/// `inputs`. Where nothing at all can be measured for that reason, it is an error.
-fn take_requests<'a>(
-    inputs: &mut Inputs,
-    plan: &Plan,
-    model_of: impl Fn(usize) -> &'a ModelProto,
-) -> Result<BTreeMap<CaseKey, Generate>, PrepareError> {
-    let mut requests = BTreeMap::new();
-    let mut first_error = None;
-    for (case, request) in generating::requests(plan, model_of) {
-        let input = request.map(|generate| {
-            let input = generating::prompt_input(&generate);
-            requests.insert(case, generate);
-            vec![input]
-        });
-        if let Err(reason) = &input {
-            first_error.get_or_insert_with(|| reason.clone());
-        }
-        inputs.insert(case, input);
-    }
-    match first_error {
-        Some(reason) if inputs.values().all(Result::is_err) => Err(PrepareError::Requests(reason)),
-        _ => Ok(requests),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::case_inputs::Network;
 use super::installation::Installation;
 use super::precision::{self, Converted};
 use super::prepare_error::PrepareError;
@@ -38,6 +39,17 @@ pub(super) struct Variant {
     pub ports: Vec<Port>,
     /// Which dimensions of its inputs are the batch, as the user would say it.
     pub batch_axis: Vec<InputAxis>,
+}
+
+impl Variant {
+    /// It as the network that a setup's cases feed.
+    pub(super) fn network(&self) -> Network<'_> {
+        Network {
+            proto: &self.file.proto,
+            ports: &self.ports,
+            batch_axis: &self.batch_axis,
+        }
+    }
 }
 
 /// The models of their own that setups have, by the setup's place in the plan: others than the plan's, or

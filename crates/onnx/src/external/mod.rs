@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use thiserror::Error;
 
-use super::pb::tensor_proto::DataLocation;
+use super::pb::tensor_proto::{DataLocation, DataType};
 use super::pb::{
     AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, StringStringEntryProto,
     TensorProto,
@@ -149,6 +149,25 @@ pub fn settle(model: &mut ModelProto, path: &Path) -> Result<Vec<PathBuf>, Exter
     found.sort();
     found.dedup();
     Ok(found)
+}
+
+/// Takes the numbers of long tensors out of a model, except integers, which say how far indices reach.
+///
+/// For questions about shapes and axes of a model that is kept for long.
+pub(crate) fn drop_weights(model: &mut ModelProto) {
+    let kept = [DataType::Int64 as i32, DataType::Int32 as i32];
+    let dropped = visit(model, &mut |tensor| {
+        if proto::tensor_elements(tensor) > proto::SHORT && !kept.contains(&tensor.data_type) {
+            *tensor = TensorProto {
+                name: std::mem::take(&mut tensor.name),
+                dims: std::mem::take(&mut tensor.dims),
+                data_type: tensor.data_type,
+                ..TensorProto::default()
+            };
+        }
+        Ok(())
+    });
+    debug_assert!(dropped.is_ok(), "nothing is read");
 }
 
 /// Reads all weights into the model, which needs no other file then.

@@ -11,7 +11,7 @@ mod sweeps;
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::gui::icon;
-use crate::gui::theme::{self, space, text};
+use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Run};
@@ -169,7 +169,7 @@ fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let obstacle = app.planner.obstacle();
+    let obstacle = app.plan_obstacle();
     let reason = if app.is_running() {
         Some("a run is in progress")
     } else {
@@ -344,6 +344,12 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
         label::quiet(ui, "Fix the marked fields.");
         return;
     };
+    let check = app.plan_check(&plan);
+    if let Some(reason) = check.and_then(|check| check.whole.as_ref()) {
+        label::trouble(ui, reason);
+        return;
+    }
+    let plan = app.without_refused_points(&plan);
     let refused = app.machine.refused(&plan);
     let estimate = app.estimate(&plan, &refused);
     if estimate.cases == 0 && !refused.is_empty() {
@@ -378,6 +384,11 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     if !refused.is_empty() {
         let left_out = humanize::of_many(refused.len() as u64, "setup");
         label::quiet(ui, &format!("Without {left_out} that cannot run here."));
+    }
+    let cases = check.map_or(0, |check| check.cases.len());
+    if let Some(reason) = check.and_then(|check| check.cases.values().next()) {
+        let left_out = humanize::of_many(cases as u64, "case");
+        label::quiet(ui, &format!("Without {left_out}: {reason}."));
     }
 }
 
@@ -419,18 +430,22 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
         label::quiet(ui, "None yet. Save puts this plan here.");
     }
     for (path, draft) in &app.planner.kept {
+        let title = saved::title(draft);
+        let discard = format!("Discard plan {title}");
         ui.horizontal(|ui| {
-            let title = saved::title(draft);
-            if ui
-                .button(&title)
-                .accessible_name(format!("Use plan {title}"))
-                .clicked()
-            {
+            // The name is cut before what stands behind it.
+            let room = (ui.available_width() - size::CONTROL - space::SMALL).max(40.0);
+            let name = egui::Button::new(&title).truncate();
+            let shown = ui.scope(|ui| {
+                ui.set_max_width(room);
+                ui.add(name)
+            });
+            let named = shown.inner.accessible_name(format!("Use plan {title}"));
+            if named.on_hover_text(&title).clicked() {
                 edits.push(PlanEdit::Use(path.clone()));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if button::small_icon(ui, icon::DISCARD, &format!("Discard plan {title}")).clicked()
-                {
+                if button::small_icon(ui, icon::DISCARD, &discard).clicked() {
                     edits.push(PlanEdit::Forget(path.clone()));
                 }
             });

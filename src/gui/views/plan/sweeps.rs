@@ -3,10 +3,10 @@
 use eframe::egui::{Button, RichText, Ui, vec2};
 
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::{field, label};
+use crate::gui::widgets::{field, label, tip};
 use powerband_app::App;
-use powerband_app::plan::PlanEdit;
 use powerband_app::plan::sweeps::SweptDim;
+use powerband_app::plan::{PlanCheck, PlanEdit};
 use powerband_core::base::humanize;
 
 /// Shows them, where the model leaves dimensions open or the plan has some.
@@ -16,9 +16,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     if !app.planner.has_sweeps() {
         return;
     }
+    let plan = app.planned();
+    let check = plan.as_ref().and_then(|plan| app.plan_check(plan));
     for dimension in &dimensions {
         ui.add_space(space::SMALL);
-        chips(ui, dimension, edits);
+        chips(ui, dimension, check, edits);
     }
     ui.add_space(space::TINY);
     let hint = "sizes of other dimensions, one sweep a line: sequence=128..2048; \
@@ -28,7 +30,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     edits.extend(typed.map(PlanEdit::Sweeps));
 }
 
-fn chips(ui: &mut Ui, dimension: &SweptDim, edits: &mut Vec<PlanEdit>) {
+/// The sizes of a dimension to add and to take out; what the network does not take cannot be added.
+fn chips(ui: &mut Ui, dimension: &SweptDim, check: Option<&PlanCheck>, edits: &mut Vec<PlanEdit>) {
     let name = &dimension.name;
     label::caption(ui, name);
     ui.horizontal_wrapped(|ui| {
@@ -38,7 +41,10 @@ fn chips(ui: &mut Ui, dimension: &SweptDim, edits: &mut Vec<PlanEdit>) {
             let roles = theme::roles(ui);
             let words = RichText::new(size.to_string()).font(theme::numbers(12.5));
             let words = words.color(if is_on { roles.accent } else { roles.quiet });
-            let response = ui.add(Button::new(words).min_size(vec2(44.0, 28.0)));
+            let refused = check.and_then(|check| check.sizes.get(&(name.clone(), size)));
+            let refused = refused.filter(|_| !is_on).map(String::as_str);
+            let chip = Button::new(words).min_size(vec2(44.0, 28.0));
+            let response = tip::why_not(ui.add_enabled(refused.is_none(), chip), refused);
             let doing = if is_on { "take out" } else { "add" };
             let named = response.accessible_name(format!("{name} {size}, {doing}"));
             if named.clicked() {

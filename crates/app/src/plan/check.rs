@@ -1,0 +1,147 @@
+//! What a run would refuse of the plan as it stands: found in the background while the plan is on the screen, by the
+//! functions that the run itself asks.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::ModelFacts;
+use crate::App;
+use crate::inbox::{Message, PlanMessage};
+use crate::notices::Weight;
+use powerband_core::base::clock;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::plan::{Keeping, Load, Plan, PresetName};
+use powerband_measure::runner::plan_check::{self, NamedSize, Outlines, PlanCheck};
+use powerband_measure::runner::request::preset_rules;
+
+/// How long a refusal counts without another look: a file may have been put right.
+const LOOK_AGAIN_NS: u64 = 2_000_000_000;
+
+/// What is checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckSubject {
+    /// The plan, without what no refusal depends on.
+    plan: Plan,
+    /// Sizes that the screen offers to add.
+    offered: Vec<NamedSize>,
+}
+
+/// What a run would refuse of the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Checking {
+    found: Option<(CheckSubject, PlanCheck)>,
+    found_ns: u64,
+    is_busy: bool,
+    outlines: Arc<Mutex<Outlines>>,
+}
+
+impl App {
+    /// Why the plan cannot be run as it stands, as far as is known.
+    pub fn plan_obstacle(&self) -> Option<String> {
+        self.planner.obstacle().or_else(|| {
+            let plan = self.planned()?;
+            self.plan_check(&plan)?.whole.clone()
+        })
+    }
+
+    /// What a run of this plan would refuse, where that is known.
+    pub fn plan_check(&self, plan: &Plan) -> Option<&PlanCheck> {
+        let (subject, found) = self.planner.checking.found.as_ref()?;
+        (subject.plan == essentials(plan)).then_some(found)
+    }
+
+    /// Why a case of the plan would not be measured, whatever engine it has.
+    pub fn refused_case(&self, plan: &Plan, case: CaseKey) -> Option<&str> {
+        let reason = self.plan_check(plan)?.cases.get(&case)?;
+        Some(reason)
+    }
+
+    /// The plan without points that the network cannot take, which take no time.
+    pub fn without_refused_points<'a>(&self, plan: &'a Plan) -> Cow<'a, Plan> {
+        let Some(check) = self
+            .plan_check(plan)
+            .filter(|check| !check.cases.is_empty())
+        else {
+            return Cow::Borrowed(plan);
+        };
+        let is_refused = |point| {
+            let mut setups = 0..plan.setups.len();
+            setups.all(|setup| check.cases.contains_key(&CaseKey { setup, point }))
+        };
+        let mut shorter = plan.clone();
+        shorter.points.retain(|point| !is_refused(*point));
+        shorter.ladder.retain(|step| !is_refused(step.case.point));
+        Cow::Owned(shorter)
+    }
+
+    /// Looks at the plan where it is another one than before. Never during a run: reading takes something from what
+    /// is measured.
+    pub(super) fn check_plan_if_wanted(&mut self, plan: &Plan) {
+        let is_read = matches!(self.planner.facts, ModelFacts::Known(_));
+        if !is_read || self.planner.checking.is_busy || self.is_running() {
+            return;
+        }
+        let subject = CheckSubject {
+            plan: essentials(plan),
+            offered: self.planner.offered_sizes(),
+        };
+        let checking = &mut self.planner.checking;
+        let age_ns = clock::monotonic_ns().saturating_sub(checking.found_ns);
+        if let Some((before, found)) = &checking.found
+            && *before == subject
+            && (found.whole.is_none() || age_ns < LOOK_AGAIN_NS)
+        {
+            return;
+        }
+        checking.is_busy = true;
+        let (place, outlines) = (self.place.clone(), Arc::clone(&checking.outlines));
+        let unknown = subject.clone();
+        self.jobs.spawn_or(
+            "check-plan",
+            move |why| {
+                let nothing = (unknown.clone(), PlanCheck::default());
+                Message::Plan(PlanMessage::Checked(Box::new(nothing), Some(why)))
+            },
+            move |outlet| {
+                let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
+                let CheckSubject { plan, offered } = &subject;
+                let found = plan_check::check(&place, plan, offered, &mut outlines);
+                let found = Box::new((subject, found));
+                outlet.send(Message::Plan(PlanMessage::Checked(found, None)));
+            },
+        );
+    }
+
+    pub(super) fn plan_checked(
+        &mut self,
+        found: (CheckSubject, PlanCheck),
+        broken: Option<String>,
+    ) {
+        let checking = &mut self.planner.checking;
+        checking.is_busy = false;
+        checking.found = Some(found);
+        checking.found_ns = clock::monotonic_ns();
+        if let Some(why) = broken {
+            self.say(Weight::Trouble, why);
+        }
+    }
+}
+
+/// The plan without what no refusal depends on, so that a change of that needs no other look.
+fn essentials(plan: &Plan) -> Plan {
+    let preset = PresetName::Standard;
+    let rules = preset_rules(preset, &plan.setups);
+    Plan {
+        preset,
+        looks: Vec::new(),
+        ladder: Vec::new(),
+        measure: rules.measure,
+        warm_up: rules.warm_up,
+        limits: rules.limits,
+        seed: 0,
+        load: Load::Closed,
+        keeping: Keeping::Together,
+        experiments: None,
+        ..plan.clone()
+    }
+}
