@@ -25,7 +25,9 @@ pub(crate) fn titled(ui: &mut Ui, title: &str, below: impl FnOnce(&mut Ui)) {
     let roles = theme::roles(ui);
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::HAIR;
-        strong(ui, title, text::SCREEN, roles.text);
+        // A head has one line for it.
+        let words = RichText::new(title).size(text::SCREEN).color(roles.text);
+        ui.add(Label::new(words.family(theme::semibold())).truncate());
         below(ui);
     });
 }
@@ -42,9 +44,12 @@ pub(crate) fn caption(ui: &mut Ui, words: &str) -> Response {
     strong(ui, words, text::CAPTION, roles.faint)
 }
 
+/// In a row it is cut where the row ends, with the whole text on hover; below others it wraps.
 fn strong(ui: &mut Ui, words: &str, size: f32, color: Color32) -> Response {
     let words = RichText::new(words).size(size).color(color);
-    ui.label(words.family(theme::semibold()))
+    let label = Label::new(words.family(theme::semibold()));
+    let is_in_row = ui.layout().is_horizontal() && !ui.layout().main_wrap();
+    ui.add(if is_in_row { label.truncate() } else { label })
 }
 
 /// Words that matter less.

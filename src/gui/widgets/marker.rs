@@ -17,6 +17,8 @@ use powerband_findings::chart::spec::Marker;
 const BEFORE_NAME: f32 = 16.0;
 /// Characters of a name that are shown; the rest is on hover.
 const NAME: usize = 44;
+/// The same in the narrowest card.
+const SHORTEST: usize = 12;
 
 /// Half the width of a marker on a chart.
 pub(crate) const RADIUS: f32 = 3.6;
@@ -69,11 +71,14 @@ const MOST_NAMED: usize = 8;
 
 /// A row of markers with their names: the first few, and how many more there are.
 pub(crate) fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize, String)>) {
+    let more = named.len().saturating_sub(MOST_NAMED);
+    let (colours, names): (Vec<usize>, Vec<String>) = named.take(MOST_NAMED).unzip();
+    let whole: Vec<&str> = names.iter().map(String::as_str).collect();
+    let short = shortened(ui, &whole);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::MEDIUM, space::TINY);
-        let more = named.len().saturating_sub(MOST_NAMED);
-        for (colour, name) in named.take(MOST_NAMED) {
-            self::named(ui, colour, &name);
+        for ((colour, name), short) in colours.into_iter().zip(whole).zip(short) {
+            self::named(ui, colour, name, short);
         }
         if more > 0 {
             label::quiet(ui, &format!("and {more} more"));
@@ -81,10 +86,29 @@ pub(crate) fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize
     });
 }
 
+/// Names that fit into a row, each another one: a wider one would make its card wider than the screen has room for.
+fn shortened(ui: &Ui, names: &[&str]) -> Vec<String> {
+    let room = ui.available_width() - BEFORE_NAME;
+    let fits = |name: &String| {
+        let font = theme::words(text::BODY);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(name.clone(), font, Color32::PLACEHOLDER);
+        galley.size().x <= room
+    };
+    let mut letters = NAME;
+    loop {
+        let short = humanize::shorten_apart(names, letters);
+        if letters <= SHORTEST || short.iter().all(fits) {
+            return short;
+        }
+        letters -= 2;
+    }
+}
+
 /// A marker and its name in one piece, so that no row wraps between the two.
-pub(crate) fn named(ui: &mut Ui, colour_index: usize, name: &str) {
+fn named(ui: &mut Ui, colour_index: usize, name: &str, short: String) {
     let roles = theme::roles(ui);
-    let short = humanize::shorten(name, NAME);
     let is_cut = short != name;
     let font = theme::words(text::BODY);
     let galley = ui.painter().layout_no_wrap(short, font, roles.text);

@@ -29,6 +29,7 @@ mod kernels;
 mod kernels_by_hand;
 mod layout;
 mod library;
+mod long_names;
 mod machine;
 mod made_up_trace;
 mod menus;

@@ -52,7 +52,7 @@ const OVERLAYS: [&str; 5] = ["palette", "closing", "path", "log", "notices"];
 
 const POWERS: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
-fn sessions_of(state: State) -> Vec<Session> {
+pub(super) fn sessions_of(state: State) -> Vec<Session> {
     let two: [Speed; 2] = [
         speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
         Speed {

@@ -115,7 +115,7 @@ fn roofs(session: &Session) -> Roofs {
 }
 
 /// A profiled case on a machine whose roofs are known.
-fn session() -> Session {
+pub(super) fn session() -> Session {
     let mut session = data::journey();
     "Why is it slow".clone_into(&mut session.name);
     session.environment.cpu.threads = 1;
