@@ -1,6 +1,5 @@
 //! `powerband bench`: from arguments to a request, through a run, to a saved session and a table.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,7 +8,6 @@ use anyhow::{Context as _, bail};
 use super::args::{Arrivals, BenchArgs, Detail};
 use super::progress::Progress;
 use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output, session_text};
-use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{Judging, Keeping, Load};
 use powerband_core::domain::point::{BATCH, Point};
@@ -31,7 +29,6 @@ use powerband_measure::runner::record::{Recorder, Target};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::runner::watching::WatchRequest;
-use powerband_onnx::shapes;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{journal, session_file};
 
@@ -195,14 +192,9 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         engines::check(setup)?;
     }
     let points = points(args)?;
-    let shapes = args
-        .shapes
-        .iter()
-        .map(|text| shapes::parse_override(text))
-        .collect::<Result<BTreeMap<_, _>, _>>()?;
-    let inputs = args.inputs.iter().map(|text| parse_input(text));
+    let fed = args.fed.sizes()?;
     Ok(RunRequest {
-        inputs: inputs.collect::<Result<_, _>>()?,
+        inputs: fed.fills,
         setups: if args.ladder.is_some() {
             begun.setups
         } else {
@@ -210,8 +202,8 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         },
         points: points.or(begun.points),
         dims: args.dims.clone(),
-        shapes,
-        batch_axis: args.batch_axis.clone(),
+        shapes: fed.shapes,
+        batch_axis: fed.batch_axis,
         preset: args.preset,
         rounds: args.rounds,
         spacing: args.spacing,

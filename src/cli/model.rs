@@ -13,8 +13,9 @@ use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::setup::Setup;
 use powerband_measure::runner::exporting;
 use powerband_measure::runner::precision::{self, Converted};
+use powerband_measure::runner::shape_trial;
+use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
-use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
 
@@ -25,15 +26,25 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
         return export(context, args, &model, from, to);
     }
     let recipe = recipe(args)?;
-    let sizes = InputSizes {
-        batch_axis: args.batch_axis.clone(),
-        ..InputSizes::default()
-    };
-    let converted = precision::convert(&context.place(), &model, &recipe, &sizes);
+    let place = context.place();
+    let mut sizes = args.fed.sizes()?;
+    shape_trial::check(&model, &sizes)?;
+    let batch_axes = inspect::inputs(&model.proto)
+        .ok()
+        .and_then(|ports| BatchAxes::find(&ports, &sizes.batch_axis).ok());
+    let converted = precision::convert(&place, &model, &recipe, &sizes);
     let Converted { file: model, notes } = converted.map_err(|reason| {
         anyhow::anyhow!("{} cannot be rewritten to {recipe}: {reason}", model.name)
     })?;
-    let summary = inspect::summarize(&model.proto, &model.name);
+    if recipe.batch.is_some() {
+        // The batch has a size and no name any more.
+        sizes.batch_axis = batch_axes.map_or_else(Vec::new, |axes| axes.as_chosen());
+    }
+    let with_tried = |error| match inspect::inputs(&model.proto) {
+        Ok(ports) => shape_trial::with_tried_shapes(&place, &model, &ports, &sizes, error),
+        Err(_) => error,
+    };
+    let summary = inspect::summarize_at(&model.proto, &model.name, &sizes, &with_tried);
     for note in notes.iter().filter(|note| !summary.notes.contains(note)) {
         output::note(note);
     }
@@ -139,6 +150,17 @@ fn ports(ports: &[Port]) -> Vec<serde_json::Value> {
     ports.iter().map(|port| json!({ "name": port.name, "type": port.element.to_string(), "shape": dims(port) })).collect()
 }
 
+/// The batch that the cost is of; nothing where no input has a batch.
+fn cost_point(summary: &ModelSummary) -> String {
+    let mut batches = summary.cost_at.iter().filter_map(|spec| {
+        let axis = *spec.batch_axes.first()?;
+        spec.dims.get(axis).copied()
+    });
+    batches
+        .next()
+        .map_or_else(String::new, |batch| format!(" at batch {batch}"))
+}
+
 fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
     let mut text = format!(
         "{}\n\nFile         {file}\nSHA-256      {sha256}\nOpset        {}\nParameters   {}\nConstants    {}\n",
@@ -151,8 +173,9 @@ fn text(summary: &ModelSummary, file: &str, sha256: &str) -> String {
         || format!("{UNKNOWN} (not counted; the notes say why)"),
         |macs| {
             format!(
-                "{} at batch 1 ({})",
+                "{}{} ({})",
                 humanize::macs(macs),
+                cost_point(summary),
                 humanize::count(macs)
             )
         },

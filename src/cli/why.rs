@@ -1,6 +1,5 @@
 //! `powerband why`: experiments on one case, and what limits it.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,7 +10,6 @@ use super::bench::{self, Measured};
 use super::{Context, TROUBLE, output, why_text};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
@@ -26,7 +24,6 @@ use powerband_measure::runner::prepare;
 use powerband_measure::runner::programs::Origin;
 use powerband_measure::runner::record::Target;
 use powerband_measure::runner::request::RunRequest;
-use powerband_onnx::shapes;
 
 /// Runs the experiments, or shows those that were made.
 pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode> {
@@ -152,13 +149,7 @@ fn kept_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<Answe
 /// The experiments on a case of a session.
 fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
     let name = &args.subject;
-    let given = [
-        !args.dims.is_empty(),
-        !args.shapes.is_empty(),
-        !args.inputs.is_empty(),
-        !args.batch_axis.is_empty(),
-    ];
-    if given.contains(&true) {
+    if !args.dims.is_empty() || args.fed.is_given() {
         bail!(
             "{name} says what its inputs are; leave --dim, --shape, --input and --batch-axis out"
         );
@@ -204,13 +195,12 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
         None => usual_setup(context).parse()?,
     };
     engines::check(&setup)?;
-    let shapes = args.shapes.iter().map(|text| shapes::parse_override(text));
-    let inputs = args.inputs.iter().map(|text| parse_input(text));
+    let fed = args.fed.sizes()?;
     let begun = RunRequest {
-        shapes: shapes.collect::<Result<BTreeMap<_, _>, _>>()?,
-        inputs: inputs.collect::<Result<_, _>>()?,
+        shapes: fed.shapes,
+        inputs: fed.fills,
         dims: args.dims.clone(),
-        batch_axis: args.batch_axis.clone(),
+        batch_axis: fed.batch_axis,
         preset: args.preset,
         rounds: args.rounds,
         ..RunRequest::new(&args.subject)

@@ -271,3 +271,145 @@ fn an_input_that_cannot_be_fed_is_named_where_the_inputs_are() {
     );
     assert_eq!(made.out.matches("\"words\"").count(), 1, "{made:#?}");
 }
+
+/// What `model` says of a file, as JSON.
+fn described(home: &Home, file: &std::path::Path, more: &[&str]) -> serde_json::Value {
+    let mut args = vec!["model", file.to_str().expect("UTF-8"), "--json"];
+    args.extend(more);
+    home.run(&args).json()
+}
+
+/// The options that a text suggests.
+fn suggested(text: &str) -> Vec<String> {
+    let (_, options) = text.split_once("Choose with ").expect(text);
+    let words = options.split_whitespace();
+    let ends = |word: &&str| word.starts_with("--shape") || word.contains('=');
+    words.take_while(ends).map(str::to_owned).collect()
+}
+
+/// A reader of lines: pictures of 48 rows, whose height is pooled and squeezed away.
+fn reader() -> Vec<u8> {
+    let ints = |name: &str, values: &[i64]| AttributeProto {
+        name: name.to_owned(),
+        r#type: 7,
+        ints: values.to_vec(),
+        ..AttributeProto::default()
+    };
+    let pool = NodeProto {
+        op_type: "MaxPool".to_owned(),
+        input: vec!["x".to_owned()],
+        output: vec!["flat".to_owned()],
+        attribute: vec![ints("kernel_shape", &[48, 4]), ints("strides", &[48, 4])],
+        ..NodeProto::default()
+    };
+    let squeeze = NodeProto {
+        op_type: "Squeeze".to_owned(),
+        input: vec!["flat".to_owned(), "two".to_owned()],
+        output: vec!["y".to_owned()],
+        ..NodeProto::default()
+    };
+    let two = NodeProto {
+        op_type: "Constant".to_owned(),
+        output: vec!["two".to_owned()],
+        attribute: vec![ints("value_ints", &[2])],
+        ..NodeProto::default()
+    };
+    let dims = [Dim::Name("n"), Dim::Size(3), Dim::Name("h"), Dim::Name("w")];
+    let output = [Dim::Name("n"), Dim::Size(3), Dim::Name("v")];
+    models::model(
+        vec![two, pool, squeeze],
+        &[("x", FLOAT, &dims)],
+        (FLOAT, &output),
+    )
+}
+
+#[test]
+fn model_and_bench_suggest_the_same_sizes_which_run_and_both_take_them() {
+    let home = Home::new();
+    let file = home.write("reader.onnx", reader());
+    let name = file.to_str().expect("UTF-8");
+    let notes = described(&home, &file, &[])["notes"].to_string();
+    let by_model = suggested(&notes.replace('"', " "));
+    assert_eq!(by_model, ["--shape", "x=Nx3x48x320"]);
+    let bench = ["bench", name, "--setup", "fake", "--preset", "quick"];
+    let refused = home.run(&bench);
+    assert_eq!(suggested(&refused.err), by_model);
+    let options: Vec<&str> = by_model.iter().map(String::as_str).collect();
+    let known = described(&home, &file, &options);
+    assert_eq!(known["macs"], 0, "{known}");
+    let ran = home.run(&[&bench[..], &options, &["--batch", "1", "--json"]].concat());
+    assert_eq!(ran.outcomes()[0].2, "finished");
+    home.run(&["model", name, "--shape", "z=Nx1"])
+        .fails_saying(&["--shape names an input \"z\""]);
+    home.run(&["model", name, "--input", "z=ones"])
+        .fails_saying(&["--input names an input \"z\""]);
+}
+
+/// Exports a Swin of torchvision with an open batch; its MACs are those of its parts.
+#[test]
+fn a_swin_with_an_open_batch_has_its_cost() {
+    let Some(python) = support::component(support::torch_python(), "PyTorch with torchvision")
+    else {
+        return;
+    };
+    let home = Home::new();
+    let file = home.path("swin.onnx");
+    let script = "import sys, torch, torchvision\n\
+        x = torch.randn(2, 3, 224, 224)\n\
+        m = torchvision.models.swin_t(weights=None).eval()\n\
+        torch.onnx.export(m, (x,), sys.argv[1], dynamo=False, opset_version=17,\n\
+            input_names=['x'], output_names=['y'], dynamic_axes={'x': {0: 'batch'}})\n";
+    let made = std::process::Command::new(python)
+        .args(["-c", script])
+        .arg(&file)
+        .output()
+        .expect("a Python");
+    if !made.status.success() {
+        support::skipped("an export of torchvision's Swin");
+        return;
+    }
+    let known = described(&home, &file, &[]);
+    assert_eq!(known["parameters"], 28_288_354, "{}", known["notes"]);
+    let macs = known["macs"].as_u64().expect("a cost");
+    assert!((4_300_000_000..4_600_000_000).contains(&macs), "{macs}");
+}
+
+/// The voice detector that the package silero-vad brings, where that is installed beside PyTorch.
+#[test]
+fn a_voice_detector_is_described_and_its_suggestion_runs() {
+    let found = support::torch_python().and_then(|python| {
+        let place = "import importlib.util as u; print(u.find_spec('silero_vad').submodule_search_locations[0])";
+        let asked = std::process::Command::new(python).args(["-c", place]).output().ok()?;
+        let folder = String::from_utf8(asked.stdout).ok()?;
+        let file = std::path::Path::new(folder.trim()).join("data/silero_vad.onnx");
+        file.exists().then_some(file)
+    });
+    let Some(file) = found else {
+        support::skipped("the Python package silero-vad");
+        return;
+    };
+    let home = Home::new();
+    let known = described(&home, &file, &[]);
+    assert!(
+        known["parameters"].as_u64().expect("a count") > 500_000,
+        "{known}"
+    );
+    let rate = known["inputs"].as_array().expect("inputs").iter();
+    let rate: Vec<&serde_json::Value> = rate.filter(|input| input["name"] == "sr").collect();
+    assert!(
+        rate[0]["filled_with"].to_string().contains("16,000"),
+        "{rate:?}"
+    );
+    let name = file.to_str().expect("UTF-8");
+    let options = suggested(&known["notes"].to_string().replace('"', " "));
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let bench = [
+        "bench", name, "--preset", "quick", "--rounds", "1", "--batch", "1", "--json",
+    ];
+    let ran = home.run(&[&bench[..], &options].concat());
+    assert!(
+        ran.outcomes().iter().any(|outcome| outcome.2 == "finished"),
+        "{}",
+        ran.err
+    );
+}

@@ -2,8 +2,8 @@
 //!
 //! Ports come from `inspect`, what the user says of them from the command line or the plan; `shapes`
 //! fills the dimensions that are found here, and `rewrite::batch` fixes them. What the user says counts
-//! first, then a dimension that is called batch, wherever it stands; only where none is called so is the
-//! first one taken, and `note` says that it was.
+//! first, then a dimension that is called batch, wherever it stands, then what a recurrent layer says of its
+//! inputs; only where there is none of these is the first one taken. `note` says how it was found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +23,8 @@ enum Found {
     Chosen,
     /// A dimension is called so.
     Called,
+    /// None is called so, and a recurrent layer says which it is.
+    Recurrent,
     /// None is called so, and the first dimension is taken.
     First,
 }
@@ -48,17 +50,28 @@ impl BatchAxes {
             .map(str::to_owned)
             .collect();
         if called.is_empty() {
-            return Ok(Self::first(inputs));
+            let recurrent = inputs.iter().any(|port| port.recurrent.is_some());
+            return Ok(if recurrent {
+                Self::recurrent(inputs)
+            } else {
+                Self::first(inputs)
+            });
         }
-        // Beside inputs whose batch is named, an open first dimension without a name is taken for it too.
-        let is_nameless = |dim: &Dim| matches!(dim, Dim::Named(name) if name.is_empty());
-        let lacks_name = |port: &&Port| {
-            port.dims.first().is_some_and(is_nameless)
-                && !port.dims.iter().any(|dim| is_one_of(dim, &called))
-        };
-        let nameless = inputs.iter().filter(lacks_name);
-        let axes: Vec<_> = nameless.map(|port| (port.name.clone(), 0)).collect();
+        let axes = nameless(inputs, &called);
         Ok(Self::new(inputs, called, &axes, Found::Called))
+    }
+
+    /// The dimensions that recurrent layers take for the batch.
+    fn recurrent(inputs: &[Port]) -> Self {
+        let stated = |port: &Port| Some((port.name.clone(), port.recurrent.as_ref()?.batch?));
+        let mut axes: Vec<(String, usize)> = inputs.iter().filter_map(stated).collect();
+        let dims = axes.iter().filter_map(|(name, axis)| {
+            let port = inputs.iter().find(|port| port.name == *name)?;
+            name_of(port.dims.get(*axis)?).map(str::to_owned)
+        });
+        let names: BTreeSet<String> = dims.collect();
+        axes.extend(nameless(inputs, &names));
+        Self::new(inputs, names, &axes, Found::Recurrent)
     }
 
     /// The dimensions that the user names.
@@ -187,8 +200,17 @@ impl BatchAxes {
         agreed
     }
 
-    /// A sentence where nothing but its place says which dimension is the batch, and it could be another.
+    /// Whether no dimension takes the batch.
+    pub fn is_absent(&self) -> bool {
+        self.axes.is_empty()
+    }
+
+    /// A sentence where no name says which dimension is the batch: that a recurrent layer does, or nothing but its
+    /// place, so that it could be another.
     pub fn note(&self, inputs: &[Port]) -> Option<String> {
+        if self.found == Found::Recurrent {
+            return inputs.iter().find_map(recurrent_note);
+        }
         if self.found != Found::First || !self.is_open(inputs) {
             return None;
         }
@@ -240,6 +262,39 @@ fn is_called_batch(name: &str) -> bool {
             .any(|word| BATCH_WORDS.contains(&word.as_str()))
 }
 
+/// Beside inputs whose batch is known, an open first dimension without a name is taken for it too.
+fn nameless(inputs: &[Port], batch_names: &BTreeSet<String>) -> Vec<(String, usize)> {
+    let is_nameless = |dim: &Dim| matches!(dim, Dim::Named(name) if name.is_empty());
+    let lacks_name = |port: &&Port| {
+        port.recurrent.is_none()
+            && port.dims.first().is_some_and(is_nameless)
+            && !port.dims.iter().any(|dim| is_one_of(dim, batch_names))
+    };
+    let found = inputs.iter().filter(lacks_name);
+    found.map(|port| (port.name.clone(), 0)).collect()
+}
+
+/// What a recurrent layer says of an input with steps.
+fn recurrent_note(port: &Port) -> Option<String> {
+    let axes = port.recurrent.as_ref()?;
+    let dim = |axis: usize| {
+        let name = port.dims.get(axis).and_then(name_of);
+        let name = name.map_or_else(String::new, |name| format!(" ({name})"));
+        format!("dimension {}{name}", axis + 1)
+    };
+    let time = dim(axes.time?);
+    let batch = match axes.batch {
+        Some(batch) => format!("{} as the batch", dim(batch)),
+        None => "no dimension as the batch".to_owned(),
+    };
+    Some(format!(
+        "{} takes {time} of input {} as the time and {batch}: {}. --batch-axis chooses another.",
+        axes.operator,
+        port.name,
+        port.describe()
+    ))
+}
+
 fn names_in(inputs: &[Port]) -> impl Iterator<Item = &str> {
     inputs
         .iter()
@@ -270,6 +325,7 @@ fn described(inputs: &[Port]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::shapes::testing::ports;
+    use powerband_core::domain::model::RecurrentAxes;
 
     fn chosen(texts: &[&str]) -> Vec<InputAxis> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -328,6 +384,39 @@ mod tests {
         );
         assert_eq!(note(&["x:time,batch,64"]), None);
         assert_eq!(note(&["x:8,3"]), None);
+    }
+
+    #[test]
+    fn a_recurrent_layer_says_what_no_name_does() {
+        let taken = |inputs: &[&str], time: Option<usize>, batch: Option<usize>| {
+            let mut inputs = ports(inputs);
+            inputs[0].recurrent = Some(RecurrentAxes {
+                operator: "LSTM".to_owned(),
+                time,
+                batch,
+            });
+            let axes = BatchAxes::find(&inputs, &[]).unwrap();
+            let of_first = axes.of_input("x").to_vec();
+            (of_first, axes.fixed(&inputs), axes.note(&inputs))
+        };
+        let (axes, fixed, note) = taken(&["x:?,?,64", "mask:?,5"], Some(0), Some(1));
+        assert_eq!((axes, fixed), (vec![1], None));
+        assert_eq!(
+            note.unwrap(),
+            "LSTM takes dimension 1 of input x as the time and dimension 2 as the batch: float32 ?×?×64. \
+             --batch-axis chooses another."
+        );
+        let (axes, ..) = taken(&["x:rows,steps,64", "h:1,rows,64"], Some(1), Some(0));
+        assert_eq!(axes, [0]);
+        let (axes, fixed, _) = taken(&["x:50,8,64"], Some(0), Some(1));
+        assert_eq!((axes, fixed), (vec![1], Some(8)));
+        // Steps alone are no batch.
+        let (axes, fixed, note) = taken(&["x:steps,576"], Some(0), None);
+        assert_eq!((axes.len(), fixed), (0, None));
+        assert!(note.unwrap().contains("no dimension as the batch"));
+        // A name counts before.
+        let (axes, _, note) = taken(&["x:batch,?,64"], Some(0), Some(1));
+        assert_eq!((axes, note), (vec![0], None));
     }
 
     #[test]

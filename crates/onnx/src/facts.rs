@@ -19,7 +19,7 @@ use powerband_core::base::atomic_file;
 use powerband_core::domain::model::ModelSummary;
 
 /// To be raised when `inspect` says something else of the same file.
-const REVISION: u32 = 4;
+const REVISION: u32 = 5;
 
 /// The built-in networks by name, as `inspect` finds them; a test holds them to that.
 static BUILT_IN: LazyLock<BTreeMap<String, ModelSummary>> = LazyLock::new(|| {

@@ -5,15 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::pb::tensor_proto::DataType;
-use crate::pb::{GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
+use crate::pb::{ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use thiserror::Error;
 
 use super::batch_axis::BatchAxes;
-use super::input_values::InputValues;
+use super::input_values::{self, InputValues};
 use super::rewrite::left::kept_notes;
-use super::shapes::{self, InputSizes};
-use super::{cost, infer, proto, shape_examples};
+use super::shapes::{self, InputSizes, ShapeError};
+use super::{cost, infer, parameters, proto, shape_examples};
 use powerband_core::base::humanize;
 use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::point::Point;
@@ -53,7 +52,10 @@ pub enum InspectError {
 
 /// The inputs that the caller must give: those of the graph that the file does not fill itself.
 pub fn inputs(model: &ModelProto) -> Result<Vec<Port>, InspectError> {
-    required(model).into_iter().map(port).collect()
+    let ports: Result<Vec<Port>, InspectError> = required(model).into_iter().map(port).collect();
+    let mut ports = ports?;
+    input_values::state_axes(model, &mut ports);
+    Ok(ports)
 }
 
 /// The outputs whose type and shape are stated.
@@ -64,6 +66,33 @@ pub fn output_ports(model: &ModelProto) -> Vec<Port> {
 
 /// Everything that can be said about a model without running it; `name` is what to call it.
 pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
+    let untried = |error| match error {
+        ShapeError::Open {
+            open,
+            shapes,
+            trial,
+        } => {
+            let ports = inputs(model).unwrap_or_default();
+            let likeliest = shape_examples::examples(model, &ports, &InputSizes::default());
+            ShapeError::Open {
+                open,
+                shapes: likeliest.into_iter().next().unwrap_or(shapes),
+                trial,
+            }
+        }
+        other => other,
+    };
+    summarize_at(model, name, &InputSizes::default(), &untried)
+}
+
+/// The same with its cost at sizes that the user gives. Where some are open beyond them, `with_examples` puts better
+/// examples in place of those of the error.
+pub fn summarize_at(
+    model: &ModelProto,
+    name: &str,
+    asked: &InputSizes,
+    with_examples: &dyn Fn(ShapeError) -> ShapeError,
+) -> ModelSummary {
     let mut notes = kept_notes(model);
     let ports = inputs(model);
     let outputs = model
@@ -82,15 +111,15 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
         .map(|error| error.to_string())
         .collect();
     let (macs, cost_at) = if let Ok(ports) = &ports {
-        costs(model, ports, &mut notes)
+        let asked = &sizes_with_files(model, ports, asked);
+        costs(model, ports, asked, with_examples, &mut notes)
     } else {
         notes.extend(unfed.iter().cloned());
         (None, Vec::new())
     };
     let external = |tensor: &&TensorProto| tensor.data_location == Some(1);
-    let elsewhere = model
-        .graph
-        .iter()
+    let graphs = model.graph.iter().flat_map(proto::all_graphs);
+    let elsewhere = graphs
         .flat_map(|graph| &graph.initializer)
         .filter(external)
         .count();
@@ -100,7 +129,9 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
         ));
     }
     let fed = ports.as_deref().unwrap_or_default();
-    let fills = InputValues::find(model, fed).descriptions();
+    let mut fills = InputValues::find(model, fed).descriptions();
+    let chosen = asked.fills.iter();
+    fills.extend(chosen.map(|(name, fill)| (name.clone(), format!("{fill}: as chosen"))));
     ModelSummary {
         fills,
         name: name.to_owned(),
@@ -108,12 +139,21 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
         inputs: ports.unwrap_or_else(|_| feedable(model)),
         unfed,
         outputs,
-        parameters: model.graph.as_ref().map_or(0, parameters),
-        constant_bytes: model.graph.as_ref().map_or(0, constant_bytes),
+        parameters: model.graph.as_ref().map_or(0, parameters::parameters),
+        constant_bytes: model.graph.as_ref().map_or(0, parameters::constant_bytes),
         macs,
         cost_at,
         operators: operators(model),
         notes,
+    }
+}
+
+/// What the user says, with the sizes of the files that inputs are filled from.
+fn sizes_with_files(model: &ModelProto, ports: &[Port], asked: &InputSizes) -> InputSizes {
+    let mut values = InputValues::find(model, ports);
+    match values.choose(&asked.fills) {
+        Ok(()) if !asked.fills.is_empty() => values.with_sizes_of_files(Point::of_batch(1), asked),
+        _ => asked.clone(),
     }
 }
 
@@ -165,6 +205,7 @@ fn port(value: &ValueInfoProto) -> Result<Port, InspectError> {
             name,
             element,
             dims,
+            recurrent: None,
         }),
         None => Err(InspectError::NoShape { name }),
     }
@@ -175,22 +216,27 @@ fn port(value: &ValueInfoProto) -> Result<Port, InspectError> {
 fn costs(
     model: &ModelProto,
     ports: &[Port],
+    asked: &InputSizes,
+    with_examples: &dyn Fn(ShapeError) -> ShapeError,
     notes: &mut Vec<String>,
 ) -> (Option<u64>, Vec<TensorSpec>) {
-    let asked = InputSizes::default();
     let specs = BatchAxes::find(ports, &asked.batch_axis).and_then(|axes| {
         notes.extend(axes.note(ports));
-        shapes::resolve(
-            ports,
-            Point::of_batch(axes.fixed(ports).unwrap_or(1)),
-            &asked,
-        )
+        let batch = axes.fixed(ports);
+        let batch = batch.or_else(|| shapes::given_batch(ports, asked));
+        shapes::resolve(ports, Point::of_batch(batch.unwrap_or(1)), asked)
     });
     let specs = match specs {
         Ok(specs) => specs,
         Err(error) => {
+            let error = match error {
+                ShapeError::Open { .. } => with_examples(error),
+                other => other,
+            };
             notes.push(format!("Multiply-accumulates are not counted: {error}"));
-            notes.extend(cost_at_examples(model, ports));
+            if let ShapeError::Open { shapes, .. } = error {
+                notes.extend(cost_at_examples(model, ports, asked, shapes));
+            }
             return (None, Vec::new());
         }
     };
@@ -213,13 +259,15 @@ fn costs(
     (Some(cost::macs(model, &shapes).0), specs)
 }
 
-/// What a run costs at sizes such as are suggested for the dimensions that the model leaves open.
-fn cost_at_examples(model: &ModelProto, ports: &[Port]) -> Option<String> {
-    let examples = shape_examples::examples(ports, &InputSizes::default());
-    let asked = InputSizes {
-        shapes: examples.into_iter().next()?,
-        ..InputSizes::default()
-    };
+/// What a run costs at the sizes that are suggested for the dimensions that the model leaves open.
+fn cost_at_examples(
+    model: &ModelProto,
+    ports: &[Port],
+    asked: &InputSizes,
+    examples: shape_examples::Shapes,
+) -> Option<String> {
+    let mut asked = asked.clone();
+    asked.shapes.extend(examples);
     let specs = shapes::resolve(ports, Point::of_batch(1), &asked).ok()?;
     let known = infer::infer(model, &specs);
     if !cost::uncounted(model, &known).is_empty() {
@@ -275,165 +323,12 @@ fn opset(model: &ModelProto) -> i64 {
     own.map_or(1, |set| set.version)
 }
 
-/// Bytes of all constants: initializers, sparse ones, and `Constant` nodes.
-fn constant_bytes(graph: &GraphProto) -> u64 {
-    let dense = proto::constants(graph).map(|(_, tensor)| proto::tensor_bytes(tensor));
-    let parts = |sparse: &crate::pb::SparseTensorProto| {
-        let both = [sparse.values.as_ref(), sparse.indices.as_ref()];
-        both.into_iter()
-            .flatten()
-            .map(proto::tensor_bytes)
-            .fold(0, u64::saturating_add)
-    };
-    dense
-        .chain(graph.sparse_initializer.iter().map(parts))
-        .fold(0, u64::saturating_add)
-}
-
-/// How a node uses a constant.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Role {
-    /// Not learned: running statistics, quantisation scales and zero points, limits, factors.
-    Setting,
-    /// Learned even as integers: the weights and biases of quantised layers.
-    Weight,
-}
-
-/// Learned values, each tensor once. Floats of at least one dimension count unless a node uses them
-/// as a setting, and integers count where a quantised operator uses them as weights. Tensors of
-/// `Constant` nodes count where a convolution or matrix product takes them.
-fn parameters(graph: &GraphProto) -> u64 {
-    let aliases = proto::aliases(graph);
-    let mut roles: BTreeMap<&str, Role> = BTreeMap::new();
-    for node in &graph.node {
-        for (index, name) in node.input.iter().enumerate() {
-            if let Some(role) = role(node, index) {
-                let name = name.as_str();
-                let name = aliases.get(name).copied().unwrap_or(name);
-                let known = roles.entry(name).or_insert(role);
-                *known = role.max(*known);
-            }
-        }
-    }
-    let stored: BTreeSet<&str> = graph
-        .initializer
-        .iter()
-        .map(|tensor| tensor.name.as_str())
-        .collect();
-    let learned = proto::constants(graph).filter(|(name, tensor)| match roles.get(name) {
-        Some(Role::Setting) => false,
-        Some(Role::Weight) => proto::is_float(tensor.data_type) || is_small_int(tensor.data_type),
-        None => {
-            stored.contains(name) && proto::is_float(tensor.data_type) && !tensor.dims.is_empty()
-        }
-    });
-    learned
-        .map(|(_, tensor)| proto::tensor_elements(tensor))
-        .fold(0, u64::saturating_add)
-}
-
-/// Integers that quantised weights (4 and 8 bits) and biases (32 bits) are made of.
-fn is_small_int(data_type: i32) -> bool {
-    matches!(
-        DataType::try_from(data_type),
-        Ok(DataType::Int8 | DataType::Uint8 | DataType::Int4 | DataType::Uint4 | DataType::Int32)
-    )
-}
-
-/// What an input is for, where that is not plain from its type.
-fn role(node: &NodeProto, index: usize) -> Option<Role> {
-    use Role::{Setting, Weight};
-    match (node.op_type.as_str(), index) {
-        ("BatchNormalization", 3 | 4)
-        | ("QuantizeLinear" | "DequantizeLinear" | "Clip" | "Resize" | "Upsample" | "Pad", 1..)
-        | ("QLinearConv" | "QLinearMatMul", 1 | 2 | 4..=7)
-        | ("QGemm", 1 | 2 | 4 | 5 | 7 | 8)
-        | ("ConvInteger" | "MatMulInteger", 2..) => Some(Setting),
-        (name, _)
-            if name.starts_with("QLinear") && !matches!(name, "QLinearConv" | "QLinearMatMul") =>
-        {
-            Some(Setting)
-        }
-        ("DequantizeLinear", 0)
-        | ("Conv" | "ConvTranspose" | "Gemm" | "FusedConv" | "FusedGemm", 1 | 2)
-        | ("MatMul", 0 | 1)
-        | ("ConvInteger" | "MatMulInteger", 1)
-        | ("QLinearConv", 3 | 8)
-        | ("QLinearMatMul", 3)
-        | ("QGemm", 3 | 6) => Some(Weight),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::infer::testing::{Graph, port as stated};
-    use crate::pb::{AttributeProto, TypeProto};
-
-    fn learned(graph: &Graph) -> u64 {
-        summarize(&graph.model(), "x").parameters
-    }
-
-    #[test]
-    fn parameters_are_what_was_learned() {
-        let norm = Graph::new(&[("x", &[1, 4, 8, 8])])
-            .weight("g", &[4])
-            .weight("b", &[4])
-            .weight("m", &[4])
-            .weight("v", &[4])
-            .node("BatchNormalization", "x g b m v", "y", &[]);
-        assert_eq!(learned(&norm), 8);
-        let settings = Graph::new(&[("x", &[1, 4])])
-            .ints("axes", &[1, 2, 3])
-            .weight("low", &[])
-            .floats("factors", &[1.0, 2.0])
-            .node("Clip", "x low", "a", &[])
-            .node("Resize", "a _ factors", "y", &[]);
-        assert_eq!(learned(&settings), 0);
-        let quantised = Graph::new(&[("x", &[1, 4, 8, 8])])
-            .weight("scale", &[6])
-            .typed("zero", DataType::Int8, &[6])
-            .typed("w", DataType::Int8, &[6, 4, 3, 3])
-            .typed("bias", DataType::Int32, &[6])
-            .node(
-                "QLinearConv",
-                "x scale zero w scale zero scale zero bias",
-                "y",
-                &[],
-            );
-        assert_eq!(learned(&quantised), 6 * 4 * 9 + 6);
-        let dequantised = Graph::new(&[("x", &[1, 4])])
-            .typed("w", DataType::Uint8, &[4, 5])
-            .weight("scale", &[1])
-            .node("DequantizeLinear", "w scale", "f", &[])
-            .node("MatMul", "x f", "y", &[]);
-        assert_eq!(learned(&dequantised), 20);
-    }
-
-    #[test]
-    fn constant_nodes_count_where_they_are_weights() {
-        let tensor = TensorProto {
-            data_type: 1,
-            dims: vec![4, 5],
-            ..Default::default()
-        };
-        let value = AttributeProto {
-            name: "value".to_owned(),
-            t: Some(tensor),
-            ..Default::default()
-        };
-        let mut graph = Graph::new(&[("x", &[1, 4])])
-            .node("Constant", "_", "w", std::slice::from_ref(&value))
-            .node("Constant", "_", "c", &[value])
-            .node("MatMul", "x w", "y", &[])
-            .node("Add", "y c", "z", &[]);
-        graph.graph.input[0] = stated("x", DataType::Float, &["n", "4"]);
-        let summary = summarize(&graph.model(), "x");
-        assert_eq!(summary.parameters, 20);
-        assert_eq!(summary.constant_bytes, 160);
-        assert_eq!(summary.macs, Some(20));
-    }
+    use crate::pb::TypeProto;
+    use crate::pb::tensor_proto::DataType;
 
     #[test]
     fn inputs_that_cannot_be_fed_are_named() {

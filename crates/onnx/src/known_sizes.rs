@@ -164,7 +164,7 @@ pub(super) fn is_total(name: &str) -> bool {
 }
 
 /// Whether a dimension is a length of tokens, by its name.
-fn is_length(name: &str) -> bool {
+pub(super) fn is_length(name: &str) -> bool {
     has_word(
         name,
         &["seq", "sequence", "seqlen", "tokens", "length", "len"],

@@ -19,6 +19,7 @@ pub mod inspect;
 mod known_sizes;
 pub mod ort_profile;
 pub mod outline;
+mod parameters;
 pub mod pb;
 pub mod proto;
 pub mod rewrite;

@@ -50,6 +50,18 @@ pub fn nodes(model: &ModelProto) -> &[NodeProto] {
     model.graph.as_ref().map_or(&[], |graph| &graph.node)
 }
 
+/// A graph and all graphs inside of it: the branches of `If`, the bodies of `Loop` and `Scan`.
+pub(crate) fn all_graphs(graph: &GraphProto) -> Vec<&GraphProto> {
+    let mut all = vec![graph];
+    let mut next = 0;
+    while let Some(graph) = all.get(next).copied() {
+        let attributes = graph.node.iter().flat_map(|node| &node.attribute);
+        all.extend(attributes.flat_map(|attribute| attribute.g.iter().chain(&attribute.graphs)));
+        next += 1;
+    }
+    all
+}
+
 /// Every tensor that the file itself holds with the name it goes by: initializers, and the outputs
 /// of `Constant` nodes.
 pub fn constants(graph: &GraphProto) -> impl Iterator<Item = (&str, &TensorProto)> {
@@ -184,6 +196,11 @@ pub fn tensor_type(value: &ValueInfoProto) -> Option<&type_proto::Tensor> {
     }
 }
 
+/// Whether a text in place of a size is a name: `?` and `-1` are none.
+fn is_name(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric) && text.parse::<i64>().is_err()
+}
+
 /// The dimensions a value states. Zero and below count as open, because exporters write 0 or -1
 /// for "unknown".
 pub(crate) fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
@@ -193,6 +210,8 @@ pub(crate) fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
             Ok(size) if size > 0 => Dim::Fixed(size),
             _ => Dim::Named(String::new()),
         },
+        // A mark in place of a name names nothing.
+        Some(dimension::Value::DimParam(name)) if !is_name(name) => Dim::Named(String::new()),
         Some(dimension::Value::DimParam(name)) => Dim::Named(name.clone()),
         None => Dim::Named(String::new()),
     });
@@ -279,6 +298,16 @@ mod tests {
         assert_eq!(tensor_elements(&tensor), u64::MAX);
         tensor.dims = vec![-3];
         assert_eq!(tensor_elements(&tensor), 0);
+    }
+
+    #[test]
+    fn a_mark_is_no_name() {
+        let value = crate::infer::testing::port("x", DataType::Float, &["?", "n", "3", ""]);
+        let dims = stated_dims(&value).unwrap();
+        let texts: Vec<String> = dims.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["?", "n", "3", "?"]);
+        assert_eq!(dims[0], dims[3]);
+        assert!(!is_name("-1") && is_name("p2o.DynamicDimension.0"));
     }
 
     #[test]

@@ -2,18 +2,19 @@
 
 use thiserror::Error;
 
+use super::shape_examples::{Shapes, options};
 use powerband_core::domain::point::Point;
 
 /// Why the inputs have no full shape.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum ShapeError {
     /// The model leaves sizes to the caller, and the caller did not say.
-    #[error("the model leaves {} open: {}. Choose with {}{trial}", plural(open.len()), open.join("; "), options.join(" "))]
+    #[error("the model leaves {} open: {}. Choose with {}{trial}", plural(open.len()), open.join("; "), options(shapes).join(" "))]
     Open {
         /// Each open dimension, with the inputs that have it.
         open: Vec<String>,
-        /// What to type, with example sizes.
-        options: Vec<String>,
+        /// Example shapes that close them, by inputs.
+        shapes: Shapes,
         /// The result of trying the example shapes; empty where none was tried.
         trial: String,
     },

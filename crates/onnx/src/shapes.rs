@@ -292,6 +292,7 @@ pub(super) mod testing {
             name: name.to_owned(),
             element: ElementType::F32,
             dims: dims.collect(),
+            recurrent: None,
         }
     }
 

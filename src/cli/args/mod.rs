@@ -3,6 +3,7 @@
 mod detail;
 mod engines;
 mod fleet;
+mod inputs;
 mod jobs;
 mod machines;
 mod out;
@@ -17,11 +18,12 @@ use clap::{Parser, Subcommand};
 pub(super) use detail::Detail;
 pub(super) use engines::{EnginesArgs, EnginesCommand, InstallArgs};
 pub(super) use fleet::FleetArgs;
+pub(crate) use inputs::InputArgs;
 pub(super) use jobs::{DetachArgs, JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
 pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
-use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
+use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_core::domain::spacing::Spacing;
 use powerband_measure::version;
@@ -253,17 +255,8 @@ pub(crate) struct BenchArgs {
     /// What the sweep calls a dimension: n=batch, or an input and the place of its dimension counted from 0, x:1=seq.
     #[arg(long = "dim", value_name = "DIM=NAME")]
     pub dims: Vec<NamedDim>,
-    /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
-    #[arg(long = "shape", value_name = "NAME=Nx128")]
-    pub shapes: Vec<String>,
-    /// What an input is filled with: zeros, ones, a number, range (counts up), random:LOW..HIGH (HIGH is not
-    /// among them) or the values of a NumPy file [default: by its use in the network; powerband model says how].
-    #[arg(long = "input", value_name = "NAME=FILL|NAME=FILE.npy")]
-    pub inputs: Vec<String>,
-    /// The dimension that is the batch: its name, or an input and its place counted from 0 [default: the
-    /// one that is called batch or N, else the first].
-    #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
-    pub batch_axis: Vec<InputAxis>,
+    #[command(flatten)]
+    pub fed: InputArgs,
     /// On which machines, and whether it goes on without this program.
     #[command(flatten)]
     pub detaching: DetachArgs,
@@ -501,9 +494,8 @@ pub(crate) struct ModelArgs {
     /// With this batch size written into it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub fixed_batch: Option<u32>,
-    /// The dimension that is the batch, as for bench.
-    #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
-    pub batch_axis: Vec<InputAxis>,
+    #[command(flatten)]
+    pub fed: InputArgs,
     /// Inputs of your own to calibrate on: pictures, a CSV, .npy files, or a folder of .npz files.
     #[arg(long, value_name = "PATH")]
     pub calibration: Option<PathBuf>,

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::PointArgs;
+use super::{InputArgs, PointArgs};
 use powerband_core::domain::experiment::Change;
-use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
+use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::PresetName;
 
 /// Arguments of `why`.
@@ -50,15 +50,8 @@ pub(crate) struct WhyArgs {
     /// What a dimension of the model is called, as bench has it.
     #[arg(long = "dim", value_name = "DIM=NAME")]
     pub dims: Vec<NamedDim>,
-    /// The whole shape of an input whose dimensions the model leaves open; N is the batch.
-    #[arg(long = "shape", value_name = "NAME=Nx128")]
-    pub shapes: Vec<String>,
-    /// What an input is filled with, as bench has it.
-    #[arg(long = "input", value_name = "NAME=FILL|NAME=FILE.npy")]
-    pub inputs: Vec<String>,
-    /// The dimension that is the batch: its name, or an input and its place counted from 0.
-    #[arg(long, value_name = "NAME|INPUT=INDEX", value_delimiter = ',')]
-    pub batch_axis: Vec<InputAxis>,
+    #[command(flatten)]
+    pub fed: InputArgs,
     /// Where to write the session with the experiments [default: the library].
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,

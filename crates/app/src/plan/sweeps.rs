@@ -178,6 +178,7 @@ mod tests {
                 .map(|dim| Dim::Named((*dim).to_owned()))
                 .collect(),
             element: ElementType::I64,
+            recurrent: None,
         };
         let inputs = [
             port("ids", &["batch", "sequence"]),

@@ -27,6 +27,17 @@ impl std::fmt::Display for Dim {
     }
 }
 
+/// Which dimensions of an input are time and batch, by the recurrent layer that takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecurrentAxes {
+    /// The layer's operator: `LSTM`.
+    pub operator: String,
+    /// The dimension of the steps, from 0.
+    pub time: Option<usize>,
+    /// The dimension of the items, from 0; nothing where the layer makes it of something else.
+    pub batch: Option<usize>,
+}
+
 /// An input or output as the file states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Port {
@@ -36,6 +47,9 @@ pub struct Port {
     pub element: ElementType,
     /// Its dimensions; empty for a scalar.
     pub dims: Vec<Dim>,
+    /// What a recurrent layer says of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recurrent: Option<RecurrentAxes>,
 }
 
 impl Port {

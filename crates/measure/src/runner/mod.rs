@@ -22,7 +22,7 @@ pub mod record;
 pub mod request;
 pub mod run;
 pub mod schedule;
-mod shape_trial;
+pub mod shape_trial;
 mod variants;
 pub mod visit;
 pub mod watching;

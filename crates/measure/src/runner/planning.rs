@@ -15,7 +15,7 @@ use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
-use powerband_onnx::batch_axis::fixed_batch;
+use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::{shapes, zoo};
 
 /// The dimensions of built-in networks for text.
@@ -147,8 +147,8 @@ pub fn ladder(setups: &[Setup], looks: &[Look], points: &[Point]) -> Vec<Step> {
     compared_steps.chain(grown).collect()
 }
 
-/// The points of a plan, ascending: those of the request; or the batch size that the model or a shape fixes;
-/// or the usual ones.
+/// The points of a plan, ascending: those of the request; or the batch size that the model or a shape fixes, 1
+/// where no input has a batch; or the usual ones.
 fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
     let mut points = request.points.clone().unwrap_or_default();
     points.sort_unstable();
@@ -156,6 +156,8 @@ fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
     if points.is_empty() {
         let one = fixed_batch(inputs, &request.batch_axis);
         let one = one.or_else(|| shapes::given_batch(inputs, &request.input_sizes()));
+        let axes = BatchAxes::find(inputs, &request.batch_axis);
+        let one = one.or_else(|| axes.ok().filter(BatchAxes::is_absent).map(|_| 1));
         let batches = one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
         return batches.into_iter().map(Point::of_batch).collect();
     }
@@ -200,6 +202,7 @@ mod tests {
             name: "x".to_owned(),
             element: ElementType::F32,
             dims: vec![batch, Dim::Fixed(3)],
+            recurrent: None,
         };
         let sizes = |request: &RunRequest, inputs: &[Port]| {
             let points = plan(request.clone(), Vec::new(), inputs, 10.0).points;
@@ -221,6 +224,7 @@ mod tests {
                 name: "input_ids".to_owned(),
                 element: ElementType::I64,
                 dims: dims.iter().map(|&dim| Dim::Named(dim.to_owned())).collect(),
+                recurrent: None,
             };
             let points = plan(request.clone(), Vec::new(), &[input], 10.0).points;
             points.iter().map(ToString::to_string).collect::<Vec<_>>()

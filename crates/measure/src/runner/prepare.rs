@@ -67,7 +67,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     let own = variants.iter();
     let own = own.map(|(setup, variant)| (*setup, variant.network()));
     let CaseInputs { inputs, requests } = CaseInputs::find(&plan, &network, &own.collect())
-        .map_err(|error| shape_trial::with_tried_shapes(place, &model, &ports, &sizes, error))?;
+        .map_err(|error| with_tried_shapes(place, &model, &ports, &sizes, error))?;
     let mut warnings = notices(&ports, &axes, &plan, &chosen);
     warnings.extend(not_remembered);
     let models = (0..plan.setups.len()).map(|setup| model_files(&model, variants.get(&setup)));
@@ -115,6 +115,22 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         }),
         job: None,
     })
+}
+
+/// The same error, with shapes that were run once where some are open.
+fn with_tried_shapes(
+    place: &Installation,
+    model: &ModelFile,
+    ports: &[Port],
+    sizes: &InputSizes,
+    error: PrepareError,
+) -> PrepareError {
+    match error {
+        PrepareError::Shape(error) => {
+            shape_trial::with_tried_shapes(place, model, ports, sizes, error).into()
+        }
+        other => other,
+    }
 }
 
 /// The files of a setup's model: its own, or the plan's.

@@ -1,10 +1,10 @@
 //! Shapes are tried before they are suggested: sizes that look plain may not fit each other inside of a
 //! network.
 //!
-//! The error comes from `prepare`, the examples from `onnx::shape_examples`; a worker runs the network
-//! once on each, the likeliest first, until one fits.
+//! The error comes from `prepare` and the command `model`, the examples from `onnx::shape_examples`; a worker runs
+//! the network once on each, the likeliest first, until one fits.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::input_specs;
 use super::installation::Installation;
@@ -20,8 +20,9 @@ use powerband_core::domain::model::Port;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
+use powerband_onnx::inspect;
 use powerband_onnx::shape_examples::{self, Shapes};
-use powerband_onnx::shapes::{InputSizes, ShapeError};
+use powerband_onnx::shapes::{self, InputSizes, ShapeError};
 use powerband_onnx::source::ModelFile;
 
 /// A suggestion is not worth more waiting than this.
@@ -29,42 +30,56 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// So much is quoted of why the network does not run.
 const QUOTED: usize = 200;
 
+/// Refuses sizes and values that no run of a network could have. Sizes that stay open are no error.
+pub fn check(model: &ModelFile, sizes: &InputSizes) -> Result<(), PrepareError> {
+    // Inputs that cannot be fed are said by the summary.
+    let Ok(ports) = inspect::inputs(&model.proto) else {
+        return Ok(());
+    };
+    let batch = fixed_batch(&ports, &sizes.batch_axis);
+    let batch = batch
+        .or_else(|| shapes::given_batch(&ports, sizes))
+        .unwrap_or(1);
+    let values = input_specs::values(&model.proto, &ports, sizes)?;
+    match input_specs::resolve(&values, &ports, Point::of_batch(batch), sizes) {
+        Ok(_) | Err(PrepareError::Shape(ShapeError::Open { .. })) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// The same error, with examples that were tried where sizes are open.
-pub(super) fn with_tried_shapes(
+pub fn with_tried_shapes(
     place: &Installation,
     model: &ModelFile,
     ports: &[Port],
     sizes: &InputSizes,
-    error: PrepareError,
-) -> PrepareError {
-    let PrepareError::Shape(ShapeError::Open {
+    error: ShapeError,
+) -> ShapeError {
+    let ShapeError::Open {
         open,
-        options,
+        shapes,
         trial,
-    }) = error
+    } = error
     else {
         return error;
     };
-    let candidates = shape_examples::examples(ports, sizes);
-    let (options, trial) = match try_all(place, model, ports, sizes, &candidates) {
-        Trial::Fits(shapes) => (
-            shape_examples::options(&shapes),
-            " (the model was run with these once)".to_owned(),
-        ),
+    let candidates = shape_examples::examples(&model.proto, ports, sizes);
+    let (shapes, trial) = match try_all(place, model, ports, sizes, &candidates) {
+        Trial::Fits(shapes) => (shapes, " (the model was run with these once)".to_owned()),
         Trial::Refused(reason) => (
-            options,
+            candidates.into_iter().next().unwrap_or(shapes),
             format!(
                 " with sizes that fit each other: the model does not run with these examples: {}",
                 humanize::shorten(&reason, QUOTED)
             ),
         ),
-        Trial::NotTried => (options, trial),
+        Trial::NotTried => (candidates.into_iter().next().unwrap_or(shapes), trial),
     };
-    PrepareError::Shape(ShapeError::Open {
+    ShapeError::Open {
         open,
-        options,
+        shapes,
         trial,
-    })
+    }
 }
 
 /// The result of trying the example shapes.
@@ -103,10 +118,14 @@ fn try_all(
         return Trial::NotTried;
     }
     let mut refused = None;
+    let began = Instant::now();
     for (number, added) in candidates.iter().enumerate() {
         let Some(inputs) = inputs_with(model, ports, sizes, added, batch) else {
             continue;
         };
+        if began.elapsed() > LIMIT {
+            break;
+        }
         let open = Request::Open {
             case: CaseKey {
                 setup: number,

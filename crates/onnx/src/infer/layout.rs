@@ -4,7 +4,7 @@
 //! element by element. Wrong operands give "unknown", never a guess.
 
 use super::super::proto::{self, elements};
-use super::{Op, Outputs, axis, broadcast};
+use super::{Op, Outputs, axis, broadcast, slicing};
 
 /// The shape of the node's one output.
 pub(super) fn follow(op: &Op<'_>) -> Option<Vec<usize>> {
@@ -26,7 +26,7 @@ pub(super) fn follow(op: &Op<'_>) -> Option<Vec<usize>> {
         "Gather" => gather(op),
         "GatherElements" => op.same(1),
         "GatherND" => gather_nd(op),
-        "Slice" => slice(op),
+        "Slice" => slicing::slice(op),
         "Pad" => pad(op),
         "Expand" => broadcast(op.shape(0)?, &sizes(op.int_input(1)?)?),
         "ConstantOfShape" => sizes(op.int_input(0)?),
@@ -63,7 +63,7 @@ pub(super) fn split(op: &Op<'_>) -> Outputs {
 }
 
 /// Integers as sizes; nothing where one is negative.
-fn sizes(ints: &[i64]) -> Option<Vec<usize>> {
+pub(super) fn sizes(ints: &[i64]) -> Option<Vec<usize>> {
     ints.iter().map(|&int| usize::try_from(int).ok()).collect()
 }
 
@@ -152,6 +152,9 @@ fn squeeze(op: &Op<'_>) -> Option<Vec<usize>> {
     let dims = op.shape(0)?;
     let ones = || (0..dims.len()).filter(|&index| dims[index] == 1).collect();
     let gone: Vec<usize> = op.optional("axes", 1, ones, |axes| indices(axes, dims.len()))?;
+    if gone.iter().any(|&index| dims[index] != 1) {
+        return None;
+    }
     let kept = dims
         .iter()
         .enumerate()
@@ -177,7 +180,7 @@ fn unsqueeze(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// Axes as indices; nothing where one is out of range.
-fn indices(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
+pub(super) fn indices(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
     axes.iter().map(|&at| axis(at, rank)).collect()
 }
 
@@ -205,54 +208,6 @@ fn gather_nd(op: &Op<'_>) -> Option<Vec<usize>> {
     Some([outer, dims.get(batch.checked_add(depth)?..)?].concat())
 }
 
-fn slice(op: &Op<'_>) -> Option<Vec<usize>> {
-    let mut dims = op.same(0)?;
-    let (starts, ends) = (op.ints("starts", 1)?, op.ints("ends", 2)?);
-    let rank = dims.len();
-    let axes = op.optional(
-        "axes",
-        3,
-        || (0..starts.len()).collect(),
-        |axes| indices(axes, rank),
-    )?;
-    let steps = op.optional(
-        "steps",
-        4,
-        || vec![1; starts.len()],
-        |steps| Some(steps.to_vec()),
-    )?;
-    for (index, &along) in axes.iter().enumerate() {
-        let size = dims.get_mut(along)?;
-        *size = slice_size(
-            *size,
-            *starts.get(index)?,
-            *ends.get(index)?,
-            *steps.get(index)?,
-        )?;
-    }
-    Some(dims)
-}
-
-/// How many elements a slice takes of `size`, by the operator's rules for ends beyond the end.
-fn slice_size(size: usize, start: i64, end: i64, step: i64) -> Option<usize> {
-    let (size, step) = (i128::try_from(size).ok()?, i128::from(step));
-    let from_start = |at: i64| {
-        if at < 0 {
-            i128::from(at) + size
-        } else {
-            i128::from(at)
-        }
-    };
-    let (start, end) = (from_start(start), from_start(end));
-    let taken = match step {
-        0 => return None,
-        _ if size == 0 => 0,
-        1.. => (end.clamp(0, size) - start.clamp(0, size) + step - 1) / step,
-        _ => (start.clamp(0, size - 1) - end.clamp(-1, size - 1) - step - 1) / -step,
-    };
-    usize::try_from(taken.max(0)).ok()
-}
-
 fn pad(op: &Op<'_>) -> Option<Vec<usize>> {
     let mut dims = op.same(0)?;
     let pads = op.ints("pads", 1)?;
@@ -272,7 +227,7 @@ fn pad(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// As many steps as fit between the limits.
-fn range(op: &Op<'_>) -> Option<Vec<usize>> {
+pub(super) fn range(op: &Op<'_>) -> Option<Vec<usize>> {
     let one = |index| {
         op.int_input(index)
             .and_then(|values| values.first().copied())
@@ -382,7 +337,6 @@ fn space_to_depth(op: &Op<'_>) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{Graph, attr};
-    use super::*;
     use crate::pb::AttributeProto;
 
     /// One node on `x` with lists of integers as its further inputs.
@@ -574,16 +528,5 @@ mod tests {
         let by_size = Graph::new(&[("x", &[1, 3, 8, 8])]).ints("s", &[1, 3, 5, 5]);
         let shapes = by_size.node("Resize", "x _ _ s", "y", &[]).shapes();
         assert_eq!(shapes.get("y"), Some(&vec![1, 3, 5, 5]));
-    }
-
-    #[test]
-    fn slices_of_nothing() {
-        assert_eq!(slice_size(0, 0, 10, 1), Some(0));
-        assert_eq!(slice_size(0, 0, 10, -1), Some(0));
-        assert_eq!(slice_size(10, 5, 2, 1), Some(0));
-        assert_eq!(
-            slice_size(usize::MAX, i64::MIN, i64::MAX, i64::MAX),
-            Some(0)
-        );
     }
 }

@@ -5,6 +5,7 @@
 //! them. Where the file itself states a shape, that fills the gap.
 
 mod layout;
+mod slicing;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod values;
@@ -265,7 +266,7 @@ fn is_elementwise(name: &str) -> bool {
 }
 
 /// Operators whose first output looks like their first input.
-fn keeps_shape(name: &str) -> bool {
+pub(crate) fn keeps_shape(name: &str) -> bool {
     matches!(
         name,
         "Abs"
@@ -343,7 +344,7 @@ fn keeps_shape(name: &str) -> bool {
 }
 
 /// A possibly negative axis as an index into `rank` dimensions.
-fn axis(axis: i64, rank: usize) -> Option<usize> {
+pub(crate) fn axis(axis: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
     let from_start = if axis < 0 {
         axis.checked_add(rank)?

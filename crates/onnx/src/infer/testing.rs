@@ -114,6 +114,11 @@ impl Graph {
         }
     }
 
+    /// The inputs that it was made with.
+    pub fn specs(&self) -> Vec<TensorSpec> {
+        self.specs.clone()
+    }
+
     /// What inference makes of it.
     pub fn shapes(&self) -> Shapes {
         super::infer(&self.model(), &self.specs)

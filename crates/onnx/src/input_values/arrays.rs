@@ -84,6 +84,7 @@ pub fn tensor(spec: &TensorSpec, seed: u64) -> Result<Tensor, ArrayError> {
         name: spec.name.clone(),
         element: spec.element,
         dims: spec.dims.iter().map(|size| Dim::Fixed(*size)).collect(),
+        recurrent: None,
     };
     open(path, &port)?.check_sizes(&port, spec)?;
     let read = npy::read(Path::new(path), &spec.name).map_err(failed(path, &spec.name))?;

@@ -9,6 +9,7 @@
 mod arrays;
 mod graph;
 mod limits;
+mod recurrent;
 mod roles;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use self::arrays::Array;
 pub use self::arrays::{ArrayError, tensor};
 use self::graph::Graph;
 use self::limits::{Excess, Limits};
+pub(crate) use self::recurrent::state_axes;
 use self::roles::{InputRole, Lengths, Role, dim_name};
 use crate::batch_axis::{BatchAxes, name_of};
 use crate::dim_expression;

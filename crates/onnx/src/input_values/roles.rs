@@ -13,7 +13,7 @@ use crate::infer::Shapes;
 use powerband_core::base::humanize;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::{Dim, Port};
-use powerband_core::domain::tensor::TensorSpec;
+use powerband_core::domain::tensor::{ElementType, TensorSpec};
 
 /// Two lookups are seldom through one input; a list of more is cut.
 const NAMED_TABLES: usize = 2;
@@ -125,6 +125,8 @@ pub(super) enum Role {
     UsesPast,
     /// Keys and values of the tokens before.
     Past,
+    /// The number that it is compared with.
+    Number(f64),
 }
 
 /// What an input stands for, and how that is known.
@@ -191,6 +193,9 @@ fn role(graph: &Graph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> 
     if let Some(index) = indexed(&name, &lookups, lengths) {
         return Some(index);
     }
+    if let Some(number) = compared(graph, port) {
+        return Some(number);
+    }
     if is_called_mask(&name) {
         let used = uses::mask(graph, &port.name, false);
         let hides = name.contains("key_padding_mask");
@@ -228,6 +233,28 @@ fn role(graph: &Graph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> 
         (_, operator) if operator == "Sub" => None,
         (mask, operator) => Some(masked(mask, &format!("by its use in {operator}"))),
     }
+}
+
+/// The number that a single whole number is compared with.
+fn compared(graph: &Graph<'_>, port: &Port) -> Option<InputRole> {
+    let is_single = port.dims.iter().all(|dim| *dim == Dim::Fixed(1));
+    if !is_single || port.element == ElementType::Bool {
+        return None;
+    }
+    let number = uses::compared(graph, &port.name)?;
+    Some(InputRole {
+        role: Role::Number(number),
+        description: format!("{}: what it is compared with in Equal", whole(number)),
+    })
+}
+
+/// A whole number with its thousands apart.
+fn whole(number: f64) -> String {
+    let size = humanize::count(number.abs() as u64);
+    if number < 0.0 {
+        return format!("−{size}");
+    }
+    size
 }
 
 /// Indices, by what they look up.
@@ -397,6 +424,7 @@ impl Role {
                 length.map_or(Fill::Usual, number)
             }
             Self::Past => Fill::Usual,
+            Self::Number(value) => Fill::Number(*value),
         }
     }
 

@@ -152,6 +152,30 @@ fn gpt(inputs: &[&str]) -> Graph {
 }
 
 #[test]
+fn a_number_that_is_compared_with_a_constant_gets_it() {
+    let voice = graph(&["x f32 batch,512", "sr i64 ", "n i64 1", "list i64 4"])
+        .ints("rate", &[16_000])
+        .ints("other", &[8_000])
+        .ints("minus", &[-3])
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .node("Reshape", "sr one", "rates", &[])
+        .node("Gather", "rates zero", "first", &[])
+        .node("Equal", "first rate", "is_fast", &[])
+        .node("Equal", "first other", "is_slow", &[])
+        .node("Equal", "minus n", "is_it", &[])
+        .node("Equal", "list rate", "are", &[]);
+    let Filled { fills, why } = filled(&voice.model(), &[], &[]).unwrap();
+    assert_eq!(fills["sr"], "16000");
+    assert_eq!(why["sr"], "16,000: what it is compared with in Equal");
+    assert_eq!(
+        (&*fills["n"], &*why["n"]),
+        ("-3", "−3: what it is compared with in Equal")
+    );
+    assert_eq!(fills["list"], "usual");
+}
+
+#[test]
 fn positions_count_up_from_the_past() {
     let gpt = gpt(&[
         "input_ids i64 batch,sequence",

@@ -238,6 +238,26 @@ pub(super) fn length(graph: &Graph<'_>, input: &str) -> Option<(Counted, String)
     None
 }
 
+/// The number that an input is compared with by `Equal`, the first in the order of the graph: the sampling rate that
+/// decides which branch runs, the task that a network is asked for.
+pub(super) fn compared(graph: &Graph<'_>, input: &str) -> Option<f64> {
+    let mut walk = Walk::new((input.to_owned(), ()));
+    while let Some((value, ())) = walk.next() {
+        for (node, slot) in graph.users(&value) {
+            if node.op_type == "Equal" {
+                let other = proto::input(node, 1 - slot.min(&1));
+                if let Some(number) = other.and_then(|name| graph.number(name)) {
+                    return Some(number);
+                }
+            }
+            if keeps_numbers(node, *slot) {
+                walk.go(node.output.iter().map(|name| (name.clone(), ())));
+            }
+        }
+    }
+    None
+}
+
 /// Whether a node hands on the numbers of one of its inputs as they are, all or some of them.
 fn keeps_numbers(node: &NodeProto, slot: usize) -> bool {
     let moves = matches!(
