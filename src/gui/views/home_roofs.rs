@@ -8,7 +8,7 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Roofs};
-use powerband_app::roofs::{INVITATION, MeasuringRoofs};
+use powerband_app::roofs::{MeasuringRoofs, RoofsState};
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs as DeviceRoofs;
 use powerband_findings::analysis::roof_facts::{RoofFact, roof_facts};
@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     ui.add_space(space::SMALL);
                 }
                 if kept.is_empty() && measuring.is_none() {
-                    label::quiet(ui, INVITATION);
+                    label::quiet(ui, &RoofsState::invitation(app.machine.n_engines()));
                     ui.add_space(space::SMALL);
                 }
                 for warning in app.roofs.warnings() {

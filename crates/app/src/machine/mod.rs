@@ -260,6 +260,13 @@ impl MachineState {
         engines.filter(|engine| engine.is_ready)
     }
 
+    /// How many engines are ready; nothing before they were looked for.
+    pub fn n_engines(&self) -> Option<usize> {
+        self.engines.as_ref()?;
+        let ids: BTreeSet<&str> = self.ready().map(|engine| engine.id).collect();
+        Some(ids.len())
+    }
+
     /// Whether a run that names no setups takes this engine: it is built in, or a library of it was found.
     pub(crate) fn has_engine(&self, id: &str) -> bool {
         let mut own = self.engines.iter().flatten().filter(|state| state.id == id);

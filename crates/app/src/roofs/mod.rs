@@ -9,11 +9,10 @@ mod update;
 mod work;
 
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_findings::tables::roofs::noise_words;
-
-/// What measuring them promises, where nothing is kept.
-pub const INVITATION: &str = "The peak arithmetic and bandwidth of the processor and of each engine: what a measured time is compared with. Takes about 20 s; close other programs first.";
+use powerband_measure::roofs::measuring;
 
 /// Progress of measuring roofs.
 #[derive(Clone, Debug)]
@@ -38,6 +37,17 @@ pub struct RoofsState {
 }
 
 impl RoofsState {
+    /// What measuring them promises, where nothing is kept; with so many engines on this machine, where that is known.
+    pub fn invitation(engines: Option<usize>) -> String {
+        let (least, most) = measuring::estimate_s(engines.unwrap_or(1));
+        let beyond = if engines.is_none() { " or more" } else { "" };
+        format!(
+            "The peak arithmetic and bandwidth of the processor and of each engine: what a measured time is compared with. Takes {} to {}{beyond}; close other programs first.",
+            humanize::clock_time(least),
+            humanize::clock_time(most)
+        )
+    }
+
     /// Whether any are kept that hold.
     pub fn has_any(&self) -> bool {
         self.kept.as_ref().is_some_and(|kept| !kept.is_empty())

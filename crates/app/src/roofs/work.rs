@@ -13,6 +13,8 @@ pub(crate) fn read(place: &Installation, outlet: &Outlet) {
     let places = place.watch.as_ref().map(|watch| watch.places.clone());
     let devices = devices::all(&places.unwrap_or_else(Places::of_user));
     let found = kept::read(&place.paths, &devices);
+    // It reads files the first time, which is for this thread and not for the window's.
+    measuring::estimate_s(0);
     let stale = found.stale.iter().map(|(roofs, reason)| {
         format!(
             "{}: the roofs no longer hold, because {reason}.",

@@ -13,6 +13,7 @@ pub mod fill;
 pub mod generation;
 pub mod input_sizes;
 pub mod machine;
+pub mod measured;
 pub mod model;
 pub mod names;
 pub mod outcome;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::measured::{Measured, NOISY};
 use super::setup::Setup;
 use super::work::Numbers;
 
@@ -11,30 +12,6 @@ use super::work::Numbers;
 pub const METHOD: u32 = 1;
 /// The device of the processor's roofs.
 pub const PROCESSOR: &str = "cpu";
-
-/// A figure that was measured several times.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// The figure that is used.
-    pub value: f64,
-    /// The lowest of the repetitions that it was taken from.
-    pub low: f64,
-    /// The highest.
-    pub high: f64,
-    /// How many.
-    pub repetitions: u32,
-}
-
-impl Measured {
-    /// The distance from lowest to highest as a share of the figure.
-    pub fn spread(self) -> f64 {
-        if self.value > 0.0 {
-            (self.high - self.low) / self.value
-        } else {
-            f64::INFINITY
-        }
-    }
-}
 
 /// Options of a setup that decide what its engine reaches; all of `ep.` do as well.
 const DECIDING: [&str; 8] = [
@@ -274,20 +251,53 @@ pub struct Roofs {
 }
 
 impl Roofs {
-    /// The highest arithmetic roof for these numbers with at most so many threads.
-    pub fn compute_at(&self, numbers: Numbers, threads: usize) -> Option<&ComputeRoof> {
-        let fits = |roof: &&ComputeRoof| roof.numbers == numbers && roof.threads <= threads;
-        let found = self.compute.iter().filter(fits);
-        found.max_by(|a, b| a.per_s.value.total_cmp(&b.per_s.value))
+    /// The arithmetic roofs: what our own loops reached, or an engine's product where that was faster with as many
+    /// threads.
+    pub fn compute_roofs(&self) -> Vec<ComputeRoof> {
+        let mut roofs = self.compute.clone();
+        for roof in &mut roofs {
+            for engine in &self.engines {
+                let is_alike = (engine.numbers, engine.threads) == (roof.numbers, roof.threads);
+                let product = engine.product_per_s.filter(|_| is_alike);
+                if let Some(product) = product.filter(|at| at.value > roof.per_s.value) {
+                    roof.per_s = product;
+                    roof.code = format!("matrix product through {}", engine.version);
+                    roof.vector_bits = 0;
+                }
+            }
+        }
+        roofs
     }
 
-    /// The highest bandwidth of a level with at most so many threads.
-    pub fn memory_at(&self, level: Level, access: Access, threads: usize) -> Option<&MemoryRoof> {
-        let fits = |roof: &&MemoryRoof| {
-            roof.level == level && roof.access == access && roof.threads <= threads
-        };
-        let found = self.memory.iter().filter(fits);
-        found.max_by(|a, b| a.per_s.value.total_cmp(&b.per_s.value))
+    /// The bandwidths: what our own loops reached, or an engine's copy where that was faster with as many threads.
+    pub fn memory_roofs(&self) -> Vec<MemoryRoof> {
+        let mut roofs = self.memory.clone();
+        let is_copy =
+            |roof: &&mut MemoryRoof| (roof.level, roof.access) == (Level::Memory, Access::Copy);
+        for roof in roofs.iter_mut().filter(is_copy) {
+            for engine in &self.engines {
+                let copy = engine.copy_per_s.filter(|_| engine.threads == roof.threads);
+                if let Some(copy) = copy.filter(|at| at.value > roof.per_s.value) {
+                    roof.per_s = copy;
+                    roof.code = format!("copy through {}", engine.version);
+                }
+            }
+        }
+        roofs
+    }
+
+    /// The arithmetic roof for these numbers with at most so many threads.
+    pub fn compute_at(&self, numbers: Numbers, threads: usize) -> Option<ComputeRoof> {
+        let roofs = self.compute_roofs().into_iter();
+        let roofs = roofs.filter(|roof| roof.numbers == numbers);
+        at_threads(roofs, threads, |roof| (roof.threads, roof.per_s))
+    }
+
+    /// The bandwidth of a level with at most so many threads.
+    pub fn memory_at(&self, level: Level, access: Access, threads: usize) -> Option<MemoryRoof> {
+        let roofs = self.memory_roofs().into_iter();
+        let roofs = roofs.filter(|roof| roof.level == level && roof.access == access);
+        at_threads(roofs, threads, |roof| (roof.threads, roof.per_s))
     }
 
     /// What the engine of a setup reaches, measured with the setup itself, or with as many threads and the
@@ -325,6 +335,26 @@ impl Roofs {
             roof.engine == engine && roof.numbers == numbers && roof.threads == threads
         })
     }
+}
+
+/// The highest with at most so many threads. Where what was measured with the most of these is noisy, it is that: the
+/// figure of fewer threads does not stand in for it.
+fn at_threads<R>(
+    roofs: impl Iterator<Item = R>,
+    threads: usize,
+    of_roof: impl Fn(&R) -> (usize, Measured),
+) -> Option<R> {
+    let all: Vec<R> = roofs.filter(|roof| of_roof(roof).0 <= threads).collect();
+    let most = all.iter().map(|roof| of_roof(roof).0).max()?;
+    let is_noisy = |roof: &R| {
+        let (own, per_s) = of_roof(roof);
+        own == most && per_s.is_noisy()
+    };
+    let is_unknown = all.iter().any(is_noisy);
+    let left = all
+        .into_iter()
+        .filter(|roof| !is_unknown || of_roof(roof).0 == most);
+    left.max_by(|a, b| of_roof(a).1.value.total_cmp(&of_roof(b).1.value))
 }
 
 impl fmt::Display for Level {
@@ -373,6 +403,85 @@ mod tests {
         assert_eq!(numbers("ort,precision=int8"), Numbers::Int8);
         assert_eq!(numbers("torch,mode=eager+bf16"), Numbers::Bf16);
         assert_eq!(numbers("rten"), Numbers::F32);
+    }
+
+    fn per_s(value: f64, low: f64) -> Measured {
+        Measured {
+            value,
+            low,
+            high: value,
+            repetitions: 4,
+        }
+    }
+
+    fn roofs() -> Roofs {
+        let compute = |threads, value| ComputeRoof {
+            numbers: Numbers::F32,
+            threads,
+            vector_bits: 512,
+            code: "AVX-512".to_owned(),
+            per_s: per_s(value, value * 0.99),
+        };
+        let copy = |threads, value| MemoryRoof {
+            level: Level::Memory,
+            access: Access::Copy,
+            threads,
+            working_set_bytes: 1 << 30,
+            code: "AVX-512".to_owned(),
+            per_s: per_s(value, value * 0.99),
+        };
+        Roofs {
+            device: PROCESSOR.to_owned(),
+            name: String::new(),
+            card: None,
+            measured: String::new(),
+            conditions: RoofConditions::default(),
+            clock_mhz: None,
+            temperature_c: None,
+            compute: vec![compute(1, 150e9), compute(2, 259e9)],
+            memory: vec![copy(1, 10e9), copy(2, 15e9)],
+            engines: vec![EngineRoof {
+                engine: "torch".to_owned(),
+                version: "PyTorch 2".to_owned(),
+                setup: "torch:cpu".to_owned(),
+                threads: 2,
+                numbers: Numbers::F32,
+                product_per_s: Some(per_s(282e9, 280e9)),
+                copy_per_s: Some(per_s(16e9, 15.9e9)),
+                launch_ns: None,
+            }],
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_roof_is_not_below_what_an_engine_reached() {
+        let roofs = roofs();
+        let peak = |threads| roofs.compute_at(Numbers::F32, threads).unwrap();
+        assert_eq!((peak(1).per_s.value, peak(2).per_s.value), (150e9, 282e9));
+        assert_eq!(peak(2).code, "matrix product through PyTorch 2");
+        let copy = roofs.memory_at(Level::Memory, Access::Copy, 2).unwrap();
+        assert_eq!(copy.per_s.value, 16e9);
+        assert_eq!(
+            roofs.compute[1].per_s.value, 259e9,
+            "what was measured is kept"
+        );
+    }
+
+    #[test]
+    fn fewer_threads_do_not_stand_in_for_a_noisy_roof() {
+        let mut roofs = roofs();
+        roofs.engines.clear();
+        roofs.compute[1].per_s = per_s(120e9, 60e9);
+        roofs.memory[1].per_s = per_s(9e9, 5e9);
+        let peak = roofs.compute_at(Numbers::F32, 2).unwrap();
+        assert_eq!((peak.threads, peak.per_s.is_noisy()), (2, true));
+        let copy = roofs.memory_at(Level::Memory, Access::Copy, 7).unwrap();
+        assert_eq!((copy.threads, copy.per_s.is_noisy()), (2, true));
+        // A quiet one that is lower gives way to what fewer threads reach.
+        roofs.memory[1].per_s = per_s(9e9, 8.9e9);
+        let copy = roofs.memory_at(Level::Memory, Access::Copy, 2).unwrap();
+        assert_eq!(copy.threads, 1);
     }
 
     #[test]

@@ -24,7 +24,7 @@ impl RoofFact {
         let spread = humanize::uncertainty(measured.spread());
         let mut note = what.to_owned();
         if measured.repetitions > 1 {
-            note = format!("{note}; repetitions lie {spread} apart");
+            note = format!("{note}; spread {spread}");
         }
         if is_noisy {
             note.push_str(", which is too much: close other programs and measure again");

@@ -3,13 +3,11 @@
 use super::cell::{Cell, Tone};
 use super::{Column, Table};
 use powerband_core::base::humanize;
+pub use powerband_core::domain::roofs::NOISY;
 use powerband_core::domain::roofs::{Measured, Roofs};
 use powerband_core::domain::work::Numbers;
 
 type Of = Column<RoofRow>;
-
-/// Repetitions that lie farther apart make a roof too noisy to explain a time by.
-pub const NOISY: f64 = 0.05;
 
 /// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +58,7 @@ pub fn noise_words(roofs: &Roofs) -> Option<String> {
     let noisy = rows.iter().filter(|row| row.is_noisy()).count();
     (noisy > 0).then(|| {
         format!(
-            "Noisy: the repetitions of {} of {} lie more than {} apart. Close other programs, let the device cool down, and measure again; nothing is explained by a noisy roof.",
+            "Noisy: the repetitions of {} of {} lie more than {} apart, or other programs used the processors meanwhile. Close other programs, let the device cool down, and measure again; nothing is explained by a noisy roof.",
             noisy,
             humanize::of_many(rows.len() as u64, "figure"),
             humanize::percent(NOISY)
@@ -74,7 +72,7 @@ pub fn of_roofs(roofs: &Roofs) -> Table {
 }
 
 fn rows(roofs: &Roofs) -> Vec<RoofRow> {
-    let compute = roofs.compute.iter().map(|roof| RoofRow {
+    let compute = roofs.compute_roofs().into_iter().map(|roof| RoofRow {
         kind: "compute",
         what: roof.numbers.to_string(),
         access: None,
@@ -82,10 +80,10 @@ fn rows(roofs: &Roofs) -> Vec<RoofRow> {
         counts: Counts::Operations(roof.numbers),
         figure: roof.per_s,
         vector_bits: Some(roof.vector_bits).filter(|bits| *bits > 0),
-        code: roof.code.clone(),
+        code: roof.code,
         bytes: None,
     });
-    let memory = roofs.memory.iter().map(|roof| RoofRow {
+    let memory = roofs.memory_roofs().into_iter().map(|roof| RoofRow {
         kind: "bandwidth",
         what: roof.level.to_string(),
         access: Some(roof.access.to_string()),
@@ -93,7 +91,7 @@ fn rows(roofs: &Roofs) -> Vec<RoofRow> {
         counts: Counts::Bytes,
         figure: roof.per_s,
         vector_bits: None,
-        code: roof.code.clone(),
+        code: roof.code,
         bytes: Some(roof.working_set_bytes).filter(|bytes| *bytes > 0),
     });
     let engines = roofs.engines.iter().flat_map(|roof| {
@@ -138,7 +136,7 @@ pub const COLUMNS: &[Of] = &[
         let tone = if row.is_noisy() { Tone::Bad } else { Tone::Plain };
         Some(Cell { tone, ..cell })
     })
-    .help("The median of the faster half of the repetitions."),
+    .help("The median of the faster half of the repetitions, in the fastest of several stretches. Where an engine's product or copy was faster with as many threads, that."),
     Of::number("spread_percent", "Spread", "%", |row| {
         if row.figure.repetitions < 2 {
             return None;
@@ -155,7 +153,7 @@ pub const COLUMNS: &[Of] = &[
         }
         Some(cell)
     })
-    .help("From the lowest to the highest of these repetitions, as a share of the figure.")
+    .help("From the lowest to the highest of these repetitions, as a share of the figure; where other programs used the processors meanwhile, to what it may reach without them.")
     .why(|_| "measured once".to_owned()),
     Of::number("vector_bits", "Vectors", "bit", |row| {
         let bits = row.vector_bits?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::contention::Beside;
 use crate::engines::{self, Engine};
 use crate::runner::installation::Installation;
 use crate::runner::precision;
@@ -180,6 +181,7 @@ pub fn measure(
         cancel,
         report: None,
         measured: Duration::ZERO,
+        beside: Beside::default(),
     };
     let result = timing.figures(&setup);
     match (runtime, timing.worker.take()) {
@@ -227,6 +229,8 @@ struct Timing<'a> {
     report: Option<SetupReport>,
     /// What all rounds took so far.
     measured: Duration,
+    /// What others used during all rounds.
+    beside: Beside,
 }
 
 impl Timing<'_> {
@@ -260,6 +264,8 @@ impl Timing<'_> {
         } else {
             report.threads.unwrap_or_else(usual_threads)
         };
+        let marked = |figure| self.beside.marked(figure, threads);
+        let (product_per_s, copy_per_s) = (product_per_s.map(marked), copy_per_s.map(marked));
         let roof = EngineRoof {
             engine: setup.engine.clone(),
             version: report.engine,
@@ -319,7 +325,10 @@ impl Timing<'_> {
             };
             let began = Instant::now();
             let samples = match self.ask(&request)? {
-                Reply::Measured(measured) => measured.samples_ns,
+                Reply::Measured(measured) => {
+                    self.beside.add(measured.company);
+                    measured.samples_ns
+                }
                 other => return Err(confused(&other)),
             };
             self.measured += began.elapsed();

@@ -4,7 +4,9 @@ use super::devices::{self, RoofDevice};
 use crate::runner::installation::Installation;
 use crate::telemetry::source::Places;
 use powerband_core::base::paths::Paths;
-use powerband_core::domain::roofs::{PROCESSOR, Roofs, is_here, roof_setup};
+use powerband_core::domain::roofs::{
+    ComputeRoof, EngineRoof, Measured, MemoryRoof, NOISY, PROCESSOR, Roofs, is_here, roof_setup,
+};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_store::roofs_file;
@@ -55,6 +57,55 @@ pub fn stale(roofs: &Roofs, device: &RoofDevice) -> Option<String> {
     roofs.conditions.changed(&device.conditions)
 }
 
+/// Keeps figures of an earlier measuring under the same conditions where the new ones are noisy and those are not,
+/// or are lower: load beside a second measuring takes nothing back of what was reached.
+pub(super) fn keep_better_of(now: &mut Roofs, before: &Roofs) {
+    for roof in &mut now.compute {
+        let alike =
+            |then: &&ComputeRoof| (then.numbers, then.threads) == (roof.numbers, roof.threads);
+        if let Some(then) = before.compute.iter().find(alike) {
+            better(&mut roof.per_s, then.per_s);
+        }
+    }
+    for roof in &mut now.memory {
+        let alike = |then: &&MemoryRoof| {
+            (then.level, then.access, then.threads) == (roof.level, roof.access, roof.threads)
+        };
+        if let Some(then) = before.memory.iter().find(alike) {
+            better(&mut roof.per_s, then.per_s);
+        }
+    }
+    for engine in &mut now.engines {
+        let alike =
+            |then: &&EngineRoof| (&then.setup, &then.version) == (&engine.setup, &engine.version);
+        let Some(then) = before.engines.iter().find(alike) else {
+            continue;
+        };
+        for (now, then) in [
+            (&mut engine.product_per_s, then.product_per_s),
+            (&mut engine.copy_per_s, then.copy_per_s),
+        ] {
+            match (now, then) {
+                (Some(now), Some(then)) => better(now, then),
+                (now @ None, then) => *now = then,
+                (Some(_), None) => {}
+            }
+        }
+    }
+}
+
+/// Takes the earlier figure where it is quiet and higher, or about as high as a noisy one.
+fn better(now: &mut Measured, then: Measured) {
+    let is_better = match (then.is_noisy(), now.is_noisy()) {
+        (false, true) => then.value >= now.value * (1.0 - NOISY),
+        (false, false) => then.value > now.value,
+        (true, _) => false,
+    };
+    if is_better {
+        *now = then;
+    }
+}
+
 /// The roofs that hold of the devices that setups name. Cards are asked only where a setup names one.
 pub fn for_setups(place: &Installation, setups: &[Setup]) -> Vec<Roofs> {
     let named: Vec<String> = setups
@@ -79,6 +130,7 @@ pub fn for_setups(place: &Installation, setups: &[Setup]) -> Vec<Roofs> {
 mod tests {
     use super::*;
     use powerband_core::domain::roofs::METHOD;
+    use powerband_core::domain::work::Numbers;
 
     #[test]
     fn roofs_hold_until_something_changes() {
@@ -101,5 +153,43 @@ mod tests {
             ..processor
         };
         assert_eq!(read(&paths, &[other]), Kept::default());
+    }
+
+    #[test]
+    fn measuring_again_beside_load_takes_nothing_back() {
+        let product = |value: f64, low: f64| EngineRoof {
+            engine: "torch".to_owned(),
+            version: "PyTorch 2".to_owned(),
+            setup: "torch:cpu".to_owned(),
+            threads: 2,
+            numbers: Numbers::F32,
+            product_per_s: Some(Measured {
+                value,
+                low,
+                high: value,
+                repetitions: 3,
+            }),
+            copy_per_s: None,
+            launch_ns: None,
+        };
+        let roofs = |engine: EngineRoof| Roofs {
+            engines: vec![engine],
+            ..RoofDevice::processor().unmeasured()
+        };
+        let kept = |before: EngineRoof, after: EngineRoof| {
+            let mut now = roofs(after);
+            keep_better_of(&mut now, &roofs(before));
+            now.engines[0].product_per_s.unwrap().value
+        };
+        let quiet = product(282.0, 280.0);
+        assert_eq!(kept(quiet.clone(), product(150.0, 149.0)), 282.0);
+        assert_eq!(kept(quiet.clone(), product(290.0, 200.0)), 282.0);
+        assert_eq!(kept(quiet.clone(), product(300.0, 299.0)), 300.0);
+        assert_eq!(kept(product(282.0, 100.0), product(150.0, 149.0)), 150.0);
+        let newer = EngineRoof {
+            version: "PyTorch 3".to_owned(),
+            ..product(150.0, 149.0)
+        };
+        assert_eq!(kept(quiet, newer), 150.0, "another version is another roof");
     }
 }

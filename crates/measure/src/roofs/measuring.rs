@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::devices::{self, RoofDevice};
 use super::engines::{self, EngineFigures, EngineRoofError, Spare};
+use super::processor::cores;
 use super::readings::Readings;
 use super::{RoofError, RoofProgress, cards, kept, measure_processor};
 use crate::engines::runtimes;
@@ -20,6 +22,18 @@ use powerband_store::roofs_file;
 
 /// Steps that an engine counts for beside those of the processor: each takes about as long as two of these.
 const STEPS_OF_ENGINE: usize = 2;
+
+/// What the loops of our own take with each number of threads, in seconds: on a quiet machine, and on a loaded one.
+const PER_COUNT_S: (f64, f64) = (6.0, 20.0);
+/// The same of a setup of an engine, its start included.
+const PER_SETUP_S: (f64, f64) = (5.0, 15.0);
+
+/// How many numbers of threads are tried, and the most threads; looked up once.
+static COUNTS: LazyLock<(usize, usize)> = LazyLock::new(|| {
+    let root = Path::new("/");
+    let cores = cores::here(root);
+    (cores::thread_counts(root, &cores).len(), cores.len())
+});
 
 /// What is to be measured.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +69,17 @@ pub enum RoofsError {
     /// The user wants to stop; nothing was kept of the device that was being measured.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// How long measuring this processor and so many engines takes, in seconds: on a quiet machine, and on a loaded one.
+pub fn estimate_s(engines: usize) -> (f64, f64) {
+    let (counts, threads) = *COUNTS;
+    let setups = engines * if threads > 1 { 2 } else { 1 };
+    let of = |count: f64, setup: f64| count * counts as f64 + setup * setups as f64;
+    (
+        of(PER_COUNT_S.0, PER_SETUP_S.0),
+        of(PER_COUNT_S.1, PER_SETUP_S.1),
+    )
 }
 
 /// The setups of which nothing was measured yet; each as it would be measured.
@@ -106,7 +131,7 @@ pub fn measure(
     }
     for device in &devices {
         let known = kept.fresh.iter().find(|roofs| device.is_of(roofs));
-        let result = work.device(device, known.filter(|_| !request.again));
+        let result = work.device(device, known.filter(|_| !request.again), known);
         work.spare.end();
         result?;
     }
@@ -146,7 +171,13 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// One device: what is kept of it, with what is missing.
-    fn device(&mut self, device: &RoofDevice, known: Option<&Roofs>) -> Result<(), RoofsError> {
+    /// `before` is what is kept and may be better than what is measured again.
+    fn device(
+        &mut self,
+        device: &RoofDevice,
+        known: Option<&Roofs>,
+        before: Option<&Roofs>,
+    ) -> Result<(), RoofsError> {
         let setups = self.setups_of(device);
         let is_processor = device.device == PROCESSOR;
         let before = self.done.n_measured;
@@ -171,6 +202,9 @@ impl Work<'_> {
         if let Some(readings) = readings {
             let read = readings.finish();
             (roofs.clock_mhz, roofs.temperature_c) = (read.clock_mhz, read.temperature_c);
+        }
+        if let Some(before) = before.filter(|_| known.is_none()) {
+            kept::keep_better_of(&mut roofs, before);
         }
         if !is_processor {
             cards::take_best(&mut roofs);
@@ -410,5 +444,16 @@ mod tests {
         };
         replace(&mut engines, newer.clone());
         assert_eq!(engines, [newer]);
+    }
+
+    #[test]
+    fn more_engines_take_longer_and_a_loaded_machine_longest() {
+        let (alone, loaded) = estimate_s(0);
+        let (quiet, most) = estimate_s(3);
+        assert!(
+            0.0 < alone && alone < loaded && loaded < most,
+            "{alone} {loaded} {most}"
+        );
+        assert!(alone < quiet && quiet < most, "{quiet}");
     }
 }

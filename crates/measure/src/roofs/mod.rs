@@ -7,6 +7,7 @@
 mod cards;
 mod clpeak;
 mod code;
+mod contention;
 pub mod devices;
 pub mod engines;
 pub mod kept;

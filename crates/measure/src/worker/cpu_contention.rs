@@ -14,6 +14,8 @@ use powerband_core::domain::case::CpuContention;
 #[derive(Clone, Debug)]
 pub struct Counters {
     root: PathBuf,
+    /// The processors that are counted; all where this is empty.
+    cores: Vec<usize>,
     at: Instant,
     counted: Counted,
 }
@@ -36,18 +38,28 @@ impl Counters {
         Self::under(Path::new("/proc"))
     }
 
-    /// The same, with /proc at another place.
+    /// The same of some processors alone.
+    pub fn on(cores: &[usize]) -> Option<Self> {
+        Self::on_under(Path::new("/proc"), cores)
+    }
+
+    /// The counters of all processors, with /proc at another place.
     pub fn under(root: &Path) -> Option<Self> {
+        Self::on_under(root, &[])
+    }
+
+    fn on_under(root: &Path, cores: &[usize]) -> Option<Self> {
         Some(Self {
             root: root.to_path_buf(),
+            cores: cores.to_vec(),
             at: Instant::now(),
-            counted: counted(root)?,
+            counted: counted(root, cores)?,
         })
     }
 
     /// What happened since then.
     pub fn since(&self) -> Option<CpuContention> {
-        let now = counted(&self.root)?;
+        let now = counted(&self.root, &self.cores)?;
         let counted_ns = self.at.elapsed().as_nanos() as u64;
         let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
         let ticks = |after: u64, before: u64| after.saturating_sub(before);
@@ -62,18 +74,31 @@ impl Counters {
     }
 }
 
-fn counted(root: &Path) -> Option<Counted> {
+fn counted(root: &Path, cores: &[usize]) -> Option<Counted> {
     let stat = fs::read_to_string(root.join("stat")).ok()?;
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    // user nice system idle iowait irq softirq steal; guests are in the user's time already.
-    let fields: Vec<u64> = line
-        .split_ascii_whitespace()
-        .map_while(|field| field.parse().ok())
-        .collect();
-    let field = |place: usize| fields.get(place).copied().unwrap_or(0);
+    let is_counted = |name: &str| match name.parse::<usize>() {
+        Ok(core) => cores.contains(&core),
+        Err(_) => name.is_empty() && cores.is_empty(),
+    };
+    let lines = stat
+        .lines()
+        .map_while(|line| line.strip_prefix("cpu")?.split_once(' '));
+    let (mut busy, mut stolen, mut found) = (0, 0, false);
+    for (_, line) in lines.filter(|(name, _)| is_counted(name)) {
+        // user nice system idle iowait irq softirq steal; guests are in the user's time already.
+        let fields: Vec<u64> = line
+            .split_ascii_whitespace()
+            .map_while(|field| field.parse().ok())
+            .collect();
+        let field = |place: usize| fields.get(place).copied().unwrap_or(0);
+        busy += [0, 1, 2, 5, 6].into_iter().map(field).sum::<u64>();
+        stolen += field(7);
+        found = true;
+    }
+    found.then_some(())?;
     Some(Counted {
-        busy: [0, 1, 2, 5, 6].into_iter().map(field).sum(),
-        stolen: field(7),
+        busy,
+        stolen,
         own: own_ticks(root)?,
         switches: process::forced_switches(&root.join("self")).unwrap_or(0),
     })
@@ -124,6 +149,26 @@ mod tests {
         assert_eq!(company.own_ns, 60 * tick);
         assert_eq!(company.others_ns, 40 * tick);
         assert_eq!((company.stolen_ns, company.switches), (10 * tick, 3));
+    }
+
+    #[test]
+    fn some_processors_are_counted_alone() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("self")).unwrap();
+        let write = |path: &str, text: &str| fs::write(root.path().join(path), text).unwrap();
+        write("self/stat", "7 (a) S 1 1 1 0 0 0 0 0 0 0 0 0 0 0\n");
+        write(
+            "stat",
+            "cpu  9 0 0 0 0\ncpu0 1 0 0 0 0\ncpu1 2 0 0 0 0\ncpu12 3 0 0 0 0\nintr 5\n",
+        );
+        let before = Counters::on_under(root.path(), &[0, 12]).unwrap();
+        write(
+            "stat",
+            "cpu  99 0 0 0 0\ncpu0 6 0 0 0 0\ncpu1 70 0 0 0 0\ncpu12 7 0 0 0 0\nintr 5\n",
+        );
+        let tick = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+        assert_eq!(before.since().unwrap().others_ns, 9 * tick);
+        assert!(Counters::on_under(root.path(), &[5]).is_none());
     }
 
     #[test]

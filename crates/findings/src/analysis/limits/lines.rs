@@ -8,7 +8,7 @@ use powerband_core::domain::work::Numbers;
 use crate::analysis::peak::Published;
 
 /// Roofs that spread over more than this share of their figure are no measure.
-pub const MOST_SPREAD: f64 = 0.05;
+pub const MOST_SPREAD: f64 = powerband_core::domain::roofs::NOISY;
 
 /// Where a line comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,10 +271,11 @@ impl<'a> References<'a> {
     /// The measured peak of the device.
     pub fn peak(&self, numbers: Numbers) -> Option<RoofLine> {
         let roof = self.roofs?.compute_at(numbers, self.threads);
-        roof.map(RoofLine::of_compute)
+        roof.as_ref().map(RoofLine::of_compute)
     }
 
-    fn published_peak(&self, numbers: Numbers) -> Option<RoofLine> {
+    /// What is published of the card.
+    pub(super) fn published_peak(&self, numbers: Numbers) -> Option<RoofLine> {
         RoofLine::of_published_compute(self.published.as_ref()?, numbers)
     }
 
@@ -315,7 +316,7 @@ impl<'a> References<'a> {
             .into_iter()
             .filter_map(|access| roofs.memory_at(level, access, self.threads))
             .filter(|roof| holds(roof))
-            .map(RoofLine::of_memory);
+            .map(|roof| RoofLine::of_memory(&roof));
         let copy = || {
             let own = roofs.engine_for(self.setup?, Some(self.threads))?;
             RoofLine::of_engine_copy(own)

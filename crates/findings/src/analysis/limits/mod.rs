@@ -14,6 +14,7 @@ pub mod findings;
 pub mod lines;
 pub mod node;
 mod other_path;
+mod raised;
 pub mod rows;
 mod rules;
 pub mod session_limits;
@@ -38,6 +39,7 @@ use bound::Bound;
 use finding::Finding;
 use lines::References;
 use node::{Floor, NodeLimit, NodeLines, Took};
+use raised::Raised;
 use slowed::Slowed;
 use wall::WallTime;
 
@@ -83,7 +85,11 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         Some(slowed) => Err(slowed.reason()),
         None => against,
     };
-    limits.nodes = node_limits(profile, runs, &against, &limits.wall);
+    let raised = against.as_ref().map_or_else(
+        |_| Raised::default(),
+        |references| raised_by_nodes(profile, references),
+    );
+    limits.nodes = node_limits(profile, runs, &against, &raised, &limits.wall);
     if let Ok(references) = &against {
         let mut numbers: Vec<Numbers> = limits
             .nodes
@@ -94,8 +100,10 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         numbers.sort_unstable();
         numbers.dedup();
         limits.lines = references.all(&numbers);
+        limits.lines.extend(raised.lines().cloned());
     }
     limits.abstained = abstained(&limits, &against);
+    limits.abstained.extend(raised.note());
     limits.abstained.extend(notes(profile, &limits));
     if let (Some(median_ns), Ok(wall)) = (median_ns, &limits.wall) {
         let changed = profiling_changed_it(wall, profiled_ns, median_ns);
@@ -134,11 +142,23 @@ pub fn roofs_for<'a>(session: &'a Session, of_machine: &'a [Roofs]) -> &'a [Roof
     }
 }
 
+/// The lines that nodes of a profile lie above.
+fn raised_by_nodes(profile: &Profile, references: &References<'_>) -> Raised {
+    let scope = Scope::of(profile);
+    let totals = profile.totals.iter();
+    let totals: Vec<&Total> = totals.filter(|total| scope.holds(total.kind)).collect();
+    let names: Vec<&str> = totals.iter().map(|total| total.name.as_str()).collect();
+    let shorts = kernel_name::short_names(&names);
+    let named = totals.into_iter().zip(shorts.iter().map(String::as_str));
+    Raised::by_nodes(named, references)
+}
+
 /// Each node of a profile, most time first.
 fn node_limits(
     profile: &Profile,
     runs: f64,
     against: &Result<References<'_>, String>,
+    raised: &Raised,
     wall: &Result<WallTime, String>,
 ) -> Vec<NodeLimit> {
     let scope = Scope::of(profile);
@@ -168,10 +188,13 @@ fn node_limits(
     let rows = totals.into_iter().zip(shorts);
     rows.map(|((place, total), short)| NodeLimit {
         total: place,
-        ..node_limit(total, short, &run, against)
+        ..node_limit(total, short, &run, (against, raised))
     })
     .collect()
 }
+
+/// What nodes are measured against, or why against nothing; and the lines that some of them raised.
+type Against<'a> = (&'a Result<References<'a>, String>, &'a Raised);
 
 /// The run that nodes are part of.
 struct Run<'a> {
@@ -186,12 +209,7 @@ struct Run<'a> {
     trouble: Option<&'a String>,
 }
 
-fn node_limit(
-    total: &Total,
-    short: String,
-    run: &Run<'_>,
-    against: &Result<References<'_>, String>,
-) -> NodeLimit {
+fn node_limit(total: &Total, short: String, run: &Run<'_>, against: Against<'_>) -> NodeLimit {
     let time_ns = total.total_ns as f64 / run.runs;
     let calls = total.calls as f64 / run.runs;
     let work = total.work.map(|work| per_run(work, run.runs));
@@ -245,7 +263,7 @@ fn judge(
     node: &mut NodeLimit,
     calls: f64,
     took: Took,
-    against: &Result<References<'_>, String>,
+    (against, raised): Against<'_>,
 ) -> Result<Bound, String> {
     if node.time_ns <= 0.0 {
         return Err("the profile has no time for it".to_owned());
@@ -257,8 +275,8 @@ fn judge(
     let calls = calls.max(1.0);
     let footprint = (work.low_bytes as f64 / calls) as u64;
     let lines = NodeLines {
-        compute: against.compute(work.numbers),
-        memory: against.memory(footprint),
+        compute: raised.line(against.compute(work.numbers)),
+        memory: raised.line(against.memory(footprint)),
         launch: against.launch(),
     };
     let floor = node::floor_of(work, calls, &lines)?;

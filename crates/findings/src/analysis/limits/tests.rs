@@ -156,15 +156,105 @@ fn each_node_is_held_against_its_own_line() {
 #[test]
 fn what_took_less_than_its_floor_is_shown_as_such() {
     let limits = limits_of(
-        vec![node("product", 900_000, 80_000_000, (2_000_000, 2_000_000))],
-        1_000_000,
+        // Beyond what a convolution may be faster than a roof that is too low.
+        vec![node("Conv", 600_000, 80_000_000, (2_000_000, 2_000_000))],
+        700_000,
         &[roofs(0.01)],
     );
     let node = &limits.nodes[0];
     assert_eq!(node.bound, Ok(Bound::ModelWrong));
-    assert!(node.share_of_floor.is_some_and(|share| share > 1.1));
+    assert!(node.share_of_floor.is_some_and(|share| share > 1.25));
     assert_eq!(node.at_most_here, None);
     assert_eq!(limits.floors_ns(), (0.0, 0.0));
+}
+
+#[test]
+fn what_was_faster_than_a_roof_raises_it() {
+    let limits = limits_of(
+        vec![
+            // 80 MOP in 0.6 ms are 133 GOP/s, where the engine's product reached 80.
+            node("MatMul", 600_000, 80_000_000, (2_000_000, 2_000_000)),
+            node("Conv", 1_200_000, 80_000_000, (2_000_000, 2_000_000)),
+            // 133 GOP/s in 3 µs are an error of the clock.
+            node("Gemm", 3_000, 400_000_000, (0, 0)),
+        ],
+        2_000_000,
+        &[roofs(0.01)],
+    );
+    let of = |name: &str| {
+        let node = limits.nodes.iter().find(|node| node.name == name).unwrap();
+        (node.bound.clone(), node.share_of_floor.unwrap())
+    };
+    let (bound, share) = of("MatMul");
+    assert!(
+        bound == Ok(Bound::Compute) && (share - 1.0).abs() < 1e-9,
+        "{share}"
+    );
+    let (bound, share) = of("Conv");
+    assert!(
+        bound == Ok(Bound::Compute) && (share - 0.5).abs() < 1e-9,
+        "{share}"
+    );
+    assert_eq!(of("Gemm").0, Ok(Bound::ModelWrong));
+    let line = &limits
+        .nodes
+        .iter()
+        .find(|node| node.name == "Conv")
+        .unwrap()
+        .line;
+    assert!(
+        line.contains("raised to what MatMul reached (133 GOP/s)"),
+        "{line}"
+    );
+    assert!(
+        limits
+            .abstained
+            .iter()
+            .any(|note| note.contains("faster than 1 roof")),
+        "{limits:?}"
+    );
+    // A roof that is noisy stays so, however fast a node was.
+    let mut restless = roofs(0.01);
+    restless.compute[0].per_s = measured(100.0 * GIGA, 0.2);
+    restless.engines[0].product_per_s = Some(measured(80.0 * GIGA, 0.2));
+    let noisy = limits_of(
+        vec![node("MatMul", 600_000, 80_000_000, (2_000_000, 2_000_000))],
+        700_000,
+        &[restless],
+    );
+    assert!(
+        noisy.nodes[0]
+            .bound
+            .as_ref()
+            .is_err_and(|reason| reason.contains("varies by"))
+    );
+}
+
+#[test]
+fn a_noisy_roof_of_all_threads_is_not_replaced_by_one_thread() {
+    let mut session = session(&["ort:cpu,threads=2"], &[1]);
+    session.profiles = vec![Profile {
+        name: "a profile".to_owned(),
+        case: Some(session.cases[0].key()),
+        runs: Some(1),
+        totals: vec![node("add", 2_500_000, 5_000_000, (40_000_000, 40_000_000))],
+        span_ns: Some(2_600_000),
+        ..Profile::default()
+    }];
+    let mut both = roofs(0.01);
+    let two = |roof: &MemoryRoof| MemoryRoof {
+        threads: 2,
+        per_s: measured(roof.per_s.value * 1.5, 0.3),
+        ..roof.clone()
+    };
+    let more: Vec<MemoryRoof> = both.memory.iter().map(two).collect();
+    both.memory.extend(more);
+    let limits = of_profile(&session, 0, &[both]);
+    let reason = limits.nodes[0].bound.clone().unwrap_err();
+    assert!(
+        reason.contains("2 threads varies by") && reason.contains("quiet machine"),
+        "{reason}"
+    );
 }
 
 #[test]

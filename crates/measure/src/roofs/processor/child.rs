@@ -3,22 +3,27 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::process::Signal;
 
 use super::bandwidth::{self, Blocks, MemoryVisits};
+use super::compute::ComputeVisits;
 use super::message::{Message, RoofProgress};
 use super::{clock, compute, cores};
 use crate::roofs::code::block::Block;
 use crate::roofs::code::{self, BytesCode, ComputeCode};
 use crate::telemetry::{host, machine};
+use crate::worker::cpu_contention::Counters;
 use powerband_core::domain::roofs::{Access, Level};
 use powerband_core::domain::work::Numbers;
 
 /// The caches that have roofs.
 const CACHES: [Level; 2] = [Level::L3, Level::L2];
-/// How often memory is visited.
+/// How often arithmetic and memory are visited.
 const ROUNDS: usize = 3;
+/// How long is looked at what others use, before anything is measured and after.
+const LOOK: Duration = Duration::from_millis(300);
 
 /// Measures, without instructions of these names, and writes a line for each thing found.
 ///
@@ -37,6 +42,7 @@ pub fn run(without: &[String], only: Option<&str>) -> io::Result<()> {
         cores: cores::here(root),
         blocks: Vec::new(),
         visits: Vec::new(),
+        computed: Vec::new(),
         done: 0,
         of: 0,
     };
@@ -55,6 +61,7 @@ struct Measuring<'a> {
     /// have it again.
     blocks: Vec<Blocks>,
     visits: Vec<MemoryVisits>,
+    computed: Vec<ComputeVisits>,
     /// Steps that are done, and in all.
     done: usize,
     of: usize,
@@ -102,7 +109,7 @@ impl Measuring<'_> {
         let counts = cores::thread_counts(self.root, &self.cores);
         let kinds = compute::kinds(&self.computing);
         let visits = (ROUNDS + CACHES.len()) * bandwidth::ACCESSES.len();
-        self.of = counts.len() * (kinds.len() + visits) + 1;
+        self.of = counts.len() * (ROUNDS * kinds.len() + visits) + 1;
         if kinds.is_empty() {
             self.note("Arithmetic was not measured: there is no loop for this kind of processor.")?;
         }
@@ -112,33 +119,68 @@ impl Measuring<'_> {
         for note in code::refused() {
             self.note(note)?;
         }
-        // Rounds of memory lie apart: what others leave of it changes by the second.
+        let before = self.others_alone();
+        let begun = Counters::on(&self.cores);
+        // Rounds lie apart: what others leave of cores and memory changes by the second.
         self.memory(&counts, true)?;
-        for &count in &counts {
-            self.arithmetic(&kinds, count)?;
-        }
+        self.arithmetic(&kinds, &counts)?;
         self.clock()?;
         for round in 1..ROUNDS {
             self.memory(&counts, false)?;
+            self.arithmetic(&kinds, &counts)?;
             if round == 1 {
                 for &count in &counts {
                     self.caches(count)?;
                 }
             }
         }
+        for roof in self
+            .computed
+            .iter()
+            .filter_map(ComputeVisits::roof)
+            .collect::<Vec<_>>()
+        {
+            self.say(&Message::Compute(roof))?;
+        }
         self.memory_roofs()?;
+        let during = begun.and_then(|begun| others(&begun));
+        let after = self.others_alone();
+        if let Some(cores) = constant_others(before, during, after) {
+            self.say(&Message::Others {
+                cores,
+                usable: self.cores.len(),
+            })?;
+        }
         self.say(&Message::Done {
             threads: self.cores.len(),
         })
     }
 
-    fn arithmetic(&mut self, kinds: &[Numbers], count: usize) -> io::Result<()> {
-        for &numbers in kinds {
-            if !self.step(compute::title(numbers, count))? {
-                continue;
-            }
-            if let Some(roof) = compute::roof(&self.computing, numbers, &self.cores[..count])? {
-                self.say(&Message::Compute(roof))?;
+    /// Cores that others use while nothing is measured.
+    fn others_alone(&self) -> Option<f64> {
+        // A part alone is looked at without waiting.
+        let begun = Counters::on(&self.cores).filter(|_| self.only.is_none())?;
+        std::thread::sleep(LOOK);
+        others(&begun)
+    }
+
+    /// A stretch of each kind of numbers with each number of threads; the first chooses the loops.
+    fn arithmetic(&mut self, kinds: &[Numbers], counts: &[usize]) -> io::Result<()> {
+        for &count in counts {
+            for &numbers in kinds {
+                if !self.step(compute::title(numbers, count))? {
+                    continue;
+                }
+                let is_this = |visits: &ComputeVisits| visits.is_of(numbers, count);
+                if !self.computed.iter().any(is_this) {
+                    let cores = &self.cores[..count];
+                    let begun = ComputeVisits::begin(&self.computing, numbers, cores)?;
+                    self.computed.extend(begun);
+                }
+                let mut computed = self.computed.iter_mut();
+                if let Some(visits) = computed.find(|visits| is_this(visits)) {
+                    visits.visit()?;
+                }
             }
         }
         Ok(())
@@ -242,6 +284,19 @@ impl Measuring<'_> {
     }
 }
 
+/// Cores that others used since then, other machines on this processor among them.
+fn others(begun: &Counters) -> Option<f64> {
+    let since = begun.since()?;
+    let used = since.others_ns + since.stolen_ns;
+    Some(used as f64 / since.counted_ns.max(1) as f64)
+}
+
+/// Cores that others used all the time: what was seen during the measuring, or before it and after it.
+fn constant_others(before: Option<f64>, during: Option<f64>, after: Option<f64>) -> Option<f64> {
+    let around = before.zip(after).map(|(before, after)| before.min(after));
+    [during, around].into_iter().flatten().reduce(f64::max)
+}
+
 /// Codes without those of some names.
 fn left<C>(
     mut codes: Vec<&'static C>,
@@ -270,6 +325,15 @@ fn absent(level: Level, count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_use_all_the_time_is_seen() {
+        assert_eq!(constant_others(None, None, None), None);
+        // A burst before or after is no constant load.
+        assert_eq!(constant_others(Some(1.0), Some(0.0), Some(0.1)), Some(0.1));
+        assert_eq!(constant_others(Some(1.0), Some(0.2), Some(0.9)), Some(0.9));
+        assert_eq!(constant_others(None, Some(0.2), Some(0.9)), Some(0.2));
+    }
 
     #[test]
     fn what_is_left_out_is_not_run() {

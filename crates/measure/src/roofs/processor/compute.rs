@@ -1,11 +1,11 @@
-//! Roofs of arithmetic: for each kind of numbers, the best loop with so many threads.
+//! Roofs of arithmetic: for each kind of numbers, the best loop with so many threads, in several stretches.
 
 use std::io;
 
 use super::together::{self, BRIEF, FULL};
 use crate::roofs::code::ComputeCode;
 use powerband_core::base::humanize;
-use powerband_core::domain::roofs::ComputeRoof;
+use powerband_core::domain::roofs::{ComputeRoof, Measured};
 use powerband_core::domain::work::Numbers;
 
 /// Kinds of numbers that this processor has loops for, in their order.
@@ -22,29 +22,59 @@ pub(super) fn title(numbers: Numbers, threads: usize) -> String {
     )
 }
 
-/// The best loop for these numbers with a thread on each of these cores.
-pub(super) fn roof(
-    codes: &[&'static ComputeCode],
+/// Arithmetic that is measured in stretches that lie apart: what disturbs one need not disturb the others.
+pub(super) struct ComputeVisits {
     numbers: Numbers,
-    cores: &[usize],
-) -> io::Result<Option<ComputeRoof>> {
-    let codes = codes.iter().copied();
-    let codes: Vec<&ComputeCode> = codes.filter(|code| code.numbers == numbers).collect();
-    let best = together::best_of(&codes, |code| {
-        let timed = together::timed(cores, BRIEF, |_| |passes| code.run(passes))?;
-        Ok(timed.best(of_a_pass(code, cores)))
-    })?;
-    let Some(code) = best else {
-        return Ok(None);
-    };
-    let timed = together::timed(cores, FULL, |_| |passes| code.run(passes))?;
-    Ok(Some(ComputeRoof {
-        numbers,
-        threads: cores.len(),
-        vector_bits: code.vector_bits,
-        code: code.name.to_owned(),
-        per_s: together::faster_half(timed.rates(of_a_pass(code, cores))),
-    }))
+    cores: Vec<usize>,
+    code: &'static ComputeCode,
+    stretches: Vec<Measured>,
+}
+
+impl ComputeVisits {
+    /// Chooses the best loop for these numbers with a thread on each of these cores; nothing where there is none.
+    pub(super) fn begin(
+        codes: &[&'static ComputeCode],
+        numbers: Numbers,
+        cores: &[usize],
+    ) -> io::Result<Option<Self>> {
+        let codes = codes.iter().copied();
+        let codes: Vec<&ComputeCode> = codes.filter(|code| code.numbers == numbers).collect();
+        let best = together::best_of(&codes, |code| {
+            let timed = together::timed(cores, BRIEF, |_| |passes| code.run(passes))?;
+            Ok(timed.best(of_a_pass(code, cores)))
+        })?;
+        Ok(best.map(|code| Self {
+            numbers,
+            cores: cores.to_vec(),
+            code,
+            stretches: Vec::new(),
+        }))
+    }
+
+    /// Whether it is of these numbers and so many threads.
+    pub(super) fn is_of(&self, numbers: Numbers, threads: usize) -> bool {
+        self.numbers == numbers && self.cores.len() == threads
+    }
+
+    /// One more stretch.
+    pub(super) fn visit(&mut self) -> io::Result<()> {
+        let code = self.code;
+        let timed = together::timed(&self.cores, FULL, |_| |passes| code.run(passes))?;
+        let rates = timed.rates(of_a_pass(code, &self.cores));
+        self.stretches.push(together::faster_half(rates));
+        Ok(())
+    }
+
+    /// The highest of all stretches; nothing before the first.
+    pub(super) fn roof(&self) -> Option<ComputeRoof> {
+        Some(ComputeRoof {
+            numbers: self.numbers,
+            threads: self.cores.len(),
+            vector_bits: self.code.vector_bits,
+            code: self.code.name.to_owned(),
+            per_s: Measured::highest(&self.stretches)?,
+        })
+    }
 }
 
 /// Operations of all threads together.
@@ -62,7 +92,13 @@ mod tests {
         let codes = compute_codes();
         let core = crate::roofs::processor::cores::here(std::path::Path::new("/"))[0];
         for numbers in kinds(&codes) {
-            let roof = roof(&codes, numbers, &[core]).unwrap().unwrap();
+            let mut visits = ComputeVisits::begin(&codes, numbers, &[core])
+                .unwrap()
+                .unwrap();
+            assert!(visits.roof().is_none() && visits.is_of(numbers, 1));
+            visits.visit().unwrap();
+            visits.visit().unwrap();
+            let roof = visits.roof().unwrap();
             assert_eq!((roof.numbers, roof.threads), (numbers, 1));
             assert!(codes.iter().any(|code| code.name == roof.code));
             // Less than one operation in ten nanoseconds is no processor of our time.
@@ -74,6 +110,7 @@ mod tests {
     #[test]
     fn without_a_loop_there_is_no_roof() {
         assert!(kinds(&[]).is_empty());
-        assert!(roof(&[], Numbers::F32, &[0]).unwrap().is_none());
+        let none = ComputeVisits::begin(&[], Numbers::F32, &[0]).unwrap();
+        assert!(none.is_none());
     }
 }

@@ -32,6 +32,13 @@ pub(super) enum Message {
     Temperature(f64),
     /// What could not be measured, or how something was.
     Note(String),
+    /// What other programs used of the cores all the time.
+    Others {
+        /// How many cores' time.
+        cores: f64,
+        /// How many cores this process may use.
+        usable: usize,
+    },
     /// The rest of the roofs: threads that this process may use.
     Done {
         /// How many.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::message::{Message, RoofProgress};
+use crate::roofs::contention;
 use crate::telemetry::machine;
 use crate::worker::process::{Incoming, Process};
 use powerband_core::base::cancel::CancelToken;
@@ -132,6 +133,7 @@ fn attempt<'a>(
             Message::Clock(mhz) => roofs.clock_mhz = Some(mhz),
             Message::Temperature(celsius) => roofs.temperature_c = Some(celsius),
             Message::Note(note) => roofs.notes.push(note),
+            Message::Others { cores, usable } => contention::mark(&mut roofs, cores, usable),
             Message::Done { threads } => {
                 roofs.conditions.threads = threads;
                 process.end();
@@ -192,6 +194,7 @@ mod tests {
             echo '{"Trying":null}'
             echo '{"Progress":{"done":0,"of":1,"what":"f32, 1 thread"}}'
             echo '{"Clock":3000.0}'
+            echo '{"Others":{"cores":0.01,"usable":3}}'
             echo '{"Done":{"threads":3}}'"#;
         let roofs = measured(script).unwrap();
         assert_eq!(
