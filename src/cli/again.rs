@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::args::BenchArgs;
+use super::args::{BenchArgs, Detail};
 use super::bench::{Measured, measure, origin, place, status, target};
 use super::{Context, comparison_text, output, session_text};
 use powerband_core::domain::session::Session;
@@ -52,8 +52,12 @@ fn answer(args: &BenchArgs, measured: &Measured) -> anyhow::Result<()> {
         document["comparisons"] = json!(documents.collect::<Vec<_>>());
         return output::document(&document);
     }
-    let mut texts = vec![session_text::whole(&measured.session)];
-    texts.extend(comparisons.iter().map(comparison_text::whole));
+    let mut texts = vec![session_text::whole(&measured.session, Detail::default())];
+    texts.extend(
+        comparisons
+            .iter()
+            .map(|pair| comparison_text::whole(pair, Detail::default())),
+    );
     output::answer(&texts.join("\n"))
 }
 

@@ -210,6 +210,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
     let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
         .map(|summary| reported_stats::filled(summary, stated.as_ref()))
         .or_else(|| reported_stats::summary(stated.as_ref()?));
+    let rounds = rounds(case);
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.point.batch() as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
@@ -221,7 +222,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         setup_spec: session.setup_spec(case.setup),
         point: case.point,
         outcome: case.outcome.clone(),
-        rounds: rounds(case).len(),
+        rounds: rounds.len(),
         samples: case.n_samples(),
         ci95_ns: bootstrap::median_interval(&independent_times(session, case), RESAMPLES, SEED),
         throughput_per_s,

@@ -229,7 +229,11 @@ mod tests {
             Source::of(before, None, None),
             Source::of(after, None, None),
         );
-        let found = comparison::between(&before.side(0, None), &after.side(0, None));
+        let found = comparison::between(
+            &before.side(0, None),
+            &after.side(0, None),
+            &EarlierSessions::default(),
+        );
         assert!(found.nothing.is_some());
         format!("{:?}", differences(&found))
     }

@@ -180,7 +180,7 @@ impl Work<'_> {
     ) -> Result<(), RoofsError> {
         let setups = self.setups_of(device);
         let is_processor = device.device == PROCESSOR;
-        let before = self.done.n_measured;
+        let n_measured = self.done.n_measured;
         let readings = match (&device.card, known) {
             (Some(card), None) => Readings::begin(&self.places, card),
             _ => None,
@@ -209,7 +209,7 @@ impl Work<'_> {
         if !is_processor {
             cards::take_best(&mut roofs);
         }
-        let has_new = self.done.n_measured > before || known.is_none();
+        let has_new = self.done.n_measured > n_measured || known.is_none();
         let has_any = is_processor || !roofs.engines.is_empty() || !roofs.compute.is_empty();
         if has_new && has_any {
             roofs_file::write(&self.place.paths.roofs, &roofs).map_err(RoofsError::Kept)?;

@@ -31,6 +31,7 @@ use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
+use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
 
