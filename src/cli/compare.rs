@@ -35,6 +35,7 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
         .as_deref()
         .map(|path| Part::read(path, &args.point))
         .transpose()?;
+    check_profiles(args, &before, after.as_ref())?;
     check_point(args, &before, after.as_ref())?;
     let earlier = after
         .as_ref()
@@ -126,6 +127,21 @@ impl Part {
             labels.join(", ")
         )
     }
+}
+
+/// An error with the command that compares profiles, where neither side has anything else.
+fn check_profiles(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
+    let is_profile = |part: &Part| part.known.is_empty() && !part.session.profiles.is_empty();
+    let path = args.after.as_deref().unwrap_or(&args.before);
+    if is_profile(before) && after.is_none_or(is_profile) {
+        bail!(
+            "{} has profiles and no measured cases. Their kernels are compared with: powerband kernels {} --against {}",
+            before.session.name,
+            path.display(),
+            args.before.display()
+        );
+    }
+    Ok(())
 }
 
 /// An error with the known points where the wanted one was planned on neither side.

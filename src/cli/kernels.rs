@@ -33,10 +33,18 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         over: args.over,
         top: args.top,
     };
+    let level = args.by.map(|by| match by {
+        RowsBy::Category => Level::Category,
+        RowsBy::Operator => Level::Operator,
+        RowsBy::Kernel => Level::Kernel,
+    });
     if let Some(other) = &args.against {
         let (other, before, _) = profile_of(other, &args.against_profile)?;
         let before = &other.profiles[before];
-        let found = comparison::compare_profiles(before, profile, &rules);
+        let found = match level {
+            Some(level) => comparison::compare_by(before, profile, &rules, level),
+            None => comparison::compare_profiles(before, profile, &rules),
+        };
         let rows = found.shown(&filter);
         if args.json {
             output::document(&documents::comparison(&found, &rows))?;
@@ -45,12 +53,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let level = match args.by {
-        RowsBy::Category => Level::Category,
-        RowsBy::Operator => Level::Operator,
-        RowsBy::Kernel => Level::Kernel,
-    };
-    let mut found = breakdown::add_up(profile, &rules, level);
+    let mut found = breakdown::add_up(profile, &rules, level.unwrap_or_default());
     let roofs = kept::for_session(&session, &context.paths);
     let limits = limits::of_profile(&session, place, &roofs);
     limits::rows::add_to(&mut found, profile, &rules, &limits);

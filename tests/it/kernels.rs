@@ -253,3 +253,43 @@ fn what_is_not_there_is_a_sentence() {
     home.run(&["kernels", "some.ron", "--over", "2"])
         .fails_saying(&["from 0% to 100%"]);
 }
+
+#[test]
+fn against_and_by_have_a_row_for_each_of_the_level() {
+    let home = home();
+    let rows = |by: &[&str]| {
+        let args = ["kernels", "some.ron", "--profile", "2", "--json"];
+        let against = ["--against", "some.ron"];
+        let document = home.run(&[&args[..], &against, by].concat()).json();
+        let rows = document["rows"].as_array().expect("rows").clone();
+        let matched: std::collections::BTreeSet<String> = rows
+            .iter()
+            .map(|row| row["matched_by"].as_str().unwrap_or_default().to_owned())
+            .collect();
+        (rows.len(), matched)
+    };
+    let (categories, by_category) = rows(&["--by", "category"]);
+    let (kernels, by_kernel) = rows(&["--by", "kernel"]);
+    assert!(categories < kernels, "{categories} {kernels}");
+    assert!(by_category.contains("category") && !by_category.contains("name"));
+    assert!(!by_kernel.contains("category") && !by_kernel.contains("base name"));
+    // Without a level, all steps are taken.
+    assert!(rows(&[]).1.contains("base name"));
+}
+
+#[test]
+fn compare_of_two_profiles_names_the_command_for_kernels() {
+    let home = home();
+    for name in ["a", "b"] {
+        std::fs::copy(
+            "tests/fixtures/import/kineto/alexnet-cuda.trace.json.gz",
+            home.path(&format!("{name}.json.gz")),
+        )
+        .expect("a copy");
+        let file = format!("{name}.json.gz");
+        let run = home.run(&["import", &file, "--out", &format!("{name}.ron")]);
+        assert_eq!(run.status, Some(0), "{run:#?}");
+    }
+    home.run(&["compare", "a.ron", "b.ron"])
+        .fails_saying(&["powerband kernels b.ron --against a.ron"]);
+}

@@ -360,9 +360,10 @@ pub(crate) struct JourneyArgs {
 pub(crate) struct KernelsArgs {
     /// The session.
     pub session: PathBuf,
-    /// What a row stands for.
-    #[arg(long, value_enum, default_value = "category")]
-    pub by: RowsBy,
+    /// What a row stands for: categories where nothing else is said; against another profile, what both
+    /// sides have in common.
+    #[arg(long, value_enum)]
+    pub by: Option<RowsBy>,
     /// Show rows with these words only, with stars for anything.
     #[arg(long, value_name = "PATTERN", default_value = "")]
     pub filter: String,

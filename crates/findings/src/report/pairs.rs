@@ -206,6 +206,7 @@ pub(crate) fn before_and_after(found: &[&Metric]) -> Option<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::earlier_sessions::EarlierSessions;
     use crate::analysis::testing::session;
     use powerband_core::domain::profile::{Profile, Tool};
     use powerband_core::domain::session::Session;

@@ -32,7 +32,7 @@ pub fn of_breakdown(breakdown: &Breakdown, places: &[usize]) -> Table {
         Level::Operator => (Table::new(COLUMNS, lines), "Operator"),
         Level::Kernel => (Table::new(COLUMNS, lines), "Kernel"),
     };
-    let table = table.titled("name", title);
+    let table = table.titled("name", title).showing_differences("devices");
     let is_limited = |row: &Row| row.limit.as_ref().is_some_and(|limit| limit.bound.is_ok());
     let table = if breakdown.rows.iter().any(is_limited) {
         table

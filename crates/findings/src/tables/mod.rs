@@ -232,6 +232,20 @@ impl Table {
         }
     }
 
+    /// With a column that is hidden elsewhere shown where rows differ in it.
+    #[must_use]
+    pub(crate) fn showing_differences(mut self, key: &str) -> Self {
+        let Some(place) = self.place(key) else {
+            return self;
+        };
+        let text = |row: usize| self.cell(row, place).text;
+        let first = text(0);
+        if (1..self.len()).any(|row| text(row) != first) {
+            self.heads[place].is_shown = true;
+        }
+        self
+    }
+
     /// With another title above a column.
     #[must_use]
     pub fn titled(mut self, key: &str, title: &'static str) -> Self {

@@ -11,7 +11,7 @@ type Of = Column<NodeLimit>;
 
 /// Nodes in their order.
 pub fn of_nodes(nodes: &[NodeLimit]) -> Table {
-    Table::new(COLUMNS, nodes.to_vec())
+    Table::new(COLUMNS, nodes.to_vec()).showing_differences("place")
 }
 
 fn why_not(node: &NodeLimit) -> String {

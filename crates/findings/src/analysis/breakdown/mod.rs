@@ -462,7 +462,7 @@ pub(crate) fn operator_row(total: &Total) -> &str {
 }
 
 /// What people read of the name of a row of operators.
-fn operator_title(name: &str) -> &str {
+pub(crate) fn operator_title(name: &str) -> &str {
     match name {
         NOT_TOLD => "operator not known",
         name => name,

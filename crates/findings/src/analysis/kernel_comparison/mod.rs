@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::breakdown::Filter;
-use super::breakdown::{self, Scope};
+use super::breakdown::{self, Level, Scope};
 use super::category::{Category, Rules, has_all};
 use super::kernel_name::{self, KernelName};
 use super::profile_runs::{Runs, Times};
@@ -211,16 +211,45 @@ pub fn compare_profiles(before: &Profile, after: &Profile, rules: &Rules) -> Com
     compare_over((before, after), rules, runs, Times::PerRun)
 }
 
+/// The same with a row for each category, operator or kernel of either side.
+pub fn compare_by(before: &Profile, after: &Profile, rules: &Rules, level: Level) -> Comparison {
+    let runs = [Runs::of(before), Runs::of(after)];
+    compare_rows((before, after), rules, runs, Times::PerRun, &|parts| {
+        rows_by(level, parts)
+    })
+}
+
 /// Compares two profiles that cover these runs, before and after.
 pub fn compare_over(
-    (before, after): (&Profile, &Profile),
+    profiles: (&Profile, &Profile),
     rules: &Rules,
     runs: [Option<Runs>; 2],
     times: Times,
 ) -> Comparison {
+    compare_rows(profiles, rules, runs, times, &|mut parts| {
+        let steps = [
+            Matched::Name,
+            Matched::Base,
+            Matched::Operator,
+            Matched::Category,
+            Matched::Alone,
+        ];
+        let rows = steps.map(|matched| match_by(matched, &mut parts));
+        rows.into_iter().flatten().collect()
+    })
+}
+
+/// Compares two profiles, whose parts become rows in some way.
+fn compare_rows(
+    (before, after): (&Profile, &Profile),
+    rules: &Rules,
+    runs: [Option<Runs>; 2],
+    times: Times,
+    rows_of: &dyn Fn([Vec<Part>; 2]) -> Vec<Row>,
+) -> Comparison {
     let known = runs[0].zip(runs[1]).map(|(before, after)| [before, after]);
     let both = known.filter(|_| times == Times::PerRun);
-    let mut parts = [
+    let parts = [
         parts(before, rules, both.map_or(1, |[before, _]| before.count)),
         parts(after, rules, both.map_or(1, |[_, after]| after.count)),
     ];
@@ -239,16 +268,7 @@ pub fn compare_over(
         let is_gone = |member: &&Member| !names[other].iter().any(|m| m.name == member.name);
         names[side].iter().filter(is_gone).cloned().collect()
     });
-    let mut rows = Vec::new();
-    for matched in [
-        Matched::Name,
-        Matched::Base,
-        Matched::Operator,
-        Matched::Category,
-        Matched::Alone,
-    ] {
-        rows.extend(match_by(matched, &mut parts));
-    }
+    let mut rows = rows_of(parts);
     rows.sort_by(|a, b| {
         let by_size = b.difference_ns().abs().total_cmp(&a.difference_ns().abs());
         by_size.then_with(|| a.title.cmp(&b.title))
@@ -366,6 +386,41 @@ fn match_by(matched: Matched, parts: &mut [Vec<Part>; 2]) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// A row for each category, operator or kernel.
+fn rows_by(level: Level, parts: [Vec<Part>; 2]) -> Vec<Row> {
+    let mut groups: BTreeMap<String, [Vec<Part>; 2]> = BTreeMap::new();
+    for (side, parts) in parts.into_iter().enumerate() {
+        for part in parts {
+            let key = match level {
+                Level::Category => part.category.title().to_owned(),
+                Level::Operator if part.op.is_empty() => part.op_row.clone(),
+                Level::Operator => plain_operator(&part.op),
+                Level::Kernel => part.name.clone(),
+            };
+            groups.entry(key).or_default()[side].push(part);
+        }
+    }
+    let row_of = |group: [Vec<Part>; 2]| {
+        let is_matched = group.iter().all(|side| !side.is_empty());
+        let first = group.iter().flatten().next();
+        let operator = first.map_or("", |part| part.op_row.as_str());
+        let mut row = row(Matched::Name, &group);
+        (row.matched, row.title) = match level {
+            Level::Category => (Matched::Category, row.category.title().to_owned()),
+            Level::Operator => (
+                Matched::Operator,
+                breakdown::operator_title(operator).to_owned(),
+            ),
+            Level::Kernel => (Matched::Name, row.title),
+        };
+        if !is_matched {
+            row.matched = Matched::Alone;
+        }
+        row
+    };
+    groups.into_values().map(row_of).collect()
 }
 
 fn row(matched: Matched, group: &[Vec<Part>; 2]) -> Row {

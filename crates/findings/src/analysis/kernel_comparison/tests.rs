@@ -216,3 +216,59 @@ fn unlike_profiles_have_a_warning() {
     operators.totals[0].kind = SliceKind::Operator;
     assert!(notes(&new, &operators).contains("operators on the host after"));
 }
+
+#[test]
+fn rows_by_a_level_stand_for_that_level() {
+    let before = made(
+        &[
+            ("volta_sgemm_128x64_nn", "aten::mm", 100),
+            ("relu_kernel", "aten::relu", 10),
+        ],
+        None,
+    );
+    let after = made(
+        &[
+            ("ampere_sgemm_64x64_nn", "MM", 60),
+            ("relu_kernel", "aten::relu", 10),
+            ("softmax_kernel", "aten::softmax", 5),
+        ],
+        None,
+    );
+    let rows = |level: Level| {
+        let found = compare_by(&before, &after, &Rules::default(), level);
+        assert_eq!(found.difference_ns(), Some(-35.0));
+        let rows = found.rows.into_iter();
+        let rows: Vec<(String, Matched, f64, f64)> = rows
+            .map(|row| {
+                (
+                    row.title.clone(),
+                    row.matched,
+                    row.before_ns(),
+                    row.after_ns(),
+                )
+            })
+            .collect();
+        rows
+    };
+    let operators = rows(Level::Operator);
+    assert_eq!(operators.len(), 3, "{operators:?}");
+    assert_eq!(
+        operators[0],
+        ("aten::mm".to_owned(), Matched::Operator, 100.0, 60.0)
+    );
+    assert!(
+        operators.contains(&("aten::softmax".to_owned(), Matched::Alone, 0.0, 5.0)),
+        "{operators:?}"
+    );
+    let kernels = rows(Level::Kernel);
+    assert_eq!(kernels.len(), 4, "{kernels:?}");
+    assert_eq!((kernels[0].1, kernels[0].2), (Matched::Alone, 100.0));
+    let categories = rows(Level::Category);
+    assert!(categories.len() < 4, "{categories:?}");
+    assert!(
+        categories
+            .iter()
+            .any(|row| row.1 == Matched::Category && (row.2, row.3) == (100.0, 60.0)),
+        "{categories:?}"
+    );
+}
