@@ -399,6 +399,7 @@ pub fn add(
             }
         }
     }
+    source.note_packing(into);
     records::clamp_implausible::clamp(into);
     if into.is_empty() && into.notes.is_empty() {
         into.note(format!(

@@ -2,6 +2,7 @@
 
 pub mod by_id;
 pub mod chunks;
+pub(crate) mod gunzip;
 pub mod head;
 pub mod json;
 pub mod limits;

@@ -1,18 +1,18 @@
 //! A file to be imported: opened, unpacked where it is packed, made UTF-8 where it is UTF-16, and held to a limit.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{self, AtomicU64};
+use std::sync::atomic::{self, AtomicBool, AtomicU64};
 use std::time::SystemTime;
 
-use flate2::read::MultiGzDecoder;
 use rusqlite::Connection;
 use serde_json::Value;
 
+use crate::reading::gunzip::{self, GZIP, OverLimit};
 use crate::reading::head::Head;
 pub use crate::reading::limits::Limits;
 use crate::reading::read_progress::ReadProgress;
@@ -23,8 +23,6 @@ use powerband_core::base::regular_file::{self, NotRegular};
 
 /// As much of a file is looked at to recognise it.
 const HEAD_BYTES: u64 = 256 * 1024;
-/// What packed files begin with.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// What databases begin with.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// What Git LFS leaves in place of a file.
@@ -46,6 +44,10 @@ pub struct Source {
     limits: Limits,
     /// A packed database has to be unpacked into a file.
     unpacked: OnceCell<tempfile::NamedTempFile>,
+    /// Whether bytes follow the packed ones.
+    trailing: Arc<AtomicBool>,
+    /// Whether a packed database ended too early.
+    cut: Cell<bool>,
 }
 
 impl Source {
@@ -81,6 +83,8 @@ impl Source {
             packed: false,
             limits,
             unpacked: OnceCell::new(),
+            trailing: Arc::default(),
+            cut: Cell::new(false),
         };
         let file = regular_file::open(new.place()).map_err(|error| new.io(error))?;
         let about = file.metadata().map_err(|error| new.io(error))?;
@@ -182,20 +186,25 @@ impl Source {
             read: Arc::clone(&read),
         };
         let bytes: Box<dyn Read + Send> = if self.packed {
-            let packed = io::BufReader::with_capacity(CHUNK / 4, counted);
-            Box::new(Utf8::new(MultiGzDecoder::new(packed)))
+            let limit = self.limits.unpacked;
+            Box::new(Utf8::new(gunzip::unpack(counted, limit, &self.trailing)))
         } else {
             Box::new(Utf8::new(counted))
         };
-        Ok(Stream {
-            bytes,
-            read,
-            left: if self.packed {
-                self.limits.unpacked
-            } else {
-                u64::MAX
-            },
-        })
+        Ok(Stream { bytes, read })
+    }
+
+    /// What is wrong with a packed file that could be read nevertheless.
+    pub(crate) fn note_packing(&self, into: &mut Imported) {
+        if self.cut.get() {
+            into.note_cut(&self.name());
+        }
+        if self.trailing.load(atomic::Ordering::Relaxed) {
+            into.note(format!(
+                "{} has bytes behind its packed contents, which were left out",
+                self.name()
+            ));
+        }
     }
 
     /// What happened to the file while it was read: its program may still write it.
@@ -290,7 +299,12 @@ impl Source {
         }
         let mut file = tempfile::NamedTempFile::new().map_err(|error| self.io(error))?;
         let mut stream = self.stream()?;
-        io::copy(&mut stream, &mut file).map_err(|error| self.io(error))?;
+        match io::copy(&mut stream, &mut file) {
+            // What came out may be enough, as it is of a text.
+            Err(error) if self.is_cut(&error) => self.cut.set(true),
+            Err(error) => return Err(self.io(error)),
+            Ok(_) => {}
+        }
         file.flush().map_err(|error| self.io(error))?;
         file.seek(SeekFrom::Start(0))
             .map_err(|error| self.io(error))?;
@@ -343,7 +357,6 @@ impl Source {
 pub struct Stream {
     bytes: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,
-    left: u64,
 }
 
 impl Stream {
@@ -355,27 +368,15 @@ impl Stream {
 
 impl std::fmt::Debug for Stream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream")
-            .field("left", &self.left)
-            .finish_non_exhaustive()
+        f.debug_struct("Stream").finish_non_exhaustive()
     }
 }
 
 impl Read for Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let n = self.bytes.read(into)?;
-        self.left = self
-            .left
-            .checked_sub(n as u64)
-            .ok_or_else(|| io::Error::other(OverLimit))?;
-        Ok(n)
+        self.bytes.read(into)
     }
 }
-
-/// More came out than is allowed.
-#[derive(Debug, thiserror::Error)]
-#[error("more comes out than is allowed")]
-struct OverLimit;
 
 /// A file whose bytes are counted.
 struct Counted {
@@ -422,6 +423,47 @@ mod tests {
         let (_file, source) = opened(&packed(b"[1, 2]"), 100);
         assert_eq!(all_text(&source).unwrap(), ("[1, 2]".to_owned(), false));
         assert!(source.head().unwrap().is_list());
+    }
+
+    /// A database with a table, as bytes.
+    fn database() -> Vec<u8> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let base = Connection::open(file.path()).unwrap();
+        base.execute_batch("create table t (a)").unwrap();
+        drop(base);
+        fs::read(file.path()).unwrap()
+    }
+
+    #[test]
+    fn packed_twice_or_with_bytes_behind_it_reads_alike_as_text_and_as_database() {
+        let behind = |bytes: &[u8]| [packed(bytes).as_slice(), b"-- end of file --"].concat();
+        let packings: [(&dyn Fn(&[u8]) -> Vec<u8>, usize); 4] = [
+            (&|bytes| packed(&packed(bytes)), 0),
+            (&behind, 1),
+            (&|bytes| packed(&behind(bytes)), 1),
+            (&|bytes| [packed(bytes), vec![0; 512]].concat(), 0),
+        ];
+        for (pack, notes) in packings {
+            let (_file, source) = opened(&pack(b"[1, 2]"), 1_000_000);
+            assert_eq!(all_text(&source).unwrap().0, "[1, 2]");
+            let mut into = Imported::default();
+            source.note_packing(&mut into);
+            assert_eq!(into.notes.len(), notes, "{:?}", into.notes);
+            let (_file, source) = opened(&pack(&database()), 1_000_000);
+            assert!(source.head().unwrap().has_table("t"));
+            let mut into = Imported::default();
+            source.note_packing(&mut into);
+            assert_eq!(into.notes.len(), notes, "{:?}", into.notes);
+        }
+    }
+
+    #[test]
+    fn a_bomb_in_a_packed_file_is_refused_too() {
+        let (_file, source) = opened(&packed(&packed(&vec![b' '; 2_000_000])), 1_000_000);
+        assert!(matches!(
+            all_text(&source),
+            Err(ImportError::TooLarge { .. })
+        ));
     }
 
     #[test]
