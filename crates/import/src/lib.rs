@@ -40,6 +40,7 @@ pub const ALL: &[&Format] = &[
     &amd::rocprof_db::COMPUTE,
     // Events and records in JSON: first our own, which have names of any tool in them.
     &chrome::OWN,
+    &chrome::rpd::FORMAT,
     &amd::rocprofv3_json::FORMAT,
     &amd::rocprof_json::FORMAT,
     &chrome::ONNX_RUNTIME,

@@ -47,6 +47,13 @@ impl EventColumns {
         (!row.is_open || end >= start).then_some((start, end))
     }
 
+    /// Whether a row's times were rounded until nothing is left between them, as spreadsheets do: `1.62068E+14`.
+    pub(crate) fn is_rounded(&self, row: &Row<'_>) -> bool {
+        let (start, end) = (row.text(self.start), row.text(self.end));
+        let has_power = |text: &str| text.contains(['e', 'E']);
+        row.whole(self.start) == row.whole(self.end) || has_power(start) || has_power(end)
+    }
+
     /// What a row has in common with its launch; 0 for nothing.
     pub(crate) fn link(&self, row: &Row<'_>) -> u64 {
         link(

@@ -3,7 +3,7 @@
 //! The database of rocprof-compute is recognised here too, and refused: it holds metrics of counters,
 //! not what ran when.
 
-use crate::amd::rocprof_dispatches::PLAIN;
+use crate::amd::rocprof_dispatches;
 use crate::reading::head::Head;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
@@ -112,7 +112,7 @@ fn counters(
     let counted: Vec<&str> = columns
         .iter()
         .map(String::as_str)
-        .filter(|column| !PLAIN.contains(&plain_name(column).as_str()))
+        .filter(|column| !rocprof_dispatches::is_plain(&plain_name(column)))
         .collect();
     if counted.is_empty() {
         return Ok(());

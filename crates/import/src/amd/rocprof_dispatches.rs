@@ -14,7 +14,7 @@ use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
 /// Columns of every release that are no counters.
-pub(crate) const PLAIN: [&str; 46] = [
+const PLAIN: [&str; 47] = [
     "index",
     "dispatch_id",
     "kernelname",
@@ -53,6 +53,7 @@ pub(crate) const PLAIN: [&str; 46] = [
     "correlation_id",
     "node",
     "xcc_id",
+    "xcc_index",
     "process_id",
     "thread_id",
     "agent_id",
@@ -62,6 +63,15 @@ pub(crate) const PLAIN: [&str; 46] = [
     "__lane",
     "",
 ];
+
+/// Whether a column is no counter. rocprofiler-compute joins tables of several runs, and then numbers what it finds again:
+/// `Wave_Size_1`.
+pub(crate) fn is_plain(column: &str) -> bool {
+    let unnumbered = column.rsplit_once('_').filter(|(_, number)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    PLAIN.contains(&column) || unnumbered.is_some_and(|(name, _)| PLAIN.contains(&name))
+}
 
 pub(crate) const FORMAT: Format = Format {
     id: "rocprof-dispatches",
@@ -85,7 +95,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let name = table.place(&["kernelname", "kernel_name"]);
     let titles = table.columns.iter().zip(&table.titles).enumerate();
     let counted: Vec<(usize, String)> = titles
-        .filter(|(_, (column, _))| !PLAIN.contains(&column.as_str()))
+        .filter(|(_, (column, _))| !is_plain(column))
         .map(|(place, (_, title))| (place, title.trim().to_owned()))
         .collect();
     into.name_tool(if table.place(&["correlation_id"]).is_some() {
@@ -100,7 +110,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         ));
     }
     let mut counters = Counters::default();
-    let mut launches = 0_u64;
+    let (mut launches, mut rounded) = (0_u64, 0_u64);
     event_table::read_rows(table, source, into, |row, events| {
         let name = row.name(name);
         let kernel = lines::kernel_name(&name);
@@ -113,6 +123,10 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
         if columns.have_times() {
             let (start, end) = columns.span(row)?;
+            if columns.is_rounded(row) {
+                rounded += 1;
+                return Some(());
+            }
             events.push(&Event {
                 kind: SliceKind::Kernel,
                 name: kernel,
@@ -131,6 +145,12 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             source.name()
         ));
     }
+    into.note_some(
+        rounded,
+        "row",
+        &source.name(),
+        "had rounded times, which end where they begin: how long these launches took is not known",
+    );
     counters.finish(into);
     Ok(())
 }
@@ -211,6 +231,42 @@ mod tests {
         );
         assert_eq!(imported.tool.name, "rocprof");
         assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
+    }
+
+    #[test]
+    fn rounded_times_are_no_times_of_nothing() {
+        let imported = fixture("rocprof-compute/vcopy-mi300a-SQ_IFETCH_LEVEL.csv");
+        assert!(imported.trace.is_empty() && imported.totals.is_empty());
+        assert_eq!(imported.counters.len(), 6);
+        assert_eq!(imported.counters[0].launches, 3);
+        assert!(
+            imported
+                .notes
+                .iter()
+                .any(|note| note.starts_with("3 rows of") && note.contains("not known")),
+            "{:?}",
+            imported.notes
+        );
+    }
+
+    #[test]
+    fn what_is_numbered_again_is_no_counter() {
+        let imported = fixture("rocprof-compute/vcopy-mi300a-pmc_perf.excerpt.csv");
+        let names: Vec<&str> = imported
+            .counters
+            .iter()
+            .map(|counter| counter.name.as_str())
+            .collect();
+        assert!(
+            names.contains(&"SQ_WAIT_INST_ANY") && names.contains(&"TCC_HIT[0]"),
+            "{names:?}"
+        );
+        for plain in ["Wave_Size", "Correlation_ID", "XCC_Index"] {
+            assert!(
+                !names.iter().any(|name| name.starts_with(plain)),
+                "{names:?}"
+            );
+        }
     }
 
     #[test]

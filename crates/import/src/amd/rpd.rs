@@ -148,7 +148,7 @@ fn text_of(strings: &ById<String>, id: i64) -> &str {
 }
 
 /// What an op is. A task is a kernel that a graph launched.
-fn op_kind(name: &str) -> SliceKind {
+pub(crate) fn op_kind(name: &str) -> SliceKind {
     match name {
         "KernelExecution" | "Task" => SliceKind::Kernel,
         "FillBuffer" => SliceKind::Set,
@@ -158,7 +158,7 @@ fn op_kind(name: &str) -> SliceKind {
 }
 
 /// What a call is: RPD writes its own work and the user's marks among those of the runtime.
-fn call_kind(name: &str) -> SliceKind {
+pub(crate) fn call_kind(name: &str) -> SliceKind {
     if name.ends_with("::writeRows") || name == "rpdflush" || name == "hcc_activity_callback" {
         SliceKind::Overhead
     } else if name.starts_with("hip") || name.starts_with("hsa") || name.starts_with("roc") {

@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::event::{Event, Value};
 use super::ranges::{self, Ranges};
-use super::{Dialect, xla};
+use super::unknown::Unknown;
+use super::{Dialect, rpd, xla};
 use powerband_core::domain::examination::only_starts_nodes;
 use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
@@ -35,6 +36,8 @@ pub(super) struct EventConverter {
     pub thread_names: Vec<((String, String), String)>,
     /// What was counted in ranges.
     pub ranges: Ranges,
+    /// Events of categories that are not known.
+    pub unknown: Unknown,
     /// Runs of a network that ended.
     pub runs: u64,
     /// Whether kernels of a device are among the events of a runtime that also has its nodes.
@@ -62,6 +65,7 @@ impl EventConverter {
             process_names: Vec::new(),
             thread_names: Vec::new(),
             ranges: Ranges::default(),
+            unknown: Unknown::default(),
             runs: 0,
             has_kernels: false,
             has_starts: false,
@@ -121,6 +125,9 @@ impl EventConverter {
             return;
         }
         let (kind, on_device) = self.kind(event);
+        if kind == SliceKind::Other && self.dialect == Dialect::PyTorch {
+            self.unknown.take(event.category, duration.max(0) as u64);
+        }
         let slice = Slice {
             link: event.args.correlation.whole().unwrap_or_default(),
             ..Slice::new(
@@ -282,12 +289,19 @@ impl EventConverter {
 
     /// What an event's category means, and whether its track belongs to a device.
     fn kind(&self, event: &Event<'_>) -> (SliceKind, bool) {
+        if self.dialect == Dialect::Rpd {
+            return rpd::kind(event);
+        }
         let is = |known: &[u8]| event.category.eq_ignore_ascii_case(known);
         if is(b"cpu_op") || is(b"operator") {
             HOST_OPERATOR
         } else if is(b"kernel") {
             (SliceKind::Kernel, true)
-        } else if is(b"cuda_runtime") || is(b"cuda_driver") || event.category.ends_with(b"untime") {
+        } else if is(b"cuda_runtime")
+            || event.category.ends_with(b"untime")
+            || event.category.ends_with(b"_driver")
+        {
+            // Those of every backend: Kineto has them on the host.
             (SliceKind::Call, false)
         } else if is(b"gpu_memcpy") || is(b"memcpy") {
             (SliceKind::Copy, true)
@@ -303,14 +317,16 @@ impl EventConverter {
             (SliceKind::Wait, true)
         } else if is(b"overhead") {
             (SliceKind::Overhead, false)
+        } else if is(b"hpu_op") {
+            (SliceKind::Kernel, true)
+        } else if is(b"mtia_ccp_events") {
+            (mtia_kind(&event.name.text()), true)
         } else {
             match (self.dialect, event.process.bytes()) {
                 (Dialect::PyTorch, b"CUDA functions") => (SliceKind::Kernel, true),
                 // Whatever a program calls its stretches, they nest as operators do.
                 (Dialect::PyTorch, b"CPU functions") | (Dialect::Any, _) => HOST_OPERATOR,
-                (Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Xla | Dialect::Own, _) => {
-                    (SliceKind::Other, false)
-                }
+                _ => (SliceKind::Other, false),
             }
         }
     }
@@ -347,5 +363,16 @@ impl EventConverter {
         });
         self.tracks.insert(key, track);
         track
+    }
+}
+
+/// What an event of an MTIA accelerator's control processor is: it has waits and copies of the device among what it
+/// computes.
+fn mtia_kind(name: &str) -> SliceKind {
+    match name {
+        "event_wait" => SliceKind::Wait,
+        "event_record" => SliceKind::Other,
+        _ if name.starts_with("dma") => SliceKind::Copy,
+        _ => SliceKind::Kernel,
     }
 }

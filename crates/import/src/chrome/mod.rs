@@ -6,9 +6,11 @@
 mod event;
 mod event_converter;
 mod ranges;
+pub(crate) mod rpd;
 mod split;
 #[cfg(test)]
 mod tests;
+mod unknown;
 pub(crate) mod xla;
 
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ use event_converter::{Edge, EventConverter};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;
 use split::Splitter;
+use unknown::Unknown;
 
 /// Bytes that are cut into events at once.
 const PIECE: usize = 4 << 20;
@@ -44,6 +47,8 @@ enum Dialect {
     OnnxRuntime,
     /// XLA's: the events of devices, and rows that are derived from them.
     Xla,
+    /// That of `rpd2tracing.py`.
+    Rpd,
     /// Powerband's own.
     Own,
     Any,
@@ -263,6 +268,7 @@ struct Gathered {
     runs: u64,
     has_kernels: bool,
     has_starts: bool,
+    unknown: Unknown,
 }
 
 impl Gathered {
@@ -282,6 +288,7 @@ impl Gathered {
         self.runs += pour.runs;
         self.has_kernels |= pour.has_kernels;
         self.has_starts |= pour.has_starts;
+        self.unknown.extend(pour.unknown);
         self.names.processes.extend(pour.process_names);
         self.names.threads.extend(pour.thread_names);
         self.ranges.extend(pour.ranges);
@@ -314,6 +321,7 @@ fn collect(
         runs,
         has_kernels,
         has_starts,
+        unknown,
         ..
     } = gathered;
     let broken = broken + gathered.broken;
@@ -321,6 +329,10 @@ fn collect(
     match dialect {
         Dialect::Own => names.put_as_they_are(&mut trace),
         Dialect::Xla => xla::sort(&mut trace, &names),
+        Dialect::Rpd => {
+            rpd::assign_devices(&mut trace, &names);
+            names.put(&mut trace);
+        }
         Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Any => names.put(&mut trace),
     }
     if has_starts && !has_kernels {
@@ -364,6 +376,7 @@ fn collect(
         into.runs = Some(into.runs.unwrap_or_default() + runs);
     }
     ranges.finish(&file, into);
+    unknown.finish(&file, into);
     drop(into.trace.append(trace));
     true
 }
@@ -440,8 +453,14 @@ impl Described {
                     *process == track.group && *thread == track.name
                 });
             if let Some(device) = track.device {
-                track.group = format!("GPU {device}");
-                if !track.name.starts_with("stream") {
+                // Kineto names other accelerators by what they are: `MTIA 17`.
+                let kind = process.and_then(|(_, name)| name.strip_suffix(&format!(" {device}")));
+                let kind = kind.filter(|kind| kind.chars().all(|c| c.is_ascii_uppercase()));
+                let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or("GPU");
+                track.group = format!("{kind} {device}");
+                if let Some((_, name)) = thread.filter(|_| kind != "GPU") {
+                    track.name.clone_from(name);
+                } else if !track.name.starts_with("stream") {
                     track.name = format!("stream {}", track.name);
                 }
                 continue;

@@ -380,3 +380,90 @@ fn counters_of_ranges_are_counters() {
     );
     assert!(notes.contains("1 event of t.json came from CUPTI's range profiler without any value"));
 }
+
+#[test]
+fn what_ran_on_an_mtia_is_no_time_of_the_host() {
+    let imported = fixture("kineto/mtia-inference.excerpt.json.gz");
+    assert_eq!(imported.format, "pytorch");
+    // The control processor's waits and copies are no kernels.
+    assert_kernels(
+        &imported,
+        (36 + 24 + 37, 3, 257_869_750 + 107_685_728 + 48_529_645),
+        ("merge", 36, 257_869_750),
+    );
+    assert_eq!(memory_operations(&imported), [(877, 45_371_190), (0, 0)]);
+    let waits = sums(&imported, SliceKind::Wait);
+    assert_eq!((waits.0, waits.2), (48, 352_569_592));
+    assert_eq!(sums(&imported, SliceKind::Call).0, 823);
+    let device = imported
+        .trace
+        .tracks
+        .iter()
+        .find(|track| track.device.is_some())
+        .unwrap();
+    assert_eq!(device.group, "MTIA 17");
+    assert!(device.name.starts_with("Stream "), "{}", device.name);
+    assert_eq!(imported.notes, [""; 0]);
+}
+
+#[test]
+fn categories_of_other_accelerators_are_sorted_and_unknown_ones_are_named() {
+    let event = |category: &str, name: &str, microseconds: u32| {
+        format!(
+            "{{\"ph\": \"X\", \"cat\": \"{category}\", \"name\": \"{name}\", \"pid\": 0, \"tid\": 1, \"ts\": 1, \"dur\": {microseconds}}}"
+        )
+    };
+    let events = [
+        event("cpu_op", "aten::add", 1),
+        event("hpu_op", "add_fwd", 2),
+        event("xpu_driver", "zeCommandQueueExecuteCommandLists", 3),
+        event("privateuse1_driver", "launch", 4),
+        event("privateuse1_runtime", "submit", 5),
+        event("npu_task", "a", 1500),
+        event("npu_task", "b", 500),
+        event("Trace", "PyTorch Profiler (0)", 9),
+    ];
+    let file = format!("{{\"traceEvents\": [{}]}}", events.join(","));
+    let imported = text("t.json", &file);
+    let sum = |kind: SliceKind| (sums(&imported, kind).0, sums(&imported, kind).2);
+    assert_eq!(sum(SliceKind::Kernel), (1, 2_000));
+    assert_eq!(sum(SliceKind::Call), (3, 12_000));
+    assert_eq!(sum(SliceKind::Operator), (1, 1_000));
+    assert_eq!(imported.notes.len(), 1, "{:?}", imported.notes);
+    assert!(
+        imported.notes[0].contains("npu_task (2 events, 2.00 ms)"),
+        "{:?}",
+        imported.notes
+    );
+}
+
+#[test]
+fn the_json_of_rpd_has_what_its_database_has() {
+    let json = fixture("rpd/matmul_result.json");
+    let database = fixture("rpd/matmul_result.rpd");
+    assert_eq!(
+        (json.format, json.tool.name.as_str()),
+        ("rpd-json", "rocmProfileData")
+    );
+    for kind in [
+        SliceKind::Kernel,
+        SliceKind::Copy,
+        SliceKind::Set,
+        SliceKind::Call,
+        SliceKind::Overhead,
+        SliceKind::Range,
+    ] {
+        let (found, known) = (sums(&json, kind), sums(&database, kind));
+        assert_eq!((found.0, found.1), (known.0, known.1), "{kind:?}");
+        // Times stand in microseconds there.
+        assert!(
+            found.2.abs_diff(known.2) <= found.0 as u64 * 500,
+            "{kind:?}"
+        );
+    }
+    let devices: Vec<Option<u32>> = json.trace.tracks.iter().map(|track| track.device).collect();
+    assert!(
+        devices.contains(&Some(2)) && devices.contains(&None),
+        "{devices:?}"
+    );
+}

@@ -69,7 +69,9 @@ fn closing(inner: &str, separator: char) -> usize {
 /// A kernel's name without what compilers and loaders append to it.
 pub fn kernel_name(name: &str) -> &str {
     let name = name.trim();
-    let name = name.strip_suffix(" [clone .kd]").unwrap_or(name);
+    let ends = [" [clone .kd]", " (.kd)"];
+    let end = ends.iter().find_map(|end| name.strip_suffix(end));
+    let name = end.unwrap_or(name);
     name.strip_suffix(".kd").unwrap_or(name)
 }
 
@@ -142,6 +144,7 @@ mod tests {
     #[test]
     fn kernels_lose_what_compilers_append() {
         assert_eq!(kernel_name("f(int) [clone .kd]"), "f(int)");
+        assert_eq!(kernel_name("f(int) (.kd)"), "f(int)");
         assert_eq!(
             kernel_name("__amd_rocclr_copyBuffer.kd"),
             "__amd_rocclr_copyBuffer"

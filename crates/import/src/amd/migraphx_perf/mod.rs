@@ -1,6 +1,8 @@
 //! The output of `migraphx-driver perf`, of every age: instructions with their times, a summary by
 //! instruction, and the time of whole runs.
 
+use std::borrow::Cow;
+
 use crate::benchmarks::common;
 use crate::benchmarks::common::Sums;
 use crate::reading::head::Head;
@@ -18,6 +20,8 @@ mod tests;
 
 /// Where instructions run.
 const PLACE: &str = "MIGraphX";
+/// No row is longer, on however many lines.
+const LONGEST_ROW: usize = 16 * 1024;
 /// Sums of the same times differ by their digits; by more than this share, something is missing.
 const SAME: f64 = 0.01;
 
@@ -42,8 +46,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let text = source.text(watch, into)?;
     let mut report = Report::default();
     for line in source.watched(text.lines(), watch) {
-        let line = line?;
-        report.line(line.trim(), into);
+        report.line(plain_marks(line?).trim(), into);
     }
     report.finish(source, into);
     Ok(())
@@ -65,6 +68,8 @@ struct Report {
     stated_ns: Option<u64>,
     reports: u64,
     is_negative: bool,
+    /// The beginning of a row that goes on in the next line, as a terminal of 80 columns or a page breaks it.
+    begun: String,
 }
 
 impl Report {
@@ -81,8 +86,26 @@ impl Report {
             into.keep_command(command);
         } else if let Some(model) = line.strip_prefix("Reading: ") {
             self.model = Some(model.trim().to_owned());
-        } else if !self.figure(line) {
-            self.row(line);
+        } else if line.is_empty() || self.figure(line) {
+            self.begun.clear();
+        } else {
+            self.row_part(line);
+        }
+    }
+
+    /// A row, or a part of one: what follows an unfinished row belongs to it, unless it begins an instruction.
+    fn row_part(&mut self, line: &str) {
+        let begins = begins_instruction(line);
+        if begins {
+            self.begun.clear();
+        } else if self.begun.is_empty() && !self.in_summary {
+            return;
+        }
+        self.begun.push_str(line);
+        let is_finished = timed(&self.begun).is_some();
+        if is_finished || self.begun.len() > LONGEST_ROW {
+            let row = std::mem::take(&mut self.begun);
+            self.row(&row);
         }
     }
 
@@ -278,6 +301,31 @@ fn is_same(a: u64, b: u64) -> bool {
     a.abs_diff(b) as f64 <= SAME * a.max(b) as f64
 }
 
+/// A line with the marks that a keyboard of Chinese or Japanese makes of `,:()%` put back: reports that are passed on
+/// as text have them.
+fn plain_marks(line: &str) -> Cow<'_, str> {
+    const MARKS: [(char, &str); 5] = [
+        ('，', ", "),
+        ('：', ": "),
+        ('（', "("),
+        ('）', ")"),
+        ('％', "%"),
+    ];
+    let mut line = Cow::Borrowed(line);
+    for (wide, plain) in MARKS {
+        if line.contains(wide) {
+            line = Cow::Owned(line.replace(wide, plain));
+        }
+    }
+    line
+}
+
+/// Whether a line begins an instruction: with its label.
+fn begins_instruction(line: &str) -> bool {
+    line.split_once(" = ")
+        .is_some_and(|(label, _)| !label.contains(char::is_whitespace))
+}
+
 /// A line that ends in a time and a share: what stands before them, and the time in milliseconds.
 fn timed(line: &str) -> Option<(&str, f64)> {
     let (rest, share) = line.rsplit_once(',')?;
@@ -292,7 +340,7 @@ fn timed(line: &str) -> Option<(&str, f64)> {
 /// The label and the operator: `@5 = gpu::gemm[alpha=1](@4) -> float_type, {1}, {1}`.
 fn instruction(text: &str) -> Option<(&str, String)> {
     let (label, rest) = text.split_once(" = ")?;
-    let end = rest.find(['[', '(']).or_else(|| rest.find(" -> "));
+    let end = rest.find(['[', '(']).or_else(|| rest.find("->"));
     let op = rest.get(..end.unwrap_or(rest.len()))?.trim();
     let symbol = rest
         .split_once("symbol_name=")

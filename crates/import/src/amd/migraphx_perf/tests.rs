@@ -59,6 +59,42 @@ fn an_old_report_has_its_instructions_and_totals() {
     }
 }
 
+#[test]
+fn rows_over_two_lines_and_wide_marks_are_read_as_others() {
+    let whole = testing::fixture(FILE);
+    let text = String::from_utf8(testing::raw(FILE)).unwrap();
+    // As a page or a terminal breaks it, in the middle of whatever stands there.
+    for columns in [60, 80, 97] {
+        let broken = text.lines().flat_map(|line| {
+            let letters: Vec<char> = line.chars().collect();
+            let parts = letters.chunks(columns).map(|part| part.iter().collect());
+            let parts: Vec<String> = parts.collect();
+            if parts.is_empty() {
+                vec![String::new()]
+            } else {
+                parts
+            }
+        });
+        let broken: Vec<String> = broken.collect();
+        let wide = broken
+            .join("\n")
+            .replace("ms, ", "ms，")
+            .replace("}: ", "}：");
+        let read = testing::imported(&wide).unwrap();
+        let names = |imported: &Imported| -> Vec<(String, u64)> {
+            let totals = imported.totals.iter();
+            totals
+                .map(|total| (total.op.clone(), total.total_ns))
+                .collect()
+        };
+        assert_eq!(names(&read), names(&whole), "{columns}");
+        assert_eq!(
+            read.reported[0].figures, whole.reported[0].figures,
+            "{columns}"
+        );
+    }
+}
+
 const NEW: &str = "Running [ MIGraphX Version: 2.13.0.2025 ]: migraphx-driver perf --test
 Running performance report ...
 @0 = check_context::migraphx::gpu::context -> float_type, {}, {}: 0.00028794ms, 3%
