@@ -112,7 +112,7 @@ mod tests {
     use crate::{ALL, testing};
 
     /// Real files, and whose they are.
-    const OWN: [(&str, &str); 36] = [
+    const OWN: [(&str, &str); 47] = [
         ("tensorrt/resnet-a100-fp16.timing.json", "trtexec-times"),
         ("tensorrt/resnet-a100-fp16.profile.json", "trtexec-profile"),
         ("tensorrt/resnet-a100-fp16.graph.json", "trtexec-layers"),
@@ -188,6 +188,17 @@ mod tests {
         ("genai-perf/summary.json", "genai-perf"),
         ("genai-perf/profile_export.json", "genai-perf"),
         ("guidellm/sweep-synchronous.excerpt.json", "guidellm"),
+        ("pytest-benchmark/numpy-linear.json", "pytest-benchmark"),
+        ("jmh/hello-world.json", "jmh"),
+        ("airspeed-velocity/numpy-linear.json", "airspeed-velocity"),
+        ("trtllm-bench/llama-8b-throughput.txt", "trtllm-bench"),
+        ("trtllm-bench/qwen2-vl-requests.txt", "trtllm-bench"),
+        ("tflite/mobilenet-v1-profile.txt", "tflite-benchmark"),
+        ("deepspeed/bert-large-a100.txt", "deepspeed-flops"),
+        ("openvino/conv-benchmark_app.log", "openvino-log"),
+        ("nvprof/vector-add.summary.txt", "nvprof-text"),
+        ("nvprof/vector-add.summary.csv", "nvprof-text"),
+        ("nvprof/vector-add.gpu-trace.txt", "nvprof-text"),
     ];
 
     #[test]
@@ -200,7 +211,7 @@ mod tests {
             entries.map(|entry| entry.unwrap().path()).collect()
         };
         for folder in within(&root).iter().filter(|path| path.is_dir()) {
-            for path in within(folder) {
+            for path in within(folder).into_iter().filter(|path| path.is_file()) {
                 let source = Source::open(&path, Limits::default()).unwrap();
                 let head = source.head().unwrap();
                 let who = ALL.iter().filter(|format| (format.recognises)(&head));

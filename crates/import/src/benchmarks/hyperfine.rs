@@ -92,7 +92,7 @@ fn reported(result: &Object, into: &mut Imported) -> Option<Reported> {
 }
 
 /// A parameter of a scan: items in a run, a number, or words.
-fn parameter(reported: &mut Reported, name: &str, value: &str, into: &mut Imported) {
+pub(crate) fn parameter(reported: &mut Reported, name: &str, value: &str, into: &mut Imported) {
     if common::is_batch(name) && reported.batch().is_none() {
         reported.set_batch(common::batch(value));
     }

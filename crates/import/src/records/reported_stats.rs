@@ -4,7 +4,7 @@ use crate::reading::lines;
 use powerband_core::domain::reported::{Figure, Reported, Stated};
 
 /// What programs call the rate at which items or runs were done; the first that a file has counts.
-const RATES: [&str; 16] = [
+const RATES: [&str; 17] = [
     "request throughput",
     "throughput of items",
     "throughput",
@@ -21,6 +21,7 @@ const RATES: [&str; 16] = [
     "images a second",
     "items_per_second",
     "img_per_s",
+    "samples/second",
 ];
 /// Names of the shortest run.
 const MIN: [&str; 4] = ["min", "min latency", "latency min", "result_min_latency_ns"];
@@ -69,10 +70,11 @@ pub fn stated(reported: &Reported) -> Stated {
 }
 
 /// What programs call a percentile.
-fn percentile_names(percent: u8) -> [String; 7] {
+fn percentile_names(percent: u8) -> [String; 8] {
     [
         format!("p{percent} latency"),
         format!("latency p{percent}"),
+        format!("p{percent}"),
         format!("percentile({percent}%)"),
         format!("{percent}.00 percentile latency"),
         format!("{percent}.0 percentile latency"),
@@ -130,6 +132,8 @@ mod tests {
                 vec![159.96],
             ),
             ("openvino/resnet50-benchmark_report.csv", vec![34.45]),
+            ("openvino/conv-benchmark_app.log", vec![19_030.04]),
+            ("deepspeed/bert-large-a100.txt", vec![433.07]),
         ] {
             let found: Vec<f64> = of(file)
                 .iter()

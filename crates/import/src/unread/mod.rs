@@ -59,6 +59,9 @@ const KNOWN: &[Unread] = &[
     Unread("an output of perf script", &[Like(is_perf_script)], &[], OF_PERF),
     Unread("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
     Unread("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
+    Unread("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
+    Unread("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
+    Unread("a thread trace of rocprofv3", &[Words(&["CodeObj", "Vaddr", "Hitcount"]), Keys(&["wave_filenames"]), Keys(&["code", "version", "header"])], &[".att"], "It counts the cycles of instructions within a kernel, which ROCprof Compute Viewer shows; rocprofv3 --kernel-trace writes how long each kernel took, which is read"),
     Unread("a profile of Proton, Triton's profiler", &[Like(is_hatchet)], &[".hatchet"], "proton-viewer -m time/ms FILE prints it; proton.start(…, data=\"trace\") writes a Chrome trace, which is read"),
     Unread("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
     Unread("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
@@ -203,6 +206,36 @@ fn is_torch_trace(_: &[u8], head: &Head) -> bool {
     let has_day =
         day.is_some_and(|day| day.ends_with(' ') && day[..4].bytes().all(|b| b.is_ascii_digit()));
     has_day && line.contains("] {\"")
+}
+
+/// The page of `export_memory_timeline`, or its lists: times and sizes, or events with a time, an action and a size.
+fn is_memory_timeline(_: &[u8], head: &Head) -> bool {
+    if head
+        .any_text()
+        .is_some_and(|text| text.contains("<title>GPU Memory Timeline HTML</title>"))
+    {
+        return true;
+    }
+    let Some(text) = head.json().filter(|_| head.is_list()) else {
+        return false;
+    };
+    let Some(first) = text.trim_start().strip_prefix('[').map(str::trim_start) else {
+        return false;
+    };
+    let row = first
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'));
+    let numbers: Vec<Option<i64>> = row
+        .map_or("", |(row, _)| row)
+        .split(',')
+        .map(|cell| cell.trim().parse().ok())
+        .collect();
+    // A list of times is long; an event is a time, one of four actions, a size, and one of eight categories.
+    match numbers.as_slice() {
+        [Some(-1 | 1_000_000..), Some(0..=3), Some(0..), Some(0..=8)] => true,
+        [Some(1_000_000..), _, _, _, _, ..] => text.contains("]], [[") || text.contains("], [["),
+        _ => false,
+    }
 }
 
 fn is_pickle(beginning: &[u8], _: &Head) -> bool {

@@ -39,6 +39,11 @@ const BINARY: &[Case<'static>] = &[
 
 #[rustfmt::skip]
 const TEXT: &[TextCase] = &[
+    ("[[-1, 1, 37888, 7], [-1, 1, 512, 7], [1689337627000, 2, 512, 4]]", "a memory timeline of PyTorch", "profile_memory=True"),
+    ("[[1689337627000, 1689337627100, 1689337627200, 1689337627300, 1689337627400], [[0, 512], [0, 1024]]]", "a memory timeline of PyTorch", "profile_memory=True"),
+    ("<html><head><meta charset=\"utf-8\"/><title>GPU Memory Timeline HTML</title></head><body>\n", "a memory timeline of PyTorch", "profile_memory=True"),
+    (r#"{"schema": "1.0.1", "pid": 5, "nodes": [{"name": "aten::add", "id": 2, "rf_id": 0, "fw_parent": 0, "op_schema": ""}]}"#, "an execution trace of PyTorch", "export_chrome_trace"),
+    ("CodeObj,Vaddr,Instruction,Hitcount,Latency,Stall,Idle,Source\n1,6528,s_load_dwordx2,64,4096,0,0,\n", "a thread trace of rocprofv3", "--kernel-trace"),
     ("python 12/13 [003] 5678.901234:     250000 cycles:u: \n\tffffffff8104f45a f+0x1 (libc.so.6)\n", "an output of perf script", "perf report"),
     ("# captured on: today\nswapper     0 5678.901234567: cycles:  ffff8104f45a g ([kernel.kallsyms])\n", "an output of perf script", "perf report"),
     ("V0401 12:34:56.789000 12 torch/_dynamo/convert_frame.py:1] {\"dynamo_start\": {}, \"rank\": 0}\n", "a log of torch.compile", "tlparse "),
