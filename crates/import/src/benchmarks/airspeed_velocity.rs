@@ -106,7 +106,7 @@ fn fields(result: Value, columns: &[String]) -> Map<String, Value> {
     match result {
         Value::Array(values) => columns.iter().cloned().zip(values).collect(),
         Value::Object(fields) => fields,
-        other => Map::from_iter([("result".to_owned(), other)]),
+        other => [("result".to_owned(), other)].into_iter().collect(),
     }
 }
 
@@ -160,7 +160,8 @@ fn value_at<'a>(fields: &'a Map<String, Value>, column: &str, place: usize) -> O
 fn combinations(name: &str, fields: &Map<String, Value>) -> Vec<Value> {
     let names = places(name, &parameters(fields));
     let entry = |(place, name): (usize, String)| {
-        let mut entry = Map::from_iter([("name".to_owned(), Value::String(name))]);
+        let mut entry = Map::new();
+        entry.insert("name".to_owned(), Value::String(name));
         let columns = ["result", "samples"].into_iter().chain(LAYOUT_COLUMNS);
         for column in columns {
             let value = value_at(fields, column, place).cloned();

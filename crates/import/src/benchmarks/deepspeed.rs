@@ -190,7 +190,7 @@ impl Profile {
         }
         if !self.totals.is_empty() {
             into.note("modules have the time of the forward pass on the host, without that of the modules in them; modules that the output shortens to … are in the time of the one around them");
-            into.runs = into.runs.or(Some(self.profiles.max(1)));
+            into.runs = into.runs.or_else(|| Some(self.profiles.max(1)));
             into.totals.append(&mut self.totals);
         }
         if self.result.figures.is_empty() {

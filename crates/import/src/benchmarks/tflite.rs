@@ -1,4 +1,4 @@
-//! What `benchmark_model` of TensorFlow Lite (LiteRT) prints: times of the runs, and with `--enable_op_profiling` each
+//! What `benchmark_model` of TensorFlow Lite (`LiteRT`) prints: times of the runs, and with `--enable_op_profiling` each
 //! node's.
 
 use crate::benchmarks::common::{self, Sums};

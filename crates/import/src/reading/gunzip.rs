@@ -23,7 +23,7 @@ pub(crate) fn unpack(
 ) -> Box<dyn Read + Send> {
     let layer = |reader: BufReader<Box<dyn Read + Send>>| {
         let members = Members {
-            state: State::Inside(GzDecoder::new(reader)),
+            member: Some(GzDecoder::new(reader)),
             trailing: Arc::clone(trailing),
         };
         Limited {
@@ -56,15 +56,9 @@ impl Read for Failed {
 
 /// The members of one layer.
 struct Members<R> {
-    state: State<R>,
+    /// The one that is read; nothing behind the last.
+    member: Option<GzDecoder<R>>,
     trailing: Arc<AtomicBool>,
-}
-
-/// Where in a layer reading is.
-enum State<R> {
-    Inside(GzDecoder<R>),
-    /// A member cannot be read on.
-    Ended,
 }
 
 impl<R: BufRead> Read for Members<R> {
@@ -72,27 +66,33 @@ impl<R: BufRead> Read for Members<R> {
         if into.is_empty() {
             return Ok(0);
         }
-        loop {
-            let State::Inside(member) = &mut self.state else {
-                return Ok(0);
-            };
+        while let Some(member) = &mut self.member {
             let read = member.read(into)?;
             if read > 0 {
                 return Ok(read);
             }
-            let State::Inside(member) = std::mem::replace(&mut self.state, State::Ended) else {
-                return Ok(0);
-            };
-            let mut rest = member.into_inner();
-            let after = rest.fill_buf()?;
-            let has_second = after.get(1).is_none_or(|byte| *byte == GZIP[1]);
-            if after.first() == Some(&GZIP[0]) && has_second {
-                self.state = State::Inside(GzDecoder::new(rest));
-            } else if after.iter().any(|byte| *byte != 0) {
-                // Tapes and block devices are filled up with zeros, which are nothing.
-                self.trailing.store(true, Ordering::Relaxed);
-            }
+            self.next_member()?;
         }
+        Ok(0)
+    }
+}
+
+impl<R: BufRead> Members<R> {
+    /// Goes on behind the end of a member.
+    fn next_member(&mut self) -> io::Result<()> {
+        let Some(member) = self.member.take() else {
+            return Ok(());
+        };
+        let mut rest = member.into_inner();
+        let after = rest.fill_buf()?;
+        let has_second = after.get(1).is_none_or(|byte| *byte == GZIP[1]);
+        if after.first() == Some(&GZIP[0]) && has_second {
+            self.member = Some(GzDecoder::new(rest));
+        } else if after.iter().any(|byte| *byte != 0) {
+            // Tapes and block devices are filled up with zeros, which are nothing.
+            self.trailing.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 

@@ -114,8 +114,10 @@ impl Head {
                 let some: Vec<&str> = tables.iter().take(4).map(String::as_str).collect();
                 format!("a database of SQLite with the tables {}", some.join(", "))
             }
-            Self::Json(text) => format!("JSON that begins {}", short(text.trim())),
-            Self::Text(text) => {
+            Self::Json(text) if may_be_json(text) => {
+                format!("JSON that begins {}", short(text.trim()))
+            }
+            Self::Text(text) | Self::Json(text) => {
                 let first = text.lines().find(|line| !line.trim().is_empty());
                 format!(
                     "text that begins \"{}\"",
@@ -123,6 +125,21 @@ impl Head {
                 )
             }
             Self::Bytes => "it is neither text nor a database".to_owned(),
+        }
+    }
+}
+
+/// Whether what follows the first brace or bracket can stand there in JSON. Logs begin with `[Step 1/11]` or `[INFO]`.
+fn may_be_json(text: &str) -> bool {
+    let mut letters = text.trim_start().chars();
+    let first = letters.next();
+    let second = letters.find(|letter| !letter.is_whitespace());
+    match (first, second) {
+        (_, None) => true,
+        (Some('{'), Some(second)) => matches!(second, '"' | '}'),
+        (_, Some(second)) => {
+            second.is_ascii_digit()
+                || matches!(second, '"' | '{' | '[' | ']' | '-' | 't' | 'f' | 'n')
         }
     }
 }
@@ -138,6 +155,14 @@ mod tests {
         let cut = &"[1, \"µ".as_bytes()[..6];
         assert!(Head::of(cut).is_list());
         assert_eq!(Head::of(&[0, 1, 2]), Head::Bytes);
+    }
+
+    #[test]
+    fn logs_with_words_in_brackets_are_not_called_json() {
+        let looks = |text: &str| Head::of(text.as_bytes()).looks();
+        assert_eq!(looks("[Stage 1] go\n"), "text that begins \"[Stage 1] go\"");
+        assert_eq!(looks("{ begin }"), "text that begins \"{ begin }\"");
+        assert!(looks("[ 1, 2]").starts_with("JSON") && looks(" {\n\"a\": 1}").starts_with("JSON"));
     }
 
     #[test]
