@@ -14,6 +14,7 @@ use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::export::html;
 use powerband_findings::report::Layout;
 use powerband_findings::report::material::{Material, Source};
@@ -43,6 +44,7 @@ fn main() -> Result<()> {
             second: None,
             rules: &rules,
             title: None,
+            earlier: EarlierSessions::default(),
         });
         size = html::write(&document).len();
         spent.push(begun.elapsed());
