@@ -258,6 +258,7 @@ mod tests {
             dims: ["batch", "sequence"]
                 .map(|dim| Dim::Named(dim.to_owned()))
                 .to_vec(),
+            recurrent: None,
         };
         let point = Point::of_batch(4);
         let request = RunRequest {
