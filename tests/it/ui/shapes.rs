@@ -67,7 +67,7 @@ pub(crate) fn session(name: &str, created: &str, faster: bool) -> Session {
         let tokens = length as f64 / 512.0;
         let change = match length {
             1_024.. if faster => 0.74,
-            32 if faster => 1.16,
+            32 if faster => 1.36,
             _ => 1.0,
         };
         let factor = (0.08 + 0.8 * tokens + 0.25 * tokens * tokens) * change;
