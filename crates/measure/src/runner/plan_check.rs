@@ -199,6 +199,7 @@ mod tests {
     use super::*;
     use crate::runner::planning;
     use crate::runner::prepare::prepare;
+    use crate::runner::programs::Origin;
     use crate::runner::request::RunRequest;
     use powerband_core::base::paths::Paths;
     use powerband_core::domain::fill::Fill;
@@ -260,6 +261,7 @@ mod tests {
         };
         let no_machine = RunRequest {
             setups: vec!["fake,where=nonesuch".parse().unwrap()],
+            programs: Origin::Typed,
             ..request(&model, &[128])
         };
         let no_model = request("nonesuch", &[128]);
