@@ -85,7 +85,7 @@ fn what_is_not_known_is_said_in_a_sentence() {
         ("telemetry", "no readings of devices"),
         ("breakdown", "has no profile"),
         ("changes", "has no profile"),
-        ("trade-off", "--accuracy"),
+        ("trade-off", "outputs compared"),
     ] {
         let error = find(name).unwrap().make(&material).unwrap_err();
         assert!(error.contains(says), "{name}: {error}");
