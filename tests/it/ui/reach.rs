@@ -157,7 +157,7 @@ ways! {
     Action::Run(Run::Pause) => Palette,
     Action::Run(Run::Resume) => Palette,
     Action::Run(Run::More(_, _)) => Else("a command, where a verdict is open"),
-    Action::Run(Run::Again(_, _)) => Else("a command, where two sessions are compared"),
+    Action::Run(Run::Again(_, _)) => Palette,
     Action::Run(Run::Why(_)) => Palette,
     Action::Run(Run::Stop) => Palette,
     Action::Run(Run::Skip(_)) => Palette,

@@ -96,7 +96,7 @@ impl Raised {
             .collect();
         (!lines.is_empty()).then(|| {
             format!(
-                "Nodes were faster than {} that were measured, which are raised: {}. powerband roofs --again on a quiet machine measures them higher.",
+                "Nodes were faster than {} that were measured, which are raised: {}. Measured again on a quiet machine, they are higher.",
                 humanize::of_many(lines.len() as u64, "roof"),
                 lines.join("; ")
             )
