@@ -369,8 +369,8 @@ fn a_swin_with_an_open_batch_has_its_cost() {
         return;
     }
     let known = described(&home, &file, &[]);
-    assert_eq!(known["parameters"], 28_288_354, "{}", known["notes"]);
-    let macs = known["macs"].as_u64().expect("a cost");
+    let macs = known["macs"].as_u64();
+    let macs = macs.unwrap_or_else(|| panic!("no cost: {}", known["notes"]));
     assert!((4_300_000_000..4_600_000_000).contains(&macs), "{macs}");
 }
 

@@ -156,8 +156,10 @@ fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
     if points.is_empty() {
         let one = fixed_batch(inputs, &request.batch_axis);
         let one = one.or_else(|| shapes::given_batch(inputs, &request.input_sizes()));
-        let axes = BatchAxes::find(inputs, &request.batch_axis);
-        let one = one.or_else(|| axes.ok().filter(BatchAxes::is_absent).map(|_| 1));
+        // Of a model that was not looked at, nothing is known.
+        let axes = BatchAxes::find(inputs, &request.batch_axis).ok();
+        let axes = axes.filter(|axes| axes.is_absent() && !inputs.is_empty());
+        let one = one.or_else(|| axes.map(|_| 1));
         let batches = one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
         return batches.into_iter().map(Point::of_batch).collect();
     }

@@ -122,7 +122,12 @@ fn moved(
         ("Gemm", 0) if proto::int(node, "transA").unwrap_or(0) == 0 => {
             Some(vec![*origins.first()?, None])
         }
-        ("Conv" | "ConvInteger", 0) => without(1),
+        // Windows join places, and channels are others.
+        ("Conv" | "ConvInteger" | "MaxPool" | "AveragePool", 0) => {
+            let items = origins.first().copied()?;
+            let others = std::iter::repeat_n(None, origins.len() - 1);
+            Some(std::iter::once(items).chain(others).collect())
+        }
         (name, slot) if joins(name) => {
             // What is wider than the input moves its dimensions.
             let others = node.input.iter().enumerate();
@@ -213,11 +218,7 @@ fn joins(name: &str) -> bool {
 
 /// Operators whose output has the dimensions of their first input, in their order.
 fn keeps_dims(name: &str) -> bool {
-    infer::keeps_shape(name)
-        || matches!(
-            name,
-            "AveragePool" | "Dropout" | "MaxPool" | "Pad" | "Slice" | "Split"
-        )
+    infer::keeps_shape(name) || matches!(name, "Dropout" | "Pad" | "Slice" | "Split")
 }
 
 #[cfg(test)]
@@ -285,7 +286,7 @@ mod tests {
             .node("Conv", "wide k", "c", &[])
             .node("Transpose", "c", "t", &[attr("perm", &[0, 2, 1])])
             .node("LSTM", "t w r", "y", &[]);
-        assert_eq!(found(sound, 0), Some(("LSTM".to_owned(), Some(0), Some(1))));
+        assert_eq!(found(sound, 0), Some(("LSTM".to_owned(), Some(0), None)));
         let branch = |inner: Draft| AttributeProto {
             name: "then_branch".to_owned(),
             g: Some(GraphProto {
