@@ -1,6 +1,5 @@
 //! What of a device's roofs people look at first: the peak, the bandwidth of memory, and what each engine reaches.
 
-use crate::tables::roofs::NOISY;
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::{Access, EngineRoof, Level, Measured, Roofs};
 use powerband_core::domain::work::Numbers;
@@ -20,7 +19,7 @@ pub struct RoofFact {
 
 impl RoofFact {
     fn new(name: impl Into<String>, value: String, what: &str, measured: Measured) -> Self {
-        let is_noisy = measured.repetitions > 1 && measured.spread() > NOISY;
+        let is_noisy = measured.is_noisy();
         let spread = humanize::uncertainty(measured.spread());
         let mut note = what.to_owned();
         if measured.repetitions > 1 {

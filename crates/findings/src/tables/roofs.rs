@@ -38,7 +38,7 @@ pub struct RoofRow {
 impl RoofRow {
     /// Whether its repetitions lie too far apart.
     fn is_noisy(&self) -> bool {
-        self.figure.repetitions > 1 && self.figure.spread() > NOISY
+        self.figure.is_noisy()
     }
 
     fn number(&self, value: f64) -> Cell {
@@ -138,10 +138,11 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("The median of the faster half of the repetitions, in the fastest of several stretches. Where an engine's product or copy was faster with as many threads, that."),
     Of::number("spread_percent", "Spread", "%", |row| {
-        if row.figure.repetitions < 2 {
+        let spread = row.figure.spread();
+        // What was measured once has a spread where others may have lowered it.
+        if row.figure.repetitions < 2 && spread == 0.0 {
             return None;
         }
-        let spread = row.figure.spread();
         let cell = Cell::shown(humanize::uncertainty(spread), spread * 100.0);
         if row.is_noisy() {
             let text = format!("{}, noisy", cell.shown_text());
@@ -259,6 +260,15 @@ mod tests {
             words.contains("1 of 4 figures") && words.contains("measure again"),
             "{words}"
         );
+        // Beside other programs a figure that was measured once is noisy as well.
+        let mut once = roofs();
+        once.memory[0].per_s = Measured {
+            repetitions: 1,
+            ..measured(20e9, 20e9).beside_others(0.5)
+        };
+        assert!(noise_words(&once).is_some());
+        let spread = View::new(of_roofs(&once)).value(1, "spread_percent");
+        assert_eq!(spread.shown_text(), "100 %, noisy");
         let mut calm = roofs();
         calm.memory.clear();
         assert_eq!(noise_words(&calm), None);
