@@ -1,7 +1,7 @@
 //! How long a case is warmed up before a round: until it settles, but not longer than what it is warmed up for.
 //!
 //! All warm-ups of a case together take at most three times what is measured of it: that of its first start at most
-//! twice what is measured in all, each later one at most as long as its round.
+//! twice what is measured in all, each later one at most half as long as its round, which wakes it up besides.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,8 @@ use crate::domain::plan::{MeasureRule, Plan, WarmUpRule};
 
 /// The warm-up of the first start, as a multiple of what is measured in all rounds.
 const FIRST: u64 = 2;
+/// A later warm-up is at most this part of what its round measures.
+const LATER: u64 = 2;
 /// A later start takes this part of the first one's least time: the device is awake and the files are in memory.
 const LATER_PART: u64 = 5;
 
@@ -29,7 +31,7 @@ pub fn visit_warm_up(plan: &Plan, is_first: bool) -> (WarmUpRule, WarmUpLimit) {
         if is_first {
             of_all.saturating_mul(FIRST)
         } else {
-            of_all.div_ceil(rounds)
+            of_all.div_ceil(rounds * LATER)
         }
     };
     let max_time_ms = usual.max_time_ms.min(share(longest_ms(measure)));
@@ -60,7 +62,7 @@ fn longest_ms(measure: &MeasureRule) -> u64 {
 /// The longest warm-up of a later start before a round that takes so long, in nanoseconds.
 pub fn longest_ns(plan: &Plan, round_ns: u64) -> u64 {
     let (rule, _) = visit_warm_up(plan, false);
-    round_ns.min(rule.max_time_ms.saturating_mul(1_000_000))
+    (round_ns / LATER).min(rule.max_time_ms.saturating_mul(1_000_000))
 }
 
 #[cfg(test)]
@@ -94,7 +96,7 @@ mod tests {
         let (later, _) = visit_warm_up(&plan, false);
         assert_eq!((first.min_runs, first.min_time_ms), (10, 500));
         assert_eq!((later.min_runs, later.min_time_ms), (3, 100));
-        assert_eq!(longest_ns(&plan, 200_000_000), 200_000_000);
-        assert_eq!(longest_ns(&plan, 9_000_000_000), 1_000_000_000);
+        assert_eq!(longest_ns(&plan, 200_000_000), 100_000_000);
+        assert_eq!(longest_ns(&plan, 9_000_000_000), 500_000_000);
     }
 }

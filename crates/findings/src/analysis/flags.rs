@@ -56,7 +56,7 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
     // Until a case is measured, rounds and samples of it are still to come.
     let is_measured = case.outcome.is_final();
     [
-        unsettled(case),
+        unsettled(session, case),
         noisy(session, case, summary),
         drift(session, case),
         contended(session, case),
@@ -98,12 +98,15 @@ fn not_accepted(case: &Case) -> Option<Flag> {
     })
 }
 
-/// Most of its warm-ups, one in each start, came to their limit.
-fn unsettled(case: &Case) -> Option<Flag> {
+/// Most of its warm-ups, one in each start, came to their limit. Later ones that were over before there were enough
+/// windows to compare say nothing.
+fn unsettled(session: &Session, case: &Case) -> Option<Flag> {
+    let windows = u64::from(session.plan.warm_up.windows);
     let later = case
         .rounds
         .iter()
         .filter_map(|round| round.warm_up.as_ref());
+    let later = later.filter(|warm_up| warm_up.runs >= windows);
     let warm_ups: Vec<&WarmUp> = case.warm_up.iter().chain(later).collect();
     let mut unsettled = warm_ups.iter().filter(|warm_up| !warm_up.settled);
     let n_unsettled = unsettled.clone().count();

@@ -277,7 +277,7 @@ fn warm_up(plan: &Plan) -> String {
         humanize::of_many(u64::from(rule.windows), "window"),
         humanize::uncertainty(rule.agree_within)
     ) + if plan.measure.gap_ns(plan.measure.rounds).is_some() {
-        " After a later start it was run until it settled again, for at most as long as its round."
+        " After a later start it was run until it settled again, for at most half as long as its round."
     } else {
         ""
     }
