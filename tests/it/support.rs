@@ -45,11 +45,7 @@ impl Home {
     /// how far they lie apart.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.command_of(Path::new(env!("CARGO_BIN_EXE_powerband")), args);
-        // Those of made-up times do so anyway.
-        let is_said = |arg: &&str| arg.starts_with("--spacing") || arg.contains("fake");
-        if args.first() == Some(&"bench") && !args.iter().any(is_said) {
-            command.args(["--spacing", "0s"]);
-        }
+        command.args(follow_one_another(args));
         command
     }
 
@@ -88,6 +84,19 @@ impl Home {
     pub(crate) fn journals(&self) -> Vec<PathBuf> {
         files(&self.path("home/sessions/journals"))
     }
+}
+
+/// What `bench` needs besides these arguments, so that rounds follow one another: tests do not wait where it is not
+/// their subject. Rounds of made-up times do so anyway.
+pub(crate) fn follow_one_another(args: &[&str]) -> &'static [&'static str] {
+    let is_said = args.iter().any(|arg| arg.starts_with("--spacing"));
+    let setups = args.windows(2).filter(|pair| pair[0] == "--setup");
+    let setups: Vec<&str> = setups.map(|pair| pair[1]).collect();
+    let is_made_up = !setups.is_empty() && setups.iter().all(|setup| setup.contains("fake"));
+    if args.first() != Some(&"bench") || is_said || is_made_up {
+        return &[];
+    }
+    &["--spacing", "0s"]
 }
 
 /// Set in a process that runs one test alone.

@@ -160,7 +160,8 @@ impl Server {
     pub(super) fn command(&self, home: &Home, args: &[&str]) -> Command {
         let mut command = match &self.here {
             Some(namespace) => {
-                let words = [&[namespace, "--", program()], args].concat();
+                let apart = support::follow_one_another(args);
+                let words = [&[namespace, "--", program()], args, apart].concat();
                 home.command_of(Path::new("/usr/bin/nsenter"), &words)
             }
             None => home.command(args),
