@@ -227,9 +227,7 @@ fn a_run_that_measured_nothing_keeps_its_name_from_no_other() {
     let home = Home::new();
     home.write("good.onnx", good_model());
     let with = |setup: &str| {
-        let args = [
-            "--setup", setup, "--batch", "1", "--preset", "quick", "--out", "a.ron",
-        ];
+        let args = ["--setup", setup, "--batch", "1", "--out", "a.ron"];
         bench(&home, "good.onnx", &args)
     };
     let failed = with("fake,fail=load-error");

@@ -152,7 +152,7 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
     );
     fails(
         &["--timeline", "--to", &json],
-        &["has no profile", "powerband import"],
+        &["has no profile", "import the file"],
     );
     fails(&["--to", &session], &["is the session itself"]);
     assert!(!home.path("a.svg").exists() && !home.path("a.txt").exists());

@@ -92,7 +92,7 @@ fn a_report_of_an_offline_run_has_the_rate_that_was_imported() {
         assert!(!text.contains("170 ms"), "{layout}: {text}");
     }
     let shown = home.run(&["show", "offline.ron"]);
-    assert!(shown.out.contains("items"), "{shown:#?}");
+    assert!(shown.out.contains("152 /s"), "{shown:#?}");
     assert!(shown.out.contains("is INVALID"), "{shown:#?}");
 }
 
