@@ -2,7 +2,7 @@
 
 use std::io;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -13,21 +13,20 @@ use powerband_core::base::ending::Ending;
 
 /// How long work that was asked to end may take to do so.
 const GRACE: Duration = Duration::from_millis(800);
+/// A second signal within this time belongs to the first: `timeout` signals the command and then its group, and a
+/// terminal its foreground.
+const SAME_REQUEST: Duration = Duration::from_secs(1);
 
 /// A request to end that Ctrl-C raises, or another signal, or a terminal that closes.
 ///
 /// The first signal asks. A command that saves nothing has a moment to end by itself: work may be blocked, as in
-/// opening a file or writing to a pipe without a reader. A second Ctrl-C ends the program as if
-/// there were no handler.
+/// opening a file or writing to a pipe without a reader. A second Ctrl-C more than a second later, or a third one, ends
+/// the program as if there were no handler.
 pub(super) fn heard() -> io::Result<Ending> {
     let ending = Ending::default();
     let flag = ending.token().flag();
     let mut signals = vec![SIGINT, SIGTERM];
-    for signal in &signals {
-        flag::register_conditional_default(*signal, flag.clone())?;
-    }
-    // A closed terminal sends several signals: its shell does, and the kernel after it. What `nohup` starts
-    // goes on without a terminal.
+    // What `nohup` starts goes on without a terminal.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !is_ignored(SIGHUP, &status) {
         signals.push(SIGHUP);
@@ -43,19 +42,62 @@ pub(super) fn heard() -> io::Result<Ending> {
     Ok(ending)
 }
 
-/// Waits for the first signal, and sees to it that the process ends.
+/// Asks for the end at the first signal, and sees to it that the process ends.
 fn obey(mut signals: Signals, ending: &Ending) {
-    let Some(signal) = signals.forever().next() else {
-        return;
-    };
-    let is_saving = ending.is_saving();
-    ending.ask();
-    if is_saving {
-        return;
+    let mut requests = Requests::default();
+    for signal in signals.forever() {
+        match requests.answer(signal, Instant::now()) {
+            Answer::Ask => {
+                let is_saving = ending.is_saving();
+                ending.ask();
+                if !is_saving {
+                    thread::sleep(GRACE);
+                    // As shells number it. No work remains to wait for.
+                    low_level::exit(128 + signal);
+                }
+            }
+            Answer::Wait => {}
+            Answer::EndAtOnce => low_level::emulate_default_handler(signal).unwrap_or_default(),
+        }
     }
-    thread::sleep(GRACE);
-    // As shells number it. No work remains to wait for.
-    low_level::exit(128 + signal);
+}
+
+/// What a signal leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// The work is asked to end.
+    Ask,
+    /// It was asked already.
+    Wait,
+    /// The process ends, whatever it is doing.
+    EndAtOnce,
+}
+
+/// Signals that were received.
+#[derive(Default)]
+struct Requests {
+    first: Option<Instant>,
+    count: u32,
+}
+
+impl Requests {
+    fn answer(&mut self, signal: i32, now: Instant) -> Answer {
+        let Some(first) = self.first else {
+            self.first = Some(now);
+            self.count = 1;
+            return Answer::Ask;
+        };
+        // A closed terminal sends several: its shell does, and the kernel after it.
+        if signal == SIGHUP {
+            return Answer::Wait;
+        }
+        self.count += 1;
+        if self.count > 2 || now.duration_since(first) > SAME_REQUEST {
+            Answer::EndAtOnce
+        } else {
+            Answer::Wait
+        }
+    }
 }
 
 /// Whether a process ignores a signal, by the kernel's status of the process.
@@ -68,6 +110,31 @@ fn is_ignored(signal: i32, status: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_signals_in_a_row_are_one_request_and_a_third_ends_at_once() {
+        let begun = Instant::now();
+        let later = |ms: u64| begun + Duration::from_millis(ms);
+        let answers = |signals: &[(i32, u64)]| {
+            let mut requests = Requests::default();
+            let answers = signals
+                .iter()
+                .map(|&(signal, ms)| requests.answer(signal, later(ms)));
+            answers.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            answers(&[(SIGTERM, 0), (SIGTERM, 3), (SIGTERM, 90)]),
+            [Answer::Ask, Answer::Wait, Answer::EndAtOnce]
+        );
+        assert_eq!(
+            answers(&[(SIGINT, 0), (SIGTERM, 1_500)]),
+            [Answer::Ask, Answer::EndAtOnce]
+        );
+        assert_eq!(
+            answers(&[(SIGHUP, 0), (SIGHUP, 1), (SIGHUP, 5_000)]),
+            [Answer::Ask, Answer::Wait, Answer::Wait]
+        );
+    }
 
     #[test]
     fn an_ignored_signal_is_known() {
