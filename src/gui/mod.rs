@@ -7,6 +7,7 @@ pub mod heap;
 mod icon;
 mod keyboard;
 mod lost_display;
+mod missing_libraries;
 mod portal;
 mod repaint_throttle;
 mod shell;

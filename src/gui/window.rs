@@ -13,7 +13,7 @@ use super::repaint_throttle::{Calm, Pace};
 use super::theme::{self, size, space};
 use super::widgets::handle::{self, Grows};
 use super::widgets::{field, figure, focus, zoom};
-use super::{heap, keyboard, lost_display, shell, system_theme, views};
+use super::{heap, keyboard, lost_display, missing_libraries, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
 use powerband_app::notices::Weight;
@@ -71,6 +71,9 @@ pub enum Failure {
 /// Opens the window and blocks until it closes, or a signal ends it.
 pub fn run(started: Started, ending: Ending) -> Result<(), Failure> {
     let since = std::env::var_os(TIMES).map(|_| Instant::now());
+    if let Some(sentence) = missing_libraries::sentence() {
+        return Err(Failure::NoWindow(sentence));
+    }
     heap::limit();
     let (remembered, _) = settings::read(&settings::window_file(&started.place));
     let options = eframe::NativeOptions {
