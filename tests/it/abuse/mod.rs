@@ -3,6 +3,7 @@
 
 mod clocks;
 mod display_ends;
+mod ends;
 mod faults;
 mod files;
 mod full_disk;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
-use super::command::CommandModel;
+use super::command::{self, CommandModel};
 use super::measure;
 use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION, WorkerCase};
 use super::streams::{self, Answers, Stream};
@@ -43,7 +43,12 @@ pub fn run() -> io::Result<()> {
     let mut state = State::default();
     for line in io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?) {
-            Ok(request) => state.answer(request).unwrap_or_else(Reply::Refused),
+            Ok(request) => {
+                if runs_commands(&request) {
+                    command::end_with_parent()?;
+                }
+                state.answer(request).unwrap_or_else(Reply::Refused)
+            }
             Err(error) => Reply::Refused(EngineError::Failed(format!(
                 "a request that makes no sense: {error}"
             ))),
@@ -51,6 +56,25 @@ pub fn run() -> io::Result<()> {
         say(&mut out, &reply)?;
     }
     Ok(())
+}
+
+/// Whether a request loads what is run as commands.
+fn runs_commands(request: &Request) -> bool {
+    let Request::Load {
+        setup,
+        model,
+        runtime,
+        ..
+    } = request
+    else {
+        return false;
+    };
+    let load = LoadRequest {
+        setup,
+        model,
+        runtime: runtime.as_deref(),
+    };
+    find(&setup.engine).is_ok_and(|engine| engine.outside(&load).is_some())
 }
 
 fn private_stdout() -> io::Result<File> {

@@ -1,6 +1,11 @@
 //! A command as a model: each run starts it anew, and takes its time from outside or from its words.
 
 use std::collections::VecDeque;
+use std::io;
+
+use rustix::process::{Signal, getpgrp, kill_process_group, set_parent_process_death_signal};
+use signal_hook::consts::SIGUSR1;
+use signal_hook::iterator::Signals;
 
 use super::process;
 use crate::engines::command::Outside;
@@ -24,6 +29,18 @@ const BEYOND_START: f64 = 0.1;
 const LEAST_CHANCE: f64 = 0.0005;
 /// How much of what a command printed is quoted.
 const QUOTED: usize = 200;
+
+/// Has the commands end with the parent, also where that is killed by SIGKILL. The kernel tells this process alone, and
+/// whatever a command started may run on; so it sends a signal that can be heard, and the whole group is ended.
+pub(super) fn end_with_parent() -> io::Result<()> {
+    let mut signals = Signals::new([SIGUSR1])?;
+    process::named("parent-death", move || {
+        if signals.forever().next().is_some() {
+            kill_process_group(getpgrp(), Signal::KILL).unwrap_or_default();
+        }
+    })?;
+    Ok(set_parent_process_death_signal(Some(Signal::USR1))?)
+}
 
 /// A command, before its batch size is known.
 pub(crate) struct CommandModel {
