@@ -225,3 +225,25 @@ fn a_machine_of_the_settings_has_a_line_before() {
     let unknown = server.run(&home, &bench(&["fake,where=rock"], &[]));
     unknown.fails_saying(&["rock", "rack", "ssh:HOST"]);
 }
+
+#[test]
+fn a_line_before_that_fails_is_an_error_with_what_it_said() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("home")).expect("a folder");
+    let run_after = |before: &str| {
+        let program = program();
+        let settings = format!(
+            "(machines: [(name: \"pod\", via: \"env\", before: \"{before}\", remote_program: \"{program}\")])"
+        );
+        fs::write(home.path("home/settings.ron"), settings).expect("settings");
+        home.run(&bench(&["fake,where=pod"], &[]))
+    };
+    let failed = run_after("echo no module rocm >&2; (exit 3)");
+    assert_eq!(failed.status, Some(2), "{failed:#?}");
+    for word in ["before", "exit status 3", "no module rocm"] {
+        let reason = failed.json()["cases"][0]["reason"].to_string();
+        assert!(reason.contains(word), "no {word} in {reason}");
+    }
+    let good = run_after("echo a word >&2; true");
+    assert_eq!(good.outcomes()[0].2, "finished", "{good:#?}");
+}

@@ -233,7 +233,7 @@ fn script_text(before: &str, program: &str, folder: &Path, first: usize) -> Stri
     let shell = if before.trim().is_empty() {
         "#!/bin/sh".to_owned()
     } else {
-        format!("#!/bin/bash -l\n{before}")
+        format!("#!/bin/bash -l\n{{\n{before}\n}} || exit")
     };
     let program = quoted(program);
     let folder = quoted(&folder.display().to_string());

@@ -209,11 +209,19 @@ impl Link {
         Some(end.outcome(phase, &self.lost(stderr).to_string()))
     }
 
-    /// No connection, for the reason that its program wrote.
+    /// No connection, for the reason that its program wrote; or a machine whose line `before` failed.
     pub(crate) fn lost(&self, stderr: &str) -> RemoteError {
         let Machine {
-            transport, target, ..
+            transport,
+            target,
+            before,
+            ..
         } = &self.machine;
+        if let Some(failure) = script::before_failure(stderr) {
+            return RemoteError::Unfit(format!(
+                "its line before the program (\"before\" in the settings: {before}) failed with {failure}"
+            ));
+        }
         RemoteError::Lost(transport.trouble(target, stderr))
     }
 }

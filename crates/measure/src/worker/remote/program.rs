@@ -8,7 +8,7 @@ use super::link::{ASK_LIMIT, Link};
 use super::sending::{self, Parcel};
 use super::{Described, Progress, RemoteError};
 use crate::worker::process::{Incoming, Process};
-use crate::worker::transport::script::{last_line, quoted};
+use crate::worker::transport::script::{before_failure, last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
@@ -135,6 +135,9 @@ fn next(process: &Process, cancel: &CancelToken) -> Result<Option<String>, Remot
 
 /// Why the program does not run over there, and what helps.
 fn why_not(link: &Link, path: &str, facts: &Facts, stderr: &str) -> RemoteError {
+    if before_failure(stderr).is_some() {
+        return link.lost(stderr);
+    }
     let says = |words: &str| {
         stderr
             .lines()

@@ -7,6 +7,9 @@
 /// come before it.
 pub(crate) const BEGINS: &str = "powerband-begins-here";
 
+/// Stands on standard error in front of the exit status of a line `before` that failed.
+const BEFORE_FAILED: &str = "powerband-before-failed";
+
 /// A word as a shell takes it literally.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
@@ -17,17 +20,29 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// A line that prepares with `before`, announces what follows, and does it. What prepares, such as `module`, is there
-/// in a login shell alone, and does not read what is meant for the program.
+/// in a login shell alone, and does not read what is meant for the program, which is not started where it fails.
 pub(crate) fn announced(before: &str, what: &str) -> String {
     let before = before.trim().trim_end_matches(';');
     let announced = format!("echo; echo {BEGINS}; {what}");
     if before.is_empty() {
         return announced;
     }
-    let line = quoted(&format!("{{ {before}; }} </dev/null; {announced}"));
+    let line = quoted(&format!(
+        "{{ {before}; }} </dev/null || {{ s=$?; echo {BEFORE_FAILED} $s >&2; exit $s; }}; {announced}"
+    ));
     format!(
         "if command -v bash >/dev/null 2>&1; then exec bash -lc {line}; else exec sh -lc {line}; fi"
     )
+}
+
+/// How a line `before` failed, where standard error says that it did: its exit status, and what it wrote last.
+pub(crate) fn before_failure(stderr: &str) -> Option<String> {
+    let (said, status) = stderr.split_once(BEFORE_FAILED)?;
+    let status = status.lines().next().unwrap_or_default().trim();
+    Some(match last_line(said) {
+        "" => format!("exit status {status}, without a word"),
+        line => format!("exit status {status}: {line}"),
+    })
 }
 
 /// The last line that says something.
@@ -51,10 +66,21 @@ mod tests {
     fn the_line_before_does_not_read_what_is_meant_for_the_program() {
         let line = announced("module load rocm;", "exec x");
         assert!(
-            line.contains("{ module load rocm; } </dev/null; echo; echo"),
+            line.contains("{ module load rocm; } </dev/null || {"),
             "{line}"
         );
+        assert!(line.contains("}; echo; echo"), "{line}");
         assert!(line.contains("bash -lc"), "{line}");
         assert!(announced(" ", "exec x").starts_with("echo; "));
+    }
+
+    #[test]
+    fn a_line_before_that_fails_is_known_by_its_mark() {
+        let said = format!("Welcome\nmodule: unknown module rocm\n{BEFORE_FAILED} 3\n");
+        let failure = before_failure(&said).unwrap();
+        assert_eq!(failure, "exit status 3: module: unknown module rocm");
+        let silent = before_failure(&format!("{BEFORE_FAILED} 1\n")).unwrap();
+        assert_eq!(silent, "exit status 1, without a word");
+        assert_eq!(before_failure("ssh: connection refused"), None);
     }
 }
