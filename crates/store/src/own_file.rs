@@ -17,7 +17,7 @@ const MOST_LINKS: usize = 40;
 /// So many files are set aside; after that the user has to look at them.
 const MOST_ASIDE: usize = 100;
 
-/// The text of such a file; nothing where there is none.
+/// The text of such a file; nothing where there is none, or an empty one.
 pub fn read(path: &Path) -> Result<Option<String>, String> {
     let bytes = match regular_file::read_at_most(path, MOST_BYTES) {
         Ok(bytes) => bytes,
@@ -30,7 +30,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
         }
     };
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
+        Ok(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
         Err(error) => Err(format!("it is not text: {}", error.utf8_error())),
     }
 }
@@ -112,6 +112,11 @@ mod tests {
             assert_eq!(set_aside.as_ref(), Some(&aside), "{words}");
             assert!(fs::symlink_metadata(&aside).is_ok() && read(&path) == Ok(None));
         }
+        fs::write(&path, " \n").unwrap();
+        assert_eq!(
+            (read(&path), set_aside(&path, |_| false).unwrap()),
+            (Ok(None), None)
+        );
         write(&path, "(a: 3)").unwrap();
         assert_eq!(set_aside(&path, |_| true).unwrap(), None);
         let mode = fs::metadata(&path).unwrap().permissions().mode();

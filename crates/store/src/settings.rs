@@ -26,7 +26,7 @@ pub struct Settings {
     pub machines: Vec<NamedMachine>,
 }
 
-/// Reads the settings; a missing file means the defaults, a broken one is an error to be shown.
+/// Reads the settings; a missing or empty file means the defaults, a broken one is an error to be shown.
 pub fn read(path: &Path) -> Result<Settings, String> {
     let text = own_file::read(path)
         .map_err(|reason| format!("cannot read the settings in {}: {reason}", path.display()))?;
@@ -91,6 +91,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.ron");
         assert_eq!(read(&path), Ok(Settings::default()));
+        fs::write(&path, "").unwrap();
+        assert_eq!(read(&path), Ok(Settings::default()));
+        write(&path, &Settings::default()).unwrap();
         fs::write(&path, "(onnxruntime: \"/opt/libonnxruntime.so\")").unwrap();
         assert_eq!(
             read(&path).unwrap().onnxruntime,

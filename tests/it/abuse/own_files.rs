@@ -87,6 +87,18 @@ fn settings_that_cannot_be_read_stay_and_are_said() {
 }
 
 #[test]
+fn an_empty_settings_file_is_as_good_as_none() {
+    let home = home();
+    let path = home.path("home/settings.ron");
+    fs::write(&path, "").expect("a file");
+    let run = home.run(&["devices"]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(!run.err.contains("settings"), "{run:#?}");
+    assert_eq!(said(&started(&home)), [""; 0]);
+    assert_eq!(fs::read_to_string(&path).expect("it is there"), "");
+}
+
+#[test]
 fn a_window_state_that_cannot_be_read_is_set_aside() {
     for (words, make) in STANDS {
         let home = home();
