@@ -44,6 +44,7 @@ mod session_compat;
 mod sessions_apart;
 mod several_inputs;
 mod shapes;
+mod skips;
 mod starts;
 mod support;
 mod sweeps;

@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::skips;
+
 /// A home folder that nobody else uses, and the program in it.
 pub(crate) struct Home {
     folder: TempDir,
@@ -115,6 +117,9 @@ pub(crate) fn alone(home: &Home, test: &str) -> bool {
     let run = Run::of(&command.output().expect("the test binary starts"));
     assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
     assert!(run.out.contains("1 passed"), "{}", run.out);
+    if let Some((_, what)) = run.err.split_once("SKIPPED: this test needs ") {
+        skipped(what.lines().next().unwrap_or_default());
+    }
     false
 }
 
@@ -241,6 +246,7 @@ pub(crate) fn component<T>(found: Option<T>, what: &str) -> Option<T> {
 )]
 pub(crate) fn skipped(what: &str) {
     eprintln!("SKIPPED: this test needs {what}");
+    skips::count(what);
 }
 
 /// Processes whose command line holds the text; zombies do not count.
