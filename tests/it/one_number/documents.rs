@@ -142,6 +142,9 @@ pub(crate) fn shown_number(text: &str) -> Option<(f64, f64)> {
     let scale = match unit {
         "" | "×" | "/s" | "/J" | "W" | "MHz" | "°C" | "runs" | "run" => 1.0,
         "%" => 0.01,
+        "µJ" => 1e-6,
+        "mJ" => 1e-3,
+        "J" => 1.0,
         "ns" => 1.0,
         "µs" => 1e3,
         "ms" => 1e6,

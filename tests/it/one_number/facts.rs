@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::documents::{Sheet, shown_number};
 
 /// Columns that say what a row is about; the others say something of it.
-const NAMES: [&str; 10] = [
-    "Setup", "Before", "After", "Batch", "Step", "Category", "Replicas", "Flag", "Node", "sequence",
+const NAMES: [&str; 11] = [
+    "Setup", "Before", "After", "Batch", "Step", "Category", "Replicas", "Flag", "Node", "Metric",
+    "sequence",
 ];
 /// Columns whose words differ on purpose: `show` prints how a case ended beside its flags, reports its flags alone; a
 /// report shortens sentences.
@@ -51,6 +52,23 @@ impl Facts {
                 });
                 for (head, cell) in values.filter(|_| !names.is_empty()) {
                     self.add(&names, head, place, Said::Text(cell.clone()));
+                }
+            }
+        }
+    }
+
+    /// The tables of a session of published numbers: what stands beside a number there is as its document has it, so
+    /// that a number is known by its place in a table with these heads.
+    pub(crate) fn add_published(&mut self, place: &str, sheets: &[Sheet]) {
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for sheet in sheets {
+            let heads = sheet.heads.join(", ");
+            let number = known.entry(heads.clone()).or_default();
+            *number += 1;
+            for (row, cells) in sheet.rows.iter().enumerate() {
+                for (head, cell) in sheet.heads.iter().zip(cells) {
+                    let row = format!("row {row} of table {number} with {heads}");
+                    self.add(&row, head, place, Said::Text(cell.clone()));
                 }
             }
         }

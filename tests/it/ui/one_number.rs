@@ -105,8 +105,15 @@ fn the_window_says_what_the_commands_print() {
             desk.press("Ctrl+5");
             desk.until("the sides are compared", |app| app.compare.result.is_some());
             desk.reach("Sort by Verdict");
-            let sheet = seen(&desk, "Before", "Rounds");
+            let mut sheet = seen(&desk, "Batch", "95 % interval");
             rows += sheet.rows.len();
+            // The sides stand above the table.
+            for (head, setup) in [("Before", 0), ("After", 1)] {
+                sheet.heads.insert(setup, head.to_owned());
+                for row in &mut sheet.rows {
+                    row.insert(setup, session.setup_label(setup));
+                }
+            }
             written.facts.add_sheets("Compare", &[sheet]);
         }
         if !session.profiles.is_empty() {
@@ -148,9 +155,8 @@ fn a_point_has_all_its_sizes_and_the_batch_is_named_once() {
     );
     let mut desk = Desk::awake(home, vec![file]);
     desk.until("it is open", |app| app.sessions.len() == 1);
-    desk.act(Action::Go(Screen::Library));
-    desk.see("2 setups × 5 × 5 points");
     desk.act(Action::Go(Screen::History));
+    desk.see("2 setups × 5 × 5 points");
     desk.until("it is followed", |app| app.history.result.is_some());
     desk.steps(2);
     assert_eq!(desk.value("Batch size to follow"), "Batch 1, sequence 32");

@@ -124,7 +124,7 @@ fn gain_draws(joint: &mut JointDraws, pair: &Pair, is_one_run: bool) -> Option<V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{measure, session};
+    use crate::analysis::testing::{make_ladder, measure, session};
     use crate::analysis::{case_rows, journey};
     use powerband_core::domain::point::Point;
     use powerband_core::domain::session::Session;
@@ -170,6 +170,7 @@ mod tests {
     #[test]
     fn the_largest_step_is_one_whose_lead_holds() {
         let mut session = session(&["a", "b", "c", "d"], &[1]);
+        make_ladder(&mut session);
         restless(&mut session, 0, 1, [1_000, 1_010, 995, 1_000, 1_005]);
         restless(&mut session, 1, 1, [500, 502, 501, 499, 500]);
         restless(&mut session, 2, 1, [400, 402, 401, 399, 400]);
