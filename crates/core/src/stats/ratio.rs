@@ -20,8 +20,6 @@ use super::summary::{mean, median, standard_deviation};
 
 /// Half a visit has at least so many samples, or the visit says nothing of how it compares with itself.
 const FEWEST_IN_HALF: usize = 2;
-/// Beyond so many rounds a number of rounds is no help any more.
-pub(crate) const MOST_ROUNDS: u32 = 2_000;
 
 /// One visit to a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,24 +92,6 @@ impl Estimate {
             ..*self
         }
     }
-
-    /// The fewest rounds in all that are enough, where more are no worse; nothing where that would be more
-    /// than `MOST_ROUNDS`.
-    pub fn fewest_rounds(&self, is_enough: impl Fn(&Self) -> bool) -> Option<u32> {
-        let (mut low, mut high) = (self.rounds + 1, MOST_ROUNDS);
-        if low > high || !is_enough(&self.after(high)) {
-            return None;
-        }
-        while low < high {
-            let middle = u32::midpoint(low, high);
-            if is_enough(&self.after(middle)) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Some(low)
-    }
 }
 
 /// Compares two cases whose rounds of the same number belong together. Rounds that only one has are left
@@ -176,9 +156,10 @@ pub fn unpaired(before: &[Visit], after: &[Visit], sessions: SessionSpread) -> O
     let rounds = before.len().min(after.len());
     // Each side is a draw of a session.
     let of_sessions = (2.0 * sessions.deviation().powi(2), sessions.freedom());
+    let (variance, sessions) = larger_variance((a + b, welch), of_sessions, sessions);
     Some(unpaired_estimate(
         first.mean - second.mean,
-        larger_variance((a + b, welch), of_sessions),
+        variance,
         (rounds as u32, first.n_starts.min(second.n_starts)),
         sessions,
         spread(&visits, rounds as f64),
@@ -198,10 +179,11 @@ pub fn against_sessions(
         sessions.freedom(),
     );
     let own = (side.variance / side.n, side.n - 1.0);
+    let (variance, sessions) = larger_variance(own, of_sessions, sessions);
     let visits: Vec<&Visit> = after.iter().collect();
     Some(unpaired_estimate(
         mean(earlier)? - side.mean,
-        larger_variance(own, of_sessions),
+        variance,
         (after.len() as u32, side.n_starts),
         sessions,
         spread(&visits, after.len() as f64),
@@ -214,9 +196,17 @@ pub fn ln_mean(visits: &[Visit]) -> Option<f64> {
     mean(&values_by_start(visits)?.0)
 }
 
-/// The larger one of two variances with their degrees of freedom.
-fn larger_variance(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
-    if one.0 > other.0 { one } else { other }
+/// The larger one of two variances with their degrees of freedom, and what the estimate rests on then.
+fn larger_variance(
+    of_rounds: (f64, f64),
+    of_sessions: (f64, f64),
+    sessions: SessionSpread,
+) -> ((f64, f64), SessionSpread) {
+    match sessions {
+        _ if of_rounds.0 <= of_sessions.0 => (of_sessions, sessions),
+        SessionSpread::Narrow => (of_rounds, sessions),
+        _ => (of_rounds, SessionSpread::Exceeded),
+    }
 }
 
 fn unpaired_estimate(
@@ -342,6 +332,7 @@ mod tests {
         };
         let lone = unpaired(&before, &after, calm).unwrap();
         assert!((lone.ln - pairs.ln).abs() < 1e-12);
+        assert_eq!(lone.apart, Some(SessionSpread::Exceeded));
         let freedom = lone.freedom;
         assert!((freedom - 7.865751120070182).abs() < 1e-9, "{freedom}");
         let half = lone.half_width();
@@ -434,19 +425,10 @@ mod tests {
     fn more_rounds_make_the_interval_as_narrow_as_promised() {
         let (before, after) = (visits(&BEFORE), visits(&AFTER));
         let now = paired(&before, &after).unwrap();
-        let rounds_for = |wanted: f64| now.fewest_rounds(|then| then.half_width() <= wanted);
-        let wanted = now.half_width() / 4.0;
-        let rounds = rounds_for(wanted).unwrap();
-        let then = |rounds: u32| Estimate {
-            error: now.error * (5.0 / f64::from(rounds)).sqrt(),
-            freedom: f64::from(rounds) - 1.0,
-            ..now
-        };
-        assert!(then(rounds).half_width() <= wanted);
-        assert!(then(rounds - 1).half_width() > wanted);
-        assert_eq!(rounds_for(1.0), Some(6), "there is always one more");
-        assert_eq!(rounds_for(0.0), None);
-        assert_eq!(rounds_for(1e-7), None, "too many rounds");
+        let then = now.after(80);
+        assert_eq!((then.rounds, then.starts, then.freedom), (80, 80, 79.0));
+        assert!((then.error / now.error - 0.25).abs() < 1e-12);
+        assert!(then.half_width() < now.half_width() / 4.0);
     }
 
     #[test]

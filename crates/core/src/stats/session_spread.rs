@@ -31,6 +31,8 @@ pub enum SessionSpread {
     },
     /// Not known; the rounds of both sides are spread over starts and seconds.
     Assumed,
+    /// Less than what the rounds of the two sides differ by among themselves, which counts then.
+    Exceeded,
     /// Not known; the rounds of a side come from one stretch and do not show how its next ones would differ.
     Narrow,
 }
@@ -51,7 +53,7 @@ impl SessionSpread {
     pub fn deviation(self) -> f64 {
         match self {
             Self::Known { deviation, .. } => deviation,
-            Self::Assumed | Self::Narrow => ASSUMED_DEVIATION,
+            Self::Assumed | Self::Exceeded | Self::Narrow => ASSUMED_DEVIATION,
         }
     }
 
@@ -59,7 +61,7 @@ impl SessionSpread {
     pub(super) fn freedom(self) -> f64 {
         match self {
             Self::Known { sessions, .. } => f64::from(sessions) - 1.0,
-            Self::Assumed | Self::Narrow => AS_NORMAL,
+            Self::Assumed | Self::Exceeded | Self::Narrow => AS_NORMAL,
         }
     }
 
@@ -67,7 +69,7 @@ impl SessionSpread {
     pub(super) fn least_half_width(self) -> f64 {
         match self {
             Self::Narrow => NARROW_RATIO.ln(),
-            Self::Known { .. } | Self::Assumed => 0.0,
+            Self::Known { .. } | Self::Assumed | Self::Exceeded => 0.0,
         }
     }
 }

@@ -187,7 +187,7 @@ pub(super) fn spread_of_earlier(
 fn mean_spread(one: SessionSpread, other: SessionSpread) -> SessionSpread {
     let count = |spread| match spread {
         SessionSpread::Known { sessions, .. } => sessions,
-        SessionSpread::Assumed | SessionSpread::Narrow => 0,
+        SessionSpread::Assumed | SessionSpread::Exceeded | SessionSpread::Narrow => 0,
     };
     let square = one.deviation().powi(2) + other.deviation().powi(2);
     SessionSpread::Known {

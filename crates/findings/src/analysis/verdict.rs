@@ -211,6 +211,10 @@ fn reason_apart(estimate: &Estimate, sessions: SessionSpread, unsettled: bool) -
             "fewer than {FEWEST_SESSIONS} earlier sessions show how much sessions differ here, so {} is assumed",
             humanize::percent(sessions.deviation())
         ),
+        SessionSpread::Exceeded => {
+            "the rounds of the two sides differ among themselves by more than sessions do"
+                .to_owned()
+        }
         SessionSpread::Narrow => format!(
             "a side was not measured in three starts over 15 s, so that nothing below {} is called a change",
             humanize::ratio(NARROW_RATIO)
@@ -385,5 +389,8 @@ mod tests {
         assert_eq!(apart(80.0, SessionSpread::Narrow).call, Call::Faster);
         let assumed = apart(80.0, SessionSpread::Assumed).reason.unwrap();
         assert!(assumed.contains("5.00 % is assumed"), "{assumed}");
+        // What the rounds differ by is said where that is what the interval is of.
+        let exceeded = apart(10.0, SessionSpread::Exceeded).reason.unwrap();
+        assert!(exceeded.contains("differ among themselves"), "{exceeded}");
     }
 }
