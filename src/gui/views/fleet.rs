@@ -77,11 +77,13 @@ fn choices(
 ) {
     let several = found.fleet.has_several_models();
     ui.horizontal_wrapped(|ui| {
+        let room = (ui.available_width() - 60.0).min(460.0);
+        let shown = case.name(several);
         let combo = ComboBox::from_id_salt("fleet-case")
-            .width((ui.available_width() - 60.0).min(460.0))
+            .width(room)
             .truncate()
-            .selected_text(case.name(several));
-        let response = combo.show_ui(ui, |ui| {
+            .selected_text(shown.clone());
+        let choices = |ui: &mut Ui| {
             for other in &found.fleet.cases {
                 let is_it = CaseChoice::of(other) == CaseChoice::of(case);
                 if ui.selectable_label(is_it, other.name(several)).clicked() {
@@ -89,10 +91,12 @@ fn choices(
                     actions.push(Action::Fleet(Fleet::Show(choice)));
                 }
             }
-        });
+        };
+        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
         response
             .response
-            .accessible_name("Case on several machines");
+            .accessible_name("Case on several machines")
+            .on_hover_text(shown);
         if app.fleet.only.is_some() || app.sessions.len() > 1 {
             which_sessions(ui, app, actions);
         }

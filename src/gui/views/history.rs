@@ -6,7 +6,7 @@ use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, label, tip, waiting};
+use crate::gui::widgets::{button, field, label, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, History, Sessions};
 use powerband_app::history::{self, Followed, Following};
@@ -56,12 +56,14 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
     };
     let mut all = false;
     let mut follow = |following| actions.push(Action::History(History::Follow(following)));
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
+        let room = (ui.available_width() - 180.0).clamp(80.0, 460.0);
+        let shown = app.sessions.series_name(following.session, following.setup);
         let combo = ComboBox::from_id_salt("history-setup")
-            .width((ui.available_width() - 180.0).min(460.0))
+            .width(room)
             .truncate()
-            .selected_text(app.sessions.series_name(following.session, following.setup));
-        let response = combo.show_ui(ui, |ui| {
+            .selected_text(shown.clone());
+        let choices = |ui: &mut Ui| {
             for other in app.sessions.iter().filter(|other| other.id != LIVE) {
                 for setup in 0..other.session.plan.setups.len() {
                     let is_it = (other.id, setup) == (following.session, following.setup);
@@ -75,8 +77,12 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
                     }
                 }
             }
-        });
-        response.response.accessible_name("Setup to follow");
+        };
+        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
+        response
+            .response
+            .accessible_name("Setup to follow")
+            .on_hover_text(shown);
         let combo = ComboBox::from_id_salt("history-batch")
             .width(110.0)
             .selected_text(humanize::capital(&following.point.to_string()));

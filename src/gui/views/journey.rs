@@ -6,7 +6,7 @@ use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, label, marker, tip, waiting};
+use crate::gui::widgets::{button, field, label, marker, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Journey, Sessions};
 use powerband_app::journey::{self, ComparedSteps, Looking};
@@ -74,11 +74,12 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
     };
     let mut look = |looking| actions.push(Action::Journey(Journey::Look(looking)));
     ui.horizontal(|ui| {
+        let room = (ui.available_width() - 180.0).clamp(80.0, 460.0);
         let combo = ComboBox::from_id_salt("journey-session")
-            .width((ui.available_width() - 180.0).min(460.0))
+            .width(room)
             .truncate()
             .selected_text(app.sessions.name(open));
-        let response = combo.show_ui(ui, |ui| {
+        let choices = |ui: &mut Ui| {
             for other in app.sessions.iter().filter(|open| journey::has_steps(open)) {
                 let is_it = other.id == looking.session;
                 if ui
@@ -88,8 +89,10 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
                     look(Looking::at(other));
                 }
             }
-        });
-        response.response.accessible_name("Session");
+        };
+        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
+        let response = response.response.accessible_name("Session");
+        response.on_hover_text(app.sessions.name(open));
         if journey::has_ladder(open) {
             let steps = open.session.plan.ladder.len() as u64;
             label::quiet_line(ui, &humanize::of_many(steps, "step"));

@@ -43,6 +43,15 @@ pub(crate) fn check(ui: &mut Ui, is_on: &mut bool, words: &str) -> Response {
     .inner
 }
 
+/// Shows a choice that is no wider than this: it would take the width of its text, and push what follows out.
+pub(crate) fn within<T>(ui: &mut Ui, width: f32, add: impl FnOnce(&mut Ui) -> T) -> T {
+    ui.scope(|ui| {
+        ui.set_max_width(width);
+        add(ui)
+    })
+    .inner
+}
+
 /// The kind of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {

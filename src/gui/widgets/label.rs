@@ -11,6 +11,8 @@ use crate::gui::theme::{self, space, text};
 /// How large the unit of a large number is beside it, and how far from it.
 const UNIT_SHARE: f32 = 0.6;
 const UNIT_GAP: f32 = 0.16;
+/// The part of its row that the name of a pair has at most.
+const NAME_SHARE: f32 = 0.6;
 
 /// The title of a screen with the sentence below it.
 pub(crate) fn screen_title(ui: &mut Ui, title: &str, sentence: &str) {
@@ -165,7 +167,11 @@ pub(crate) fn pair(ui: &mut Ui, name: &str, value: &str) {
     let roles = theme::roles(ui);
     ui.spacing_mut().interact_size.y = 18.0;
     ui.horizontal(|ui| {
-        ui.label(RichText::new(name).color(roles.quiet));
+        let most = ui.available_width() * NAME_SHARE;
+        ui.scope(|ui| {
+            ui.set_max_width(most);
+            ui.add(Label::new(RichText::new(name).color(roles.quiet)).truncate());
+        });
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add(Label::new(RichText::new(value).font(theme::numbers(12.0))).truncate());
         });

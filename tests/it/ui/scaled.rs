@@ -28,7 +28,7 @@ fn entries() -> Vec<&'static str> {
 }
 
 /// What has a name, with its number, its role and its place.
-fn named(desk: &Desk) -> Vec<(u128, Role, String, Rect)> {
+pub(super) fn named(desk: &Desk) -> Vec<(u128, Role, String, Rect)> {
     let scale = desk.harness.ctx.pixels_per_point();
     let nodes = desk.nodes().into_iter();
     nodes
@@ -257,7 +257,7 @@ fn out_of_reach(desk: &mut Desk) -> Vec<String> {
     faults
 }
 
-fn by_id(desk: &Desk, id: u128) -> Option<Node<'_>> {
+pub(super) fn by_id(desk: &Desk, id: u128) -> Option<Node<'_>> {
     let mut nodes = desk.harness.root().children_recursive();
     nodes.find(|node| u128::from(node.accesskit_node().id()) == id)
 }

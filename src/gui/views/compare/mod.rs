@@ -8,7 +8,7 @@ use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, Look};
-use crate::gui::widgets::{button, flags, label, marker, menu, tip, verdict, waiting};
+use crate::gui::widgets::{button, field, flags, label, marker, menu, tip, verdict, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Compare, Curves, Run, Sessions};
 use powerband_app::compare::{Pick, RaisedFlag, is_comparable, whole_name};
@@ -156,12 +156,8 @@ fn side(
             .width(room)
             .truncate()
             .selected_text(shown.clone());
-        // A combo box takes the width of its text, and would push the batch off the card.
-        let shown_box = ui.scope(|ui| {
-            ui.set_max_width(room);
-            combo.show_ui(ui, |ui| setups(ui, app, pick, wrap, changes))
-        });
-        let response = shown_box.inner.response;
+        let choices = |ui: &mut Ui| setups(ui, app, pick, wrap, changes);
+        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices)).response;
         response
             .accessible_name(format!("{title}: setup"))
             .on_hover_text(shown);

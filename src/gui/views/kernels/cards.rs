@@ -25,6 +25,8 @@ use powerband_findings::chart::{self, figure::Drawing};
 const NARROWEST: f32 = 168.0;
 /// Lines of a list on a card.
 const LINES: usize = 6;
+/// Room for the button that adds a rule.
+const ADD_BUTTON: f32 = 130.0;
 
 /// A number with its title and help.
 struct Figure {
@@ -496,6 +498,9 @@ fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
         } else {
             Ok(())
         };
+        if ui.available_size_before_wrap().x < ADD_BUTTON {
+            ui.end_row();
+        }
         if button::plain_if(ui, allowed, Some(icon::ADD), "Add the rule").clicked()
             && let Some(category) = Category::ALL.get(chosen)
         {

@@ -114,7 +114,7 @@ impl Picker {
         let combo = ComboBox::from_id_salt(self.name)
             .width(self.width)
             .truncate();
-        let response = combo.selected_text(current).show_ui(ui, |ui| {
+        let response = combo.selected_text(current.clone()).show_ui(ui, |ui| {
             for &pick in picks {
                 let is_it = self.chosen == Some(pick);
                 if ui.selectable_label(is_it, title(pick)).clicked() && !is_it {
@@ -122,7 +122,8 @@ impl Picker {
                 }
             }
         });
-        response.response.accessible_name(self.name);
+        let response = response.response.accessible_name(self.name);
+        response.on_hover_text(current);
     }
 }
 

@@ -9,7 +9,7 @@ use eframe::egui::{ComboBox, RichText, Ui};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, label, sketch, tip, waiting};
+use crate::gui::widgets::{button, field, label, sketch, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Run, Sessions, Why};
 use powerband_app::why::{self, Found, Looking};
@@ -85,19 +85,22 @@ fn ask_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
+        let room = (ui.available_width() - 180.0).clamp(80.0, 520.0);
         let combo = ComboBox::from_id_salt("why-subject")
-            .width((ui.available_width() - 180.0).min(520.0))
+            .width(room)
             .truncate()
             .selected_text(why::name(&app.sessions, looking));
-        let response = combo.show_ui(ui, |ui| {
+        let choices = |ui: &mut Ui| {
             for subject in why::subjects(&app.sessions) {
                 let name = why::name(&app.sessions, subject);
                 if ui.selectable_label(subject == looking, name).clicked() {
                     actions.push(Action::Why(Why::Look(subject)));
                 }
             }
-        });
-        response.response.accessible_name("What is explained");
+        };
+        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
+        let response = response.response.accessible_name("What is explained");
+        response.on_hover_text(why::name(&app.sessions, looking));
     });
 }
 
