@@ -9,7 +9,7 @@ use powerband_findings::chart::spec::Mark;
 
 use super::Desk;
 use super::curves_by_hand::{made, opened};
-use super::data::speed;
+use super::data::{Speed, speed};
 use super::write;
 use crate::support::Home;
 
@@ -89,6 +89,11 @@ fn the_legend_says_the_knees_that_have_no_room_on_the_chart() {
         speed("ort:cpu,threads=2", "", 5_000.0, 2_150.0),
         speed("tract:cpu", "", 900.0, 9_800.0),
     ];
+    // Quiet enough for every knee to be settled.
+    let speeds = speeds.map(|speed| Speed {
+        noise: 0.000_5,
+        ..speed
+    });
     let session = made("Knees", &speeds, &[1, 2, 4, 8, 16, 32]);
     let mut desk = opened(Home::new(), &session);
     desk.steps(3);

@@ -5,6 +5,7 @@ use super::best_point::{self, LimitedPoint};
 pub use super::best_point::{FEWEST_POINTS, Knee, knees_text};
 use super::case_rounds::{CaseRounds, Figure, JointDraws};
 use super::case_rows::CaseRow;
+use super::curve_figures;
 pub use super::curve_figures::{Efficiency, Statistic};
 use super::energy::Energy;
 use super::memory::{Headroom, Need};
@@ -284,7 +285,7 @@ fn point(row: &CaseRow, along: &str) -> Option<CurvePoint> {
 /// Fills in what each point's throughput is a share of. The points ascend in size.
 fn share_out(points: &mut [CurvePoint], along: &str) {
     let rates: Vec<Option<f64>> = points.iter().map(|point| point.throughput_per_s).collect();
-    let of_best = shares_of_best(&rates);
+    let of_best = curve_figures::shares_of_best(&rates);
     let Some(first) = points.first() else { return };
     let smallest = first.point.batch();
     let per_batch = first.rate_or_zero() / smallest as f64;
@@ -297,15 +298,6 @@ fn share_out(points: &mut [CurvePoint], along: &str) {
         let scaling = share(ideal).filter(|_| ideal > 0.0 && !is_no_scaling);
         (point.of_best, point.scaling) = (of_best, scaling);
     }
-}
-
-/// Each throughput as a share of the best; nothing where there is none, or no second one to compare it with.
-pub(super) fn shares_of_best(rates: &[Option<f64>]) -> Vec<Option<f64>> {
-    let known = || rates.iter().flatten();
-    let best = known().copied().fold(0.0, f64::max);
-    let is_comparable = best > 0.0 && known().count() > 1;
-    let share = |rate: &Option<f64>| rate.filter(|_| is_comparable).map(|rate| rate / best);
-    rates.iter().map(share).collect()
 }
 
 fn best_throughput(points: &[CurvePoint]) -> f64 {

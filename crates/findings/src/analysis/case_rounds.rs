@@ -10,6 +10,7 @@ use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::joint::{self, Contender, RoundValue, SharedNoise};
 use powerband_core::stats::percentiles::quantile_sorted;
+use powerband_core::stats::session_spread::SessionSpread;
 use powerband_core::stats::summary::mean;
 
 /// Seed of the draws, so that the same session always says the same.
@@ -17,8 +18,6 @@ const SEED: u64 = 0x6a6f_696e_7400_0000;
 /// With one start of its worker a case is one draw of a process, which its rounds do not show: the standard deviation
 /// of its logarithm that is assumed, by which two such processes differ by less than 5 % in 95 of 100 cases.
 const ONE_START: f64 = 0.018;
-/// The standard deviation of a session's logarithm that is assumed where several sessions are compared.
-const SESSION: f64 = 0.05;
 /// The one-sided end of an interval: so large a share of the draws lies below it.
 const ONE_SIDED: f64 = 0.95;
 
@@ -68,6 +67,7 @@ impl CaseRounds {
     /// reported is a round.
     pub(super) fn of_case(session: &Session, case: &Case, times: &[Vec<f64>]) -> Self {
         let items = case.point.batch() as f64;
+        let starts = session.starts(case);
         let numbers = case.rounds.iter().map(|round| round.round).chain(0..);
         let figures = times.iter().zip(numbers).enumerate();
         let figures = figures.filter_map(|(place, (samples, number))| {
@@ -83,7 +83,7 @@ impl CaseRounds {
             samples.sort_by(f64::total_cmp);
             Some(RoundFigures {
                 round: number,
-                start: measured.and_then(|round| round.start),
+                start: starts.get(place).copied(),
                 median_ns: quantile_sorted(&samples, 0.5)?,
                 mean_ns: mean(&samples)?,
                 p99_ns: quantile_sorted(&samples, 0.99)?,
@@ -178,10 +178,8 @@ impl JointDraws {
         }
         if self.has_several_sessions {
             let session = self.sessions.entry(run);
-            add(
-                session.or_insert_with(|| joint::normals(seed(2, 0, 0))),
-                SESSION,
-            );
+            let session = session.or_insert_with(|| joint::normals(seed(2, 0, 0)));
+            add(session, SessionSpread::Assumed.deviation());
         }
         Some(draws)
     }

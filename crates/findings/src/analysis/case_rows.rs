@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::batch_curve;
 use super::case_outliers::{self, CaseOutliers};
 use super::case_rounds::CaseRounds;
+use super::curve_figures;
 use super::device_readings::{self, Watched};
 use super::energy::{self, Energy};
 use super::flags::{self, Flag};
@@ -180,7 +180,10 @@ fn relate(rows: &mut [CaseRow]) {
             .iter()
             .map(|place| rows[*place].throughput_per_s)
             .collect();
-        for (place, share) in places.into_iter().zip(batch_curve::shares_of_best(&rates)) {
+        for (place, share) in places
+            .into_iter()
+            .zip(curve_figures::shares_of_best(&rates))
+        {
             rows[place].of_best = share;
         }
     }

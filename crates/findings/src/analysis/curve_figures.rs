@@ -1,4 +1,5 @@
-//! Which latency and which efficiency of a curve are meant. Each has a name, and the name is always shown.
+//! Which latency and which efficiency of a curve are meant, and shares of the best. Each has a name, and the name is
+//! always shown.
 
 use std::fmt;
 
@@ -107,4 +108,13 @@ impl fmt::Display for Efficiency {
             Self::OfPeak => "of peak",
         })
     }
+}
+
+/// Each throughput as a share of the best; nothing where there is none, or no second one to compare it with.
+pub(super) fn shares_of_best(rates: &[Option<f64>]) -> Vec<Option<f64>> {
+    let known = || rates.iter().flatten();
+    let best = known().copied().fold(0.0, f64::max);
+    let is_comparable = best > 0.0 && known().count() > 1;
+    let share = |rate: &Option<f64>| rate.filter(|_| is_comparable).map(|rate| rate / best);
+    rates.iter().map(share).collect()
 }

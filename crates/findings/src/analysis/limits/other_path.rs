@@ -125,7 +125,7 @@ mod tests {
         ]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
-            found[0].contains("another path at batch 2: a run takes 2.60 ×"),
+            found[0].contains("another path at batch 2: a run takes 2.6"),
             "{found:?}"
         );
     }

@@ -347,7 +347,7 @@ mod tests {
         };
         let said = conclude(&wide).unwrap_err();
         assert!(
-            said.starts_with("a streaming neighbour costs 6.10 % to"),
+            said.starts_with("a streaming neighbour costs −93.9 % to 166 %"),
             "{said}"
         );
         let threads = Evidence {
