@@ -23,7 +23,7 @@ pub(super) fn mark(roofs: &mut Roofs, others: f64, usable: usize) {
     }
     if others >= NOTED {
         roofs.notes.push(format!(
-            "Other programs used {} of {} while this was measured, so the roofs may be higher than these figures: close them and measure again.",
+            "Other programs used about {} of {} while this was measured, so the roofs may be higher than these figures: close them and measure again.",
             humanize::significant(others, 3),
             humanize::of_many(usable as u64, "core")
         ));
@@ -122,7 +122,7 @@ mod tests {
         assert!(beside.compute[1].per_s.is_noisy() && beside.memory[0].per_s.is_noisy());
         assert_eq!(beside.compute[1].per_s.value, 100e9);
         assert!(
-            beside.notes[0].contains("used 1.00 of 2 cores"),
+            beside.notes[0].contains("used about 1.00 of 2 cores"),
             "{:?}",
             beside.notes
         );

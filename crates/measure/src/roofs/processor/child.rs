@@ -291,9 +291,11 @@ fn others(begun: &Counters) -> Option<f64> {
     Some(used as f64 / since.counted_ns.max(1) as f64)
 }
 
-/// Cores that others used all the time: what was seen during the measuring, or before it and after it.
+/// Cores that others used all the time: what was seen during the measuring, and at least half of what they used
+/// before it and after it, since they take turns with what is measured.
 fn constant_others(before: Option<f64>, during: Option<f64>, after: Option<f64>) -> Option<f64> {
-    let around = before.zip(after).map(|(before, after)| before.min(after));
+    let around = before.zip(after);
+    let around = around.map(|(before, after)| before.min(after) / 2.0);
     [during, around].into_iter().flatten().reduce(f64::max)
 }
 
@@ -330,8 +332,9 @@ mod tests {
     fn what_others_use_all_the_time_is_seen() {
         assert_eq!(constant_others(None, None, None), None);
         // A burst before or after is no constant load.
-        assert_eq!(constant_others(Some(1.0), Some(0.0), Some(0.1)), Some(0.1));
-        assert_eq!(constant_others(Some(1.0), Some(0.2), Some(0.9)), Some(0.9));
+        assert_eq!(constant_others(Some(1.0), Some(0.0), Some(0.1)), Some(0.05));
+        assert_eq!(constant_others(Some(1.0), Some(0.2), Some(0.8)), Some(0.4));
+        assert_eq!(constant_others(Some(1.0), Some(0.6), Some(0.9)), Some(0.6));
         assert_eq!(constant_others(None, Some(0.2), Some(0.9)), Some(0.2));
     }
 
