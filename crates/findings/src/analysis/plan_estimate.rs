@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::past_durations::PastDurations;
-use super::step_times::{Machine, StepTimes};
+use super::step_times::{Machine, S, StepTimes};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::setup::Setup;
+use powerband_core::schedule::forecast::{Ahead, Forecast, forecast};
 
 /// What options call those that compile for minutes: modes of PyTorch, providers of ONNX Runtime.
 const COMPILERS: [&str; 3] = ["compile", "tensorrt", "migraphx"];
@@ -84,25 +85,33 @@ fn range_text(low_s: f64, high_s: f64) -> String {
 
 /// How long the plan will take where some setups, by their places, cannot run.
 pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &PastDurations) -> Estimate {
+    let steps = StepTimes::new(plan, experience);
     let cases = case_estimates(plan, refused, experience);
     let count =
         |is_one: fn(&CaseEstimate) -> bool| cases.iter().filter(|case| is_one(case)).count();
+    let total_s = |machine| forecast_of(plan, refused, &steps, machine).total_ns() as f64 / S;
     Estimate {
         cases: cases.len(),
         known: count(|case| case.is_known),
-        low_s: cases.iter().map(|case| case.low_s).sum(),
-        high_s: cases.iter().map(|case| case.high_s).sum(),
+        low_s: total_s(Machine::Quick),
+        high_s: total_s(Machine::Loaded),
         compiled: count(|case| case.is_compiled),
     }
 }
 
-/// How long each case of the plan will take, without the cases of setups that cannot run.
+/// How long each case of the plan takes by itself, without the cases of setups that cannot run: waits, so that its
+/// rounds lie apart, are not in it, since other cases fill them. The first case of a setup has the starts of its
+/// worker.
 pub fn case_estimates(
     plan: &Plan,
     refused: &BTreeSet<usize>,
     experience: &PastDurations,
 ) -> Vec<CaseEstimate> {
     let steps = StepTimes::new(plan, experience);
+    let own_times = [Machine::Quick, Machine::Loaded].map(|machine| {
+        let starts = forecast_of(plan, refused, &steps, machine).starts;
+        (machine, starts)
+    });
     let mut started = BTreeSet::new();
     let cases = plan.cases().into_iter();
     cases
@@ -111,21 +120,52 @@ pub fn case_estimates(
             let is_known = steps.took(case).is_some();
             let spec = plan.setups.get(case.setup);
             let is_first = started.insert(case.setup);
-            let takes_s = |machine| {
-                let start = steps.start_s(case.setup, machine);
-                let before = steps.opening_s(case, machine) + steps.warm_up_s(case, machine);
-                let rounds = steps.rounds(case, machine) * steps.round_s(case, machine);
-                before + rounds + if is_first { start } else { 0.0 }
-            };
+            let [low_s, high_s] = own_times.each_ref().map(|(machine, starts)| {
+                let starts = starts.get(&case.setup).copied().unwrap_or_default();
+                own_time_s(&steps, case, *machine, (starts, is_first))
+            });
             CaseEstimate {
                 case,
                 is_known,
-                low_s: takes_s(Machine::Quick),
-                high_s: takes_s(Machine::Loaded),
+                low_s,
+                high_s,
                 is_compiled: !is_known && spec.is_some_and(compiles),
             }
         })
         .collect()
+}
+
+/// What a run of the plan does on a machine.
+fn forecast_of(
+    plan: &Plan,
+    refused: &BTreeSet<usize>,
+    steps: &StepTimes<'_>,
+    machine: Machine,
+) -> Forecast {
+    let mut ahead = Ahead::whole(plan, refused);
+    for (case, left) in &mut ahead.left {
+        *left = steps.rounds(*case, machine);
+    }
+    forecast(&ahead, &steps.durations(machine))
+}
+
+/// What is done for a case alone, in so many starts; with those of the worker where it is its setup's first.
+fn own_time_s(
+    steps: &StepTimes<'_>,
+    case: CaseKey,
+    machine: Machine,
+    (starts, is_first): (u32, bool),
+) -> f64 {
+    let starts = f64::from(starts);
+    let of_starts = if is_first {
+        starts * steps.start_s(case.setup, machine)
+    } else {
+        0.0
+    };
+    let openings = starts * steps.opening_s(case, machine);
+    let later = (starts - 1.0).max(0.0) * steps.later_warm_up_s(case, machine);
+    let rounds = f64::from(steps.rounds(case, machine)) * steps.round_s(case, machine);
+    of_starts + openings + steps.warm_up_s(case, machine) + later + rounds
 }
 
 /// Whether a setup compiles its network for each batch size, by its options.
@@ -136,12 +176,17 @@ fn compiles(setup: &Setup) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::analysis::testing::{add_round, measure, plan, session};
     use powerband_core::domain::case::{Opening, WarmUp};
     use powerband_core::domain::plan::{MeasureRule, PresetName};
     use powerband_core::domain::session::Session;
     use powerband_core::domain::setup_report::SetupReport;
+    use powerband_core::schedule;
+    use powerband_core::schedule::starts::{StartCost, begins};
+    use powerband_core::schedule::warm_up::visit_warm_up;
 
     fn of(plan: &Plan) -> Estimate {
         estimate(plan, &BTreeSet::new(), &PastDurations::default())
@@ -151,12 +196,12 @@ mod tests {
     fn every_case_counts_and_every_setup_starts() {
         let found = of(&plan(&["ort:cpu", "tract:cpu"], &[1, 2, 4]));
         assert_eq!((found.cases, found.known), (6, 0));
-        // Quick: half a second of warm-up and one second of measuring; or thirty and five. Three rounds.
+        // Quick: half a second of warm-up and one second of measuring; or ten and five. Three rounds.
         let wake_ups = 6.0 * 0.45;
-        assert!((found.low_s - 9.4 - wake_ups).abs() < 1e-9, "{found:?}");
+        assert!((found.low_s - 9.4 - wake_ups).abs() < 1e-6, "{found:?}");
         // The workers take ten seconds at most, and first runs five.
-        assert!((found.high_s - 260.0 - wake_ups).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.to_string(), "12 s to 4 min 23 s");
+        assert!((found.high_s - 140.0 - wake_ups).abs() < 1e-6, "{found:?}");
+        assert_eq!(found.to_string(), "12 s to 2 min 23 s");
         let with_another = plan(&["ort:cpu", "ort:cuda", "tract:cpu"], &[1, 2, 4]);
         let without = estimate(&with_another, &[1].into(), &PastDurations::default());
         assert_eq!(without, found);
@@ -194,11 +239,21 @@ mod tests {
         assert_eq!(found.known, 1);
         // A second of warm-up, thirty samples of 50 ms, three wake-ups.
         let expected = 1.0 + 1.5 + 3.0 * 0.15;
-        assert!((found.low_s - expected).abs() < 1e-9, "{found:?}");
-        // Or one that takes all its thirty seconds, and runs of 125 ms.
-        let most = 30.0 + 3.0 * (1.25 + 0.15);
-        assert!((found.high_s - most).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.to_string(), "3 s to 34 s");
+        assert!((found.low_s - expected).abs() < 1e-6, "{found:?}");
+        // Or a warm-up that is given up after sixty runs, and runs of 125 ms.
+        let most = 60.0 * 0.125 + 3.0 * (1.25 + 0.15);
+        assert!((found.high_s - most).abs() < 1e-6, "{found:?}");
+        assert_eq!(found.to_string(), "3 s to 12 s");
+    }
+
+    #[test]
+    fn waits_between_rounds_are_part_of_the_whole_and_of_no_case() {
+        let mut planned = plan(&["ort:cpu"], &[1]);
+        planned.measure = MeasureRule::of(PresetName::Quick);
+        let found = of(&planned);
+        assert!(found.low_s > 15.0, "{found:?}");
+        let cases = case_estimates(&planned, &BTreeSet::new(), &PastDurations::default());
+        assert!(cases[0].low_s < 8.0, "{cases:?}");
     }
 
     /// Numbers between 0 and 1, the same for the same seed.
@@ -239,23 +294,90 @@ mod tests {
                 Some(_) => (f64::from(plan.measure.rounds) * dice.within(1.0, 2.5)) as u32,
                 None => plan.measure.rounds,
             };
+            let gap_s = plan.measure.gap_ns(rounds).unwrap_or_default() as f64 / 1e9;
             let visits = f64::from(rounds) * session.cases.len() as f64;
             let (mut at_s, mut visit) = (0.0, 0.0);
+            let mut began_s: BTreeMap<usize, f64> = BTreeMap::new();
+            let mut starts = vec![1; plan.setups.len()];
             for round in 0..rounds {
+                let begins = |setup: usize| begins(round, rounds, starts[setup]);
+                let mut to_start: BTreeSet<usize> =
+                    (0..starts.len()).filter(|s| begins(*s)).collect();
+                let starting = to_start.clone();
                 for place in 0..session.cases.len() {
                     let slow = if visit >= visits / 2.0 {
                         self.slows_by
                     } else {
                         1.0
                     };
+                    let setup = session.cases[place].setup;
                     visit += 1.0;
-                    at_s += self.visit_s(&mut session, place, round, slow, dice);
+                    if to_start.remove(&setup) {
+                        at_s += self.start(&mut session, setup, slow, dice);
+                    }
+                    if starting.contains(&setup) {
+                        at_s += self.prepare(&mut session, place, slow, dice);
+                    }
+                    let due_s = began_s.get(&place).map_or(0.0, |began_s| began_s + gap_s);
+                    at_s = at_s.max(due_s);
+                    began_s.insert(place, at_s);
+                    at_s += self.round(&mut session, place, round, slow, dice);
+                }
+                if round == 0 {
+                    for (setup, starts) in starts.iter_mut().enumerate() {
+                        let cost = StartCost::measured(&session, setup).unwrap_or_default();
+                        *starts = schedule::starts::starts(
+                            &plan.measure,
+                            rounds,
+                            cost,
+                            plan.setups.len(),
+                        );
+                    }
                 }
             }
             (session, at_s)
         }
 
-        fn visit_s(
+        fn run_s(&self, session: &Session, place: usize) -> f64 {
+            self.item_s * session.cases[place].point.batch() as f64
+        }
+
+        fn start(&self, session: &mut Session, setup: usize, slow: f64, dice: &mut Dice) -> f64 {
+            let start_s = self.start_s * slow * dice.within(0.8, 1.25);
+            session.reports[setup].get_or_insert_with(|| SetupReport {
+                load_ns: ns(start_s),
+                ..SetupReport::default()
+            });
+            start_s
+        }
+
+        /// Opening and warming up; times that wander settle late or not at all.
+        fn prepare(&self, session: &mut Session, place: usize, slow: f64, dice: &mut Dice) -> f64 {
+            let mut step = |seconds: f64| seconds * slow * dice.within(0.8, 1.25);
+            let run_s = step(self.run_s(session, place));
+            let opening_s = step(self.opening_s) + run_s;
+            let is_first = session.cases[place].opening.is_none();
+            let (rule, limit) = visit_warm_up(&session.plan, is_first);
+            let least_s = (rule.min_time_ms as f64 / 1e3).max(rule.min_runs as f64 * run_s);
+            let given_up_s = (limit.least_ns as f64 / 1e9).max(limit.runs as f64 * run_s);
+            let most_s = given_up_s.min(rule.max_time_ms as f64 / 1e3).max(run_s);
+            let settled = slow < 1.5 && step(1.0) < 1.2;
+            let warm_up_s = if settled { least_s.min(most_s) } else { most_s };
+            if is_first {
+                session.cases[place].opening = Some(Opening {
+                    first_run_ns: ns(opening_s),
+                    ..Opening::default()
+                });
+                session.cases[place].warm_up = Some(WarmUp {
+                    spent_ns: ns(warm_up_s),
+                    runs: 10,
+                    settled,
+                });
+            }
+            opening_s + warm_up_s
+        }
+
+        fn round(
             &self,
             session: &mut Session,
             place: usize,
@@ -263,55 +385,25 @@ mod tests {
             slow: f64,
             dice: &mut Dice,
         ) -> f64 {
-            let ns = |seconds: f64| (seconds * 1e9) as u64;
-            let mut step = |seconds: f64| seconds * slow * dice.within(0.8, 1.25);
-            let case = session.cases[place].key();
-            let mut took_s = 0.0;
-            if session.reports[case.setup].is_none() {
-                let start_s = step(self.start_s);
-                session.reports[case.setup] = Some(SetupReport {
-                    load_ns: ns(start_s),
-                    ..SetupReport::default()
-                });
-                took_s += start_s;
-            }
-            let run_s = step(self.item_s * case.point.batch() as f64);
-            let plan = session.plan.clone();
-            if session.cases[place].opening.is_none() {
-                let opening_s = step(self.opening_s) + run_s;
-                session.cases[place].opening = Some(Opening {
-                    first_run_ns: ns(opening_s),
-                    ..Opening::default()
-                });
-                let least_s = (plan.warm_up.min_time_ms as f64 / 1e3)
-                    .max(plan.warm_up.min_runs as f64 * run_s);
-                let most_s = plan.warm_up.max_time_ms as f64 / 1e3;
-                // Times that wander settle late or not at all.
-                let settles = slow < 1.5 && step(1.0) < 1.2;
-                let warm_up_s = if settles { least_s.min(most_s) } else { most_s };
-                session.cases[place].warm_up = Some(WarmUp {
-                    spent_ns: ns(warm_up_s),
-                    runs: 10,
-                    settled: settles,
-                });
-                took_s += opening_s + warm_up_s;
-            }
-            let (rule, rounds) = (&plan.measure, f64::from(plan.measure.rounds));
-            took_s += run_s.max(0.15);
+            let run_s = self.run_s(session, place) * slow * dice.within(0.8, 1.25);
+            let rule = session.plan.measure.clone();
+            let rounds = f64::from(rule.rounds);
             let (mut spent_s, mut samples) = (0.0, 0.0);
             let wanted = rule.min_samples as f64 / rounds;
-            let (least_s, most_s) = (rule.min_time_ms as f64, rule.max_time_ms as f64);
-            while (samples < wanted || spent_s * 1e3 * rounds < least_s)
-                && spent_s * 1e3 * rounds < most_s
-            {
+            let (least_s, most_s) = (rule.min_time_ms as f64 / 1e3, rule.max_time_ms as f64 / 1e3);
+            while (samples < wanted || spent_s * rounds < least_s) && spent_s * rounds < most_s {
                 spent_s += run_s;
                 samples += 1.0;
             }
-            let sample = ns(run_s);
-            let samples = vec![sample; samples as usize];
+            let case = session.cases[place].key();
+            let samples = vec![ns(run_s); samples as usize];
             add_round(session, case.setup, case.point.batch(), round, &samples);
-            took_s + spent_s
+            spent_s + run_s.max(0.15)
         }
+    }
+
+    fn ns(seconds: f64) -> u64 {
+        (seconds * 1e9) as u64
     }
 
     #[test]
@@ -320,6 +412,7 @@ mod tests {
         for preset in [PresetName::Quick, PresetName::Standard] {
             let mut planned = plan(&["ort:cpu", "tract:cpu"], &[1, 4]);
             planned.preset = preset;
+            // Rounds lie apart, and begin with starts.
             planned.measure = MeasureRule::of(preset);
             for knows in [false, true] {
                 let (mut beyond, mut excess) = (0, Vec::new());

@@ -1,13 +1,17 @@
-//! How long the steps of a plan take: the start of a worker, the opening, the warm-up and a round of a case.
+//! How long the steps of a plan take: the start of a worker, the opening, the warm-ups and a round of a case.
 //!
 //! What was seen on this machine before says it, else the plan's own rules do. The estimate of a plan and the
-//! remaining time of a run both add these up, so that they begin as one number; a run puts what it sees in their
-//! place (`progress/pace.rs`).
+//! remaining time of a run both play the plan through with these durations, so that they begin as one number; a run
+//! puts what it sees in their place (`progress/pace.rs`).
 
 use super::past_durations::{PastDurations, Seen, Took};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::{MOST_ROUNDS_FACTOR, Plan, WAKE_UP_MS};
+use powerband_core::schedule::forecast::{CaseDurations, Durations};
+use powerband_core::schedule::warm_up::visit_warm_up;
 
+/// Nanoseconds of a second.
+pub(super) const S: f64 = 1e9;
 /// Starting a worker and loading the model where none was started yet, in seconds: for networks of the usual
 /// sizes. What an engine compiles or tunes can take longer.
 const START_S: [f64; 3] = [0.2, 1.0, 10.0];
@@ -56,6 +60,25 @@ impl<'a> StepTimes<'a> {
         Self { plan, seen }
     }
 
+    /// All of them on a machine.
+    pub(super) fn durations(&self, machine: Machine) -> Durations {
+        let ns = |seconds: f64| (seconds * S) as u64;
+        let case = |case: CaseKey| CaseDurations {
+            open_ns: ns(self.opening_s(case, machine)),
+            warm_up_ns: ns(self.warm_up_s(case, machine)),
+            later_warm_up_ns: ns(self.later_warm_up_s(case, machine)),
+            round_ns: ns(self.round_s(case, machine)),
+        };
+        let setups = 0..self.plan.setups.len();
+        let cases = self.plan.cases().into_iter();
+        Durations {
+            start_ns: setups
+                .map(|setup| ns(self.start_s(setup, machine)))
+                .collect(),
+            cases: cases.map(|key| (key, case(key))).collect(),
+        }
+    }
+
     /// What a case took before, or another point of its setup.
     pub(super) fn took(&self, case: CaseKey) -> Option<Took> {
         let seen = self.seen.get(case.setup).copied().flatten();
@@ -65,7 +88,7 @@ impl<'a> StepTimes<'a> {
     /// The start of a worker with the loading of the model, in seconds.
     pub(super) fn start_s(&self, setup: usize, machine: Machine) -> f64 {
         match self.seen.get(setup).copied().flatten() {
-            Some(seen) => machine.again(seen.start_ns / 1e9),
+            Some(seen) => machine.again(seen.start_ns / S),
             None => machine.pick(START_S),
         }
     }
@@ -73,28 +96,46 @@ impl<'a> StepTimes<'a> {
     /// The opening of a case and its first run, in seconds.
     pub(super) fn opening_s(&self, case: CaseKey, machine: Machine) -> f64 {
         match self.took(case) {
-            Some(took) => machine.again(took.opening_ns / 1e9),
+            Some(took) => machine.again(took.opening_ns / S),
             None => machine.pick(FIRST_RUN_S),
         }
     }
 
-    /// The warm-up of a case, in seconds.
+    /// The warm-up of a case in its first start, in seconds.
     pub(super) fn warm_up_s(&self, case: CaseKey, machine: Machine) -> f64 {
-        let rule = &self.plan.warm_up;
-        let least = seconds(rule.min_time_ms);
-        let most = seconds(rule.max_time_ms).max(least);
+        let (least, most) = self.warm_up_limits_s(case, machine, true);
         match (self.took(case), machine) {
             // A warm-up that wandered once may do so again.
             (Some(_), Machine::Loaded) => most,
-            (Some(took), _) => (took.warm_up_ns / 1e9).min(most),
+            (Some(took), _) => (took.warm_up_ns / S).min(most),
             (None, machine) => machine.pick([least, (least * most).sqrt(), most]),
         }
+    }
+
+    /// The warm-up of a case in a later start, in seconds.
+    pub(super) fn later_warm_up_s(&self, case: CaseKey, machine: Machine) -> f64 {
+        let (least, most) = self.warm_up_limits_s(case, machine, false);
+        machine.pick([least, (least * most).sqrt(), most])
+    }
+
+    /// The least and the most seconds of a warm-up by the plan's rules.
+    fn warm_up_limits_s(&self, case: CaseKey, machine: Machine, is_first: bool) -> (f64, f64) {
+        let (rule, limit) = visit_warm_up(self.plan, is_first);
+        let run_s = self.took(case).map(|took| machine.again(took.run_ns / S));
+        let of_runs = |runs: u64| run_s.unwrap_or_default() * runs as f64;
+        let least = seconds(rule.min_time_ms).max(of_runs(rule.min_runs));
+        let most = seconds(rule.max_time_ms).max(seconds(rule.min_time_ms));
+        let given_up = run_s.map_or(most, |_| {
+            (limit.least_ns as f64 / S).max(of_runs(limit.runs))
+        });
+        let most = most.min(given_up).max(run_s.unwrap_or_default());
+        (least.min(most), most)
     }
 
     /// A round of a case with its wake-up, in seconds.
     pub(super) fn round_s(&self, case: CaseKey, machine: Machine) -> f64 {
         let round = match self.took(case) {
-            Some(took) => round_of_runs_s(self.plan, machine.again(took.run_ns / 1e9)),
+            Some(took) => round_of_runs_s(self.plan, machine.again(took.run_ns / S)),
             None => {
                 let (least, most) = shares_s(self.plan);
                 machine.pick([least, (least * most).sqrt(), most]) + seconds(WAKE_UP_MS)
@@ -104,22 +145,21 @@ impl<'a> StepTimes<'a> {
             return round;
         }
         // The more rounds a case gets, the shorter they are: its time is limited in all.
-        let rounds = self.rounds(case, machine);
+        let rounds = f64::from(self.rounds(case, machine));
         let most = seconds(self.plan.measure.max_time_ms) / rounds + seconds(WAKE_UP_MS);
         round.min(most.max(self.round_s(case, Machine::Quick)))
     }
 
     /// The most rounds that a case gets: more are added until its interval is narrow enough or its time is used up.
-    pub(super) fn rounds(&self, case: CaseKey, machine: Machine) -> f64 {
+    pub(super) fn rounds(&self, case: CaseKey, machine: Machine) -> u32 {
         let rule = &self.plan.measure;
-        let planned = f64::from(rule.rounds);
         if machine != Machine::Loaded || rule.target_ci95_rel.is_none() {
-            return planned;
+            return rule.rounds;
         }
         // Where runs are the shortest, most rounds fit into the time.
         let measured = (self.round_s(case, Machine::Quick) - seconds(WAKE_UP_MS)).max(1e-3);
-        let by_time = (seconds(rule.max_time_ms) / measured).ceil();
-        by_time.clamp(planned, planned * f64::from(MOST_ROUNDS_FACTOR))
+        let by_time = (seconds(rule.max_time_ms) / measured).ceil() as u32;
+        by_time.clamp(rule.rounds, rule.rounds * MOST_ROUNDS_FACTOR)
     }
 }
 

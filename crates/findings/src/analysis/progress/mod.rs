@@ -5,7 +5,7 @@ mod pace;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use self::pace::{Pace, round_times, rounds_of_run};
+use self::pace::{Pace, Visit, round_times, rounds_of_run};
 use super::countdown::{Countdown, LEAST_S, Left};
 use super::past_durations::PastDurations;
 use powerband_core::base::humanize;
@@ -98,10 +98,8 @@ pub struct Meter {
     /// How wide the interval of a case is, with the number of rounds that it had then.
     widths: BTreeMap<CaseKey, (usize, f64)>,
     countdown: Countdown,
-    /// The case that is visited.
-    visited: Option<CaseKey>,
-    /// When the step of the visit began that is not over.
-    since_ns: Option<u64>,
+    /// What was done for rounds that are still to come.
+    visit: Visit,
 }
 
 impl Meter {
@@ -130,17 +128,7 @@ impl Meter {
 
     /// Takes one event in: which step of which visit goes on, and since when.
     pub fn follow(&mut self, event: &RunEvent, at_ns: u64) {
-        match event {
-            RunEvent::VisitBegan { case, .. } => self.visited = Some(*case),
-            RunEvent::SetupReady { .. }
-            | RunEvent::CaseOpened { .. }
-            | RunEvent::WarmedUp { .. }
-            | RunEvent::RoundFinished { .. }
-            | RunEvent::CaseEnded { .. }
-            | RunEvent::Resumed => {}
-            _ => return,
-        }
-        self.since_ns = Some(at_ns);
+        self.visit.follow(event, at_ns);
     }
 
     /// How far the run has come at a moment, in nanoseconds since it began.
@@ -155,9 +143,10 @@ impl Meter {
         let (done_visits, planned_visits) = (sum(|v| v.done), sum(|v| v.done + v.left));
         let done_cases = session.cases.iter().filter(|c| c.outcome.is_final());
         let is_over = session.completion != Completion::Interrupted;
-        let step = self.visited.zip(self.since_ns);
-        let estimate = (!is_over && planned_visits > 0)
-            .then(|| Pace::new(session, &self.past).left(session, &visits, step, now_ns));
+        let estimate = (!is_over && planned_visits > 0).then(|| {
+            let pace = Pace::new(session, &self.past);
+            pace.left(session, &visits, planned, &self.visit, now_ns)
+        });
         let left = self.left(session, estimate.as_ref(), planned_visits, now_ns);
         let elapsed_s = now_ns.saturating_sub(self.began_ns) as f64 / 1e9;
         let share = match &estimate {

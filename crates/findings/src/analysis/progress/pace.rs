@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 
 use super::Visits;
 use crate::analysis::past_durations::PastDurations;
-use crate::analysis::step_times::{Machine, StepTimes, round_of_runs_s};
+use crate::analysis::step_times::{Machine, S, StepTimes, round_of_runs_s};
 use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::event::RunEvent;
+use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::plan::WAKE_UP_MS;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup_report::SetupReport;
+use powerband_core::schedule::forecast::{Ahead, CaseDurations, Durations, forecast};
 use powerband_core::stats::summary::median;
 
-/// Nanoseconds of a second.
-const S: f64 = 1e9;
 /// Rounds of a case that say how long its next one takes: a machine that slowed down is believed at once.
 const NEWEST: usize = 3;
 /// A machine is not taken to be further from what it was than this.
@@ -39,12 +41,11 @@ pub(super) struct Pace<'a> {
     /// The warm-up, likewise.
     warm_up: Option<f64>,
     warm_up_of_setup: Vec<Option<f64>>,
+    /// The warm-up in a later start, likewise.
+    later_warm_up: Option<f64>,
+    later_warm_up_of_setup: Vec<Option<f64>>,
     /// The start of a worker with the loading of the model.
     start: Option<f64>,
-    /// From the end of a round to the start of the next, where nothing had to be warmed up.
-    between: f64,
-    /// When the last round ended.
-    last_end: f64,
 }
 
 impl<'a> Pace<'a> {
@@ -66,65 +67,59 @@ impl<'a> Pace<'a> {
             first_run_of_setup: by_setup(first_run_time),
             warm_up: middle(session, None, warm_up_time),
             warm_up_of_setup: by_setup(warm_up_time),
+            later_warm_up: middle(session, None, later_warm_up_times),
+            later_warm_up_of_setup: by_setup(later_warm_up_times),
             start: median(&starts),
-            between: between_rounds(session),
-            last_end: ends(session).fold(0, u64::max) as f64,
         }
     }
 
-    /// What is left. A step is the visited case, and since when its step goes on.
+    /// What is left of so many rounds of each case of this run, where the visit that goes on has come so far.
     pub(super) fn left(
         &self,
         session: &Session,
         visits: &BTreeMap<CaseKey, Visits>,
-        step: Option<(CaseKey, u64)>,
+        rounds: u64,
+        visit: &Visit,
         now_ns: u64,
     ) -> Left {
+        let open = session.cases.iter().filter(|case| !case.outcome.is_final());
         let left_of = |case: &Case| visits.get(&case.key()).map_or(0, |visits| visits.left);
-        let cases = session.cases.iter();
-        let of_cases: f64 = cases
-            .map(|case| self.remaining_of_case(session, case, left_of(case)))
-            .sum();
-        let setups = 0..session.plan.setups.len();
-        let to_start = setups.filter(|setup| {
-            let mut own = session.cases.iter().filter(|case| case.setup == *setup);
-            !is_started(session, *setup) && own.any(|case| left_of(case) > 0)
-        });
-        let of_starts: f64 = to_start.map(|setup| self.start_of(setup)).sum();
-        let total = of_cases + of_starts;
-        // What has passed of the step that goes on was spent on it alone: a slow start or a rest must not use
-        // up the time of all others.
-        let (since, expected) = match step {
-            Some((case, since_ns)) => (since_ns as f64, self.step(session, case)),
-            None => (self.last_end, self.first_visit(session)),
+        let mut ahead = Ahead {
+            plan: &session.plan,
+            rounds: rounds as u32,
+            left: BTreeMap::new(),
+            since_ns: BTreeMap::new(),
         };
-        let passed = (now_ns as f64 - since).clamp(0.0, expected.min(total));
+        for case in open {
+            ahead.left.insert(case.key(), left_of(case) as u32);
+            if let Some(last) = rounds_of_run(session, case).last() {
+                let since_ns = now_ns.saturating_sub(last.started_ns);
+                ahead.since_ns.insert(case.key(), since_ns);
+            }
+        }
+        let durations = self.durations(session);
+        let total = forecast(&ahead, &durations).total_ns() as f64;
+        let done = visit.done_ns(&ahead, &durations, now_ns).min(total);
         Left {
-            ns: total - passed,
+            ns: total - done,
             is_measured: visits.values().all(|visits| visits.left == 0),
         }
     }
 
-    /// What the visit takes that is next where no step is known to go on.
-    fn first_visit(&self, session: &Session) -> f64 {
-        let open = session.cases.iter().find(|case| !case.outcome.is_final());
-        open.map_or(0.0, |case| {
-            self.round_of(case, session) + self.opening_left(session, case)
-        })
-    }
-
-    /// What the step of a visit takes that goes on.
-    fn step(&self, session: &Session, key: CaseKey) -> f64 {
-        let Some(case) = session.case(key).filter(|case| !case.outcome.is_final()) else {
-            return 0.0;
+    /// What the steps of the plan take, as far as this run has seen them.
+    fn durations(&self, session: &Session) -> Durations {
+        let ns = |ns: f64| ns.max(0.0) as u64;
+        let of_case = |case: &Case| CaseDurations {
+            open_ns: ns(self.first_run_of(case)),
+            warm_up_ns: ns(self.warm_up_of(case)),
+            later_warm_up_ns: ns(self.later_warm_up_of(case)),
+            round_ns: ns(self.round_of(case, session)),
         };
-        if !is_started(session, key.setup) {
-            return self.start_of(key.setup);
-        }
-        match (self.opening_left(session, case), &case.opening) {
-            (left, None) if left > 0.0 => self.first_run_of(case),
-            (left, _) if left > 0.0 => left,
-            _ => self.round_of(case, session),
+        let setups = 0..session.plan.setups.len();
+        let cases = session.cases.iter();
+        Durations {
+            start_ns: setups.map(|setup| ns(self.start_of(setup))).collect(),
+            cases: cases.map(|case| (case.key(), of_case(case))).collect(),
         }
     }
 
@@ -151,47 +146,133 @@ impl<'a> Pace<'a> {
     }
 
     fn first_run_of(&self, case: &Case) -> f64 {
+        let own = first_run_time(case).first().copied();
         let (of_setup, any) = (&self.first_run_of_setup, self.first_run);
-        self.unseen(case.key(), of_setup, any, StepTimes::opening_s)
+        own.unwrap_or_else(|| self.unseen(case.key(), of_setup, any, StepTimes::opening_s))
     }
 
     fn warm_up_of(&self, case: &Case) -> f64 {
+        let own = warm_up_time(case).first().copied();
         let (of_setup, any) = (&self.warm_up_of_setup, self.warm_up);
-        self.unseen(case.key(), of_setup, any, StepTimes::warm_up_s)
+        own.unwrap_or_else(|| self.unseen(case.key(), of_setup, any, StepTimes::warm_up_s))
     }
 
-    /// A round of a case, with what comes between two rounds.
+    fn later_warm_up_of(&self, case: &Case) -> f64 {
+        let own = median(&later_warm_up_times(case));
+        let (of_setup, any) = (&self.later_warm_up_of_setup, self.later_warm_up);
+        own.unwrap_or_else(|| self.unseen(case.key(), of_setup, any, StepTimes::later_warm_up_s))
+    }
+
+    /// A round of a case with its wake-up.
     fn round_of(&self, case: &Case, session: &Session) -> f64 {
+        let with_wake_up = |round: f64| round + WAKE_UP_MS as f64 * 1e6;
         if let Some(own) = median(&newest_round_times(case)) {
-            return own + self.between;
+            return with_wake_up(own);
         }
         // A case that is warm says how long its runs take, before a round of it is over.
         if let Some(run_ns) = warm_run_ns(case) {
             return round_of_runs_s(&session.plan, run_ns / S) * S;
         }
-        let with_wake_up = |round: f64| round + self.between;
         let of_setup = self.round_of_setup.iter();
         let of_setup: Vec<_> = of_setup.map(|round| round.map(with_wake_up)).collect();
         let any = self.round.map(with_wake_up);
         self.unseen(case.key(), &of_setup, any, StepTimes::round_s)
     }
+}
 
-    fn opening_left(&self, session: &Session, case: &Case) -> f64 {
-        if case.warm_up.is_some() || rounds_of_run(session, case).next().is_some() {
-            return 0.0;
-        }
-        let warm_up = self.warm_up_of(case);
-        if case.opening.is_some() {
-            return warm_up;
-        }
-        warm_up + self.first_run_of(case)
+/// The visits that have begun and whose rounds are not over: what was done for them is no longer ahead.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Visit {
+    /// Steps that are over, of which the rounds that they prepare are still to come.
+    over: Vec<Step>,
+    /// The step that goes on, and since when.
+    current: Option<(Step, u64)>,
+    /// The case that is visited.
+    case: Option<CaseKey>,
+}
+
+/// A step of a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// The start of a setup's worker.
+    Start(usize),
+    /// The opening of a case.
+    Open(CaseKey),
+    /// Its first warm-up, or a later one.
+    WarmUp(CaseKey),
+    Round(CaseKey),
+}
+
+impl Visit {
+    /// Takes one event in.
+    pub(super) fn follow(&mut self, event: &RunEvent, at_ns: u64) {
+        let next = match event {
+            RunEvent::VisitBegan { case, begins } => {
+                self.case = Some(*case);
+                Some(match begins {
+                    Some(Phase::Start | Phase::Load) => Step::Start(case.setup),
+                    Some(Phase::WarmUp) => Step::WarmUp(*case),
+                    Some(Phase::Measure) => Step::Round(*case),
+                    _ => Step::Open(*case),
+                })
+            }
+            RunEvent::SetupReady { .. } => {
+                self.end_step();
+                self.case.map(Step::Open)
+            }
+            RunEvent::CaseOpened { case, .. } if self.case == Some(*case) => {
+                self.end_step();
+                Some(Step::WarmUp(*case))
+            }
+            // A smaller point was opened on the way.
+            RunEvent::CaseOpened { case, .. } => {
+                self.over.push(Step::Open(*case));
+                self.case.map(Step::Open)
+            }
+            RunEvent::WarmedUp { .. } => {
+                self.end_step();
+                None
+            }
+            RunEvent::RoundStarted { case, .. } => Some(Step::Round(*case)),
+            RunEvent::RoundFinished { case, .. } | RunEvent::CaseEnded { case, .. } => {
+                let of_case = |step: &Step| match step {
+                    Step::Start(setup) => *setup == case.setup,
+                    Step::Open(key) | Step::WarmUp(key) | Step::Round(key) => key == case,
+                };
+                self.over.retain(|step| !of_case(step));
+                None
+            }
+            RunEvent::Turned { .. } | RunEvent::Paused => None,
+            _ => return,
+        };
+        self.current = next.map(|step| (step, at_ns));
     }
 
-    fn remaining_of_case(&self, session: &Session, case: &Case, left: u64) -> f64 {
-        if left == 0 {
-            return 0.0;
-        }
-        left as f64 * self.round_of(case, session) + self.opening_left(session, case)
+    fn end_step(&mut self) {
+        self.over.extend(self.current.take().map(|(step, _)| step));
+    }
+
+    /// What of it is done at a moment, in nanoseconds. A step that takes longer than expected uses up the time of no
+    /// other.
+    fn done_ns(&self, ahead: &Ahead<'_>, durations: &Durations, now_ns: u64) -> f64 {
+        let takes = |step: &Step| {
+            let of_case = |key: &CaseKey| durations.cases.get(key).copied().unwrap_or_default();
+            match step {
+                Step::Start(setup) => durations.start_ns.get(*setup).copied().unwrap_or_default(),
+                Step::Open(key) => of_case(key).open_ns,
+                Step::WarmUp(key) if ahead.since_ns.contains_key(key) => {
+                    of_case(key).later_warm_up_ns
+                }
+                Step::WarmUp(key) => of_case(key).warm_up_ns,
+                Step::Round(key) => of_case(key).round_ns,
+            }
+        };
+        let over: u64 = self.over.iter().map(takes).sum();
+        let current = self
+            .current
+            .as_ref()
+            .map(|(step, since_ns)| now_ns.saturating_sub(*since_ns).min(takes(step)));
+        (over + current.unwrap_or_default()) as f64
     }
 }
 
@@ -215,13 +296,6 @@ fn slowness(session: &Session, steps: &StepTimes<'_>) -> f64 {
 fn warm_run_ns(case: &Case) -> Option<f64> {
     let warm_up = case.warm_up.as_ref().filter(|warm_up| warm_up.runs > 0)?;
     Some(warm_up.spent_ns as f64 / warm_up.runs as f64)
-}
-
-/// Whether a worker of a setup has loaded the model.
-fn is_started(session: &Session, setup: usize) -> bool {
-    let is_reported = session.reports.get(setup).is_some_and(Option::is_some);
-    let mut own = session.cases.iter().filter(|case| case.setup == setup);
-    is_reported || own.any(|case| case.opening.is_some() || !case.rounds.is_empty())
 }
 
 fn start_time(report: &SetupReport) -> f64 {
@@ -265,35 +339,15 @@ fn first_run_time(case: &Case) -> Vec<f64> {
         .collect()
 }
 
+fn later_warm_up_times(case: &Case) -> Vec<f64> {
+    let later = case
+        .rounds
+        .iter()
+        .filter_map(|round| round.warm_up.as_ref());
+    later.map(|warm_up| warm_up.spent_ns as f64).collect()
+}
+
 fn warm_up_time(case: &Case) -> Vec<f64> {
     let warm_up = case.warm_up.iter();
     warm_up.map(|warm_up| warm_up.spent_ns as f64).collect()
-}
-
-fn ends(session: &Session) -> impl Iterator<Item = u64> + '_ {
-    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
-    rounds.map(|round| round.started_ns + round.spent_ns)
-}
-
-/// The median time between rounds, of those that are not the first of their case.
-fn between_rounds(session: &Session) -> f64 {
-    let mut visits: Vec<(u64, u64, bool)> = session
-        .cases
-        .iter()
-        .flat_map(|case| case.rounds.iter().enumerate())
-        .map(|(index, round)| {
-            (
-                round.started_ns,
-                round.started_ns + round.spent_ns,
-                index == 0,
-            )
-        })
-        .collect();
-    visits.sort_unstable();
-    let gaps: Vec<f64> = visits
-        .windows(2)
-        .filter(|pair| !pair[1].2)
-        .map(|pair| pair[1].0.saturating_sub(pair[0].1) as f64)
-        .collect();
-    median(&gaps).unwrap_or_default()
 }
