@@ -41,7 +41,7 @@ pub(crate) fn of_markdown(text: &str) -> Vec<Sheet> {
             .strip_prefix("| ")
             .and_then(|line| line.strip_suffix(" |"))
         else {
-            is_within &= line.starts_with("|:");
+            is_within &= line.starts_with("|:") || line.starts_with("|-");
             continue;
         };
         let cells = line.split(" | ").map(plain_cell).collect();
@@ -171,6 +171,8 @@ fn tables_are_read_from_every_kind_of_document() {
     let text =
         "Head\n\nSetup  Batch   Median\na:cpu      1  1.02 ms\nb:cpu      1        –\n· Said\n";
     assert_eq!(of_terminal(text), std::slice::from_ref(&sheet));
+    let numbers = of_markdown("| Batch | p99 |\n|--:|--:|\n| 1 | 2 |\n");
+    assert_eq!((numbers.len(), numbers[0].rows.len()), (1, 1));
     let text = "# x\n\n| Setup | Batch | Median |\n|:--|--:|--:|\n| `a:cpu` | 1 | **1.02 ms** |\n| b:cpu | 1 | –¹ |\n\nend";
     assert_eq!(of_markdown(text), std::slice::from_ref(&sheet));
     let page = "<table>\n<thead><tr><th scope=\"col\">Setup</th><th scope=\"col\">Batch</th><th scope=\"col\" class=\"number\">Median <span class=\"unit\">ms</span></th></tr></thead>\n<tbody>\n<tr><td class=\"word\"><code>a:cpu</code></td><td>1</td><td>1.02 ms</td></tr>\n<tr><td>b:cpu</td><td>1</td><td title=\"why\">–<sup>1</sup></td></tr>\n</tbody></table>";
