@@ -36,6 +36,8 @@ const LETTERS: usize = 120;
 const ENDS: (&str, &str) = ("Long", "end");
 /// What is measured in pixels is not exact to a fraction of one.
 const EDGE: f32 = 1.5;
+/// Width of the rail, which the screens stand beside.
+const RAIL: f32 = 56.0;
 /// Height of the words along an axis.
 const AXIS: f32 = 40.0;
 
@@ -212,19 +214,31 @@ fn is_on_chart(seen: Rect, named: &[(Role, String, Rect)]) -> bool {
     })
 }
 
-/// Moves what stands at these places across into sight, as far as anything scrolls it.
-fn scroll_to(desk: &mut Desk, across: eframe::egui::Rangef) {
-    let heads = named(desk).into_iter().filter(|(_, name, rect)| {
-        let is_head = name.starts_with("Sort by ") || name == "Outcome";
-        is_head && rect.x_range().intersects(across)
-    });
-    let heads: Vec<String> = heads.map(|(_, name, _)| name).collect();
-    for name in heads {
-        if let Some(head) = desk.find(&name) {
+/// Moves tables across, to the columns at these places and those behind them, until something holds.
+fn scroll_until(
+    desk: &mut Desk,
+    across: eframe::egui::Rangef,
+    holds: impl Fn(&Desk) -> bool,
+) -> bool {
+    let heads = scaled::named(desk).into_iter();
+    let mut heads: Vec<(f32, u128)> = heads
+        .filter(|(_, _, name, rect)| {
+            let is_head = name.starts_with("Sort by ") || name == "Outcome";
+            is_head && rect.right() >= across.min
+        })
+        .map(|(id, _, _, rect)| (rect.left(), id))
+        .collect();
+    heads.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (_, id) in heads {
+        if let Some(head) = scaled::by_id(desk, id) {
             head.scroll_to_me();
         }
         desk.steps(3);
+        if holds(desk) {
+            return true;
+        }
     }
+    false
 }
 
 /// Texts of which a side is cut and that nothing moves into sight.
@@ -255,10 +269,8 @@ fn cut(desk: &mut Desk) -> Vec<String> {
                 .filter(|now| now.text == text.text);
             same.all(|now| now.is_cut())
         };
-        if is_still_cut(desk) {
-            scroll_to(desk, text.rect.x_range());
-        }
-        if is_still_cut(desk) {
+        let is_whole = |desk: &Desk| !is_still_cut(desk);
+        if !is_whole(desk) && !scroll_until(desk, text.rect.x_range(), is_whole) {
             faults.push(format!(
                 "{:?} is cut: {} in {}",
                 text.text, text.rect, text.clip
@@ -273,7 +285,8 @@ fn out_of_sight(desk: &mut Desk) -> Vec<String> {
     let window = desk.harness.ctx.content_rect().expand(EDGE);
     let is_out = |rect: &Rect| rect.left() < window.left() || rect.right() > window.right();
     let far = scaled::named(desk).into_iter();
-    let far = far.filter(|(.., rect)| is_out(rect) && rect.width() < window.width());
+    // Rows of a table are as wide as all its columns.
+    let far = far.filter(|(.., rect)| is_out(rect) && rect.width() < window.width() - RAIL);
     let mut columns = BTreeMap::new();
     for (id, _, name, rect) in far {
         columns.insert((rect.left() as i32, rect.right() as i32), (id, name, rect));
@@ -286,10 +299,8 @@ fn out_of_sight(desk: &mut Desk) -> Vec<String> {
         desk.steps(3);
         let is_still_out =
             |desk: &Desk| scaled::by_id(desk, id).is_some_and(|node| is_out(&node.rect()));
-        if is_still_out(desk) {
-            scroll_to(desk, rect.x_range());
-        }
-        if is_still_out(desk) {
+        let is_in = |desk: &Desk| !is_still_out(desk);
+        if !is_in(desk) && !scroll_until(desk, rect.x_range(), is_in) {
             faults.push(format!("{name:?} is beyond the side: {rect}"));
         }
     }
