@@ -7,9 +7,12 @@ use powerband_findings::analysis::remarks::{self, Raised};
 /// A line for each kind of flag, the most serious first; in full with each case under it.
 pub(super) fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>, detail: Detail) -> String {
     let raised = remarks::flags(rows).into_iter();
-    let lines = raised.map(|flag| match detail.verbose {
-        true => in_full(&flag),
-        false => format!("! {}\n", flag.in_short()),
+    let lines = raised.map(|flag| {
+        if detail.verbose {
+            in_full(&flag)
+        } else {
+            format!("! {}\n", flag.in_short())
+        }
     });
     lines.collect::<Vec<_>>().concat()
 }

@@ -347,6 +347,10 @@ fn model_and_bench_suggest_the_same_sizes_which_run_and_both_take_them() {
 
 /// Exports a Swin of torchvision with an open batch; its MACs are those of its parts.
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test is the user, who starts programs"
+)]
 fn a_swin_with_an_open_batch_has_its_cost() {
     let Some(python) = support::component(support::torch_python(), "PyTorch with torchvision")
     else {
@@ -376,6 +380,10 @@ fn a_swin_with_an_open_batch_has_its_cost() {
 
 /// The voice detector that the package silero-vad brings, where that is installed beside PyTorch.
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test is the user, who starts programs"
+)]
 fn a_voice_detector_is_described_and_its_suggestion_runs() {
     let found = support::torch_python().and_then(|python| {
         let place = "import importlib.util as u; print(u.find_spec('silero_vad').submodule_search_locations[0])";

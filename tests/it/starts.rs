@@ -13,11 +13,11 @@ use powerband_measure::runner::request::RunRequest;
 use crate::control::{Running, is_round, outcomes, request, started};
 use crate::support::Home;
 
-fn apart(between_ms: u64) -> Option<Spacing> {
-    Some(Spacing {
+fn apart(between_ms: u64) -> Spacing {
+    Spacing {
         between_ms,
         span_ms: 0,
-    })
+    }
 }
 
 fn is_waiting(event: &RunEvent) -> bool {
@@ -33,7 +33,7 @@ fn is_waiting(event: &RunEvent) -> bool {
 fn each_round_is_a_start_of_its_own_and_lies_apart_from_the_others() {
     const APART_MS: u64 = 400;
     let request = RunRequest {
-        spacing: apart(APART_MS),
+        spacing: Some(apart(APART_MS)),
         ..request(&["fake", "rten,threads=1"], 3)
     };
     let (session, events) = Running::begin(&request, &Control::default()).end();
@@ -57,11 +57,11 @@ fn each_round_is_a_start_of_its_own_and_lies_apart_from_the_others() {
     }
     // What the first start reported stands.
     let first = |setup: usize| {
-        let reports = events.iter().filter_map(|event| match event {
+        let mut reports = events.iter().filter_map(|event| match event {
             RunEvent::SetupReady { setup: own, report } if *own == setup => Some(report),
             _ => None,
         });
-        reports.cloned().next()
+        reports.next().cloned()
     };
     assert_eq!(session.reports, [first(0), first(1)]);
     for case in &session.cases {
@@ -90,7 +90,7 @@ fn each_round_is_a_start_of_its_own_and_lies_apart_from_the_others() {
 #[test]
 fn a_wait_between_rounds_is_said_and_ends_when_the_user_asks() {
     let far_apart = RunRequest {
-        spacing: apart(300_000),
+        spacing: Some(apart(300_000)),
         points: Some(vec![Point::of_batch(1)]),
         ..request(&["fake"], 2)
     };
@@ -129,7 +129,7 @@ fn fewer_starts_are_made_where_they_are_expensive_and_that_is_said() {
     let slow = home.script("slow", &format!("sleep 0.6; exec {program} worker"));
     let setup = format!("fake,worker={}", slow.display());
     let request = RunRequest {
-        spacing: apart(50),
+        spacing: Some(apart(50)),
         points: Some(vec![Point::of_batch(1)]),
         ..request(&[&setup], 5)
     };

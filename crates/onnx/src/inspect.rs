@@ -12,7 +12,7 @@ use super::batch_axis::BatchAxes;
 use super::input_values::{self, InputValues};
 use super::rewrite::left::kept_notes;
 use super::shapes::{self, InputSizes, ShapeError};
-use super::{cost, infer, parameters, proto, shape_examples};
+use super::{cost, infer, parameters, proto, shape_error, shape_examples};
 use powerband_core::base::humanize;
 use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::point::Point;
@@ -264,7 +264,7 @@ fn cost_at_examples(
     model: &ModelProto,
     ports: &[Port],
     asked: &InputSizes,
-    examples: shape_examples::Shapes,
+    examples: shape_error::Shapes,
 ) -> Option<String> {
     let mut asked = asked.clone();
     asked.shapes.extend(examples);
@@ -274,7 +274,7 @@ fn cost_at_examples(
         return None;
     }
     let macs = cost::macs(model, &known).0;
-    let options = shape_examples::options(&asked.shapes).join(" ");
+    let options = shape_error::options(&asked.shapes).join(" ");
     Some(format!(
         "{} ({}) at batch 1 with {options}",
         humanize::macs(macs),

@@ -25,7 +25,7 @@ pub mod proto;
 pub mod rewrite;
 pub mod samples;
 pub mod seen_file;
-mod shape_error;
+pub mod shape_error;
 pub mod shape_examples;
 pub mod shapes;
 pub mod source;

@@ -1,9 +1,14 @@
 //! Why inputs have no full shape, each with what to type instead. `shapes` and `batch_axis` find it.
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
-use super::shape_examples::{Shapes, options};
+use powerband_core::domain::input_sizes::shape_text;
 use powerband_core::domain::point::Point;
+
+/// Whole shapes for inputs, by their names.
+pub type Shapes = BTreeMap<String, Vec<usize>>;
 
 /// Why the inputs have no full shape.
 #[derive(Debug, PartialEq, Eq, Error)]
@@ -179,6 +184,13 @@ pub enum ShapeError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+/// What to type for these shapes.
+pub fn options(shapes: &Shapes) -> Vec<String> {
+    let option =
+        |(input, dims): (&String, &Vec<usize>)| format!("--shape {}", shape_text(input, dims));
+    shapes.iter().map(option).collect()
 }
 
 fn dimensions(known: &[String]) -> String {

@@ -5,7 +5,7 @@
 //! network has positions for, else usual lengths and sizes of pictures, those first through which the shapes of most
 //! values can be followed. `measure` runs the network once on them, in this order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
@@ -13,9 +13,9 @@ use super::infer;
 use super::input_values::InputValues;
 use super::known_sizes::{InputSizes, KnownSizes, STEP, is_length, is_past, is_total};
 use super::pb::ModelProto;
-use super::shape_error::ShapeError;
+use super::shape_error::{ShapeError, Shapes};
 use super::{proto, shapes};
-use powerband_core::domain::input_sizes::{BATCH, shape_text};
+use powerband_core::domain::input_sizes::BATCH;
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
@@ -56,9 +56,6 @@ const ONE: Point = Point::of_batch(1);
 /// So many inputs are named for one open dimension; the others are counted.
 const MOST_NAMED: usize = 3;
 
-/// Whole shapes for inputs, by their names.
-pub type Shapes = BTreeMap<String, Vec<usize>>;
-
 /// Sizes for dimensions that a model leaves open.
 #[derive(Clone, Copy)]
 struct Choice {
@@ -81,13 +78,6 @@ pub(super) fn open_sizes(inputs: &[Port], axes: &BatchAxes, asked: &InputSizes) 
         shapes: first.map_or_else(Shapes::new, |choice| closing(inputs, axes, asked, *choice)),
         trial: String::new(),
     }
-}
-
-/// What to type for these shapes.
-pub fn options(shapes: &Shapes) -> Vec<String> {
-    let option =
-        |(input, dims): (&String, &Vec<usize>)| format!("--shape {}", shape_text(input, dims));
-    shapes.iter().map(option).collect()
 }
 
 /// Shapes that close what is open, the likeliest first; each has only what the others follow from.
@@ -357,6 +347,7 @@ mod tests {
     use super::*;
     use crate::infer::testing::{Graph, attr, port};
     use crate::pb::tensor_proto::DataType;
+    use crate::shape_error::options;
     use crate::shapes::resolve;
     use crate::shapes::testing::ports;
 

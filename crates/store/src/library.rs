@@ -75,9 +75,10 @@ pub fn scan(folder: &Path, known: &BTreeMap<PathBuf, Scanned>) -> BTreeMap<PathB
         .collect()
 }
 
-/// Sessions of a folder, newest first and not too many, that began before the later one of two and whose heads say that
-/// they may have their cases: they show by how much sessions differ here. None where the two took turns. What is known
-/// and has not changed is not looked at again; what cannot be read is passed over.
+/// Sessions of a folder that show by how much sessions differ here, newest first and not too many.
+///
+/// They began before the later one of two, and their heads say that they may have their cases. None where the two took
+/// turns. What is known and has not changed is not looked at again; what cannot be read is passed over.
 pub fn earlier_sessions(
     folder: &Path,
     known: &BTreeMap<PathBuf, Scanned>,
@@ -179,7 +180,7 @@ mod tests {
         write(
             "other.ron",
             &made("2026-01-03T00:00:00Z", |one| {
-                one.model.name = "other".into()
+                one.model.name = "other".into();
             }),
         );
         fs::write(folder.path().join("broken.ron"), "rubbish").unwrap();

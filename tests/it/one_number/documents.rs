@@ -140,17 +140,14 @@ pub(crate) fn shown_number(text: &str) -> Option<(f64, f64)> {
         .max(value.abs() * 0.000_51)
         .min(half.max(value.abs() * 0.005_1));
     let scale = match unit {
-        "" | "×" | "/s" | "/J" | "W" | "MHz" | "°C" | "runs" | "run" => 1.0,
+        "" | "×" | "/s" | "/J" | "W" | "MHz" | "°C" | "runs" | "run" | "J" | "ns" | "B" => 1.0,
         "%" => 0.01,
         "µJ" => 1e-6,
         "mJ" => 1e-3,
-        "J" => 1.0,
-        "ns" => 1.0,
         "µs" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
         "min" => 60e9,
-        "B" => 1.0,
         "KiB" => 1024.0,
         "MiB" => 1024.0 * 1024.0,
         "GiB" => 1024.0 * 1024.0 * 1024.0,

@@ -11,7 +11,7 @@ mod machine_readable;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -235,7 +235,10 @@ fn slips(written: &Written) -> Vec<String> {
                 found.push(format!("{place} says {word:?}"));
             }
         }
-        if place.ends_with(".md") {
+        if Path::new(&place)
+            .extension()
+            .is_some_and(|kind| kind == "md")
+        {
             let prose = prose(text);
             found.extend(
                 nowhere(&prose)

@@ -13,8 +13,11 @@ use crate::one_number::documents::Sheet;
 use crate::one_number::{printed, sessions};
 use crate::support::Home;
 
+/// Names with their edges.
+type Placed = Vec<(String, Rect)>;
+
 /// Names and edges of what is on the screen: heads of tables by their buttons, cells by their labels.
-fn placed(desk: &Desk) -> (Vec<(String, Rect)>, Vec<(String, Rect)>) {
+fn placed(desk: &Desk) -> (Placed, Placed) {
     let (mut heads, mut labels) = (Vec::new(), Vec::new());
     for node in desk.harness.root().children_recursive() {
         let known = node.accesskit_node();

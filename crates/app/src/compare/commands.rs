@@ -22,8 +22,9 @@ pub(crate) const ALL: &[Command] = &[
         "",
         |app| {
             let sides = app.compare.sides_to_measure_again(&app.sessions);
+            let sides = sides.ok();
             let (before, after) =
-                sides.map_err(|_| "no two sessions are compared that can be measured here")?;
+                sides.ok_or("no two sessions are compared that can be measured here")?;
             Ok(Action::Run(Run::Again(before, after)))
         },
     ),

@@ -129,7 +129,9 @@ impl Earlier {
         let mut earlier = EarlierSessions::from_sessions(self.open.iter().map(AsRef::as_ref));
         if let Some((folder, known)) = &self.library {
             let found = library::earlier_sessions(folder, known, before, after);
-            found.iter().for_each(|session| earlier.add(session));
+            for session in &found {
+                earlier.add(session);
+            }
         }
         earlier
     }

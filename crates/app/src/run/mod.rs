@@ -561,7 +561,7 @@ mod tests {
             let session = run.session.clone().unwrap();
             run.listed = run.places(CaseFilter::All);
             let table = powerband_findings::tables::view::View::new(run.table(&session));
-            ["rounds", "median_ms"].map(|key| table.value(0, key).shown_text().to_string())
+            ["rounds", "median_ms"].map(|key| table.value(0, key).shown_text().to_owned())
         };
         let before = shown(&mut run);
         assert_eq!(before[0], "3 /5");

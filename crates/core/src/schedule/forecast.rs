@@ -196,7 +196,9 @@ impl<'a> Play<'a> {
             self.wait_until(due_ns);
             let turn = turns.remove(place);
             if !self.is_alone {
-                turn.iter().for_each(|case| self.prepare(*case));
+                for case in &turn {
+                    self.prepare(*case);
+                }
             }
             for case in turn {
                 self.measure(case);

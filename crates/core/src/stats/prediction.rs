@@ -48,8 +48,9 @@ impl Prospect {
     }
 }
 
-/// The smallest number of rounds that probably settles a comparison, or the largest that is proposed with the
-/// probability that it has; nothing where that is next to none. The rounds are pairs: those of cases that were not
+/// The smallest number of rounds that probably settles a comparison, or the largest that is proposed.
+///
+/// Nothing where even these settle it with next to no probability. The rounds are pairs: those of cases that were not
 /// interleaved say no more for being more. `is_settled` judges an estimate with half the width of its interval.
 pub fn more_rounds(
     estimate: &Estimate,

@@ -118,7 +118,7 @@ pub fn paired(before: &[Visit], after: &[Visit]) -> Option<Estimate> {
     }
     let n_starts = units.len() as u32;
     let rounds = ratios.len();
-    let values = start_means(units, ratios);
+    let values = start_means(&units, ratios);
     let n = values.len() as f64;
     let ln = mean(&values)?;
     Some(Estimate {
@@ -133,7 +133,7 @@ pub fn paired(before: &[Visit], after: &[Visit]) -> Option<Estimate> {
 }
 
 /// The mean of each start; the rounds themselves where there is one start only.
-fn start_means(starts: Vec<Vec<f64>>, rounds: Vec<f64>) -> Vec<f64> {
+fn start_means(starts: &[Vec<f64>], rounds: Vec<f64>) -> Vec<f64> {
     if starts.len() > 1 {
         starts.iter().filter_map(|start| mean(start)).collect()
     } else {
@@ -258,7 +258,7 @@ fn values_by_start(visits: &[Visit]) -> Option<(Vec<f64>, u32)> {
     }
     let n_starts = starts.len() as u32;
     Some((
-        start_means(starts.into_values().collect(), rounds),
+        start_means(&starts.into_values().collect::<Vec<_>>(), rounds),
         n_starts,
     ))
 }

@@ -9,12 +9,14 @@ use super::summary::{mean, standard_deviation};
 
 /// The fewest earlier sessions whose differences say how much sessions differ.
 pub const FEWEST_SESSIONS: usize = 5;
-/// The standard deviation of a session's mean that is assumed where there are fewer. Provisional: with it, of the
-/// pairs of 44 sessions of which one round was taken from each of five starts over 17 s, at most 1.5 % were judged
+/// The standard deviation of a session's mean that is assumed where there are fewer.
+///
+/// Provisional: with it, of the pairs of 44 sessions of which one round was taken from each of five starts over 17 s, at most 1.5 % were judged
 /// wrong on a shared machine; `cargo bench --bench verdict -- simulated` prints at which spreads that holds.
 const ASSUMED_DEVIATION: f64 = 0.05;
-/// What two sessions differ by is no change below this ratio where the rounds of a side come from one stretch: three
-/// standard deviations of the difference of two such sessions (12 % each, seen in 44 on a shared machine).
+/// What two sessions differ by is no change below this ratio where the rounds of a side come from one stretch.
+///
+/// Three standard deviations of the difference of two such sessions (12 % each, seen in 44 on a shared machine).
 pub const NARROW_RATIO: f64 = 1.7;
 /// With so many degrees of freedom Student's t is normal.
 const AS_NORMAL: f64 = 1e6;

@@ -167,11 +167,11 @@ pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
 
 /// What each row is in relation to the best batch size of its setup at the same sizes otherwise.
 fn relate(rows: &mut [CaseRow]) {
-    let mut groups: BTreeMap<(usize, Vec<(&str, usize)>), Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, row) in rows.iter_mut().enumerate() {
         row.of_best = None;
         if !row.outcome.is_trouble() {
-            let group = (row.setup, row.point.others().collect());
+            let group: (usize, Vec<(&str, usize)>) = (row.setup, row.point.others().collect());
             groups.entry(group).or_default().push(place);
         }
     }

@@ -343,10 +343,9 @@ mod tests {
         assert!(is_spread(|_| ()));
         assert!(!is_spread(|one| one.cases[0].rounds.truncate(4)));
         assert!(!is_spread(|one| {
-            let rounds = &mut one.cases[0].rounds;
-            rounds
-                .iter_mut()
-                .for_each(|round| round.start = Some(round.round / 3));
+            for round in &mut one.cases[0].rounds {
+                round.start = Some(round.round / 3);
+            }
         }));
     }
 }

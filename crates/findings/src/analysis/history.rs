@@ -1,5 +1,6 @@
-//! One case over time: the same model in the same way at the same batch size, session by session, each
-//! with its verdict against the mean of the earlier ones, and its ratio to the previous one and to the first.
+//! One case over time: the same model in the same way at the same batch size, session by session.
+//!
+//! Each has its verdict against the mean of the earlier ones, and its ratio to the previous one and to the first.
 
 use super::case_pair;
 use super::case_rows::CaseRow;

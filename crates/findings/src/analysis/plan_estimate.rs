@@ -99,9 +99,10 @@ pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &PastDuratio
     }
 }
 
-/// How long each case of the plan takes by itself, without the cases of setups that cannot run: waits, so that its
-/// rounds lie apart, are not in it, since other cases fill them. The first case of a setup has the starts of its
-/// worker.
+/// How long each case of the plan takes by itself, without the cases of setups that cannot run.
+///
+/// Waits, so that its rounds lie apart, are not in it, since other cases fill them. The first case of a setup has the
+/// starts of its worker.
 pub fn case_estimates(
     plan: &Plan,
     refused: &BTreeSet<usize>,

@@ -1,5 +1,6 @@
-//! Verdicts about machines that do not exist, so that the answer is known: times are drawn with a spread of rounds, of
-//! processes and of sessions, and judged as those of real machines are. `benches/verdict.rs` prints the figures; a part
+//! Verdicts about machines that do not exist, so that the answer is known.
+//!
+//! Times are drawn with a spread of rounds, of processes and of sessions, and judged as those of real machines are. `benches/verdict.rs` prints the figures; a part
 //! of them is a test. Compiled for tests only.
 
 use std::f64::consts::TAU;

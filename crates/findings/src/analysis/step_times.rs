@@ -134,12 +134,11 @@ impl<'a> StepTimes<'a> {
 
     /// A round of a case with its wake-up, in seconds.
     pub(super) fn round_s(&self, case: CaseKey, machine: Machine) -> f64 {
-        let round = match self.took(case) {
-            Some(took) => round_of_runs_s(self.plan, machine.again(took.run_ns / S)),
-            None => {
-                let (least, most) = shares_s(self.plan);
-                machine.pick([least, (least * most).sqrt(), most]) + seconds(WAKE_UP_MS)
-            }
+        let round = if let Some(took) = self.took(case) {
+            round_of_runs_s(self.plan, machine.again(took.run_ns / S))
+        } else {
+            let (least, most) = shares_s(self.plan);
+            machine.pick([least, (least * most).sqrt(), most]) + seconds(WAKE_UP_MS)
         };
         if machine != Machine::Loaded {
             return round;

@@ -1,4 +1,4 @@
-//! What DeepSpeed's flops profiler prints: figures of a step, and the tree of modules with parameters, operations and
+//! What `DeepSpeed`'s flops profiler prints: figures of a step, and the tree of modules with parameters, operations and
 //! the latency of the forward pass.
 
 use crate::benchmarks::common;

@@ -1,4 +1,4 @@
-//! What OpenVINO's `benchmark_app` prints, the one of Python and the one of C++.
+//! What `OpenVINO`'s `benchmark_app` prints, the one of Python and the one of C++.
 
 use crate::benchmarks::common;
 use crate::reading::head::Head;
@@ -81,7 +81,7 @@ impl Run {
     fn member(&mut self, name: &str, value: &str, into: &mut Imported) {
         match name {
             "Model batch size" | "Network batch size" => {
-                self.result.set_batch(common::batch(value))
+                self.result.set_batch(common::batch(value));
             }
             "NETWORK_NAME" => value.clone_into(&mut self.result.name),
             "Execution Devices" => into.fact("target device", value.trim_matches(['[', ']', '\''])),
@@ -136,7 +136,10 @@ impl Run {
 
 /// `4760 iterations`, `19030.04 FPS`.
 fn number_and_unit(text: &str) -> Option<(f64, &str)> {
-    let (number, unit) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+    let (number, unit) = text
+        .trim()
+        .split_once(' ')
+        .unwrap_or_else(|| (text.trim(), ""));
     let unit = unit.trim();
     Some((
         lines::number(number)?,

@@ -437,7 +437,8 @@ mod tests {
     #[test]
     fn packed_twice_or_with_bytes_behind_it_reads_alike_as_text_and_as_database() {
         let behind = |bytes: &[u8]| [packed(bytes).as_slice(), b"-- end of file --"].concat();
-        let packings: [(&dyn Fn(&[u8]) -> Vec<u8>, usize); 4] = [
+        type Pack<'a> = &'a dyn Fn(&[u8]) -> Vec<u8>;
+        let packings: [(Pack<'_>, usize); 4] = [
             (&|bytes| packed(&packed(bytes)), 0),
             (&behind, 1),
             (&|bytes| packed(&behind(bytes)), 1),

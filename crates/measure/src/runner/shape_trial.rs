@@ -21,7 +21,8 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::inspect;
-use powerband_onnx::shape_examples::{self, Shapes};
+use powerband_onnx::shape_error::Shapes;
+use powerband_onnx::shape_examples;
 use powerband_onnx::shapes::{self, InputSizes, ShapeError};
 use powerband_onnx::source::ModelFile;
 

@@ -4,7 +4,8 @@
 //! element by element. Wrong operands give "unknown", never a guess.
 
 use super::super::proto::{self, elements};
-use super::{Op, Outputs, axis, broadcast, slicing};
+use super::slicing::indices;
+use super::{Op, Outputs, broadcast, slicing};
 
 /// The shape of the node's one output.
 pub(super) fn follow(op: &Op<'_>) -> Option<Vec<usize>> {
@@ -177,11 +178,6 @@ fn unsqueeze(op: &Op<'_>) -> Option<Vec<usize>> {
             }
         })
         .collect()
-}
-
-/// Axes as indices; nothing where one is out of range.
-pub(super) fn indices(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
-    axes.iter().map(|&at| axis(at, rank)).collect()
 }
 
 fn global_pool(op: &Op<'_>) -> Option<Vec<usize>> {

@@ -1,7 +1,6 @@
 //! What slices take: sizes for the walk in this folder, places for the short lists that `values` follows.
 
-use super::Op;
-use super::layout::indices;
+use super::{Op, axis};
 
 /// What a slice takes along one dimension.
 pub(super) struct Cut {
@@ -87,6 +86,11 @@ fn slice_size(size: usize, start: i64, end: i64, step: i64) -> Option<usize> {
         _ => (start.clamp(0, size - 1) - end.clamp(-1, size - 1) - step - 1) / -step,
     };
     usize::try_from(taken.max(0)).ok()
+}
+
+/// Axes as indices; nothing where one is out of range.
+pub(super) fn indices(axes: &[i64], rank: usize) -> Option<Vec<usize>> {
+    axes.iter().map(|&at| axis(at, rank)).collect()
 }
 
 #[cfg(test)]

@@ -91,9 +91,8 @@ fn layer_axes(node: &NodeProto, slot: usize, origins: &[Option<usize>]) -> Optio
     let (time, batch) = match (slot, is_batch_first) {
         (0, false) => (at(0), at(1)),
         (0, true) => (at(1), at(0)),
-        (4, _) => (None, at(0)),
+        (4, _) | (5 | 6, true) => (None, at(0)),
         (5 | 6, false) => (None, at(1)),
-        (5 | 6, true) => (None, at(0)),
         _ => return None,
     };
     (time.is_some() || batch.is_some()).then(|| RecurrentAxes {
@@ -227,7 +226,7 @@ mod tests {
     use crate::pb::tensor_proto::DataType;
     use crate::pb::{AttributeProto, GraphProto};
 
-    fn found(draft: Draft, input: usize) -> Option<(String, Option<usize>, Option<usize>)> {
+    fn found(draft: &Draft, input: usize) -> Option<(String, Option<usize>, Option<usize>)> {
         let ports = crate::inspect::inputs(&draft.model()).unwrap();
         let axes = ports[input].recurrent.clone()?;
         Some((axes.operator, axes.time, axes.batch))
@@ -245,9 +244,15 @@ mod tests {
     fn the_layout_says_which_dimension_is_the_batch() {
         let open = || with_input(&["", "", "8"]);
         let plain = open().node("LSTM", "x w r", "y", &[]);
-        assert_eq!(found(plain, 0), Some(("LSTM".to_owned(), Some(0), Some(1))));
+        assert_eq!(
+            found(&plain, 0),
+            Some(("LSTM".to_owned(), Some(0), Some(1)))
+        );
         let turned = open().node("GRU", "x w r", "y", &[attr("layout", &[1])]);
-        assert_eq!(found(turned, 0), Some(("GRU".to_owned(), Some(1), Some(0))));
+        assert_eq!(
+            found(&turned, 0),
+            Some(("GRU".to_owned(), Some(1), Some(0)))
+        );
         let mut state = open().node("RNN", "x w r _ lengths h", "y", &[]);
         state
             .graph
@@ -257,13 +262,10 @@ mod tests {
             .graph
             .input
             .push(port("lengths", DataType::Int32, &[""]));
-        assert_eq!(
-            found(state.clone(), 1),
-            Some(("RNN".to_owned(), None, Some(1)))
-        );
-        assert_eq!(found(state, 2), Some(("RNN".to_owned(), None, Some(0))));
+        assert_eq!(found(&state, 1), Some(("RNN".to_owned(), None, Some(1))));
+        assert_eq!(found(&state, 2), Some(("RNN".to_owned(), None, Some(0))));
         let none = open().node("MatMul", "x w", "y", &[]);
-        assert_eq!(found(none, 0), None);
+        assert_eq!(found(&none, 0), None);
     }
 
     #[test]
@@ -276,7 +278,7 @@ mod tests {
             .node("Transpose", "more", "t", &[attr("perm", &[1, 0, 2])])
             .node("LSTM", "t w r", "y", &[]);
         assert_eq!(
-            found(turned, 0),
+            found(&turned, 0),
             Some(("LSTM".to_owned(), Some(1), Some(0)))
         );
         let sound = with_input(&["steps", "576"])
@@ -286,7 +288,7 @@ mod tests {
             .node("Conv", "wide k", "c", &[])
             .node("Transpose", "c", "t", &[attr("perm", &[0, 2, 1])])
             .node("LSTM", "t w r", "y", &[]);
-        assert_eq!(found(sound, 0), Some(("LSTM".to_owned(), Some(0), None)));
+        assert_eq!(found(&sound, 0), Some(("LSTM".to_owned(), Some(0), None)));
         let branch = |inner: Draft| AttributeProto {
             name: "then_branch".to_owned(),
             g: Some(GraphProto {
@@ -300,13 +302,13 @@ mod tests {
             .node("If", "c", "t", &[branch(then)])
             .node("LSTM", "t w r", "y", &[]);
         assert_eq!(
-            found(chosen, 0),
+            found(&chosen, 0),
             Some(("LSTM".to_owned(), Some(1), Some(0)))
         );
         let lost = with_input(&["", ""])
             .ints("shape", &[-1, 1, 8])
             .node("Reshape", "x shape", "t", &[])
             .node("LSTM", "t w r", "y", &[]);
-        assert_eq!(found(lost, 0), None);
+        assert_eq!(found(&lost, 0), None);
     }
 }

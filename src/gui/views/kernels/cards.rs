@@ -481,13 +481,9 @@ fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
             typed = news;
         }
         label::quiet_line(ui, "is");
-        let title = |place: usize| {
-            Category::ALL
-                .get(place)
-                .map_or("", |category| category.title())
-        };
+        let title = Category::ALL.get(chosen).map_or("", |known| known.title());
         let combo = ComboBox::from_id_salt("kernels-category").width(180.0);
-        let response = combo.selected_text(title(chosen)).show_ui(ui, |ui| {
+        let response = combo.selected_text(title).show_ui(ui, |ui| {
             for (place, category) in Category::ALL.iter().enumerate() {
                 ui.selectable_value(&mut chosen, place, category.title());
             }
