@@ -76,7 +76,7 @@ fn what_onnx_runtime_makes_of_a_network_is_looked_at() {
     assert_eq!(document["setups"][2]["examination"], Value::Null);
     // Looking is a run of its own: what was measured is measured without it.
     assert_eq!(document["cases"][0]["outcome"], "finished");
-    let told = home.run(&["show", &saved(&run)]).out;
+    let told = home.run(&["show", &saved(&run), "--verbose"]).out;
     assert!(
         told.contains("Conv + BatchNormalization + Relu →"),
         "{told}"

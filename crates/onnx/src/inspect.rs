@@ -12,7 +12,7 @@ use super::batch_axis::BatchAxes;
 use super::input_values::{self, InputValues};
 use super::rewrite::left::kept_notes;
 use super::shapes::{self, InputSizes, ShapeError};
-use super::{cost, infer, parameters, proto, shape_error, shape_examples};
+use super::{cost, fitting_shapes, infer, parameters, proto, shape_error};
 use powerband_core::base::humanize;
 use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::point::Point;
@@ -73,7 +73,7 @@ pub fn summarize(model: &ModelProto, name: &str) -> ModelSummary {
             trial,
         } => {
             let ports = inputs(model).unwrap_or_default();
-            let likeliest = shape_examples::examples(model, &ports, &InputSizes::default());
+            let likeliest = fitting_shapes::examples(model, &ports, &InputSizes::default());
             ShapeError::Open {
                 open,
                 shapes: likeliest.into_iter().next().unwrap_or(shapes),

@@ -1,7 +1,7 @@
 //! Shapes are tried before they are suggested: sizes that look plain may not fit each other inside of a
 //! network.
 //!
-//! The error comes from `prepare` and the command `model`, the examples from `onnx::shape_examples`; a worker runs
+//! The error comes from `prepare` and the command `model`, the examples from `onnx::fitting_shapes`; a worker runs
 //! the network once on each, the likeliest first, until one fits.
 
 use std::time::{Duration, Instant};
@@ -20,9 +20,9 @@ use powerband_core::domain::model::Port;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
+use powerband_onnx::fitting_shapes;
 use powerband_onnx::inspect;
 use powerband_onnx::shape_error::Shapes;
-use powerband_onnx::shape_examples;
 use powerband_onnx::shapes::{self, InputSizes, ShapeError};
 use powerband_onnx::source::ModelFile;
 
@@ -64,7 +64,7 @@ pub fn with_tried_shapes(
     else {
         return error;
     };
-    let candidates = shape_examples::examples(&model.proto, ports, sizes);
+    let candidates = fitting_shapes::examples(&model.proto, ports, sizes);
     let (shapes, trial) = match try_all(place, model, ports, sizes, &candidates) {
         Trial::Fits(shapes) => (shapes, " (the model was run with these once)".to_owned()),
         Trial::Refused(reason) => (
