@@ -87,6 +87,7 @@ fn the_legend_says_the_knees_that_have_no_room_on_the_chart() {
         speed("ort:cpu", "", 2_900.0, 4_150.0),
         speed("ort:cpu,threads=1", "", 9_000.0, 3_150.0),
         speed("ort:cpu,threads=2", "", 5_000.0, 2_150.0),
+        speed("rten:cpu", "", 3_100.0, 4_450.0),
         speed("tract:cpu", "", 200.0, 9_800.0),
     ];
     // Quiet enough for every knee to be settled.

@@ -83,7 +83,9 @@ fn real(file: &str) -> PathBuf {
 fn from_the_first_start_to_a_curve() {
     let mut hand = Hand::at(Desk::awake(Home::new(), Vec::new()));
     hand.click("Start");
-    hand.desk.step_until("a point", super::PATIENCE, |desk| {
+    // Every engine is started, opened and warmed up before the first of them is measured, on any machine.
+    let patience = 5 * super::PATIENCE;
+    hand.desk.step_until("a point", patience, |desk| {
         let session = desk.app().run.as_ref().and_then(|run| run.session.as_ref());
         session.is_some_and(|session| session.cases.iter().any(|case| !case.rounds.is_empty()))
     });
