@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Repetitions that lie farther apart than this share make a roof too noisy to explain a time by.
 pub const NOISY: f64 = 0.05;
-/// Others that use less than this share of the processors meanwhile are no trouble.
+/// Other programs that use less than this share of the processors are ignored.
 const UNTROUBLED: f64 = 0.02;
 
 /// A figure that was measured several times.

@@ -1,5 +1,5 @@
 //! Earlier sessions of a case, measured in the same way on the same machine: by how much sessions differ here where
-//! nothing was changed. Whoever has them hands them to a comparison; nothing is read here.
+//! nothing was changed. A comparison gets them as a value; nothing is read here.
 
 use std::hash::BuildHasher as _;
 

@@ -102,7 +102,7 @@ mod tests {
             (4, [4_300, 4_000, 3_800, 4_100, 4_000]),
         ]);
         assert!(restless.is_empty(), "{restless:?}");
-        // Twice the items in 2.02 × the time, for certain: nothing is to be had from splitting.
+        // Twice the items in 2.02 × the time, for certain: splitting gains nothing.
         let straight = named(&[
             (1, [1_000, 1_001, 999, 1_000, 1_000]),
             (2, [2_020, 2_021, 2_019, 2_020, 2_020]),
