@@ -11,7 +11,7 @@ use powerband_app::action::{Action, Shell};
 use powerband_app::notices::Weight;
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
-use powerband_core::base::{clock, humanize};
+use powerband_core::base::humanize;
 use powerband_core::domain::telemetry::{DeviceKind, Quantity, Track};
 use powerband_findings::analysis::device_readings;
 
@@ -194,7 +194,7 @@ fn busy_words(run: &LiveRun) -> Vec<String> {
 }
 
 fn running_words(run: &LiveRun) -> String {
-    let elapsed = humanize::clock_time(run.elapsed_ns(clock::monotonic_ns()) as f64 / 1e9);
+    let elapsed = humanize::clock_time(run.elapsed_ns() as f64 / 1e9);
     match &run.stage {
         Stage::Preparing => format!("Preparing {}", run.title),
         Stage::Paused => format!("{} paused, {elapsed}", run.title),

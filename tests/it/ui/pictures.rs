@@ -239,8 +239,7 @@ pub(super) fn set_run(desk: &mut Desk, state: State) {
         run.stage = Stage::Saved(path);
         run.current = None;
     }
-    // Half a second after a full one, so that a few milliseconds change no words.
-    run.began_ns = clock::monotonic_ns().saturating_sub(92_500_000_000);
+    run.began_ns = clock::monotonic_ns().saturating_sub(SINCE_ITS_BEGIN_NS);
     desk.app_mut().run = Some(run);
 }
 
@@ -280,12 +279,9 @@ const SEEN: u8 = 48;
 /// A picture of the guide with more different pixels than this share is stale.
 const MOST_APART: f64 = 0.01;
 
-/// How long ago a run in a picture began.
+/// How long ago a run in a picture began: half a second beyond a full one, so that a few milliseconds change no
+/// text.
 const SINCE_ITS_BEGIN_NS: u64 = 92_500_000_000;
-/// For that long the clock of the run shows the same, whether it is rounded or cut.
-const SAME_SECOND_NS: u64 = 450_000_000;
-/// Frames until a fast one is given up.
-const FRAMES_AT_MOST: usize = 40;
 
 /// A place for pictures, and the means to paint them.
 pub(super) struct Album {
@@ -355,17 +351,11 @@ impl Album {
     }
 
     pub(super) fn paint(&mut self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
-        // The window shows how long the run takes: a slow frame is made again, so that all show the same second.
-        for _ in 0..FRAMES_AT_MOST {
-            let now = clock::monotonic_ns();
-            if let Some(run) = &mut desk.app_mut().run {
-                run.began_ns = now.saturating_sub(SINCE_ITS_BEGIN_NS);
-            }
-            desk.step();
-            if !desk.app().is_running() || clock::monotonic_ns() - now < SAME_SECOND_NS {
-                break;
-            }
+        // The window shows how long the run takes: each picture is of the same moment of it.
+        if let Some(run) = &mut desk.app_mut().run {
+            run.began_ns = clock::monotonic_ns().saturating_sub(SINCE_ITS_BEGIN_NS);
         }
+        desk.step();
         let image = desk.harness.render().expect("a picture");
         if let Some(name) = name {
             let path = self.folder.join(format!("{name}.png"));

@@ -87,6 +87,8 @@ pub struct LiveRun {
     pub throughput: ChartSpec,
     /// When the session's clock began, on the monotonic clock; rounds are added at a later time of it.
     pub began_ns: u64,
+    /// The time of this frame: everything that it shows is of one moment.
+    now_ns: u64,
     /// The session that it adds rounds to, where it is open.
     pub(crate) grows: Option<SessionId>,
     /// Whether its first two setups are compared once it is over.
@@ -142,6 +144,7 @@ impl LiveRun {
             findings: Findings::default(),
             throughput: ChartSpec::default(),
             began_ns: 0,
+            now_ns: 0,
             grows: None,
             is_compared: false,
             added: None,
@@ -170,6 +173,7 @@ impl LiveRun {
     /// The plan is prepared and the first worker is about to start.
     pub fn begin(&mut self, beginning: Beginning, now_ns: u64) {
         self.began_ns = now_ns;
+        self.now_ns = now_ns;
         self.stage = Stage::Measuring;
         for warning in &beginning.warnings {
             self.note(0, warning.clone(), false);
@@ -189,6 +193,7 @@ impl LiveRun {
         self.added = Some((rounds, session.elapsed_ns));
         self.find(findings);
         self.began_ns = now_ns.saturating_sub(session.elapsed_ns);
+        self.now_ns = now_ns;
         self.stage = Stage::Measuring;
         self.title.clone_from(&session.name);
         self.session = Some(Arc::new(session));
@@ -237,6 +242,7 @@ impl LiveRun {
 
     /// Current progress.
     pub fn tick(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
         let Some(session) = self.session.as_ref().filter(|_| self.stage.is_going_on()) else {
             return;
         };
@@ -272,15 +278,15 @@ impl LiveRun {
     }
 
     /// Nanoseconds since it began.
-    pub fn elapsed_ns(&self, now_ns: u64) -> u64 {
+    pub fn elapsed_ns(&self) -> u64 {
         let before_ns = self.added.map_or(0, |(_, elapsed_ns)| elapsed_ns);
-        self.clock_ns(now_ns).saturating_sub(before_ns)
+        self.clock_ns().saturating_sub(before_ns)
     }
 
     /// Nanoseconds for which its session was measured.
-    fn clock_ns(&self, now_ns: u64) -> u64 {
+    fn clock_ns(&self) -> u64 {
         match (&self.session, self.stage.is_going_on()) {
-            (Some(_), true) => now_ns.saturating_sub(self.began_ns),
+            (Some(_), true) => self.now_ns.saturating_sub(self.began_ns),
             (Some(session), false) => session.elapsed_ns,
             (None, _) => 0,
         }
@@ -378,9 +384,9 @@ impl LiveRun {
     }
 
     /// Duration of the current step, where it is long enough to show.
-    pub fn waited(&self, now_ns: u64) -> Option<String> {
+    pub fn waited(&self) -> Option<String> {
         let since_ns = self.waits_since_ns?;
-        let waited_ns = self.clock_ns(now_ns).saturating_sub(since_ns);
+        let waited_ns = self.clock_ns().saturating_sub(since_ns);
         let is_long = waited_ns >= WORTH_TELLING_NS && self.stage == Stage::Measuring;
         is_long.then(|| humanize::clock_time(waited_ns as f64 / 1e9))
     }
@@ -507,10 +513,15 @@ mod tests {
             begins,
         };
         tell(&mut run, SECOND, visit);
-        assert_eq!(run.waited(3 * SECOND), None);
-        assert_eq!(run.waited(91 * SECOND).as_deref(), Some("1 min 30 s"));
+        let waited = |run: &mut LiveRun, now_ns| {
+            run.tick(now_ns);
+            run.waited()
+        };
+        assert_eq!(waited(&mut run, 3 * SECOND), None);
+        let after_some_time = waited(&mut run, 91 * SECOND);
+        assert_eq!(after_some_time.as_deref(), Some("1 min 30 s"));
         tell(&mut run, 91 * SECOND, opened(1));
-        assert_eq!(run.waited(92 * SECOND), None);
+        assert_eq!(waited(&mut run, 92 * SECOND), None);
         let activity = Activity::Profiling { case: case(2) };
         let over = RunEvent::RoundFinished {
             case: case(1),
@@ -520,7 +531,7 @@ mod tests {
         tell(&mut run, 100 * SECOND, RunEvent::Turned { activity });
         assert_eq!(run.aside.as_deref(), Some("ort:cpu, profiling batch 2"));
         assert_eq!(run.current, None);
-        assert_eq!(run.waited(107 * SECOND).as_deref(), Some("7 s"));
+        assert_eq!(waited(&mut run, 107 * SECOND).as_deref(), Some("7 s"));
     }
 
     #[test]
@@ -552,7 +563,8 @@ mod tests {
             now_ns,
         );
         // Its own time has just begun, and what was measured before is there.
-        assert_eq!(run.elapsed_ns(now_ns + SECOND), SECOND);
+        run.tick(now_ns + SECOND);
+        assert_eq!(run.elapsed_ns(), SECOND);
         run.tick(now_ns);
         let progress = run.progress.clone().unwrap();
         assert_eq!(progress.rounds_words(), "0 of 2 more rounds");

@@ -16,7 +16,6 @@ use powerband_app::action::{Action, Run, Sessions};
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, LIVE, SessionId};
-use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::domain::outcome::SKIPPED;
 use powerband_core::domain::session::Completion;
@@ -182,7 +181,7 @@ fn head(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
 }
 
 fn state_words(run: &LiveRun) -> String {
-    let elapsed = humanize::clock_time(run.elapsed_ns(clock::monotonic_ns()) as f64 / 1e9);
+    let elapsed = humanize::clock_time(run.elapsed_ns() as f64 / 1e9);
     let left = run
         .left_words()
         .map(|left| format!(", {left}"))
@@ -382,7 +381,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 
 /// Duration of the current step, where it is long.
 fn waited(ui: &mut Ui, run: &LiveRun) {
-    if let Some(time) = run.waited(clock::monotonic_ns()) {
+    if let Some(time) = run.waited() {
         label::quiet(ui, &format!("For {time} so far."));
     }
 }
