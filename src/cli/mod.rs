@@ -62,7 +62,7 @@ use powerband_measure::roofs::neighbour::{self, NeighbourKind};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::worker::child;
 use powerband_store::settings::{self, Settings};
-use powerband_store::{journal, library, session_file};
+use powerband_store::{recoverable, session_file};
 
 /// Exit status of a comparison or a check with a finding.
 const REGRESSION: u8 = 1;
@@ -332,7 +332,7 @@ fn is_measured(path: &Path, session: &Session) -> anyhow::Result<()> {
 
 /// An interrupted run gets a note at the next start of any command.
 fn offer_journals(context: &Context) {
-    let abandoned = journal::abandoned(&library::journals(&context.paths));
+    let abandoned = recoverable::all(&context.paths);
     if let [first, ..] = abandoned.as_slice() {
         output::note(&match abandoned.len() {
             1 => format!(

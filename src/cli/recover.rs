@@ -1,6 +1,5 @@
 //! `powerband recover`: makes a session of the journal of an interrupted run.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,11 +7,11 @@ use anyhow::{Context as _, bail};
 
 use super::args::{Detail, RecoverArgs};
 use super::{Context, output, session_text};
-use powerband_store::{journal, library, session_file};
+use powerband_store::{journal, library, recoverable, session_file};
 
 /// Recovers, lists or discards.
 pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitCode> {
-    let abandoned = journal::abandoned(&library::journals(&context.paths));
+    let abandoned = recoverable::all(&context.paths);
     if args.list {
         let lines: Vec<String> = abandoned
             .iter()
@@ -27,18 +26,20 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitC
     }
     let path = chosen(args, &abandoned)?;
     if args.discard {
-        journal::check_discardable(&path)?;
-        fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+        if !recoverable::is_aside(&path) {
+            journal::check_discardable(&path)?;
+        }
+        recoverable::remove(&path).with_context(|| format!("cannot remove {}", path.display()))?;
         output::note(&format!("Discarded {}", path.display()));
         return Ok(ExitCode::SUCCESS);
     }
-    if session_file::read(&path).is_ok() {
+    if !recoverable::is_aside(&path) && session_file::read(&path).is_ok() {
         bail!(
             "{path} is a session already, with nothing to recover; powerband show {path} shows it",
             path = path.display()
         );
     }
-    let session = journal::recover(&path)?;
+    let session = recoverable::session(&path)?;
     let target = match &args.out {
         Some(out) => {
             session_file::check_target(out, false)?;
@@ -47,7 +48,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitC
         None => library::new_path(&context.paths, &session.name, &session.created)?,
     };
     session_file::write(&target, &session)?;
-    fs::remove_file(&path)
+    recoverable::remove(&path)
         .with_context(|| format!("the session is saved, but {} stays", path.display()))?;
     output::answer(&session_text::whole(&session, Detail::default()))?;
     output::note(&format!("Saved to {}", target.display()));

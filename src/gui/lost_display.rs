@@ -11,12 +11,11 @@
 
 use std::ffi::{c_int, c_void};
 use std::io::{self, Write as _};
-use std::sync::OnceLock;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::os::unix::{Library, RTLD_LAZY};
 use signal_hook::low_level;
-
-use powerband_core::base::ending::Ending;
 
 /// The library, as the window library loads it too.
 const LIBRARY: &str = "libX11.so.6";
@@ -30,19 +29,36 @@ type Handler = extern "C" fn(*mut c_void) -> c_int;
 /// `XSetIOErrorHandler`.
 type SetHandler = unsafe extern "C" fn(Option<Handler>) -> Option<Handler>;
 
-/// Says whether a run goes on, when libX11 asks for the end.
-static ENDING: OnceLock<Ending> = OnceLock::new();
+/// Whether a run goes on, for when libX11 asks for the end.
+static IS_RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Keeps whether a run goes on.
+pub(super) fn note_running(is_running: bool) {
+    IS_RUNNING.store(is_running, Ordering::Relaxed);
+}
 
 /// Ends the program with a sentence once the X server is gone. Called when a window is there; does nothing on
 /// Wayland.
-pub(super) fn watch(ending: &Ending) {
+pub(super) fn watch() {
+    let usual = panic::take_hook();
+    // The window library asks the server for the window's size over a connection of its own, and panics where it
+    // gets no answer.
+    panic::set_hook(Box::new(move |info| {
+        let text = info.payload_as_str().unwrap_or_default();
+        let is_by_window_library = info
+            .location()
+            .is_some_and(|at| at.file().contains("/winit-"));
+        if is_by_window_library && text.contains("Connection(IoError(") {
+            end();
+        }
+        usual(info);
+    }));
     // SAFETY: the library is loaded already, so none of its code runs by opening it.
     let Ok(library) = (unsafe { Library::open(Some(LIBRARY), RTLD_LAZY | ONLY_IF_LOADED) }) else {
         return;
     };
     // SAFETY: the type is that of Xlib's documentation, with the display as an opaque pointer.
     if let Ok(set_handler) = unsafe { library.get::<SetHandler>(b"XSetIOErrorHandler\0") } {
-        drop(ENDING.set(ending.clone()));
         // SAFETY: the function can be called at any time, and the handler is there as long as the program.
         unsafe { set_handler(Some(connection_broke)) };
     }
@@ -50,18 +66,21 @@ pub(super) fn watch(ending: &Ending) {
 
 /// Called by libX11 on the window's thread, within a frame or between two.
 extern "C" fn connection_broke(_display: *mut c_void) -> c_int {
-    let is_running = ENDING.get().is_some_and(Ending::is_saving);
-    drop(writeln!(
-        io::stderr(),
-        "powerband: {}",
-        sentence(is_running)
-    ));
+    end()
+}
+
+fn end() -> ! {
+    drop(writeln!(io::stderr(), "powerband: {}", sentence()));
     // Nothing is cleaned up: other threads may still use it. Workers end with this process.
     low_level::exit(TROUBLE)
 }
 
 /// What happened, and what is left of a run.
-pub(super) fn sentence(is_running: bool) -> String {
+pub(super) fn sentence() -> String {
+    sentence_where(IS_RUNNING.load(Ordering::Relaxed))
+}
+
+fn sentence_where(is_running: bool) -> String {
     let cause = "the window was closed because its display ended or the connection to it broke.";
     if is_running {
         format!(
@@ -78,7 +97,11 @@ mod tests {
 
     #[test]
     fn a_run_is_mentioned_where_there_is_one() {
-        assert!(sentence(true).contains("powerband recover"));
-        assert!(!sentence(false).contains("run"), "{}", sentence(false));
+        assert!(sentence_where(true).contains("powerband recover"));
+        assert!(
+            !sentence_where(false).contains("run"),
+            "{}",
+            sentence_where(false)
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The window itself: from start to close, frame by frame.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{
@@ -82,8 +82,7 @@ pub fn run(started: Started, ending: Ending) -> Result<(), Failure> {
         renderer: eframe::Renderer::Glow,
         ..Default::default()
     };
-    let opened = Arc::new(OnceLock::new());
-    let is_open = Arc::clone(&opened);
+    let opened = ending.clone();
     eframe::run_native(
         "powerband",
         options,
@@ -93,8 +92,9 @@ pub fn run(started: Started, ending: Ending) -> Result<(), Failure> {
             window.follows_system = true;
             let ctx = creation.egui_ctx.clone();
             ending.wake_with(move || ctx.request_repaint());
-            lost_display::watch(&ending);
-            drop(is_open.set(ending.clone()));
+            lost_display::watch();
+            // What it shows is remembered as it closes, however long its next frame takes.
+            ending.set_saving(true);
             window.ending = ending;
             Ok(Box::new(window))
         }),
@@ -103,9 +103,8 @@ pub fn run(started: Started, ending: Ending) -> Result<(), Failure> {
         // The window library names its own source files; the cause stands at the end.
         let words = error.to_string();
         let cause = words.rsplit(": ").next().unwrap_or(&words);
-        if let Some(ending) = opened.get() {
-            let sentence = lost_display::sentence(ending.is_saving());
-            return Failure::Lost(format!("{sentence} ({cause})"));
+        if opened.is_saving() {
+            return Failure::Lost(format!("{} ({cause})", lost_display::sentence()));
         }
         Failure::NoWindow(format!("the display cannot be used: {cause}."))
     })
@@ -329,7 +328,7 @@ impl Window {
 
     /// Stops a run and closes, like *Stop and close* in the window.
     fn end_where_asked(&mut self) {
-        self.ending.set_saving(self.app.is_running());
+        lost_display::note_running(self.app.is_running());
         if self.ending.is_asked() && !self.is_ending {
             self.is_ending = true;
             self.act(Action::Shell(Shell::Close(Closing::Stop)));

@@ -288,10 +288,15 @@ fn odd_values_are_handed_on_and_are_not_plausible() {
 
 #[test]
 fn a_lost_card_is_gone_and_the_other_goes_on() {
-    let machine = Machine::new("gpus=2\nlost_after=0.8\nlost_gpu=0");
+    let moment = tempfile::tempdir().expect("a temporary folder");
+    let moment = moment.path().join("lost");
+    let machine = Machine::new(&format!(
+        "gpus=2\nlost_once={}\nlost_gpu=0",
+        moment.display()
+    ));
     let mut watch = machine.watch();
     assert!(read(&mut *watch, 0, None).len() > 5);
-    thread::sleep(Duration::from_millis(800));
+    fs::write(&moment, "").expect("a file");
     let gone = watch.read(0, &[]).unwrap_err();
     let words = "the driver says that the card is lost: it fell off the bus or was reset";
     assert_eq!(gone.to_string(), words);
@@ -301,7 +306,7 @@ fn a_lost_card_is_gone_and_the_other_goes_on() {
 
 #[test]
 fn a_card_that_was_lost_before_is_listed_and_gone() {
-    let machine = Machine::new("gpus=2\nlost_after=0\nlost_gpu=1");
+    let machine = Machine::new("gpus=2\nlost_once=/\nlost_gpu=1");
     let mut watch = machine.watch();
     let device = &watch.devices()[1];
     assert_eq!((device.number, device.id.as_str()), (1, "nvidia-1"));
@@ -455,7 +460,7 @@ fn a_library_that_does_not_start_says_why() {
         ("init=18", "different versions", "Restart"),
         ("init=999", "does not start", "nvidia-smi"),
         ("gpus=0", "knows of no card", "nvidia-smi -L"),
-        ("lost_after=0", "fell off the bus", "nvidia-smi"),
+        ("lost_once=/", "fell off the bus", "nvidia-smi"),
     ] {
         let missing = Machine::new(settings).missing();
         assert!(missing.why.contains(why), "{settings}: {missing:?}");

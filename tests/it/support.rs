@@ -18,9 +18,9 @@ pub(crate) struct Home {
 impl Home {
     /// A fresh one.
     pub(crate) fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().expect("a temporary folder"),
-        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(folder.path().join("tmp")).expect("a folder");
+        Self { folder }
     }
 
     /// A path in it.
@@ -62,6 +62,7 @@ impl Home {
             .args(args)
             .current_dir(self.folder.path())
             .env("POWERBAND_HOME", self.path("home"))
+            .env("TMPDIR", self.path("tmp"))
             .env("TZ", "UTC")
             .env_remove("ORT_DYLIB_PATH")
             .env_remove("DISPLAY")

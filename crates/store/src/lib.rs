@@ -8,6 +8,7 @@ pub mod library;
 pub mod migrate;
 pub mod own_file;
 pub mod programs;
+pub mod recoverable;
 pub mod ron_keys;
 pub mod roofs_file;
 pub mod session_file;

@@ -44,9 +44,7 @@ fn a_run_is_recovered_at_the_next_start_and_no_worker_is_left() {
     desk.renew_display();
     let again = desk.open();
     again.drawn();
-    desk.keys("ctrl+k");
-    desk.types("recover interrupted runs");
-    desk.keys("Return");
+    again.command("recover interrupted runs");
     let path = again.until("a recovered session", |_| {
         desk.sessions().into_iter().next()
     });

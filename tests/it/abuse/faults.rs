@@ -57,6 +57,7 @@ fn run_with(home: &Home, fault: Fault, args: &[&str]) -> Option<(Run, String)> {
     all.extend(args);
     let output: Output = home
         .command_of(injector()?, &all)
+        .env("TMPDIR", home.path("home"))
         .output()
         .expect("the program starts");
     let said = fs::read_to_string(&count).expect("the number of calls");
@@ -181,11 +182,15 @@ fn a_run_whose_writes_fail_loses_nothing_that_it_could_keep() {
 
 fn check_run(home: &Home, run: &Run, what: &str) {
     let whole = "a session that is whole";
+    let aside = files(&home.path("home")).into_iter();
+    let aside = aside.filter(|path| path.to_string_lossy().contains("/powerband-unsaved-"));
+    let aside = aside.flat_map(|folder| files(&folder));
     let sessions: Vec<Session> = files(&home.path("home/sessions"))
-        .iter()
+        .into_iter()
+        .chain(aside)
         .filter(|path| path.extension().is_some_and(|end| end == "ron"))
         .filter(|path| !path.ends_with("old.ron"))
-        .map(|path| session_file::read(path).expect(whole).session)
+        .map(|path| session_file::read(&path).expect(whole).session)
         .collect();
     let document = run.json();
     let printed = document["cases"].as_array().expect("cases").iter();

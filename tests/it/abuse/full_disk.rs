@@ -15,7 +15,8 @@ use crate::support::{Home, Mount, Run, component, files};
 fn bench(home: &Home, rest: &[&str]) -> Run {
     let args = ["bench", "good.onnx", "--setup", "fake", "--batch", "1..64"];
     let preset = ["--preset", "quick", "--rounds", "2", "--json"];
-    home.run(&[&args[..], &preset, rest].concat())
+    let args = [&args[..], &preset, rest].concat();
+    home.run_with(&args, &[("TMPDIR", &home.path("home"))])
 }
 
 /// A home whose folder is a file system of so many KiB.
@@ -58,6 +59,31 @@ fn a_run_on_a_full_disk_is_printed_and_says_what_is_kept() {
             assert_eq!(shown.status, Some(2), "{kib}: {shown:#?}");
         }
     }
+}
+
+#[test]
+fn a_session_that_has_no_room_waits_in_the_temporary_folder() {
+    let Some((_mounted, home)) = small_home(16) else {
+        return;
+    };
+    let args = ["bench", "good.onnx", "--setup", "fake", "--batch", "1..64"];
+    let rest = ["--preset", "quick", "--rounds", "2"];
+    let run = home.run(&[&args[..], &rest].concat());
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    for word in ["No space left on device", "powerband recover", "Saved to"] {
+        assert!(run.err.contains(word), "no {word}: {}", run.err);
+    }
+    let list = home.run(&["recover", "--list"]);
+    assert!(list.out.contains("/powerband-unsaved-"), "{list:#?}");
+    let recovered = home.run(&["recover", "--out", "a.ron"]);
+    assert_eq!(recovered.status, Some(0), "{recovered:#?}");
+    let shown = home.run(&["show", "a.ron", "--json"]);
+    assert_eq!(n_rounds(&shown), 14, "{shown:#?}");
+    let nothing = home.run(&["recover", "--list"]);
+    assert!(
+        nothing.out.contains("No run was interrupted"),
+        "{nothing:#?}"
+    );
 }
 
 #[test]

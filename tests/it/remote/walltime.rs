@@ -1,5 +1,6 @@
 //! What a scheduler ends: the time that a node was given for, another job that takes it, and a wait in its queue.
 
+use std::fs::{self, File};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -47,7 +48,7 @@ pub(super) fn until_measured(home: &Home, rounds: usize) {
         let journals = home.journals();
         let texts = journals
             .iter()
-            .filter_map(|path| std::fs::read_to_string(path).ok());
+            .filter_map(|path| fs::read_to_string(path).ok());
         let text: String = texts.collect();
         if text.matches("\"RoundFinished\"").count() >= rounds {
             return;
@@ -167,18 +168,30 @@ fn a_run_that_waits_says_why_and_its_request_is_taken_back_however_it_ends() {
     running_job(&cluster);
     let setup = slow("high", "");
     let pending = ["-h", "-t", "PENDING", "-o", "%i"];
+    let said = home.path("said.txt");
     for signal in ["INT", "KILL"] {
-        let child = begin(&cluster, &home, &bench("2", [&*setup]));
+        let mut command = cluster.command(&home, &bench("2", [&*setup]));
+        command.stdout(Stdio::piped());
+        command.stderr(File::create(&said).expect("a file"));
+        let child = command.spawn().expect("the program starts");
         let job = until(&cluster, "squeue", &pending, |said| !said.trim().is_empty());
-        std::thread::sleep(Duration::from_secs(5));
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let why = ["Resources (no node is free)", "position 1 of 1"];
+        loop {
+            let said = fs::read_to_string(&said).expect("a text");
+            if why.iter().all(|word| said.contains(word)) {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{said}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
         Cluster::kill(child.id(), signal);
         let run = ended(child);
         until(&cluster, "squeue", &pending, |said| !said.contains(&job));
         if signal == "INT" {
             let case = run.json()["cases"][0].clone();
             assert_eq!(case["outcome"], "queued", "{run:#?}");
-            for word in ["Resources (no node is free)", "position 1 of 1"] {
-                assert!(run.err.contains(word), "no {word}: {run:#?}");
+            for word in why {
                 assert!(case["reason"].to_string().contains(word), "{case:#}");
             }
         }

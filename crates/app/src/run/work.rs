@@ -23,7 +23,7 @@ use powerband_measure::runner::record::{self, Target};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
 use powerband_store::library::{self, Stamp};
-use powerband_store::{journal, session_file};
+use powerband_store::{recoverable, session_file};
 
 /// Prepares, measures and saves.
 pub(crate) fn run(place: &Installation, request: &RunRequest, control: &Control, outlet: &Outlet) {
@@ -170,7 +170,7 @@ fn findings_after(
 
 /// Journals of interrupted runs, and a description of each.
 pub(crate) fn look_for_journals(paths: &Paths, outlet: &Outlet) {
-    let abandoned = journal::abandoned(&library::journals(paths));
+    let abandoned = recoverable::all(paths);
     if !abandoned.is_empty() {
         let words = abandoned.iter().map(|path| interrupted_words(path));
         outlet.send(Message::Session(SessionMessage::Abandoned(words.collect())));
@@ -179,7 +179,7 @@ pub(crate) fn look_for_journals(paths: &Paths, outlet: &Outlet) {
 
 /// Which run was cut off, and how much of it there is.
 fn interrupted_words(path: &Path) -> String {
-    let Ok(session) = journal::recover(path) else {
+    let Ok(session) = recoverable::session(path) else {
         let name = path.file_name().unwrap_or(path.as_os_str());
         return format!("{}, which cannot be read", name.display());
     };
@@ -198,8 +198,8 @@ fn interrupted_words(path: &Path) -> String {
 
 /// Saves what is in those journals and removes them.
 pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
-    for path in journal::abandoned(&library::journals(paths)) {
-        let saved = journal::recover(&path)
+    for path in recoverable::all(paths) {
+        let saved = recoverable::session(&path)
             .map_err(|error| error.to_string())
             .and_then(|session| {
                 let target = library::new_path(paths, &session.name, &session.created)
@@ -210,7 +210,7 @@ pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
         match saved {
             Ok((name, target)) => {
                 outlet.send(Message::Session(SessionMessage::Recovered(name, target)));
-                if let Err(error) = std::fs::remove_file(&path) {
+                if let Err(error) = recoverable::remove(&path) {
                     let path = path.display();
                     outlet.send(Message::Failed(format!(
                         "The run is saved, and its journal {path} could not be removed: {error}"

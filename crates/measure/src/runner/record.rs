@@ -15,7 +15,7 @@ use powerband_core::domain::session::Session;
 use powerband_store::journal::{Extent, Journal};
 use powerband_store::library::Stamp;
 use powerband_store::session_file::WriteError;
-use powerband_store::{library, session_file, trace_file};
+use powerband_store::{library, recoverable, session_file, trace_file};
 
 /// Where the session goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Recorded {
     pub session: Session,
     /// The session's file; or why there is none, and where its journal is.
     pub saved: Result<PathBuf, String>,
-    /// Why the session is not where it was wanted, but in the library.
+    /// Why the session is not where it was wanted, but in the library or in the temporary folder.
     pub diverted: Option<String>,
     /// What else went wrong without doing harm, a sentence each.
     pub notes: Vec<String>,
@@ -130,7 +130,7 @@ pub fn record(
     Recorder::begin(&request.beginning, paths).run(request, paths, target, control, observer)
 }
 
-/// Writes the session where it was asked for; failing that, into the library.
+/// Writes the session where it was asked for; failing that, into the library; failing that, into the temporary folder.
 fn save(
     session: &mut Session,
     paths: &Paths,
@@ -167,9 +167,16 @@ fn save(
         write_with_traces(session, &path).map_err(|error| error.to_string())?;
         Ok(path)
     });
-    saved.map_err(|reason| match diverted.take() {
-        Some(before) => format!("{before}; {reason}"),
-        None => reason,
+    saved.or_else(|reason| {
+        let reason = match diverted.take() {
+            Some(before) => format!("{before}; {reason}"),
+            None => reason,
+        };
+        let kept = recoverable::keep_aside(session).map_err(|_no_room_either| reason.clone())?;
+        *diverted = Some(format!(
+            "{reason}; the session waits in the temporary folder, from which powerband recover brings it into the library"
+        ));
+        Ok(kept)
     })
 }
 

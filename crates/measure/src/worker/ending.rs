@@ -56,6 +56,12 @@ impl Ending {
         }
     }
 
+    /// Whether a signal ended it that programs do not send themselves, and not for its memory.
+    pub(crate) fn is_by_someone_else(&self) -> bool {
+        let signals = ["(SIGTERM)", "(SIGKILL)"];
+        self.memory.is_none() && signals.iter().any(|signal| self.how.ends_with(signal))
+    }
+
     /// When and how a worker died, in a sentence without its full stop.
     pub(crate) fn sentence(&self, when: &str) -> String {
         if self.memory.is_some() {
@@ -141,6 +147,9 @@ mod tests {
             ("signal 9 (SIGKILL)", false)
         );
         assert_eq!(killed.stderr, "last words");
+        assert!(!killed.is_by_someone_else(), "for its memory");
+        let ended = ending(&format!("{FAREWELL}signal 15 (SIGTERM)")).guarded();
+        assert!(ended.is_by_someone_else() && !ended.is_lost);
         assert!(killed.memory.is_some() && killed.is_failure);
         let well = ending(&format!("{FAREWELL}{ENDED_WELL}")).guarded();
         assert!(!well.is_failure);

@@ -160,7 +160,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// A lost connection with the reason in the words of what carried it.
+    /// A lost connection with the reason in the words of what carried it; and where a scheduler ended the job, that
+    /// is the cause, whether the connection broke first or the worker's end was still reported.
     pub(super) fn in_words_of_the_way(
         &self,
         setup: usize,
@@ -168,7 +169,9 @@ impl Run<'_, '_> {
         error: WorkerError,
     ) -> WorkerError {
         match (error, self.request.machines.get(&setup)) {
-            (WorkerError::Died(ending), Some(machine)) if ending.is_lost => {
+            (WorkerError::Died(ending), Some(machine))
+                if ending.is_lost || ending.is_by_someone_else() =>
+            {
                 let reached = self.reached.get(&key(machine));
                 let ended = reached.and_then(|reached| {
                     reached
@@ -177,6 +180,9 @@ impl Run<'_, '_> {
                 });
                 if let Some(outcome) = ended {
                     return WorkerError::Ended(outcome);
+                }
+                if !ending.is_lost {
+                    return WorkerError::Died(ending);
                 }
                 let Machine {
                     transport, target, ..
