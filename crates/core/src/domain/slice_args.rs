@@ -18,13 +18,18 @@ const DIGITS: std::ops::RangeInclusive<usize> = 4..=18;
 /// So many slices share one entry of the table that finds them.
 const EVERY: usize = 32;
 /// Most bytes of texts. A file whose every slice has a long text of its own must not fill the memory.
-const MOST_TEXT: usize = 256 << 20;
+pub(super) const MOST_TEXT: usize = 256 << 20;
 
 /// Arguments of a slice on their way in, to be used again for the next slice.
 #[derive(Clone, Debug, Default)]
 pub struct ArgsText(String);
 
 impl ArgsText {
+    /// All of it, which [`pairs`] takes apart.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
     /// Forgets what it has.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -54,6 +59,12 @@ impl ArgsText {
             push_plain(&mut self.0, &value);
         }
     }
+}
+
+/// Keys and values of a text of arguments.
+pub fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = text.split(NEXT);
+    pairs.filter_map(|pair| pair.split_once(VALUE))
 }
 
 /// Signs that stand for something here.
@@ -131,9 +142,7 @@ impl SliceArgs {
 
     /// The arguments of a slice, in the order of the file.
     pub fn get(&self, slice: usize) -> Vec<(String, String)> {
-        let text = self.text(slice);
-        text.split(NEXT)
-            .filter_map(|pair| pair.split_once(VALUE))
+        pairs(&self.text(slice))
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect()
     }

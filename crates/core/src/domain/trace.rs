@@ -3,7 +3,7 @@
 //! Traces have millions of slices, so they are kept in columns and every name once.
 
 pub use super::names::Names;
-use super::slice_args::{ArgsText, SliceArgs};
+use super::slice_args::{ArgsText, MOST_TEXT, SliceArgs};
 
 /// What a slice is. Times of different kinds lie over each other and are never added.
 #[derive(
@@ -64,6 +64,7 @@ impl SliceKind {
     }
 
     /// Whether it occupies a device, or the processor in place of one.
+    #[inline]
     pub fn is_work(self) -> bool {
         matches!(self, Self::Kernel | Self::Copy | Self::Set)
     }
@@ -116,6 +117,9 @@ pub struct Slice {
     pub op: u32,
     /// More of it, such as shapes or a grid, by number; 0 for nothing.
     pub detail: u32,
+    /// Types and sizes of its inputs and outputs, by the number that [`Trace::shapes_number`] gave them; 0 where
+    /// they were not recorded.
+    pub shapes: u32,
 }
 
 impl Slice {
@@ -130,10 +134,12 @@ impl Slice {
             link: 0,
             op: 0,
             detail: 0,
+            shapes: 0,
         }
     }
 
     /// Where it ends.
+    #[inline]
     pub fn end_ns(&self) -> i64 {
         self.start_ns.saturating_add_unsigned(self.duration_ns)
     }
@@ -177,6 +183,9 @@ pub struct Trace {
     link: Vec<u64>,
     op: Vec<u32>,
     detail: Vec<u32>,
+    shapes: Vec<u32>,
+    /// Arguments with types and sizes, each combination once.
+    shape_texts: Names,
     args: SliceArgs,
     spent_ns: u64,
     cut: u64,
@@ -193,6 +202,7 @@ impl Trace {
     }
 
     /// Takes a slice in. Times that no run can have, as damaged files have them, are cut.
+    #[inline]
     pub fn push(&mut self, slice: Slice) {
         let start_ns = slice.start_ns.clamp(-(MOST_NS as i64), MOST_NS as i64);
         let duration_ns = slice.duration_ns.min(MOST_NS - self.spent_ns);
@@ -206,6 +216,7 @@ impl Trace {
         self.link.push(slice.link);
         self.op.push(slice.op);
         self.detail.push(slice.detail);
+        self.shapes.push(slice.shapes);
     }
 
     /// The same with its arguments.
@@ -231,12 +242,31 @@ impl Trace {
         &self.args
     }
 
+    /// The number of arguments with types and sizes; 0 where there are none, or no room for them.
+    pub fn shapes_number(&mut self, args: &str) -> u32 {
+        if self.shape_texts.bytes() > MOST_TEXT {
+            return self.shape_texts.find(args).unwrap_or_default();
+        }
+        self.shape_texts.number(args)
+    }
+
+    /// Arguments with types and sizes, by their number.
+    pub fn shapes(&self, number: u32) -> &str {
+        self.shape_texts.get(number)
+    }
+
+    /// Whether types and sizes of any slice were recorded.
+    pub fn has_shapes(&self) -> bool {
+        !self.shape_texts.is_empty()
+    }
+
     /// How many slices had times that no run can have.
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
     /// How many slices there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
@@ -247,6 +277,7 @@ impl Trace {
     }
 
     /// A slice by its index, which has to be below [`Self::len`].
+    #[inline]
     pub fn slice(&self, index: usize) -> Slice {
         Slice {
             kind: self.kinds[index],
@@ -257,10 +288,12 @@ impl Trace {
             link: self.link[index],
             op: self.op[index],
             detail: self.detail[index],
+            shapes: self.shapes[index],
         }
     }
 
     /// Every slice, in the file's order.
+    #[inline]
     pub fn slices(&self) -> impl ExactSizeIterator<Item = Slice> + '_ {
         (0..self.len()).map(|index| self.slice(index))
     }
@@ -290,6 +323,7 @@ impl Trace {
         let mut later = Self {
             names: self.names.clone(),
             tracks: self.tracks.clone(),
+            shape_texts: self.shape_texts.clone(),
             ..Self::default()
         };
         for (index, slice) in self.slices().enumerate() {
@@ -345,13 +379,16 @@ impl Trace {
         let names = (0..other.names.len() as u32)
             .map(|number| self.names.number(other.names.get(number)))
             .collect();
+        let shapes = (0..other.shape_texts.len() as u32)
+            .map(|number| self.shapes_number(other.shapes(number)))
+            .collect();
         let tracks = other
             .tracks
             .iter()
             .map(|track| self.track(track.clone()))
             .collect();
         let numbers = Renumbered {
-            by_old: Some((names, tracks)),
+            by_old: Some([names, tracks, shapes]),
         };
         let before = self.len();
         for slice in other.slices() {
@@ -367,8 +404,8 @@ impl Trace {
 /// What the names and tracks of a trace became in another one.
 #[derive(Clone, Debug, Default)]
 pub struct Renumbered {
-    /// The new numbers of names and of tracks, by the old ones; nothing where they stayed what they were.
-    by_old: Option<(Vec<u32>, Vec<u32>)>,
+    /// The new numbers of names, of tracks and of shapes, by the old ones; nothing where they stayed what they were.
+    by_old: Option<[Vec<u32>; 3]>,
 }
 
 impl Renumbered {
@@ -379,6 +416,7 @@ impl Renumbered {
             op: self.name(slice.op),
             detail: self.name(slice.detail),
             track: self.track(slice.track),
+            shapes: self.new_number(2, slice.shapes),
             ..slice
         }
     }
@@ -392,14 +430,19 @@ impl Renumbered {
     }
 
     fn name(&self, old: u32) -> u32 {
-        self.by_old.as_ref().map_or(old, |(names, _)| {
-            names.get(old as usize).copied().unwrap_or_default()
-        })
+        self.new_number(0, old)
     }
 
     fn track(&self, old: u32) -> u32 {
-        self.by_old.as_ref().map_or(old, |(_, tracks)| {
-            tracks.get(old as usize).copied().unwrap_or_default()
+        self.new_number(1, old)
+    }
+
+    fn new_number(&self, of_what: usize, old: u32) -> u32 {
+        self.by_old.as_ref().map_or(old, |lists| {
+            lists[of_what]
+                .get(old as usize)
+                .copied()
+                .unwrap_or_default()
         })
     }
 }

@@ -12,7 +12,7 @@ pub mod torch;
 use crate::domain::work::{Numbers, Work};
 
 /// What a tensor consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Element {
     /// Bits of one.
     pub bits: u64,

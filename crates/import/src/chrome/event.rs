@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
+use crate::records::node_work;
 use powerband_core::domain::slice_args::ArgsText;
 
 /// A value as it stands in the file.
@@ -142,6 +143,8 @@ pub(super) struct Args<'a> {
     pub detail: Value<'a>,
     pub hlo_op: Value<'a>,
     pub tf_op: Value<'a>,
+    /// Whether the sizes or types of what went in and came out are among them.
+    pub has_shapes: bool,
     /// All of them, as they stand in the file.
     whole: &'a [u8],
 }
@@ -199,16 +202,20 @@ impl<'a> Args<'a> {
                 b"tf_op" => args.tf_op = value,
                 _ => {}
             }
+            args.has_shapes |= node_work::is_input(key);
             Ok(())
         })?;
         args.whole = cursor.bytes.get(begin..cursor.at).unwrap_or_default();
         Ok(args)
     }
 
-    /// Writes all of them as people read them. What has no value is left out.
-    pub(super) fn write(&self, text: &mut ArgsText) {
+    /// Writes those with wanted keys as people read them. What has no value is left out.
+    pub(super) fn write(&self, text: &mut ArgsText, is_wanted: impl Fn(&[u8]) -> bool) {
         text.clear();
         self.each(|key, value| {
+            if !is_wanted(key) {
+                return;
+            }
             let key = String::from_utf8_lossy(key);
             match value {
                 Value::Missing | Value::Bare(b"null") | Value::Nested(b"[]" | b"{}") => {}

@@ -6,6 +6,7 @@ use super::event::{Event, Value};
 use super::ranges::{self, Ranges};
 use super::unknown::Unknown;
 use super::{Dialect, rpd, xla};
+use crate::records::node_work;
 use powerband_core::domain::examination::only_starts_nodes;
 use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
@@ -52,6 +53,8 @@ pub(super) struct EventConverter {
     pub negative: u64,
     /// Arguments of the event that is taken in.
     args: ArgsText,
+    /// Those of them that its work follows from.
+    shapes: ArgsText,
     places: Names,
     tracks: FxHashMap<(u32, u32, Option<u32>), u32>,
 }
@@ -73,6 +76,7 @@ impl EventConverter {
             timeless: 0,
             negative: 0,
             args: ArgsText::default(),
+            shapes: ArgsText::default(),
             places: Names::default(),
             tracks: FxHashMap::default(),
         }
@@ -88,7 +92,7 @@ impl EventConverter {
             self.broken += 1;
             return;
         };
-        event.args.write(&mut self.args);
+        event.args.write(&mut self.args, |_| true);
         match event.phase {
             b'X' => self.slice(&event),
             b'B' | b'E' => self.edge(&event),
@@ -128,8 +132,10 @@ impl EventConverter {
         if kind == SliceKind::Other && self.dialect == Dialect::PyTorch {
             self.unknown.take(event.category, duration.max(0) as u64);
         }
+        let shapes = self.shapes(event);
         let slice = Slice {
             link: event.args.correlation.whole().unwrap_or_default(),
+            shapes,
             ..Slice::new(
                 kind,
                 self.name(event.name),
@@ -206,6 +212,7 @@ impl EventConverter {
         let slice = Slice {
             op: self.name(event.args.op_name),
             detail: self.name(event.args.input_shapes),
+            shapes: self.shapes(event),
             ..Slice::new(
                 kind,
                 self.trace
@@ -242,9 +249,13 @@ impl EventConverter {
         let (kind, on_device) = self.kind(event);
         let name = self.name(event.name);
         let track = self.track(event.process, event.thread, on_device);
+        let shapes = self.shapes(event);
         self.edges.push(Edge {
             begins: event.phase == b'B',
-            slice: Slice::new(kind, name, track, start_ns, 0),
+            slice: Slice {
+                shapes,
+                ..Slice::new(kind, name, track, start_ns, 0)
+            },
             args: self.args.clone(),
         });
     }
@@ -329,6 +340,15 @@ impl EventConverter {
                 _ => (SliceKind::Other, false),
             }
         }
+    }
+
+    /// The number of the arguments that its work follows from.
+    fn shapes(&mut self, event: &Event<'_>) -> u32 {
+        if !event.args.has_shapes {
+            return 0;
+        }
+        event.args.write(&mut self.shapes, node_work::is_input);
+        self.trace.shapes_number(self.shapes.text())
     }
 
     fn name(&mut self, name: Value<'_>) -> u32 {

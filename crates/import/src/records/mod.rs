@@ -4,7 +4,7 @@ mod args_plan;
 pub mod clamp_implausible;
 mod device_time;
 pub mod nesting;
-mod node_work;
+pub(crate) mod node_work;
 pub mod reported_stats;
 pub mod slice_buffer;
 pub mod summary;

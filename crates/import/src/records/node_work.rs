@@ -12,11 +12,28 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::nesting;
+use powerband_core::domain::slice_args;
 use powerband_core::domain::trace::{SliceKind, Trace};
 use powerband_core::domain::work::{Numbers, Work};
 use powerband_core::work::operators::{self, Node, Unknown};
 use powerband_core::work::torch::{self, Call};
 use powerband_core::work::{Element, Operand, bytes};
+
+/// Arguments that work follows from.
+const INPUTS: [&str; 6] = [
+    "bytes",
+    "input dims",
+    "input type",
+    "concrete inputs",
+    "input_type_shape",
+    "output_type_shape",
+];
+
+/// Whether work follows from an argument of that name.
+pub(crate) fn is_input(key: &[u8]) -> bool {
+    let mut known = INPUTS.iter();
+    known.any(|known| key.eq_ignore_ascii_case(known.as_bytes()))
+}
 
 /// The work of slices, by their index.
 pub(crate) type SliceWork = FxHashMap<u32, Work>;
@@ -24,6 +41,7 @@ pub(crate) type SliceWork = FxHashMap<u32, Work>;
 /// What is known of the work of a trace's slices, by the importer that read it.
 pub(crate) fn of_trace(trace: &Trace, format: &str) -> SliceWork {
     match format {
+        _ if !trace.has_shapes() => SliceWork::default(),
         "onnxruntime" => of_nodes(trace),
         "pytorch" => Launched::new(trace).work(),
         _ => SliceWork::default(),
@@ -31,39 +49,32 @@ pub(crate) fn of_trace(trace: &Trace, format: &str) -> SliceWork {
 }
 
 /// The argument of that name.
-fn argument<'a>(arguments: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    let mut known = arguments.iter();
+fn argument<'a>(arguments: &'a str, name: &str) -> Option<&'a str> {
+    let mut known = slice_args::pairs(arguments);
     let found = known.find(|(key, _)| key.eq_ignore_ascii_case(name));
-    found.map(|(_, value)| value.as_str())
+    found.map(|(_, value)| value)
 }
 
 /// Nodes of ONNX Runtime.
 fn of_nodes(trace: &Trace) -> SliceWork {
-    let mut known: FxHashMap<(u32, String, String), Option<Work>> = FxHashMap::default();
+    let mut known: FxHashMap<(u32, u32), Option<Work>> = FxHashMap::default();
     let mut found = SliceWork::default();
     for (index, slice) in trace.slices().enumerate() {
         if slice.kind != SliceKind::Kernel || slice.op == 0 {
             continue;
         }
-        let arguments = trace.args().get(index);
-        let shapes = |name| argument(&arguments, name).unwrap_or_default().to_owned();
-        let key = (
-            slice.op,
-            shapes("input_type_shape"),
-            shapes("output_type_shape"),
-        );
-        let work = *known
-            .entry(key)
-            .or_insert_with_key(|(op, inputs, outputs)| {
-                let (inputs, outputs) = (typed_shapes(inputs)?, typed_shapes(outputs)?);
-                let node = Node {
-                    op: trace.names.get(*op),
-                    attributes: &Unknown,
-                    inputs: &inputs,
-                    outputs: &outputs,
-                };
-                Some(operators::cost(&node)?.work())
-            });
+        let key = (slice.op, slice.shapes);
+        let work = *known.entry(key).or_insert_with(|| {
+            let shapes = trace.shapes(slice.shapes);
+            let tensors = |name| typed_shapes(argument(shapes, name).unwrap_or_default());
+            let node = Node {
+                op: trace.names.get(slice.op),
+                attributes: &Unknown,
+                inputs: &tensors("input_type_shape")?,
+                outputs: &tensors("output_type_shape")?,
+            };
+            Some(operators::cost(&node)?.work())
+        });
         if let Some(work) = work {
             found.insert(index as u32, work);
         }
@@ -127,7 +138,7 @@ struct Recorded {
 
 impl Recorded {
     /// From its arguments; `element` is what its tensors consist of where no types were recorded.
-    fn new(arguments: &[(String, String)], element: Option<Element>) -> Option<Self> {
+    fn new(arguments: &str, element: Option<Element>) -> Option<Self> {
         let dims = argument(arguments, "Input Dims")?;
         // A single tensor of three dimensions is written as people read sizes.
         let dims = if dims.contains('×') {
@@ -208,6 +219,10 @@ struct Launched<'a> {
     calls: FxHashMap<u64, u32>,
     /// What convolutions made, by the shapes that their ways back recorded.
     made: Made,
+    /// The cost of operators by their name, their shapes and what their tensors consist of: most recur.
+    costs: FxHashMap<(u32, u32, Option<Element>), Option<Work>>,
+    /// What kernels compute with, by their name.
+    elements: FxHashMap<u32, Option<Element>>,
 }
 
 impl<'a> Launched<'a> {
@@ -227,6 +242,8 @@ impl<'a> Launched<'a> {
             outer,
             calls,
             made: Made::default(),
+            costs: FxHashMap::default(),
+            elements: FxHashMap::default(),
         };
         launched.made = launched.made_by_convolutions();
         launched
@@ -235,12 +252,16 @@ impl<'a> Launched<'a> {
     /// Results of convolutions, where all ways back with the same input and weights had the same.
     fn made_by_convolutions(&self) -> Made {
         let mut made = Made::default();
-        for (index, slice) in self.trace.slices().enumerate() {
+        let mut seen: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for slice in self.trace.slices() {
+            let is_new = slice.kind == SliceKind::Operator
+                && slice.shapes != 0
+                && seen.insert((slice.name, slice.shapes));
             let name = plain(self.trace.names.get(slice.name));
-            if slice.kind != SliceKind::Operator || !name.ends_with("convolution_backward") {
+            if !is_new || !name.ends_with("convolution_backward") {
                 continue;
             }
-            let recorded = Recorded::new(&self.trace.args().get(index), Some(Element::F32));
+            let recorded = Recorded::new(self.trace.shapes(slice.shapes), Some(Element::F32));
             let Some(recorded) = recorded else {
                 continue;
             };
@@ -257,8 +278,12 @@ impl<'a> Launched<'a> {
     }
 
     /// The cost of an operator by what was recorded of it.
-    fn cost(&self, index: u32, element: Option<Element>) -> Option<Work> {
+    fn cost(&mut self, index: u32, element: Option<Element>) -> Option<Work> {
         let slice = self.trace.slice(index as usize);
+        let key = (slice.name, slice.shapes, element);
+        if let Some(known) = self.costs.get(&key) {
+            return *known;
+        }
         let name = plain(self.trace.names.get(slice.name));
         if torch::is_half_of_backward(name) {
             // The operator around it recorded the shapes of both halves.
@@ -268,7 +293,13 @@ impl<'a> Launched<'a> {
             let is_whole = around.ends_with("convolution_backward");
             return is_whole.then(|| self.cost(*self.outer.get(&index)?, element))?;
         }
-        let recorded = Recorded::new(&self.trace.args().get(index as usize), element)?;
+        let work = self.cost_of_shapes(name, slice.shapes, element);
+        self.costs.insert(key, work);
+        work
+    }
+
+    fn cost_of_shapes(&self, name: &str, shapes: u32, element: Option<Element>) -> Option<Work> {
+        let recorded = Recorded::new(self.trace.shapes(shapes), element)?;
         let sizes = |place: usize| {
             let operand = recorded.inputs.get(place).and_then(Option::as_ref);
             operand.map(|operand| operand.dims.clone())
@@ -280,7 +311,7 @@ impl<'a> Launched<'a> {
     }
 
     /// The innermost operator around a call whose cost is known.
-    fn operator(&self, call: u32, element: Option<Element>) -> Option<(u32, Work)> {
+    fn operator(&mut self, call: u32, element: Option<Element>) -> Option<(u32, Work)> {
         let mut at = call;
         while let Some(&around) = self.outer.get(&at) {
             at = around;
@@ -293,12 +324,13 @@ impl<'a> Launched<'a> {
         None
     }
 
-    fn work(&self) -> SliceWork {
+    fn work(mut self) -> SliceWork {
         let mut found = SliceWork::default();
         // Kernels of each operator.
         let mut kernels: BTreeMap<u32, Vec<(u32, Work)>> = BTreeMap::new();
         let mut has_kernels = false;
-        for (index, slice) in self.trace.slices().enumerate() {
+        let trace = self.trace;
+        for (index, slice) in trace.slices().enumerate() {
             if !slice.kind.is_work() {
                 continue;
             }
@@ -311,7 +343,8 @@ impl<'a> Launched<'a> {
             let Some(&call) = self.calls.get(&slice.link) else {
                 continue;
             };
-            let element = element_of(self.trace.names.get(slice.name));
+            let element = self.elements.entry(slice.name);
+            let element = *element.or_insert_with(|| element_of(trace.names.get(slice.name)));
             if let Some((operator, work)) = self.operator(call, element) {
                 kernels.entry(operator).or_default().push((index, work));
             }
@@ -347,8 +380,7 @@ impl<'a> Launched<'a> {
         if slice.kind == SliceKind::Kernel {
             return None;
         }
-        let arguments = self.trace.args().get(index as usize);
-        let moved: u64 = argument(&arguments, "bytes")?
+        let moved: u64 = argument(self.trace.shapes(slice.shapes), "bytes")?
             .replace([',', ' '], "")
             .parse()
             .ok()?;
@@ -364,8 +396,9 @@ impl<'a> Launched<'a> {
     }
 
     /// Operators on the host, where nothing was launched.
-    fn on_host(&self, found: &mut SliceWork) {
-        let operators = self.trace.slices().enumerate();
+    fn on_host(&mut self, found: &mut SliceWork) {
+        let trace = self.trace;
+        let operators = trace.slices().enumerate();
         let operators = operators.filter(|(_, slice)| slice.kind == SliceKind::Operator);
         let known: BTreeMap<u32, Work> = operators
             .filter_map(|(index, _)| Some((index as u32, self.cost(index as u32, None)?)))
@@ -403,9 +436,10 @@ mod tests {
         assert_eq!(typed_shapes("[{string: [1]}]"), None);
         assert_eq!(parts("[[4, 3], [], [2, 2]]"), ["[4, 3]", "[]", "[2, 2]"]);
         assert_eq!(parts("[]"), [""; 0]);
-        let arguments = [("Input Dims", "4×197×768"), ("Input type", "[float]")];
-        let arguments = arguments.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let recorded = Recorded::new(&arguments, None).unwrap();
+        let mut arguments = slice_args::ArgsText::default();
+        arguments.add("Input Dims", "4×197×768");
+        arguments.add("Input type", "[float]");
+        let recorded = Recorded::new(arguments.text(), None).unwrap();
         assert_eq!(recorded.inputs[0].as_ref().unwrap().dims, [4, 197, 768]);
     }
 

@@ -202,6 +202,7 @@ impl SliceBuffer {
             link: raw.link,
             op: 0,
             detail: self.details.number(raw.detail),
+            shapes: 0,
         });
         true
     }
