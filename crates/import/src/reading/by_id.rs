@@ -45,10 +45,18 @@ impl<T> ById<T> {
         Self { rows }
     }
 
+    /// The same; of two with the same number the last one counts.
+    pub(crate) fn of_last(mut rows: Vec<(i64, T)>) -> Self {
+        rows.reverse();
+        let mut last = Self::new(rows);
+        last.rows.dedup_by_key(|row| row.0);
+        last
+    }
+
     /// The value with a number.
     pub(crate) fn get(&self, id: i64) -> Option<&T> {
         let first = self.rows.first()?.0;
-        let guess = usize::try_from(id.checked_sub(first)?).ok()?;
+        let guess = id.wrapping_sub(first) as usize;
         if let Some((found, value)) = self.rows.get(guess)
             && *found == id
         {
@@ -89,5 +97,15 @@ mod tests {
             found,
             [Some(&'a'), Some(&'b'), None, Some(&'c'), Some(&'d'), None]
         );
+    }
+
+    #[test]
+    fn of_two_with_the_same_number_the_first_or_the_last_counts() {
+        let rows = vec![(-5, 'a'), (3, 'b'), (i64::MAX, 'c'), (3, 'd'), (-5, 'e')];
+        let (first, last) = (ById::new(rows.clone()), ById::of_last(rows));
+        let all = |rows: &ById<char>| [-5, 3, i64::MAX].map(|id| rows.get(id).copied());
+        assert_eq!(all(&first), [Some('a'), Some('b'), Some('c')]);
+        assert_eq!(all(&last), [Some('e'), Some('d'), Some('c')]);
+        assert_eq!((first.get(4), last.len()), (None, 3));
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use crate::reading::by_id::ById;
 use powerband_core::domain::profile::{DeviceTime, Launches, NotComputing};
 use powerband_core::domain::trace::{SliceKind, Trace};
 
@@ -11,7 +12,7 @@ use powerband_core::domain::trace::{SliceKind, Trace};
 const GAPS: usize = 10;
 
 /// Calls that launch something: when each began and how long it took, by what links it to that.
-pub(crate) type Calls = FxHashMap<u64, (i64, u64)>;
+pub(crate) type Calls = ById<(i64, u64)>;
 
 /// What names of kernels have that exchange data between devices: those of NCCL, RCCL, oneCCL and MSCCL.
 const COMMUNICATION: [&str; 4] = ["nccl", "rccl", "oneccl", "msccl"];
@@ -70,7 +71,7 @@ pub(crate) fn devices(trace: &Trace, calls: &Calls) -> Vec<DeviceTime> {
                 spans.kernels.push(span);
             }
         }
-        if let Some((called, _)) = calls.get(&slice.link).filter(|_| slice.link != 0) {
+        if let Some((called, _)) = calls.get(slice.link as i64).filter(|_| slice.link != 0) {
             spans.launched.push((slice.start_ns, *called));
         }
     }
@@ -116,8 +117,12 @@ impl Spans<'_> {
             };
             *cause += length;
         }
-        gaps.sort_by_key(|(at, length)| (Reverse(*length), *at));
-        gaps.truncate(GAPS);
+        let rank = |(at, length): &(u64, u64)| (Reverse(*length), *at);
+        if gaps.len() > GAPS {
+            gaps.select_nth_unstable_by_key(GAPS, rank);
+            gaps.truncate(GAPS);
+        }
+        gaps.sort_by_key(rank);
         let ends = all.first().zip(all.last());
         DeviceTime {
             device: self.device.to_owned(),
@@ -147,11 +152,10 @@ fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
 
 /// Every call that launches something.
 pub(crate) fn calls(trace: &Trace) -> Calls {
-    trace
-        .slices()
-        .filter(|slice| slice.kind == SliceKind::Call && slice.link != 0)
-        .map(|slice| (slice.link, (slice.start_ns, slice.duration_ns)))
-        .collect()
+    let calls = trace.slices();
+    let calls = calls.filter(|slice| slice.kind == SliceKind::Call && slice.link != 0);
+    let calls = calls.map(|slice| (slice.link as i64, (slice.start_ns, slice.duration_ns)));
+    ById::of_last(calls.collect())
 }
 
 /// Launches with what they launched.
@@ -159,17 +163,16 @@ pub(crate) fn launches(trace: &Trace, calls: &Calls) -> Option<Launches> {
     if calls.is_empty() {
         return None;
     }
-    let mut first_starts: FxHashMap<u64, i64> = FxHashMap::default();
-    for slice in trace.slices() {
-        if slice.kind == SliceKind::Kernel && slice.link != 0 && calls.contains_key(&slice.link) {
-            let start = first_starts.entry(slice.link).or_insert(slice.start_ns);
-            *start = slice.start_ns.min(*start);
-        }
-    }
-    let launched: Vec<(u64, u64)> = first_starts
+    let kernels = trace.slices();
+    let kernels = kernels.filter(|slice| slice.kind == SliceKind::Kernel && slice.link != 0);
+    let mut starts: Vec<(u64, i64)> = kernels.map(|slice| (slice.link, slice.start_ns)).collect();
+    // The first kernel of each call.
+    starts.sort_unstable();
+    starts.dedup_by_key(|(link, _)| *link);
+    let launched: Vec<(u64, u64)> = starts
         .into_iter()
         .filter_map(|(link, start)| {
-            let (called, duration) = calls.get(&link)?;
+            let (called, duration) = calls.get(link as i64)?;
             Some((start.saturating_sub(*called).max(0) as u64, *duration))
         })
         .collect();

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::reading::by_id::ById;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 
 /// Indices of some slices, thread by thread, sorted by start, then the longer first.
@@ -84,6 +85,9 @@ pub(crate) fn name_memory(trace: &mut Trace) {
             waiting.push((track, event.at_ns, index as u32));
         }
     }
+    if waiting.is_empty() {
+        return;
+    }
     waiting.sort_unstable();
     let order = in_order(trace, |slice| slice.kind == SliceKind::Operator);
     let mut open: Vec<Slice> = Vec::new();
@@ -121,7 +125,7 @@ pub(crate) fn name_ops(trace: &mut Trace) {
     if !has_links {
         return;
     }
-    let mut ops: FxHashMap<u64, u32> = FxHashMap::default();
+    let mut ops: Vec<(i64, u32)> = Vec::new();
     let order = in_order(trace, |slice| {
         matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
     });
@@ -133,15 +137,16 @@ pub(crate) fn name_ops(trace: &mut Trace) {
         {
             let outer = trace.slice(outer as usize);
             if outer.kind == SliceKind::Operator {
-                ops.insert(slice.link, outer.name);
+                ops.push((slice.link as i64, outer.name));
             }
         }
     });
+    let ops = ById::of_last(ops);
     for index in 0..trace.len() {
         let slice = trace.slice(index);
         if launched(slice.kind)
             && slice.op == 0
-            && let Some(&op) = ops.get(&slice.link)
+            && let Some(&op) = ops.get(slice.link as i64)
         {
             trace.set_op(index, op);
         }

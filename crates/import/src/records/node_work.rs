@@ -12,12 +12,16 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::nesting;
+use crate::reading::by_id::ById;
 use powerband_core::domain::slice_args;
 use powerband_core::domain::trace::{SliceKind, Trace};
 use powerband_core::domain::work::{Numbers, Work};
 use powerband_core::work::operators::{self, Node, Unknown};
 use powerband_core::work::torch::{self, Call};
 use powerband_core::work::{Element, Operand, bytes};
+
+/// Stands for no slice.
+const NONE: u32 = u32::MAX;
 
 /// Arguments that work follows from.
 const INPUTS: [&str; 6] = [
@@ -31,8 +35,11 @@ const INPUTS: [&str; 6] = [
 
 /// Whether work follows from an argument of that name.
 pub(crate) fn is_input(key: &[u8]) -> bool {
-    let mut known = INPUTS.iter();
-    known.any(|known| key.eq_ignore_ascii_case(known.as_bytes()))
+    // Most keys are of no such length.
+    matches!(key.len(), 5 | 10 | 15..=17)
+        && INPUTS
+            .iter()
+            .any(|known| key.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// The work of slices, by their index.
@@ -213,10 +220,10 @@ type Made = FxHashMap<(Vec<usize>, Vec<usize>), Option<Vec<usize>>>;
 /// Operators of PyTorch, and what they launched.
 struct Launched<'a> {
     trace: &'a Trace,
-    /// The slice around each operator and call.
-    outer: FxHashMap<u32, u32>,
+    /// The slice around each operator and call, by its index; [`NONE`] around all others.
+    outer: Vec<u32>,
     /// Calls by what they share with what they launched.
-    calls: FxHashMap<u64, u32>,
+    calls: ById<u32>,
     /// What convolutions made, by the shapes that their ways back recorded.
     made: Made,
     /// The cost of operators by their name, their shapes and what their tensors consist of: most recur.
@@ -227,20 +234,18 @@ struct Launched<'a> {
 
 impl<'a> Launched<'a> {
     fn new(trace: &'a Trace) -> Self {
-        let (mut outer, mut calls) = (FxHashMap::default(), FxHashMap::default());
+        let (mut outer, mut calls) = (vec![NONE; trace.len()], Vec::new());
         nesting::each_nested(trace, |index, around| {
-            if let Some(around) = around {
-                outer.insert(index, around);
-            }
+            outer[index as usize] = around.unwrap_or(NONE);
             let slice = trace.slice(index as usize);
             if slice.kind == SliceKind::Call && slice.link != 0 {
-                calls.insert(slice.link, index);
+                calls.push((slice.link as i64, index));
             }
         });
         let mut launched = Self {
             trace,
             outer,
-            calls,
+            calls: ById::of_last(calls),
             made: Made::default(),
             costs: FxHashMap::default(),
             elements: FxHashMap::default(),
@@ -277,6 +282,12 @@ impl<'a> Launched<'a> {
         made
     }
 
+    /// The slice around an operator or a call.
+    fn around(&self, index: u32) -> Option<u32> {
+        let around = self.outer.get(index as usize).copied();
+        around.filter(|around| *around != NONE)
+    }
+
     /// The cost of an operator by what was recorded of it.
     fn cost(&mut self, index: u32, element: Option<Element>) -> Option<Work> {
         let slice = self.trace.slice(index as usize);
@@ -287,11 +298,11 @@ impl<'a> Launched<'a> {
         let name = plain(self.trace.names.get(slice.name));
         if torch::is_half_of_backward(name) {
             // The operator around it recorded the shapes of both halves.
-            let around = *self.outer.get(&index)?;
-            let around = self.trace.slice(around as usize).name;
-            let around = plain(self.trace.names.get(around));
-            let is_whole = around.ends_with("convolution_backward");
-            return is_whole.then(|| self.cost(*self.outer.get(&index)?, element))?;
+            let around = self.around(index)?;
+            let name_around = self.trace.slice(around as usize).name;
+            let name_around = plain(self.trace.names.get(name_around));
+            let is_whole = name_around.ends_with("convolution_backward");
+            return is_whole.then(|| self.cost(around, element))?;
         }
         let work = self.cost_of_shapes(name, slice.shapes, element);
         self.costs.insert(key, work);
@@ -313,7 +324,7 @@ impl<'a> Launched<'a> {
     /// The innermost operator around a call whose cost is known.
     fn operator(&mut self, call: u32, element: Option<Element>) -> Option<(u32, Work)> {
         let mut at = call;
-        while let Some(&around) = self.outer.get(&at) {
+        while let Some(around) = self.around(at) {
             at = around;
             if self.trace.slice(at as usize).kind == SliceKind::Operator
                 && let Some(work) = self.cost(at, element)
@@ -340,7 +351,7 @@ impl<'a> Launched<'a> {
                 found.insert(index, work);
                 continue;
             }
-            let Some(&call) = self.calls.get(&slice.link) else {
+            let Some(&call) = self.calls.get(slice.link as i64) else {
                 continue;
             };
             let element = self.elements.entry(slice.name);
@@ -406,7 +417,7 @@ impl<'a> Launched<'a> {
         let mut around: FxHashSet<u32> = FxHashSet::default();
         for &index in known.keys() {
             let mut at = index;
-            while let Some(&outer) = self.outer.get(&at) {
+            while let Some(outer) = self.around(at) {
                 // What is around this one was gone through already.
                 if !around.insert(outer) {
                     break;

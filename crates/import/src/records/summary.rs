@@ -1,6 +1,8 @@
 //! A trace added up: each name with its times, each device with its pauses, launches, memory.
 
 use std::cmp::Reverse;
+use std::panic::resume_unwind;
+use std::thread;
 
 use rustc_hash::FxHashMap;
 
@@ -24,8 +26,16 @@ const NAMES: usize = 20_000;
 /// The time of a file, added up.
 pub fn profile(imported: &Imported, name: &str) -> Profile {
     let trace = &imported.trace;
-    let work = node_work::of_trace(trace, imported.format);
-    let (mut totals, left_out) = totals(trace, &work, NAMES);
+    let ((mut totals, left_out), (devices, launches)) = run_side_by_side(
+        || {
+            let work = node_work::of_trace(trace, imported.format);
+            totals(trace, &work, NAMES)
+        },
+        || {
+            let calls = calls(trace);
+            (devices(trace, &calls), launches(trace, &calls))
+        },
+    );
     let mut notes = imported.notes.clone();
     notes.extend(left_out.note(NAMES));
     totals.extend(imported.totals.iter().cloned());
@@ -36,7 +46,6 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
     });
     let mut memory = memory(trace);
     memory.extend(imported.memory.iter().cloned());
-    let calls = calls(trace);
     Profile {
         name: name.to_owned(),
         format: imported.format.to_owned(),
@@ -45,8 +54,8 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         runs: imported.runs,
         totals,
         span_ns: trace.extent().map(|(first, last)| last.abs_diff(first)),
-        devices: devices(trace, &calls),
-        launches: launches(trace, &calls),
+        devices,
+        launches,
         counters: imported.counters.clone(),
         memory,
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
@@ -54,6 +63,19 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         trace_file: None,
         began_ns: None,
     }
+}
+
+/// The results of two functions, of which the second one runs on another thread where the system has one.
+fn run_side_by_side<A, B: Send>(one: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+    thread::scope(|scope| {
+        let started = thread::Builder::new().spawn_scoped(scope, &other);
+        let one = one();
+        let other = started.map_or_else(
+            |_| other(),
+            |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        );
+        (one, other)
+    })
 }
 
 /// Whether a kind is added up: sums of scripts and of spans over everything are meaningless.
