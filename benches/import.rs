@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench import` writes the trace into a temporary folder, plain and packed, and reads
 //! each in a process of its own, whose memory is told; `-- --write FILE --events N` writes it alone.
+//! `powerband import FILE --json`, alone and with `--out`, takes turns with Python's `json.load` of the
+//! plain one; `POWERBAND_PROGRAM` names another program to measure.
 //! The trace is what PyTorch would write of a training run: an operator, the call that launches, the
 //! flow and the kernel, with 40 names of convolutions and 60 of elementwise kernels.
 
@@ -28,6 +30,13 @@ use powerband_import::records::summary;
 const EVENTS: usize = 1_000_000;
 /// Times that each file is read.
 const TURNS: usize = 5;
+/// Runs a command, and prints how many seconds it took and how many KiB it had at most.
+const MEASURE: &str = "import resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+/// What the program is compared with.
+const JSON_LOAD: &str = "import json, sys; json.load(open(sys.argv[1]))";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -59,6 +68,51 @@ fn main() {
             let status = Command::new(&program).arg("--read").arg(&path).status();
             assert!(status.expect("this program starts").success());
         }
+        if title == "plain" {
+            compare(&path);
+        }
+    }
+}
+
+/// Prints what importing takes beside Python's `json.load`, by turns.
+fn compare(path: &Path) {
+    let program = std::env::var("POWERBAND_PROGRAM");
+    let program = program.unwrap_or_else(|_| env!("CARGO_BIN_EXE_powerband").to_owned());
+    let out = path.with_extension("ron").display().to_string();
+    let path = path.display().to_string();
+    let alone = [&program, "import", &path, "--json"];
+    let commands: [(&str, Vec<&str>); 3] = [
+        ("json.load", vec!["python3", "-c", JSON_LOAD, &path]),
+        ("import --json", alone.to_vec()),
+        (
+            "import --json --out",
+            [&alone[..], &["--out", &out, "--force"]].concat(),
+        ),
+    ];
+    let mut seconds: [Vec<f64>; 3] = Default::default();
+    let mut kib = [0_u64; 3];
+    for _ in 0..TURNS {
+        for (place, (_, command)) in commands.iter().enumerate() {
+            let mut python = Command::new("python3");
+            let Ok(output) = python.args(["-c", MEASURE]).args(command).output() else {
+                println!("  not compared with json.load: python3 cannot be started");
+                return;
+            };
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let (took, most) = text.trim().split_once(' ').expect("the command succeeds");
+            seconds[place].push(took.parse().expect("seconds"));
+            kib[place] = kib[place].max(most.parse().expect("KiB"));
+        }
+    }
+    for (place, (title, _)) in commands.iter().enumerate() {
+        seconds[place].sort_by(f64::total_cmp);
+        let [least, median] = [0, TURNS / 2].map(|rank| seconds[place][rank]);
+        println!(
+            "  {title}: {median:.2} s, at least {least:.2} s; of json.load {:.3}, at least {:.3}; {} MiB at most",
+            median / seconds[0][TURNS / 2],
+            least / seconds[0][0],
+            kib[place] / 1024,
+        );
     }
 }
 

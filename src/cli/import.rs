@@ -31,6 +31,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCo
     }
     let limits = Limits {
         unpacked: args.unpack_limit.saturating_mul(1_000_000),
+        keeps_args: args.out.is_some(),
     };
     let read = AtomicU64::new(0);
     let watch = ReadProgress {

@@ -3,10 +3,24 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr3};
 
 use crate::records::node_work;
 use powerband_core::domain::slice_args::ArgsText;
+
+/// Texts up to this length are searched a word at a time.
+const SHORT: usize = 32;
+/// Bytes that a value without marks ends before; among them are those that begin a list or an object.
+const ENDS_BARE: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        ends[byte] =
+            byte <= b' ' as usize || matches!(byte as u8, b',' | b'}' | b']' | b'"' | b'{' | b'[');
+        byte += 1;
+    }
+    ends
+};
 
 /// A value as it stands in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,13 +48,13 @@ impl<'a> Value<'a> {
     /// As text, with escapes undone.
     pub(super) fn text(self) -> Cow<'a, str> {
         let bytes = self.bytes();
-        if matches!(self, Self::Text(_)) && bytes.contains(&b'\\') {
+        if matches!(self, Self::Text(_)) && memchr(b'\\', bytes).is_some() {
             let quoted = [b"\"", bytes, b"\""].concat();
             if let Ok(text) = serde_json::from_slice::<String>(&quoted) {
                 return Cow::Owned(text);
             }
         }
-        String::from_utf8_lossy(bytes)
+        lossy_text(bytes)
     }
 
     /// A time in microseconds, as nanoseconds; digits are taken as they stand, since a float would lose
@@ -54,6 +68,12 @@ impl<'a> Value<'a> {
 
     /// A whole number that is not below zero.
     pub(super) fn whole(self) -> Option<u64> {
+        let bytes = self.bytes();
+        // No more digits than fit for sure.
+        if (1..19).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_digit) {
+            let digits = bytes.iter().map(|byte| u64::from(byte - b'0'));
+            return Some(digits.fold(0, |number, digit| 10 * number + digit));
+        }
         std::str::from_utf8(self.bytes()).ok()?.trim().parse().ok()
     }
 
@@ -154,10 +174,35 @@ pub(super) struct Args<'a> {
 pub(super) struct Broken;
 
 impl<'a> Event<'a> {
-    /// Takes an event apart.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, Broken> {
+    /// Takes an event apart that ends where the bytes do.
+    pub(super) fn parse(bytes: &'a [u8], text: Option<&mut ArgsText>) -> Result<Self, Broken> {
         let mut event = Self::default();
-        let mut cursor = Cursor { bytes, at: 0 };
+        event.read(&mut Cursor::new(bytes, false), text)?;
+        Ok(event)
+    }
+
+    /// Takes the event apart that begins where the bytes do, and returns how long it is. Fails where an event with
+    /// the same brackets and quotation marks might end elsewhere.
+    pub(super) fn parse_first(
+        &mut self,
+        bytes: &'a [u8],
+        text: Option<&mut ArgsText>,
+    ) -> Result<usize, Broken> {
+        let mut cursor = Cursor::new(bytes, true);
+        self.read(&mut cursor, text)?;
+        Ok(cursor.at)
+    }
+
+    /// Takes an event apart and writes its arguments.
+    fn read(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        mut text: Option<&mut ArgsText>,
+    ) -> Result<(), Broken> {
+        if let Some(text) = &mut text {
+            text.clear();
+        }
+        let event = self;
         cursor.object(|cursor, key| {
             match key {
                 b"ph" => event.phase = cursor.value()?.bytes().first().copied().unwrap_or_default(),
@@ -167,19 +212,29 @@ impl<'a> Event<'a> {
                 b"tid" => event.thread = cursor.value()?,
                 b"ts" => event.start = cursor.value()?,
                 b"dur" => event.duration = cursor.value()?,
-                b"args" if cursor.peek() == Some(b'{') => event.args = Args::parse(cursor)?,
+                b"args" if cursor.peek() == Some(b'{') => {
+                    event.args.parse(cursor, text.as_deref_mut())?;
+                }
                 _ => drop(cursor.value()?),
             }
             Ok(())
-        })?;
-        Ok(event)
+        })
     }
 }
 
 impl<'a> Args<'a> {
-    fn parse(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
-        let mut args = Self::default();
+    /// Takes arguments apart, and writes them as people read them.
+    fn parse(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        mut text: Option<&mut ArgsText>,
+    ) -> Result<(), Broken> {
+        *self = Self::default();
+        let args = self;
         let begin = cursor.at;
+        if let Some(text) = &mut text {
+            text.clear();
+        }
         cursor.object(|cursor, key| {
             let value = cursor.value()?;
             match key {
@@ -202,44 +257,52 @@ impl<'a> Args<'a> {
                 b"tf_op" => args.tf_op = value,
                 _ => {}
             }
-            args.has_shapes |= node_work::is_input(key);
+            args.has_shapes = args.has_shapes || node_work::is_input(key);
+            if let Some(text) = &mut text {
+                write_argument(key, value, text);
+            }
             Ok(())
         })?;
         args.whole = cursor.bytes.get(begin..cursor.at).unwrap_or_default();
-        Ok(args)
+        Ok(())
     }
 
-    /// Writes those with wanted keys as people read them. What has no value is left out.
-    pub(super) fn write(&self, text: &mut ArgsText, is_wanted: impl Fn(&[u8]) -> bool) {
+    /// Writes those that work follows from.
+    pub(super) fn write_shapes(&self, text: &mut ArgsText) {
         text.clear();
         self.each(|key, value| {
-            if !is_wanted(key) {
-                return;
-            }
-            let key = String::from_utf8_lossy(key);
-            match value {
-                Value::Missing | Value::Bare(b"null") | Value::Nested(b"[]" | b"{}") => {}
-                Value::Text(_) => text.add(&key, &value.text()),
-                Value::Bare(bytes) => text.add(&key, &String::from_utf8_lossy(bytes)),
-                Value::Nested(bytes) => {
-                    text.add_with(&key, |text| text.push_str(&list_text(bytes)));
-                }
+            if node_work::is_input(key) {
+                write_argument(key, value, text);
             }
         });
     }
 
     /// Calls `visit` with the name and the value of each.
     pub(super) fn each(&self, mut visit: impl FnMut(&'a [u8], Value<'a>)) {
-        let mut cursor = Cursor {
-            bytes: self.whole,
-            at: 0,
-        };
+        let mut cursor = Cursor::new(self.whole, false);
         let gone_through = cursor.object(|cursor, key| {
             visit(key, cursor.value()?);
             Ok(())
         });
         // They were gone through once already, when the event was taken apart.
         debug_assert!(gone_through.is_ok() || self.whole.is_empty());
+    }
+}
+
+/// Bytes as text. Most are one, which is found out faster than what to replace.
+fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
+/// Writes an argument as people read it. One that has no value is left out.
+fn write_argument(key: &[u8], value: Value<'_>, text: &mut ArgsText) {
+    let key = lossy_text(key);
+    match value {
+        Value::Missing | Value::Bare(b"null") | Value::Nested(b"[]" | b"{}") => {}
+        Value::Text(_) | Value::Bare(_) => text.add(&key, &value.text()),
+        Value::Nested(bytes) => {
+            text.add_with(&key, |text| text.push_str(&list_text(bytes)));
+        }
     }
 }
 
@@ -279,14 +342,48 @@ fn list_text(bytes: &[u8]) -> String {
     words
 }
 
+/// Where the first quotation mark, backslash or end of a line is, if it is near.
+#[inline]
+fn near_mark(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut at = 0;
+    while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk())
+        && at < SHORT
+    {
+        let word = u64::from_le_bytes(*word);
+        // The lowest high bit that is set belongs to the first byte that is one of these.
+        let mark = |byte: u8| {
+            let differing = word ^ (ONES * u64::from(byte));
+            differing.wrapping_sub(ONES) & !differing & (ONES << 7)
+        };
+        let marks = mark(b'"') | mark(b'\\') | mark(b'\n');
+        if marks != 0 {
+            return Some(at + marks.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    None
+}
+
 /// A place in an event.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Whether a bracket in a value without marks is an error: counted brackets would end elsewhere.
+    is_strict: bool,
 }
 
 impl<'a> Cursor<'a> {
+    fn new(bytes: &'a [u8], is_strict: bool) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            is_strict,
+        }
+    }
+
     /// The next byte that is no space.
+    #[inline]
     fn peek(&mut self) -> Option<u8> {
         while let Some(&byte) = self.bytes.get(self.at) {
             if byte > b' ' {
@@ -297,6 +394,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
+    #[inline]
     fn expect(&mut self, byte: u8) -> Result<(), Broken> {
         if self.peek() == Some(byte) {
             self.at += 1;
@@ -328,23 +426,30 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The bytes between two quotation marks.
+    /// The bytes between two quotation marks, between which no line ends.
+    #[inline]
     fn text(&mut self) -> Result<&'a [u8], Broken> {
         self.expect(b'"')?;
         let begin = self.at;
         let mut at = begin;
         loop {
             let rest = self.bytes.get(at..).ok_or(Broken)?;
-            let found = at + memchr2(b'"', b'\\', rest).ok_or(Broken)?;
-            if self.bytes[found] == b'"' {
-                self.at = found + 1;
-                return Ok(&self.bytes[begin..found]);
+            // Most texts are short keys, for which a longer search only begins.
+            let found = near_mark(rest).or_else(|| memchr3(b'"', b'\\', b'\n', rest));
+            let found = at + found.ok_or(Broken)?;
+            match self.bytes[found] {
+                b'"' => {
+                    self.at = found + 1;
+                    return Ok(&self.bytes[begin..found]);
+                }
+                b'\n' => return Err(Broken),
+                _ => at = found + 2,
             }
-            at = found + 2;
         }
     }
 
     /// The next value, whatever it is.
+    #[inline]
     fn value(&mut self) -> Result<Value<'a>, Broken> {
         match self.peek().ok_or(Broken)? {
             b'"' => self.text().map(Value::Text),
@@ -353,10 +458,17 @@ impl<'a> Cursor<'a> {
             _ => {
                 let begin = self.at;
                 let rest = &self.bytes[begin..];
-                let length = rest
-                    .iter()
-                    .position(|byte| matches!(byte, b',' | b'}' | b']' | b'"') || *byte <= b' ')
-                    .unwrap_or(rest.len());
+                let mut length = 0;
+                while let Some(&byte) = rest.get(length) {
+                    if ENDS_BARE[usize::from(byte)] {
+                        match byte {
+                            b'{' | b'[' if self.is_strict => return Err(Broken),
+                            b'{' | b'[' => {}
+                            _ => break,
+                        }
+                    }
+                    length += 1;
+                }
                 self.at = begin + length;
                 Ok(Value::Bare(&rest[..length]))
             }
@@ -394,7 +506,7 @@ mod tests {
     fn fields_are_found_in_any_order_and_the_last_of_two_counts() {
         let text = br#"{"args": {"stream": 7, "x": [1, {"y": "}"}], "correlation" : 12}, "name": "a\"b",
             "ts": 1, "dur": 2.5, "ph": "X", "pid": 0, "tid": "stream 7", "cat": "kernel", "ts": 3}"#;
-        let event = Event::parse(text).unwrap();
+        let event = Event::parse(text, None).unwrap();
         assert_eq!(event.name.text(), "a\"b");
         assert_eq!(event.start.us_as_ns(), Some(3_000));
         assert_eq!(event.duration.us_as_ns(), Some(2_500));
@@ -434,9 +546,10 @@ mod tests {
     fn nothing_makes_it_panic() {
         let text = br#"{"a": "x\\", "args": {"name": [1, {"b": "]"}], "correlation": 5}, "ts": 1}"#;
         for cut in 0..text.len() {
-            assert!(Event::parse(&text[..cut]).is_err());
+            assert!(Event::parse(&text[..cut], None).is_err());
             assert!(
-                Event::parse(&text[cut..]).is_err() || text[cut..].trim_ascii_start()[0] == b'{'
+                Event::parse(&text[cut..], None).is_err()
+                    || text[cut..].trim_ascii_start()[0] == b'{'
             );
         }
     }

@@ -1,18 +1,22 @@
 //! Events poured into a trace: what each category means, and on which track it goes.
 
+use memchr::memchr;
 use rustc_hash::FxHashMap;
 
 use super::event::{Event, Value};
 use super::ranges::{self, Ranges};
+use super::split::EventSink;
 use super::unknown::Unknown;
 use super::{Dialect, rpd, xla};
-use crate::records::node_work;
 use powerband_core::domain::examination::only_starts_nodes;
 use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
 
 /// What a node's event of ONNX Runtime ends in.
 const NODE: &str = "_kernel_time";
+
+/// The length of an event without fields, as some files begin with one.
+const EMPTY: usize = 2;
 
 /// What most events on the host are.
 const HOST_OPERATOR: (SliceKind, bool) = (SliceKind::Operator, false);
@@ -25,10 +29,20 @@ pub(super) struct Edge {
     pub args: ArgsText,
 }
 
+/// The track of the event before, which is most often that of the next one too.
+#[derive(Debug)]
+struct LastTrack {
+    device: Option<u32>,
+    process: Vec<u8>,
+    thread: Vec<u8>,
+    track: u32,
+}
+
 /// The events of one stretch of a file.
 #[derive(Debug)]
 pub(super) struct EventConverter {
     dialect: Dialect,
+    keeps_args: bool,
     pub trace: Trace,
     /// Beginnings and ends, in order.
     pub edges: Vec<Edge>,
@@ -56,13 +70,16 @@ pub(super) struct EventConverter {
     /// Those of them that its work follows from.
     shapes: ArgsText,
     places: Names,
+    /// Of the host, and of devices.
+    last_tracks: [Option<LastTrack>; 2],
     tracks: FxHashMap<(u32, u32, Option<u32>), u32>,
 }
 
 impl EventConverter {
-    pub(super) fn new(dialect: Dialect) -> Self {
+    pub(super) fn new(dialect: Dialect, keeps_args: bool) -> Self {
         Self {
             dialect,
+            keeps_args,
             trace: Trace::default(),
             edges: Vec::new(),
             process_names: Vec::new(),
@@ -78,26 +95,17 @@ impl EventConverter {
             args: ArgsText::default(),
             shapes: ArgsText::default(),
             places: Names::default(),
+            last_tracks: [None, None],
             tracks: FxHashMap::default(),
         }
     }
 
-    /// Takes one event in.
-    pub(super) fn take(&mut self, bytes: &[u8]) {
-        // Some files begin with an empty event.
-        if bytes.len() <= 2 {
-            return;
-        }
-        let Ok(event) = Event::parse(bytes) else {
-            self.broken += 1;
-            return;
-        };
-        event.args.write(&mut self.args, |_| true);
+    fn convert(&mut self, event: &Event<'_>) {
         match event.phase {
-            b'X' => self.slice(&event),
-            b'B' | b'E' => self.edge(&event),
-            b'M' => self.describe(&event),
-            b'i' | b'I' if event.name.bytes() == b"[memory]" => self.memory(&event),
+            b'X' => self.slice(event),
+            b'B' | b'E' => self.edge(event),
+            b'M' => self.describe(event),
+            b'i' | b'I' if event.name.bytes() == b"[memory]" => self.memory(event),
             0 => self.broken += 1,
             _ => {}
         }
@@ -347,17 +355,19 @@ impl EventConverter {
         if !event.args.has_shapes {
             return 0;
         }
-        event.args.write(&mut self.shapes, node_work::is_input);
+        event.args.write_shapes(&mut self.shapes);
         self.trace.shapes_number(self.shapes.text())
     }
 
     fn name(&mut self, name: Value<'_>) -> u32 {
         match name {
             Value::Missing => 0,
-            Value::Text(bytes) if !bytes.contains(&b'\\') => match std::str::from_utf8(bytes) {
-                Ok(text) => self.trace.names.number(text),
-                Err(_) => self.trace.names.number(&String::from_utf8_lossy(bytes)),
-            },
+            Value::Text(bytes) if memchr(b'\\', bytes).is_none() => {
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => self.trace.names.number(text),
+                    Err(_) => self.trace.names.number(&String::from_utf8_lossy(bytes)),
+                }
+            }
             other => self.trace.names.number(&other.text()),
         }
     }
@@ -368,6 +378,26 @@ impl EventConverter {
     }
 
     fn track_on(&mut self, process: Value<'_>, thread: Value<'_>, device: Option<u32>) -> u32 {
+        let last = usize::from(device.is_some());
+        let is_last = |last: &LastTrack| {
+            last.device == device
+                && last.process == process.bytes()
+                && last.thread == thread.bytes()
+        };
+        if let Some(last) = self.last_tracks[last].as_ref().filter(|last| is_last(last)) {
+            return last.track;
+        }
+        let track = self.find_track(process, thread, device);
+        self.last_tracks[last] = Some(LastTrack {
+            device,
+            process: process.bytes().to_vec(),
+            thread: thread.bytes().to_vec(),
+            track,
+        });
+        track
+    }
+
+    fn find_track(&mut self, process: Value<'_>, thread: Value<'_>, device: Option<u32>) -> u32 {
         let process_number = self
             .places
             .number(&String::from_utf8_lossy(process.bytes()));
@@ -383,6 +413,29 @@ impl EventConverter {
         });
         self.tracks.insert(key, track);
         track
+    }
+}
+
+impl EventSink for EventConverter {
+    fn take_first(&mut self, bytes: &[u8]) -> Option<usize> {
+        let args = self.keeps_args.then_some(&mut self.args);
+        let mut event = Event::default();
+        let length = event.parse_first(bytes, args).ok()?;
+        if length > EMPTY {
+            self.convert(&event);
+        }
+        Some(length)
+    }
+
+    fn take(&mut self, event: &[u8]) {
+        if event.len() <= EMPTY {
+            return;
+        }
+        let args = self.keeps_args.then_some(&mut self.args);
+        match Event::parse(event, args) {
+            Ok(event) => self.convert(&event),
+            Err(_) => self.broken += 1,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Chrome traces: PyTorch's profiler, ONNX Runtime's, XLA's, and other lists of events.
 //!
-//! Files have hundreds of megabytes, so one thread cuts them into events while it reads, others take the
-//! events apart, and no tree is built.
+//! Files have hundreds of megabytes, so one thread reads and cuts them where it guesses that an event ends, others
+//! take the events of each piece apart, and no tree is built. A piece counts if the events before it end where it
+//! begins; otherwise it is taken apart once more, together with what the piece before left.
 
 mod event;
 mod event_converter;
@@ -15,8 +16,9 @@ pub(crate) mod xla;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::sync::Mutex;
+use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use serde_json::Value;
@@ -29,19 +31,19 @@ use crate::records::nesting;
 use event_converter::{Edge, EventConverter};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::Ranges;
-use split::Splitter;
+use split::{CutFinder, Splitter, Taken};
 use unknown::Unknown;
 
-/// Bytes that are cut into events at once.
-const PIECE: usize = 4 << 20;
-/// Threads that take events apart, beside the one that cuts.
-const WORKERS: usize = 2;
+/// Bytes that are taken apart at once.
+const PIECE: usize = 1 << 20;
+/// Threads that take events apart, beside the one that reads.
+const WORKERS: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// What is said of a profile of ONNX Runtime that has nodes of a card and none of its kernels.
 const STARTS: &str = "The times of the nodes are the host's, for starting them: the card computes later, and this file does not have how long. A profile with nsys (NVIDIA) or rocprofv3 (AMD) has the times of its kernels";
 
 /// Whose events they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Dialect {
     PyTorch,
     OnnxRuntime,
@@ -51,6 +53,7 @@ enum Dialect {
     Rpd,
     /// Powerband's own.
     Own,
+    #[default]
     Any,
 }
 
@@ -130,11 +133,10 @@ pub(crate) const ANY: Format = Format {
     read: |source, watch, into| read(source, watch, Dialect::Any, ANY.title, into),
 };
 
-/// Whole events of a file: bytes, and where in them each one begins and how long it is.
+/// A part of a file, most likely of whole events.
 struct Piece {
     index: usize,
     bytes: Vec<u8>,
-    events: Vec<(u32, u32)>,
 }
 
 fn read(
@@ -144,120 +146,145 @@ fn read(
     title: &'static str,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let (sender, receiver) = sync_channel::<Piece>(WORKERS + 1);
+    let workers = thread::available_parallelism().map_or(*WORKERS.start(), NonZero::get);
+    let workers = workers.clamp(*WORKERS.start(), *WORKERS.end());
+    let (sender, receiver) = sync_channel::<Piece>(workers);
     let receiver = Mutex::new(receiver);
-    let gathered: Mutex<Gathered> = Mutex::default();
-    let (splitter, is_cut) = thread::scope(|scope| {
-        for number in 0..WORKERS {
+    let keeps_args = source.limits().keeps_args;
+    let gathered = Mutex::new(Gathered {
+        dialect,
+        keeps_args,
+        ..Gathered::default()
+    });
+    let is_cut = thread::scope(|scope| {
+        for number in 0..workers {
             let named = thread::Builder::new().name(format!("events {number}"));
             let (receiver, gathered) = (&receiver, &gathered);
+            let new = move || EventConverter::new(dialect, keeps_args);
             named
-                .spawn_scoped(scope, move || take_apart(receiver, gathered, dialect))
+                .spawn_scoped(scope, move || take_apart(receiver, gathered, new))
                 .map_err(|error| source.io(error))?;
         }
-        let cut = cut(source, watch, &sender);
+        let is_cut = read_pieces(source, watch, &sender);
         // Threads that wait for more end.
         drop(sender);
-        cut
+        is_cut
     })?;
-    let gathered = gathered.into_inner().unwrap_or_default();
-    let harm = Harm {
-        broken: splitter.broken,
-        is_cut: is_cut || !splitter.is_complete(),
-    };
-    if !collect(gathered, harm, (source, dialect), into) {
+    let gathered = gathered
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    let about_file = gathered.splitter.around();
+    if !collect(gathered, is_cut, (source, dialect), into) {
         return Err(source.unusable(title, "there is no event in it that can be read"));
     }
-    about(&splitter.around(), into);
+    about(&about_file, into);
     nesting::name_ops(&mut into.trace);
     nesting::name_memory(&mut into.trace);
     Ok(())
 }
 
-/// Reads the file and cuts it into events. Says whether a packed file ended too early.
-fn cut(
+/// Reads the file and parts it. Says whether a packed file ended too early.
+fn read_pieces(
     source: &Source,
     watch: &ReadProgress<'_>,
     sender: &SyncSender<Piece>,
-) -> Result<(Splitter, bool), ImportError> {
+) -> Result<bool, ImportError> {
     let mut stream = source.stream()?;
-    let mut splitter = Splitter::new();
-    let mut rest: Vec<u8> = Vec::new();
+    let mut finder = CutFinder::default();
+    let mut bytes: Vec<u8> = Vec::new();
     let mut index = 0;
     loop {
         watch.tick(stream.bytes_read())?;
-        let mut bytes = Vec::with_capacity(PIECE + rest.len());
-        bytes.append(&mut rest);
         let before = bytes.len();
-        let read = stream.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
+        let more = PIECE.max(before);
+        bytes.reserve(more);
+        let read = stream.by_ref().take(more as u64).read_to_end(&mut bytes);
         let is_cut = match read {
             Ok(_) => false,
             Err(error) if source.is_cut(&error) => true,
             Err(error) => return Err(source.io(error)),
         };
         let is_last = bytes.len() == before || is_cut;
-        let mut events = Vec::new();
-        let taken = splitter.take(&bytes, &mut events);
-        rest = bytes.split_off(taken.bytes);
-        if !events.is_empty() {
-            let piece = Piece {
-                index,
-                bytes,
-                events,
-            };
+        let cut = if is_last {
+            Some(bytes.len())
+        } else {
+            finder.cut(&bytes)
+        };
+        if let Some(cut) = cut {
+            let rest = bytes.get(cut..).unwrap_or_default().to_vec();
+            bytes.truncate(cut);
             // The receiver is gone only at the end.
-            if sender.send(piece).is_err() {
-                break;
+            if sender.send(Piece { index, bytes }).is_err() {
+                return Ok(true);
             }
+            bytes = rest;
             index += 1;
         }
-        if is_last || taken.stop {
-            return Ok((splitter, is_cut));
+        if is_last {
+            return Ok(is_cut);
         }
     }
-    Ok((splitter, true))
 }
 
 /// Takes pieces apart until there are no more.
-fn take_apart(receiver: &Mutex<Receiver<Piece>>, gathered: &Mutex<Gathered>, dialect: Dialect) {
+fn take_apart(
+    receiver: &Mutex<Receiver<Piece>>,
+    gathered: &Mutex<Gathered>,
+    new: impl Fn() -> EventConverter,
+) {
     loop {
         let piece = match receiver.lock() {
             Ok(receiver) => receiver.recv(),
             Err(_) => return,
         };
-        let Ok(piece) = piece else {
+        let Ok(Piece { index, bytes }) = piece else {
             return;
         };
-        let mut pour = EventConverter::new(dialect);
-        for &(at, length) in &piece.events {
-            let (at, length) = (at as usize, length as usize);
-            if let Some(event) = piece.bytes.get(at..at + length) {
-                pour.take(event);
-            }
-        }
-        let index = piece.index;
-        // The text goes before its events are put with the others.
-        drop(piece);
+        let mut splitter = if index == 0 {
+            Splitter::default()
+        } else {
+            Splitter::between_events()
+        };
+        let mut converter = new();
+        let taken = splitter.take(&bytes, &mut converter);
         if let Ok(mut gathered) = gathered.lock() {
-            gathered.take(index, pour);
+            gathered.take(
+                index,
+                Converted {
+                    bytes,
+                    taken,
+                    splitter,
+                    converter,
+                },
+            );
         }
     }
 }
 
-/// What was found wrong while the file was cut into events.
-struct Harm {
-    broken: u64,
-    is_cut: bool,
+/// A piece whose events were taken apart, as if one began where it does.
+struct Converted {
+    bytes: Vec<u8>,
+    taken: Taken,
+    splitter: Splitter,
+    converter: EventConverter,
 }
 
-/// What was poured so far, put together in the order of the file as soon as it can be, so that no name and
+/// What was converted so far, put together in the order of the file as soon as it can be, so that no name and
 /// no slice is held twice.
 #[derive(Default)]
 struct Gathered {
+    dialect: Dialect,
+    keeps_args: bool,
     /// Pieces that wait for an earlier one.
-    waiting: BTreeMap<usize, EventConverter>,
+    waiting: BTreeMap<usize, Converted>,
     /// How many pieces are put together.
     pieces: usize,
+    /// Where in the file these end.
+    splitter: Splitter,
+    /// Their last bytes, of which the rest comes with the next piece.
+    rest: Vec<u8>,
+    /// Nothing more can be had of the file.
+    is_stopped: bool,
     trace: Trace,
     edges: Vec<Edge>,
     names: Described,
@@ -272,13 +299,33 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Takes the events of a piece in.
-    fn take(&mut self, index: usize, pour: EventConverter) {
-        self.waiting.insert(index, pour);
-        while let Some(pour) = self.waiting.remove(&self.pieces) {
+    /// Takes a piece in.
+    fn take(&mut self, index: usize, piece: Converted) {
+        self.waiting.insert(index, piece);
+        while let Some(piece) = self.waiting.remove(&self.pieces) {
+            if !self.is_stopped {
+                self.append_piece(piece);
+            }
             self.pieces += 1;
-            self.put(pour);
         }
+    }
+
+    /// Takes the next piece in, once more from where the one before came to if that is not where it begins.
+    fn append_piece(&mut self, mut piece: Converted) {
+        let is_right = self.splitter.is_between_events() && self.rest.is_empty();
+        if self.pieces == 0 {
+            self.splitter = piece.splitter;
+        } else if is_right {
+            self.splitter.continue_with(piece.splitter);
+        } else {
+            self.rest.append(&mut piece.bytes);
+            piece.bytes = std::mem::take(&mut self.rest);
+            piece.converter = EventConverter::new(self.dialect, self.keeps_args);
+            piece.taken = self.splitter.take(&piece.bytes, &mut piece.converter);
+        }
+        self.rest = piece.bytes.split_off(piece.taken.bytes);
+        self.is_stopped = piece.taken.stop;
+        self.put(piece.converter);
     }
 
     fn put(&mut self, pour: EventConverter) {
@@ -304,13 +351,15 @@ impl Gathered {
 /// Names the tracks and notes errors. Returns whether there was anything.
 fn collect(
     gathered: Gathered,
-    Harm { broken, is_cut }: Harm,
+    is_cut: bool,
     (source, dialect): (&Source, Dialect),
     into: &mut Imported,
 ) -> bool {
-    if gathered.pieces == 0 {
+    if gathered.splitter.events == 0 {
         return false;
     }
+    let is_cut = is_cut || !gathered.splitter.is_complete();
+    let broken = gathered.splitter.broken + gathered.broken;
     let Gathered {
         mut trace,
         edges,
@@ -324,7 +373,6 @@ fn collect(
         unknown,
         ..
     } = gathered;
-    let broken = broken + gathered.broken;
     let unpaired = pair(&mut trace, &edges);
     match dialect {
         Dialect::Own => names.put_as_they_are(&mut trace),

@@ -1,11 +1,10 @@
-//! A file of events cut into its events while it is read, so that several threads can take them apart
-//! and only a part of the file is in memory at any time.
+//! A file of events cut into its events while it is read, so that only a part of the file is in memory at any time.
 //!
 //! Profilers write text that is nearly JSON: names with unescaped quotation marks, lists that
 //! end in the middle. An event in which a line ends within a name is given up, and the next line that
 //! begins with a brace is where it goes on.
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memchr_iter, memchr3, memmem};
 
 /// The list's key where the file is an object.
 const KEY: &[u8] = b"\"traceEvents\"";
@@ -13,11 +12,22 @@ const KEY: &[u8] = b"\"traceEvents\"";
 const LONGEST: usize = 64 << 20;
 
 /// Where in the file the splitter is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
+    #[default]
     Before,
     Events,
     After,
+}
+
+/// Where events go.
+pub(super) trait EventSink {
+    /// Takes in the event that the bytes begin with, and returns how long it is; nothing, and takes nothing in, where
+    /// its end has to be looked for first.
+    fn take_first(&mut self, bytes: &[u8]) -> Option<usize>;
+
+    /// Takes in an event whose end was looked for.
+    fn take(&mut self, event: &[u8]);
 }
 
 /// What came of a buffer.
@@ -30,25 +40,39 @@ pub(super) struct Taken {
 }
 
 /// Finds the events of a file, buffer by buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Splitter {
     place: Place,
     /// What the file says besides events: everything before the list and behind it.
     around: (Vec<u8>, Vec<u8>),
-    /// Events that were given up.
+    /// Events that were found, and those that were given up.
+    pub events: u64,
     pub broken: u64,
     /// The line in which an event was given up has not ended.
     resync: bool,
 }
 
 impl Splitter {
-    pub(super) fn new() -> Self {
+    /// One that begins between two events.
+    pub(super) fn between_events() -> Self {
         Self {
-            place: Place::Before,
-            around: (Vec::new(), Vec::new()),
-            broken: 0,
-            resync: false,
+            place: Place::Events,
+            ..Self::default()
         }
+    }
+
+    /// Whether another event, or the end of the list, is what comes next.
+    pub(super) fn is_between_events(&self) -> bool {
+        self.place == Place::Events && !self.resync
+    }
+
+    /// Goes on where a later one came to.
+    pub(super) fn continue_with(&mut self, later: Self) {
+        self.place = later.place;
+        self.resync = later.resync;
+        self.events += later.events;
+        self.broken += later.broken;
+        self.around.1.extend(later.around.1);
     }
 
     /// Whether the list came to its end.
@@ -69,7 +93,7 @@ impl Splitter {
     }
 
     /// Finds the events in a buffer; the caller calls again with the rest and more.
-    pub(super) fn take(&mut self, buffer: &[u8], events: &mut Vec<(u32, u32)>) -> Taken {
+    pub(super) fn take(&mut self, buffer: &[u8], events: &mut impl EventSink) -> Taken {
         let mut at = 0;
         if self.place == Place::Before {
             match self.find_list(buffer) {
@@ -135,7 +159,7 @@ impl Splitter {
         more
     }
 
-    fn find_events(&mut self, buffer: &[u8], from: usize, events: &mut Vec<(u32, u32)>) -> usize {
+    fn find_events(&mut self, buffer: &[u8], from: usize, events: &mut impl EventSink) -> usize {
         let mut at = from;
         loop {
             if self.resync {
@@ -153,18 +177,26 @@ impl Splitter {
             };
             at += skip;
             match buffer[at] {
-                b'{' => match event_end(&buffer[at..]) {
-                    End::At(length) => {
-                        events.push((at as u32, length as u32));
+                b'{' => {
+                    if let Some(length) = events.take_first(&buffer[at..]) {
+                        self.events += 1;
                         at += length;
+                        continue;
                     }
-                    End::Broken(line) => {
-                        self.broken += 1;
-                        self.resync = true;
-                        at += line;
+                    match event_end(&buffer[at..]) {
+                        End::At(length) => {
+                            self.events += 1;
+                            events.take(&buffer[at..at + length]);
+                            at += length;
+                        }
+                        End::Broken(line) => {
+                            self.broken += 1;
+                            self.resync = true;
+                            at += line;
+                        }
+                        End::More => return at,
                     }
-                    End::More => return at,
-                },
+                }
                 b']' => {
                     self.place = Place::After;
                     return at + 1;
@@ -177,6 +209,70 @@ impl Splitter {
             }
         }
     }
+}
+
+/// Looks where a buffer can be parted between two events, mostly without going through them.
+///
+/// It is a guess, which has to be held against where the events before the cut end: what lies between two events, and
+/// the first key behind it, may lie within an event too.
+#[derive(Debug, Default)]
+pub(super) struct CutFinder {
+    /// From the end of an event to behind the first key of the next one.
+    between: Vec<u8>,
+    /// The list has begun before the buffer.
+    is_within: bool,
+}
+
+impl CutFinder {
+    /// How much of a buffer goes together; nothing where more has to be read first.
+    pub(super) fn cut(&mut self, buffer: &[u8]) -> Option<usize> {
+        if !self.between.is_empty()
+            && let Some(end) = memmem::rfind(buffer, &self.between)
+        {
+            return Some(end + 1);
+        }
+        let mut splitter = if self.is_within {
+            Splitter::between_events()
+        } else {
+            Splitter::default()
+        };
+        let mut bounds = Bounds {
+            buffer: buffer.len(),
+            last: Default::default(),
+        };
+        splitter.take(buffer, &mut bounds);
+        let [(_, end), (begin, last)] = bounds.last;
+        if last == 0 {
+            let is_hopeless = splitter.resync || splitter.is_complete() || buffer.len() > LONGEST;
+            return is_hopeless.then_some(buffer.len());
+        }
+        self.is_within = true;
+        if end > 0 {
+            let key = memchr_iter(b'"', &buffer[begin..last]).nth(1);
+            self.between = buffer[end - 1..=begin + key.unwrap_or_default()].to_vec();
+        }
+        Some(last)
+    }
+}
+
+/// Where the two last events of a buffer begin and end.
+struct Bounds {
+    /// Length of the buffer.
+    buffer: usize,
+    last: [(usize, usize); 2],
+}
+
+impl EventSink for Bounds {
+    fn take_first(&mut self, bytes: &[u8]) -> Option<usize> {
+        let End::At(length) = event_end(bytes) else {
+            return None;
+        };
+        let begin = self.buffer - bytes.len();
+        self.last = [self.last[1], (begin, begin + length)];
+        Some(length)
+    }
+
+    fn take(&mut self, _: &[u8]) {}
 }
 
 /// How far it is to the next line that begins with a brace; else what can be forgotten of the buffer.
@@ -248,19 +344,24 @@ fn text_end(bytes: &[u8], from: usize) -> Option<Result<usize, usize>> {
 mod tests {
     use super::*;
 
+    impl EventSink for Vec<String> {
+        fn take_first(&mut self, _: &[u8]) -> Option<usize> {
+            None
+        }
+
+        fn take(&mut self, event: &[u8]) {
+            self.push(String::from_utf8(event.to_vec()).unwrap());
+        }
+    }
+
     /// Splits a text that comes in pieces.
     fn split(text: &str, piece: usize) -> (Vec<String>, Splitter) {
-        let mut splitter = Splitter::new();
+        let mut splitter = Splitter::default();
         let mut buffer = Vec::new();
         let mut found = Vec::new();
         for piece in text.as_bytes().chunks(piece) {
             buffer.extend_from_slice(piece);
-            let mut events = Vec::new();
-            let taken = splitter.take(&buffer, &mut events);
-            for (at, length) in events {
-                let event = &buffer[at as usize..(at + length) as usize];
-                found.push(String::from_utf8(event.to_vec()).unwrap());
-            }
+            let taken = splitter.take(&buffer, &mut found);
             buffer.drain(..taken.bytes);
         }
         (found, splitter)

@@ -2,6 +2,8 @@
 
 use super::super::testing::{bytes, fixture, text};
 use super::*;
+use crate::reading::limits::Limits;
+use crate::records::summary;
 
 /// Slices, names and nanoseconds of a kind, and the name with the longest time: name, calls, time.
 fn sums(imported: &Imported, kind: SliceKind) -> (usize, usize, u64, (String, u64, u64)) {
@@ -330,6 +332,66 @@ fn beginnings_are_joined_with_their_ends() {
     assert_eq!(found, [("inner", 3_000), ("outer", 9_000)]);
     assert_eq!(trace.tracks[0].name, "main");
     assert_eq!(imported.notes.len(), 1);
+}
+
+/// Pieces are cut where an event most likely ends. Here most of these places lie within events, lines end within names,
+/// and what follows the list looks like events.
+#[test]
+fn where_pieces_are_cut_changes_nothing() {
+    let mut file = "{\"traceEvents\": [".to_owned();
+    for number in 0..30_000 {
+        let list = "{\"ph\":\"X\",\"name\":\"no event\"},".repeat(number % 7);
+        let list = list.trim_end_matches(',');
+        let divider = if number % 3 == 0 { ",\n" } else { "," };
+        let name = if number % 1009 == 0 { "a\"b" } else { "a" };
+        file.push_str(&format!(
+            "{{\"ph\":\"X\",\"name\":\"{name}{number}\",\"tid\":1,\"ts\":{number},\"dur\":1,\"args\":{{\"list\":[{list}]}}}}{divider}"
+        ));
+    }
+    file.push_str(&format!(
+        "], \"more\": [{}]}}",
+        "{\"ph\":\"X\"},".repeat(100_000)
+    ));
+    assert!(file.len() > 4 * PIECE);
+    let mut splitter = Splitter::default();
+    let mut converter = EventConverter::new(Dialect::Any, true);
+    splitter.take(file.as_bytes(), &mut converter);
+    let slices = |trace: &Trace| -> Vec<String> {
+        let slices = trace.slices().enumerate();
+        let slices = slices.map(|(index, slice)| {
+            let name = trace.names.get(slice.name);
+            format!("{} {name} {:?}", slice.start_ns, trace.args().get(index))
+        });
+        slices.collect()
+    };
+    let imported = text("a.json", &file);
+    assert!(imported.trace.len() > 20_000 && splitter.broken > 0);
+    assert_eq!(slices(&imported.trace), slices(&converter.trace));
+    let broken = format!("{} events of a.json could not be read", splitter.broken);
+    assert!(
+        imported.notes.iter().any(|note| note.starts_with(&broken)),
+        "{:?}",
+        imported.notes
+    );
+}
+
+/// What only a timeline shows is not kept without one, and the sums are the same.
+#[test]
+fn sums_need_no_arguments() {
+    for name in [
+        "kineto/resnet50-v100-train.pt.trace.json.gz",
+        "onnxruntime/squeezenet-cpu-ort1.31.json",
+    ] {
+        let limits = Limits {
+            keeps_args: false,
+            ..Limits::default()
+        };
+        let path = crate::testing::path(name);
+        let without = crate::read(&path, limits, &ReadProgress::default()).unwrap();
+        let with = fixture(name);
+        assert!(without.trace.args().is_empty() && !with.trace.args().is_empty());
+        assert_eq!(summary::profile(&without, ""), summary::profile(&with, ""));
+    }
 }
 
 #[test]

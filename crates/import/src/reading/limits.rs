@@ -5,12 +5,16 @@
 pub struct Limits {
     /// A packed file may unpack to so many bytes.
     pub unpacked: u64,
+    /// Whether all arguments of slices are kept, as timelines show them. Without a timeline, what the sums need is
+    /// enough.
+    pub keeps_args: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             unpacked: 4_000_000_000,
+            keeps_args: true,
         }
     }
 }

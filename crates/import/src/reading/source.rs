@@ -125,6 +125,11 @@ impl Source {
         self.bytes
     }
 
+    /// How much of it is read.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Whether it is packed.
     pub fn is_packed(&self) -> bool {
         self.packed
@@ -398,6 +403,13 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
+    fn limits(unpacked: u64) -> Limits {
+        Limits {
+            unpacked,
+            ..Limits::default()
+        }
+    }
+
     fn packed(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(bytes).unwrap();
@@ -407,7 +419,7 @@ mod tests {
     fn opened(bytes: &[u8], unpacked: u64) -> (tempfile::NamedTempFile, Source) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        let source = Source::open(file.path(), Limits { unpacked }).unwrap();
+        let source = Source::open(file.path(), limits(unpacked)).unwrap();
         (file, source)
     }
 
@@ -513,7 +525,7 @@ mod tests {
     fn a_text_with_a_huge_hole_does_not_fill_the_memory() {
         let (file, _) = opened(b"[1, 2]", 100);
         file.as_file().set_len(1 << 40).unwrap();
-        let source = Source::open(file.path(), Limits { unpacked: 100 }).unwrap();
+        let source = Source::open(file.path(), limits(100)).unwrap();
         let error = all_text(&source).unwrap_err();
         assert!(error.to_string().contains("it has more than"), "{error}");
     }

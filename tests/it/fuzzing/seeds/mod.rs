@@ -17,6 +17,7 @@ use powerband_store::trace_file;
 /// Packed files may not grow beyond this.
 pub(super) const LIMITS: Limits = Limits {
     unpacked: 10_000_000,
+    keeps_args: true,
 };
 /// Of larger files the beginning is taken: the rest is only the same again.
 const LARGEST: u64 = 200_000;

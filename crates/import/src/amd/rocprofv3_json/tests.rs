@@ -321,6 +321,7 @@ fn whoever_waits_can_stop() {
         &path(REAL),
         Limits {
             unpacked: 5_000_000,
+            ..Limits::default()
         },
         &ReadProgress::default(),
     )
