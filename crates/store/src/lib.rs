@@ -7,6 +7,7 @@ pub mod journal;
 pub mod library;
 pub mod migrate;
 pub mod own_file;
+mod packed_parts;
 pub mod programs;
 pub mod recoverable;
 pub mod ron_keys;
@@ -16,6 +17,7 @@ pub mod settings;
 #[cfg(test)]
 mod testing;
 pub mod trace_file;
+mod trace_lines;
 pub mod trace_notes;
 pub mod trash;
 pub mod version;

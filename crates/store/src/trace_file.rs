@@ -7,14 +7,14 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read as _, Write};
 use std::path::{Component, Path, PathBuf};
 
-use flate2::Compression;
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use super::packed_parts::pack_parts;
+use super::trace_lines::{SliceLines, push_time};
 use super::trace_notes;
 use powerband_core::base::{atomic_file, regular_file};
-use powerband_core::domain::trace::{MemoryEvent, Slice, Trace};
+use powerband_core::domain::trace::{MemoryEvent, Trace};
 
 /// What the files are called behind the session's name.
 const END: &str = "trace.json.gz";
@@ -23,6 +23,8 @@ const END: &str = "trace.json.gz";
 const MOST_UNPACKED: u64 = 4_000_000_000;
 /// The folder of timelines whose run has no file yet, below the cache.
 const WAITING: &str = "traces";
+/// Slices that are packed together.
+const SLICES: usize = 1 << 13;
 /// Letters of the name of a run's own folder in it.
 const RUN_LETTERS: usize = 16;
 
@@ -140,9 +142,7 @@ pub fn write(path: &Path, trace: &Trace) -> io::Result<()> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let file = tempfile::NamedTempFile::new_in(folder.unwrap_or_else(|| Path::new(".")))?;
-    let packed = GzEncoder::new(BufWriter::new(file), Compression::fast());
-    let file = pour(packed, trace)?
-        .finish()?
+    let file = write_events(BufWriter::new(file), trace)?
         .into_inner()
         .map_err(io::IntoInnerError::into_error)?;
     file.as_file().sync_all()?;
@@ -170,50 +170,52 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
-fn pour<W: Write>(mut out: W, trace: &Trace) -> io::Result<W> {
-    out.write_all(b"{\"powerband\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [\n")?;
+/// Writes the events packed: their parts are packed side by side, and one stream of them all.
+fn write_events<W: Write>(out: W, trace: &Trace) -> io::Result<W> {
     let groups = groups(trace);
-    let mut divider = "";
-    let mut put = |out: &mut W, times: &[(&str, i64)], event: &Value| {
-        out.write_all(std::mem::replace(&mut divider, ",\n").as_bytes())?;
-        out.write_all(line(times, event).as_bytes())
-    };
-    for (number, group) in groups.iter().enumerate() {
-        put(&mut out, &[], &described("process_name", number, 0, group))?;
-    }
-    let process_of = |track: u32| {
-        let group = trace
-            .tracks
-            .get(track as usize)
-            .map(|track| track.group.as_str());
-        groups
-            .iter()
-            .position(|known| Some(*known) == group)
-            .unwrap_or_default()
-    };
-    for (number, track) in trace.tracks.iter().enumerate() {
-        let process = process_of(number as u32);
-        put(
-            &mut out,
-            &[],
-            &described("thread_name", process, number, &track.name),
-        )?;
-    }
-    for (index, slice) in trace.slices().enumerate() {
-        let times = [("ts", slice.start_ns), ("dur", slice.duration_ns as i64)];
-        let process = process_of(slice.track);
-        put(&mut out, &times, &event(trace, index, &slice, process))?;
-    }
-    for event in &trace.memory {
-        let mut told = memory(event);
-        if let (Some(track), Some(fields)) = (event.track, told.as_object_mut()) {
-            fields.insert("pid".to_owned(), json!(process_of(track)));
-            fields.insert("tid".to_owned(), json!(track));
+    let processes: Vec<usize> = trace
+        .tracks
+        .iter()
+        .map(|track| groups.iter().position(|group| *group == track.group))
+        .map(Option::unwrap_or_default)
+        .collect();
+    let beginning = beginning(trace, &groups, &processes);
+    let has_described = !groups.is_empty();
+    let parts = trace.len().div_ceil(SLICES);
+    pack_parts(out, parts + 2, |part| {
+        let Some(part) = part.checked_sub(1) else {
+            return beginning.clone();
+        };
+        let from = part * SLICES;
+        let mut text = String::new();
+        if part == parts {
+            for event in &trace.memory {
+                text.push_str(&memory_line(event, &processes));
+            }
+            text.push_str("\n]}\n");
+        } else {
+            let to = trace.len().min(from + SLICES);
+            SliceLines::new(trace, &processes, from).write(from..to, &mut text);
         }
-        put(&mut out, &[("ts", event.at_ns)], &told)?;
-    }
-    out.write_all(b"\n]}\n")?;
-    Ok(out)
+        if from == 0 && !has_described {
+            text = text.strip_prefix(",\n").unwrap_or(&text).to_owned();
+        }
+        text
+    })
+}
+
+/// The beginning of the file, with what its processes and threads are called.
+fn beginning(trace: &Trace, groups: &[&str], processes: &[usize]) -> String {
+    let names = groups.iter().enumerate();
+    let names = names.map(|(number, group)| described("process_name", number, 0, group));
+    let tracks = trace.tracks.iter().zip(processes).enumerate();
+    let tracks = tracks
+        .map(|(number, (track, process))| described("thread_name", *process, number, &track.name));
+    let lines: Vec<String> = names.chain(tracks).map(|line| line.to_string()).collect();
+    format!(
+        "{{\"powerband\": 1, \"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{}",
+        lines.join(",\n")
+    )
 }
 
 /// Devices and processes in words, each once.
@@ -229,44 +231,6 @@ fn groups(trace: &Trace) -> Vec<&str> {
 
 fn described(what: &str, process: usize, thread: usize, name: &str) -> Value {
     json!({"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}})
-}
-
-fn event(trace: &Trace, index: usize, slice: &Slice, process: usize) -> Value {
-    let mut args = serde_json::Map::new();
-    for (key, value) in trace.args().get(index) {
-        let value = number_or_text(value);
-        args.insert(key, value);
-    }
-    let device = trace
-        .tracks
-        .get(slice.track as usize)
-        .and_then(|track| track.device);
-    if let Some(device) = device {
-        args.insert("device".to_owned(), json!(device));
-    }
-    if slice.link != 0 {
-        args.insert("correlation".to_owned(), json!(slice.link));
-    }
-    for (key, number) in [("op_name", slice.op), ("detail", slice.detail)] {
-        if number != 0 {
-            args.insert(key.to_owned(), json!(trace.names.get(number)));
-        }
-    }
-    json!({
-        "ph": "X",
-        "cat": slice.kind.title(),
-        "name": trace.names.get(slice.name),
-        "pid": process,
-        "tid": slice.track,
-        "args": args,
-    })
-}
-
-/// A number as a number where it comes back as it was, and everything else as a text.
-fn number_or_text(value: String) -> Value {
-    let number = value.parse::<serde_json::Number>().ok();
-    let number = number.filter(|number| number.to_string() == value);
-    number.map_or(Value::String(value), Value::Number)
 }
 
 /// Memory as PyTorch writes it, which viewers know.
@@ -285,16 +249,17 @@ fn memory(event: &MemoryEvent) -> Value {
     })
 }
 
-/// An event with its times, which are written digit by digit: clocks that count from 1970 are beyond what
-/// a float can hold to the nanosecond.
-fn line(times: &[(&str, i64)], event: &Value) -> String {
-    let mut line = "{".to_owned();
-    for (key, ns) in times {
-        let sign = if *ns < 0 { "-" } else { "" };
-        let (us, rest) = (ns.unsigned_abs() / 1000, ns.unsigned_abs() % 1000);
-        line.push_str(&format!("\"{key}\":{sign}{us}.{rest:03},"));
+/// The line of a change of memory, behind the end of the line before.
+fn memory_line(event: &MemoryEvent, processes: &[usize]) -> String {
+    let mut fields = memory(event);
+    if let (Some(track), Some(fields)) = (event.track, fields.as_object_mut()) {
+        let process = processes.get(track as usize).copied();
+        fields.insert("pid".to_owned(), json!(process.unwrap_or_default()));
+        fields.insert("tid".to_owned(), json!(track));
     }
-    line.push_str(event.to_string().trim_start_matches('{'));
+    let mut line = ",\n{".to_owned();
+    push_time(&mut line, "ts", event.at_ns);
+    line.push_str(fields.to_string().trim_start_matches('{'));
     line
 }
 
@@ -369,13 +334,9 @@ mod tests {
 
     #[test]
     fn times_are_exact_however_large() {
-        let event = json!({"ph": "X", "name": "{\"a"});
-        let text = line(&[("ts", 1_753_000_000_123_456_789), ("dur", -1)], &event);
-        assert!(text.contains("\"ts\":1753000000123456.789"), "{text}");
-        assert!(text.contains("\"dur\":-0.001"), "{text}");
-        assert_eq!(
-            serde_json::from_str::<Value>(&text).unwrap()["name"],
-            "{\"a"
-        );
+        let mut text = String::new();
+        push_time(&mut text, "ts", 1_753_000_000_123_456_789);
+        push_time(&mut text, "dur", -1);
+        assert_eq!(text, "\"ts\":1753000000123456.789,\"dur\":-0.001,");
     }
 }

@@ -12,7 +12,7 @@ const VALUE: char = '\u{1f}';
 /// Between two arguments.
 const NEXT: char = '\u{1e}';
 /// Stands for a number that the slice itself keeps.
-const HOLE: char = '\u{1a}';
+pub const HOLE: char = '\u{1a}';
 /// Numbers with so many digits are kept by the slice: shorter ones recur.
 const DIGITS: std::ops::RangeInclusive<usize> = 4..=18;
 /// So many slices share one entry of the table that finds them.
@@ -51,9 +51,13 @@ impl ArgsText {
         let from = self.0.len();
         write(&mut self.0);
         let value = self.0.get(from..).unwrap_or_default();
-        if value.trim().is_empty() {
+        let begins_visibly = value
+            .bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_graphic());
+        if !begins_visibly && value.trim().is_empty() {
             self.0.truncate(before);
-        } else if value.contains(is_mark) {
+        } else if has_mark(value) {
             let value = value.to_owned();
             self.0.truncate(from);
             push_plain(&mut self.0, &value);
@@ -72,8 +76,15 @@ fn is_mark(sign: char) -> bool {
     matches!(sign, VALUE | NEXT | HOLE)
 }
 
+fn has_mark(text: &str) -> bool {
+    // All of them are single bytes, and no other sign has these in it. Many bytes are compared at once where none
+    // ends the search.
+    let bytes = text.bytes();
+    bytes.fold(false, |found, byte| found | is_mark(char::from(byte)))
+}
+
 fn push_plain(text: &mut String, added: &str) {
-    if added.contains(is_mark) {
+    if has_mark(added) {
         text.extend(added.chars().filter(|sign| !is_mark(*sign)));
     } else {
         text.push_str(added);
@@ -166,23 +177,17 @@ impl SliceArgs {
             .map(|number| readable(self.texts.get(number)).contains(&wanted))
             .collect();
         let mut text = String::new();
-        let mut at = 0;
+        let mut packed = self.packed_from(0);
         found.slices = (0..self.len)
             .map(|_| {
-                let (number, mut next) = number_at(&self.bytes, at);
-                let number = number as u32;
-                let mut is_found = by_text.get(number as usize).copied().unwrap_or_default();
-                if has_digits && !is_found && number != 0 {
-                    text.clear();
-                    next = self.write(at, &mut text);
-                    is_found = readable(&text).contains(&wanted);
-                } else {
-                    for _ in 0..self.holes_of(number) {
-                        next = number_at(&self.bytes, next).1;
-                    }
+                let number = packed.step();
+                let is_found = by_text.get(number as usize).copied().unwrap_or_default();
+                if !has_digits || is_found || number == 0 {
+                    return is_found;
                 }
-                at = next;
-                is_found
+                text.clear();
+                fill(self.text_with_holes(number), packed.numbers(), &mut text);
+                readable(&text).contains(&wanted)
             })
             .collect();
         found
@@ -204,35 +209,31 @@ impl SliceArgs {
     }
 
     fn text(&self, slice: usize) -> String {
+        let mut packed = self.packed_from(slice);
+        let number = packed.step();
         let mut text = String::new();
-        let start = self.starts.get(slice / EVERY).copied();
-        let (Some(mut at), true) = (start, slice < self.len) else {
-            return text;
-        };
-        for _ in 0..slice % EVERY {
-            let (number, mut next) = number_at(&self.bytes, at);
-            for _ in 0..self.holes_of(number as u32) {
-                next = number_at(&self.bytes, next).1;
-            }
-            at = next;
-        }
-        self.write(at, &mut text);
+        fill(self.text_with_holes(number), packed.numbers(), &mut text);
         text
     }
 
-    /// Writes the text that begins at a byte, and returns where the next one does.
-    fn write(&self, at: usize, text: &mut String) -> usize {
-        let (number, mut at) = number_at(&self.bytes, at);
-        let template = self.texts.get(number as u32);
-        let mut parts = template.split(HOLE);
-        text.push_str(parts.next().unwrap_or_default());
-        for part in parts {
-            let (number, next) = number_at(&self.bytes, at);
-            push_digits(text, number);
-            text.push_str(part);
-            at = next;
+    /// The arguments as they are kept, from those of a slice on.
+    pub fn packed_from(&self, slice: usize) -> PackedArgs<'_> {
+        let start = self.starts.get(slice / EVERY).copied();
+        let mut packed = PackedArgs {
+            args: self,
+            slice: slice / EVERY * EVERY,
+            at: start.unwrap_or(self.bytes.len()),
+            numbers: Vec::new(),
+        };
+        while packed.slice < slice.min(self.len) {
+            packed.step();
         }
-        at
+        packed
+    }
+
+    /// The text with a number, as [`fill`] takes it.
+    pub fn text_with_holes(&self, number: u32) -> &str {
+        self.texts.get(number)
     }
 
     fn holes_of(&self, text: u32) -> u16 {
@@ -282,6 +283,49 @@ impl SliceArgs {
     }
 }
 
+/// Goes through the arguments of slices as they are kept.
+#[derive(Clone, Debug)]
+pub struct PackedArgs<'a> {
+    args: &'a SliceArgs,
+    slice: usize,
+    at: usize,
+    numbers: Vec<u64>,
+}
+
+impl PackedArgs<'_> {
+    /// Goes on to the next slice, and returns the number of its text; 0 where it has no arguments.
+    pub fn step(&mut self) -> u32 {
+        self.numbers.clear();
+        if self.slice >= self.args.len {
+            return 0;
+        }
+        self.slice += 1;
+        let (text, mut at) = number_at(&self.args.bytes, self.at);
+        for _ in 0..self.args.holes_of(text as u32) {
+            let (number, next) = number_at(&self.args.bytes, at);
+            self.numbers.push(number);
+            at = next;
+        }
+        self.at = at;
+        text as u32
+    }
+
+    /// The numbers that the text of that slice lacks.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+}
+
+/// Writes a text with its numbers.
+pub fn fill(text: &str, numbers: &[u64], out: &mut String) {
+    let mut parts = text.split(HOLE);
+    out.push_str(parts.next().unwrap_or_default());
+    for (part, number) in parts.zip(numbers) {
+        push_digits(out, *number);
+        out.push_str(part);
+    }
+}
+
 /// Slices that were found by their arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -309,27 +353,25 @@ fn readable(text: &str) -> String {
 fn take_apart(text: &str, template: &mut String, numbers: &mut Vec<u64>) {
     template.clear();
     numbers.clear();
-    let mut rest = text;
-    while let Some(begin) = rest.find(|sign: char| sign.is_ascii_digit()) {
-        let (before, from) = rest.split_at(begin);
-        let end = from.find(|sign: char| !sign.is_ascii_digit());
-        let (digits, behind) = from.split_at(end.unwrap_or(from.len()));
-        template.push_str(before);
-        let number = digits.parse().ok().filter(|_| {
-            DIGITS.contains(&digits.len())
-                && !digits.starts_with('0')
-                && numbers.len() < usize::from(u16::MAX)
-        });
-        match number {
-            Some(number) => {
-                template.push(HOLE);
-                numbers.push(number);
-            }
-            None => template.push_str(digits),
+    // Everything up to here is in the template.
+    let mut done = 0;
+    let mut bytes = text.bytes().enumerate();
+    while let Some((begin, _)) = bytes.find(|(_, byte)| byte.is_ascii_digit()) {
+        let end = bytes.find(|(_, byte)| !byte.is_ascii_digit());
+        let end = end.map_or(text.len(), |(end, _)| end);
+        let digits = text.get(begin..end).unwrap_or_default();
+        if DIGITS.contains(&digits.len())
+            && !digits.starts_with('0')
+            && numbers.len() < usize::from(u16::MAX)
+            && let Ok(number) = digits.parse()
+        {
+            template.push_str(text.get(done..begin).unwrap_or_default());
+            template.push(HOLE);
+            numbers.push(number);
+            done = end;
         }
-        rest = behind;
     }
-    template.push_str(rest);
+    template.push_str(text.get(done..).unwrap_or_default());
 }
 
 /// Writes a number, seven bits a byte, the low ones first.
@@ -353,7 +395,8 @@ fn number_at(bytes: &[u8], at: usize) -> (u64, usize) {
     (number, bytes.len())
 }
 
-fn push_digits(text: &mut String, mut number: u64) {
+/// Writes a number.
+pub fn push_digits(text: &mut String, mut number: u64) {
     let mut digits = [0_u8; 20];
     let mut at = digits.len();
     loop {
