@@ -8,6 +8,7 @@ mod amd;
 mod bad_input;
 mod brief_output;
 mod cards;
+mod claim_checks;
 mod claims;
 mod cli;
 mod commands;

@@ -3,11 +3,9 @@
 //!
 //! Built-in networks are known before they are made.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -17,15 +15,10 @@ use super::source::{self, SourceError};
 use super::zoo;
 use powerband_core::base::atomic_file;
 use powerband_core::domain::model::ModelSummary;
+use powerband_core::domain::networks::BUILT_IN;
 
 /// To be raised when `inspect` says something else of the same file.
 const REVISION: u32 = 5;
-
-/// The built-in networks by name, as `inspect` finds them; a test holds them to that.
-static BUILT_IN: LazyLock<BTreeMap<String, ModelSummary>> = LazyLock::new(|| {
-    let text = include_str!("../../../assets/networks.json");
-    serde_json::from_str(text).unwrap_or_default()
-});
 
 /// What is remembered of a file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -116,6 +109,8 @@ fn keep(known: &Remembered, cache_dir: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use prost::Message as _;
 

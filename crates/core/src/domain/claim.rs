@@ -30,6 +30,9 @@ pub struct Published {
     /// What was done, and what it is said to have brought.
     #[serde(default)]
     pub steps: Vec<ClaimedStep>,
+    /// Lists that go from the best to the worst.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rankings: Vec<Ranking>,
     /// What the time, or something else, consists of.
     #[serde(default)]
     pub shares: Vec<Shares>,
@@ -79,6 +82,11 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Whether it is a time or a rate, of which one follows from the other.
+    pub fn is_speed(&self) -> bool {
+        matches!(self, Self::Latency | Self::Throughput)
+    }
+
     /// What it is called.
     pub fn title(&self) -> &str {
         match self {
@@ -305,6 +313,17 @@ pub struct ClaimedStep {
     /// Values before and after.
     #[serde(default)]
     pub changes: Vec<Change>,
+}
+
+/// Steps, or what else is named by changes, in the order of what they are said to bring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranking {
+    /// Its title.
+    pub title: String,
+    /// By what it goes.
+    pub metric: Metric,
+    /// Titles of steps, or subjects of changes, the best first.
+    pub best_first: Vec<String>,
 }
 
 /// A part of something.

@@ -16,6 +16,7 @@ pub mod machine;
 pub mod measured;
 pub mod model;
 pub mod names;
+pub mod networks;
 pub mod outcome;
 pub mod plan;
 pub mod point;

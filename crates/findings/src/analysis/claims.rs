@@ -2,8 +2,8 @@
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::claim::{
-    Change, ClaimedCurve, ClaimedTable, Extreme, Figure, Metric, Phases, Published, Shares,
-    with_unit,
+    Change, ClaimedCurve, ClaimedTable, Extreme, Figure, Metric, Phases, Published, Ranking,
+    Shares, with_unit,
 };
 use powerband_core::domain::written::Written;
 
@@ -52,11 +52,13 @@ pub fn sheets(published: &Published) -> Vec<Sheet> {
         .map(|group| curve_sheet(&group));
     let changes = changes(published);
     let steps = steps(published);
+    let rankings = published.rankings.iter().map(ranking);
     let tables = published.tables.iter().map(table);
     let phases = published.phases.iter().map(phases);
     let shares = published.shares.iter().map(shares);
     curves
         .chain([changes, steps])
+        .chain(rankings)
         .chain(tables)
         .chain(phases)
         .chain(shares)
@@ -210,6 +212,18 @@ fn steps(published: &Published) -> Sheet {
     }
 }
 
+fn ranking(ranking: &Ranking) -> Sheet {
+    let rows = (1..).zip(&ranking.best_first);
+    Sheet {
+        title: format!("{}, by {}", ranking.title, ranking.metric.title()),
+        columns: columns(&["Rank", "Step"]),
+        words: 2,
+        rows: rows
+            .map(|(rank, name)| vec![rank.to_string(), name.clone()])
+            .collect(),
+    }
+}
+
 /// One column for each thing that some row has a figure of.
 fn table(table: &ClaimedTable) -> Sheet {
     let title = |figure: &Figure| match (&figure.metric, figure.note.as_str()) {
@@ -329,7 +343,7 @@ pub fn curves(published: &Published) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for placed in published.placed() {
         let figure = placed.figure;
-        let is_speed = matches!(figure.metric, Metric::Latency | Metric::Throughput);
+        let is_speed = figure.metric.is_speed();
         let (Some(batch), Some(scale)) = (figure.batch, figure.scale()) else {
             continue;
         };

@@ -27,10 +27,6 @@ fn sides(change: &Change) -> Option<(&Figure, &Figure)> {
     Some((change.before.as_ref()?, change.after.as_ref()?))
 }
 
-fn is_speed(metric: &Metric) -> bool {
-    matches!(metric, Metric::Latency | Metric::Throughput)
-}
-
 /// The two sides are said to be at different batch sizes.
 fn openly(change: &Change) -> Option<Finding> {
     let (before, after) = sides(change)?;
@@ -38,7 +34,7 @@ fn openly(change: &Change) -> Option<Finding> {
     let claimed = change
         .claimed
         .as_ref()
-        .filter(|_| is_speed(&change.metric))?;
+        .filter(|_| change.metric.is_speed())?;
     (first != second).then(|| {
         Finding::doubt(change.metric.title())
             .claimed(format!(

@@ -11,8 +11,10 @@ mod devices;
 mod efficiency;
 mod gains;
 mod measured;
+mod networks;
 mod phases;
 mod promises;
+mod rankings;
 mod rates;
 mod shares;
 #[cfg(test)]
@@ -21,6 +23,7 @@ mod time_and_rate;
 mod twins;
 mod units;
 mod values;
+mod worst;
 
 use powerband_core::base::humanize;
 use powerband_core::domain::claim::{Figure, Placed, Published};
@@ -136,15 +139,18 @@ pub const ALL: &[Check] = &[
     batches::CHECK,
     gains::CHECK,
     promises::CHECK,
+    rankings::CHECK,
     rates::CHECK,
     units::CHECK,
     efficiency::CHECK,
     best::CHECK,
+    worst::CHECK,
     devices::CHECK,
     phases::CHECK,
     shares::CHECK,
     twins::CHECK,
     values::CHECK,
+    networks::CHECK,
     accuracy::CHECK,
 ];
 

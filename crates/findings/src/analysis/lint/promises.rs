@@ -28,10 +28,9 @@ fn find(published: &Published) -> Vec<Finding> {
 /// Two figures of what the promise is about: before and after, or the baseline's and its own.
 fn evidence(published: &Published, changes: &[Change], promise: &Change) -> Vec<(Figure, Figure)> {
     let is_fitting = |metric: &Metric| {
-        let is_speed = |metric: &Metric| matches!(metric, Metric::Latency | Metric::Throughput);
         *metric == promise.metric
-            || (is_speed(metric)
-                && is_speed(&promise.metric)
+            || (metric.is_speed()
+                && promise.metric.is_speed()
                 && !matches!(promise.claimed, Some(Improvement::LessBy(_))))
     };
     let of_changes = changes.iter().filter_map(|change| {

@@ -1,7 +1,7 @@
 //! One thing that is given two values, and ranges that do not hold what is said to be in them.
 
 use super::{Check, Finding, Weight, plain};
-use powerband_core::domain::claim::{Extreme, Figure, Metric, Placed, Published};
+use powerband_core::domain::claim::{Extreme, Figure, Placed, Published};
 
 /// Every figure against all others of the same thing.
 pub(crate) const CHECK: Check = Check {
@@ -27,17 +27,13 @@ fn find(published: &Published) -> Vec<Finding> {
     found
 }
 
-fn is_speed(metric: &Metric) -> bool {
-    matches!(metric, Metric::Latency | Metric::Throughput)
-}
-
 /// What identifies the figure among those of its metric.
 fn is_one_thing(first: &Figure, second: &Figure) -> bool {
     let is_batch_known = first.batch.is_some() && second.batch.is_some();
     let is_one_batch = first.batch == second.batch || !is_batch_known;
     // Speed depends on the batch, so that a figure without one cannot be compared.
     let is_comparable = is_batch_known
-        || !is_speed(&first.metric)
+        || !first.metric.is_speed()
         || (first.value.is_range() && first.batch == second.batch);
     first.metric == second.metric
         && first.subject == second.subject
@@ -73,7 +69,7 @@ fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
             |batch| format!("batch {batch}"),
         );
         match (
-            is_speed(&placed.figure.metric) || placed.figure.batch.is_some(),
+            placed.figure.metric.is_speed() || placed.figure.batch.is_some(),
             placed.place.is_empty(),
         ) {
             (true, true) => format!(" ({batch})"),

@@ -1,0 +1,60 @@
+//! A number of parameters that is that of the same network for another data set.
+
+use super::{Check, Finding, plain};
+use powerband_core::base::humanize;
+use powerband_core::domain::claim::{Figure, Metric, Published};
+use powerband_core::domain::networks::BUILT_IN;
+use powerband_core::domain::written::Bounds;
+
+/// What is stated of a network for a data set, against the built-in one for it.
+pub(crate) const CHECK: Check = Check {
+    id: "networks",
+    title: "Parameters of a network",
+    sentence: "A network for small pictures has fewer parameters than the one for ImageNet.",
+    find,
+};
+
+fn find(published: &Published) -> Vec<Finding> {
+    let placed = published.placed();
+    placed
+        .iter()
+        .filter_map(|placed| finding(&placed.figure))
+        .collect()
+}
+
+/// Its letters and digits: `resnet18` of `ResNet-18`.
+fn plain_name(name: &str) -> String {
+    let kept = name.chars().filter(char::is_ascii_alphanumeric);
+    kept.collect::<String>().to_lowercase()
+}
+
+fn finding(figure: &Figure) -> Option<Finding> {
+    if figure.metric != Metric::Parameters || figure.value.is_range() {
+        return None;
+    }
+    let network = plain_name(&figure.subject);
+    let (own, other) = match plain_name(&figure.note).as_str() {
+        "cifar" | "cifar10" => (format!("{network}@cifar"), network),
+        "imagenet" | "imagenet1k" => (network.clone(), format!("{network}@cifar")),
+        // Without its data set it may be either.
+        _ => return None,
+    };
+    let count = |name: &str| Some(BUILT_IN.get(name)?.parameters);
+    let (own_count, other_count) = (count(&own)?, count(&other)?);
+    let stated = plain(figure)?;
+    let may_be = |count: u64| stated.meets(Bounds::exactly(count as f64));
+    // Variants of a network have counts of their own, so only one that has been taken for another is told.
+    if may_be(own_count) || !may_be(other_count) {
+        return None;
+    }
+    let (own_words, other_words) = (humanize::count(own_count), humanize::count(other_count));
+    Some(
+        Finding::contradiction(format!("{}, parameters, {}", figure.subject, figure.note))
+            .claimed(format!("{} parameters", figure.words()))
+            .follows(format!(
+                "{own} has {own_words}; {} is the count of {other}, {other_words}",
+                figure.words()
+            ))
+            .sum(format!("{} ≠ {own_words}", figure.words())),
+    )
+}
