@@ -4,7 +4,7 @@
 //! device readings are in [`super::device_flags`].
 
 pub use super::flag::{Extent, Flag, Weight};
-use super::{device_flags, examined};
+use super::{device_flags, examined, narrow_numbers};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CpuContention, WarmUp};
 use powerband_core::domain::session::Session;
@@ -66,6 +66,7 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
         too_few_samples(summary),
         not_interleaved(session, case),
         examined::fallback(session, case),
+        narrow_numbers::converted(session, case, summary),
     ]
     .into_iter()
     .flatten()

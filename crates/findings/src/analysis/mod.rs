@@ -43,6 +43,7 @@ pub mod machine_lines;
 pub mod memory;
 pub mod metrics;
 pub mod models;
+mod narrow_numbers;
 pub mod past_durations;
 pub mod peak;
 pub mod plan_estimate;

@@ -24,12 +24,14 @@ pub struct Raised<'a> {
 }
 
 /// The flags by how much they say against a number, the most first. Others come after them.
-const BY_SERIOUSNESS: [&str; 13] = [
+const BY_SERIOUSNESS: [&str; 15] = [
     "device-lost",
     "not-accepted",
     "throttled",
     "contended",
     "fallback",
+    "no-bf16",
+    "no-fp16",
     "overloaded",
     "unsettled",
     "drift",
@@ -129,6 +131,9 @@ pub fn meaning(name: &str) -> &'static str {
         }
         "fallback" => {
             "Part of the network ran on the fallback processor, so the case does not show the speed of the device."
+        }
+        "no-bf16" | "no-fp16" => {
+            "The processor computes in 32 bits and converts, so the case does not show what 16 bits bring where it need not."
         }
         "throttled" => "The device lowered its clock, so the times are longer than at full clock.",
         "not-accepted" => "The program that measured these cases rejects their numbers.",

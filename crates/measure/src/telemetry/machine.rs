@@ -11,7 +11,7 @@ use powerband_core::domain::device::{Cpu, Memory};
 use powerband_core::domain::environment::Environment;
 
 /// Instruction sets that decide how fast a processor multiplies matrices.
-const FEATURES: [&str; 9] = [
+const FEATURES: [&str; 12] = [
     "sse4_2",
     "avx2",
     "fma",
@@ -19,7 +19,10 @@ const FEATURES: [&str; 9] = [
     "avx512_vnni",
     "avx_vnni",
     "avx512_bf16",
+    "avx512_fp16",
     "amx_int8",
+    "amx_bf16",
+    "amx_fp16",
     "asimd",
 ];
 
