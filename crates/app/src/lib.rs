@@ -261,7 +261,7 @@ impl App {
         };
         app.curves.options.limit_ns = app.remembered.limit_ns;
         app.curves.options.log_y = !app.remembered.linear_latency;
-        app.curves.options.log_throughput = app.remembered.log_throughput;
+        app.curves.options.log_throughput = app.remembered.throughput_axis();
         app.curves.stacked = app.remembered.stacked_charts;
         app.curves.groups_by_model = app.remembered.charts_by_model;
         app.curves.options.statistic = app.remembered.statistic;

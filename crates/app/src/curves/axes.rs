@@ -204,7 +204,7 @@ impl super::CurvesState {
             Curves::Efficiency(efficiency) => options.efficiency = efficiency,
             Curves::Energy(energy) => options.energy = energy,
             Curves::LogLatency(log) => options.log_y = log,
-            Curves::LogThroughput(log) => options.log_throughput = log,
+            Curves::LogThroughput(log) => options.log_throughput = Some(log),
             Curves::Show(shown) => self.map.shown = shown,
             Curves::Mapped(quantity) => self.map.quantity = Some(quantity),
             Curves::Upwards(dimension) => self.map.upwards = Some(dimension),

@@ -9,8 +9,8 @@ use crate::sessions::{self, Claims, OpenSession, OpenSessions, Pin};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::claims::{Curve, MARK};
 use powerband_findings::analysis::lint::Finding;
-use powerband_findings::chart::claims::{self as chart, Under};
-use powerband_findings::chart::spec::{ChartSpec, SeriesId};
+use powerband_findings::chart::claims::Under;
+use powerband_findings::chart::spec::SeriesId;
 
 /// Published curves are numbered from here on, beyond all setups of a plan.
 const FIRST: usize = 1 << 19;
@@ -56,25 +56,17 @@ fn explained(session: &OpenSession, curve: &Curve) -> String {
     format!("{MARK}: {points} of {}", session.session.name)
 }
 
-/// Lays the published curves that are shown under the charts.
-pub(crate) fn lay_under(
-    [latency, throughput, _]: &mut [ChartSpec; 3],
-    entries: &[&LegendEntry],
-    open: &OpenSessions,
-) {
-    let under: Vec<Under<'_>> = entries
-        .iter()
-        .filter_map(|entry| {
-            Some(Under {
-                id: entry.id,
-                name: entry.name.clone(),
-                colour: entry.colour,
-                curve: curve(open, entry.id)?.1,
-            })
+/// The published curves that are shown, as they are laid under the charts.
+pub(crate) fn laid_under<'a>(entries: &[&LegendEntry], open: &'a OpenSessions) -> Vec<Under<'a>> {
+    let under = entries.iter().filter_map(|entry| {
+        Some(Under {
+            id: entry.id,
+            name: entry.name.clone(),
+            colour: entry.colour,
+            curve: curve(open, entry.id)?.1,
         })
-        .collect();
-    chart::latency(latency, &under);
-    chart::throughput(throughput, &under);
+    });
+    under.collect()
 }
 
 fn curve(open: &OpenSessions, id: SeriesId) -> Option<(&OpenSession, &Curve)> {

@@ -6,6 +6,7 @@ use crate::command::entry::{Command, command};
 use crate::sessions::commands::NO_SESSION;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
+use powerband_findings::chart::spec::Scale;
 
 /// These commands.
 pub(crate) const ALL: &[Command] = &[
@@ -32,7 +33,7 @@ pub(crate) const ALL: &[Command] = &[
         "Curves: logarithmic or linear throughput",
         "",
         |app| {
-            let log = !app.curves.options.log_throughput;
+            let log = app.curves.drawn.throughput.y.scale != Scale::Log10;
             Ok(Action::Curves(Curves::LogThroughput(log)))
         },
     ),

@@ -27,6 +27,7 @@ use powerband_core::domain::plan::Load;
 use powerband_core::domain::point::BATCH;
 use powerband_findings::analysis::limits::throughput::{self, ThroughputRoof};
 use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::chart::claims as chart;
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::Lanes;
 use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
@@ -167,7 +168,12 @@ impl CurvesState {
     /// Latency, throughput and efficiency of some series, with the pins and the published curves.
     fn charts_of(&self, open: &OpenSessions, entries: &[&LegendEntry]) -> [ChartSpec; 3] {
         let overlays = self.overlays(open, entries);
-        let options = &self.options;
+        let under = if self.drawn.axes.x == BATCH {
+            claims::laid_under(entries, open)
+        } else {
+            Vec::new()
+        };
+        let options = &chart::options_for(&self.options, &overlays, &under);
         let mut charts = [
             curves::latency(&overlays, options),
             curves::throughput(&overlays, options),
@@ -179,9 +185,8 @@ impl CurvesState {
         }
         self.lay_roofs(open, entries, &mut charts[1]);
         self.ring_pins(open, &mut charts);
-        if self.drawn.axes.x == BATCH {
-            claims::lay_under(&mut charts, entries, open);
-        }
+        chart::latency(&mut charts[0], &under);
+        chart::throughput(&mut charts[1], &under);
         charts
     }
 

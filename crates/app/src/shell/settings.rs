@@ -138,8 +138,10 @@ pub struct Remembered {
     pub limit_ns: Option<f64>,
     /// Whether latency is drawn on a linear axis.
     pub linear_latency: bool,
-    /// Whether throughput is drawn on a logarithmic axis.
+    /// Whether a logarithmic axis was chosen for throughput.
     pub log_throughput: bool,
+    /// Whether a linear one was.
+    pub linear_throughput: bool,
     /// Whether the charts of *Curves* stand one below the other.
     pub stacked_charts: bool,
     /// Whether each model has charts of its own there.
@@ -177,6 +179,11 @@ fn possible<'de, D: Deserializer<'de>>(
 pub(crate) const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
 
 impl Remembered {
+    /// Whether the axis of throughput is logarithmic, where that was chosen.
+    pub fn throughput_axis(&self) -> Option<bool> {
+        (self.log_throughput || self.linear_throughput).then_some(self.log_throughput)
+    }
+
     /// The zoom: 1 is 100 %.
     pub fn zoom(&self) -> f32 {
         1.0 + 0.1 * f32::from(self.zoom_steps)

@@ -1,6 +1,7 @@
 //! Published curves laid under measured ones: on the same axes, drawn apart from them.
 
 use super::axis::{self, TimeUnit};
+use super::curves::{CurveOptions, Overlay};
 use super::spec::{ChartSpec, Point, Scale, Series, SeriesId, Stroke};
 use crate::analysis::claims::{self, Curve};
 
@@ -15,6 +16,30 @@ pub struct Under<'a> {
     pub colour: usize,
     /// The curve.
     pub curve: &'a Curve,
+}
+
+/// Published rates this many times the highest measured one would leave the measured ones on the floor of a linear axis.
+const FAR_ABOVE: f64 = 8.0;
+
+/// The options of charts that published curves are laid under: where no axis of throughput is chosen, it is
+/// logarithmic where these are far above what is measured.
+pub fn options_for(
+    options: &CurveOptions,
+    overlays: &[Overlay<'_>],
+    under: &[Under<'_>],
+) -> CurveOptions {
+    let own = overlays.iter().flat_map(|overlay| &overlay.curve.points);
+    let own = own
+        .filter_map(|point| point.throughput_per_s)
+        .reduce(f64::max);
+    let published = highest(under, |point| point.throughput_per_s);
+    let is_far = own
+        .zip(published)
+        .is_some_and(|(own, published)| published > FAR_ABOVE * own);
+    CurveOptions {
+        log_throughput: Some(options.log_throughput.unwrap_or(is_far)),
+        ..options.clone()
+    }
 }
 
 /// Lays published latencies under a chart of latencies. A chart that is empty takes their unit.
@@ -121,7 +146,7 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{measure_near, session};
     use crate::analysis::{batch_curve, case_rows};
-    use crate::chart::curves::{self, CurveOptions, Overlay};
+    use crate::chart::curves;
 
     fn point(batch: usize, ms: Option<f64>, rate: Option<f64>) -> claims::Point {
         claims::Point {
@@ -194,6 +219,35 @@ mod tests {
         }
         let ticks: Vec<&str> = spec.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
         assert_eq!(ticks, ["1", "4", "8", "64"]);
+    }
+
+    #[test]
+    fn rates_far_above_ones_own_have_a_logarithmic_axis_unless_another_is_chosen() {
+        let curve = |rate: f64| Curve {
+            label: "theirs".to_owned(),
+            points: vec![point(1, None, Some(rate)), point(8, None, Some(2.0))],
+        };
+        let scale = |rate: f64, log_throughput: Option<bool>| {
+            let theirs = curve(rate);
+            let draw = |overlays: &[Overlay<'_>], options: &CurveOptions| {
+                let chosen = CurveOptions {
+                    log_throughput,
+                    ..options.clone()
+                };
+                let options = options_for(&chosen, overlays, &under(&theirs));
+                curves::throughput(overlays, &options)
+            };
+            let mut spec = measured(draw);
+            throughput(&mut spec, &under(&theirs));
+            spec.y.scale
+        };
+        // One's own reach 8 ÷ 9 ms = 889 a second.
+        assert_eq!(scale(6_000.0, None), Scale::Linear);
+        assert_eq!(scale(27_000.0, None), Scale::Log10);
+        assert_eq!(scale(27_000.0, Some(false)), Scale::Linear);
+        assert_eq!(scale(6_000.0, Some(true)), Scale::Log10);
+        let alone = options_for(&CurveOptions::default(), &[], &under(&curve(9e9)));
+        assert_eq!(alone.log_throughput, Some(false), "nothing is flattened");
     }
 
     #[test]

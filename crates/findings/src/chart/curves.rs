@@ -34,8 +34,9 @@ pub struct CurveOptions {
     pub statistic: Statistic,
     /// Whether the latency axis is logarithmic.
     pub log_y: bool,
-    /// Whether the throughput axis is. Efficiency always begins at zero.
-    pub log_throughput: bool,
+    /// Whether the throughput axis is; where nothing is chosen, it is under published curves far above one's own.
+    /// Efficiency always begins at zero.
+    pub log_throughput: Option<bool>,
     /// The longest latency that is acceptable, in nanoseconds.
     pub limit_ns: Option<f64>,
     /// Which efficiency.
@@ -49,7 +50,7 @@ impl Default for CurveOptions {
         Self {
             statistic: Statistic::default(),
             log_y: true,
-            log_throughput: false,
+            log_throughput: None,
             limit_ns: None,
             efficiency: Efficiency::default(),
             energy: EnergyKind::default(),
@@ -114,7 +115,7 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
         Some((point.throughput_per_s?, point.throughput_ci95))
     });
     let title = "items per second";
-    let y = if options.log_throughput {
+    let y = if options.log_throughput == Some(true) {
         axis::logarithmic(title, lowest(&drawn), highest(&drawn))
     } else {
         axis::from_zero(title, highest(&drawn))
@@ -478,7 +479,7 @@ mod tests {
             ..CurveOptions::default()
         };
         let options = CurveOptions {
-            log_throughput: true,
+            log_throughput: Some(true),
             ..linear.clone()
         };
         let from_zero = throughput(&overlays, &linear);
@@ -541,7 +542,7 @@ mod tests {
             ..CurveOptions::default()
         };
         let logarithmic = CurveOptions {
-            log_throughput: true,
+            log_throughput: Some(true),
             ..options.clone()
         };
         for chart in [latency, throughput, efficiency] {

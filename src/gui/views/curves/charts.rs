@@ -19,7 +19,7 @@ use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::peak;
 use powerband_findings::chart::layout::labels::LeftOut;
 use powerband_findings::chart::limit::limit_of;
-use powerband_findings::chart::spec::{ChartSpec, SeriesId};
+use powerband_findings::chart::spec::{ChartSpec, Scale, SeriesId};
 
 /// Least height of the charts.
 const CHART: f32 = 240.0;
@@ -288,7 +288,12 @@ fn chart_head(ui: &mut Ui, card: &Card<'_>, app: &App, changes: &mut Vec<Curves>
                 changes.extend(taken.map(Curves::LogLatency));
             }
             "throughput" => {
-                let taken = axis(ui, "Throughput axis", options.log_throughput, "rates");
+                let taken = axis(
+                    ui,
+                    "Throughput axis",
+                    card.spec.y.scale == Scale::Log10,
+                    "rates",
+                );
                 changes.extend(taken.map(Curves::LogThroughput));
             }
             _ => {}

@@ -75,38 +75,34 @@ fn no_curves(material: &Material<'_>) -> String {
     }
 }
 
-/// What the sessions published, laid under what is measured by `lay`; not where one setup is asked for.
-fn with_published(
-    material: &Material<'_>,
-    spec: &mut ChartSpec,
-    lay: fn(&mut ChartSpec, &[Under<'_>]),
-) {
+/// The curves that the sessions published; none where one setup is asked for.
+fn published_curves(material: &Material<'_>) -> Vec<Curve> {
     if material.setup.is_some() || material.after.session.plan.load.is_open() {
-        return;
+        return Vec::new();
     }
     let parts = material.before.iter().chain([&material.after]);
-    let setups: usize = parts
-        .clone()
-        .map(|part| part.session.plan.setups.len())
-        .sum();
     let published = parts.filter_map(|part| part.session.published.as_ref());
-    let all: Vec<Curve> = published.flat_map(claims::curves).collect();
-    let under: Vec<Under<'_>> = (0_u64..)
-        .zip(&all)
-        .map(|(place, curve)| Under {
-            id: SeriesId((2 << SETUP_BITS) | place),
-            name: format!("{}, published", curve.label),
-            colour: setups + place as usize,
-            curve,
-        })
-        .collect();
-    lay(spec, &under);
+    published.flat_map(claims::curves).collect()
+}
+
+/// The same as they are laid under what is measured.
+fn laid_under<'a>(material: &Material<'_>, curves: &'a [Curve]) -> Vec<Under<'a>> {
+    let parts = material.before.iter().chain([&material.after]);
+    let setups: usize = parts.map(|part| part.session.plan.setups.len()).sum();
+    let under = (0_u64..).zip(curves).map(|(place, curve)| Under {
+        id: SeriesId((2 << SETUP_BITS) | place),
+        name: format!("{}, published", curve.label),
+        colour: setups + place as usize,
+        curve,
+    });
+    under.collect()
 }
 
 /// The time of a batch.
 pub(super) fn latency(material: &Material<'_>) -> Made {
     let mut spec = curves::latency(&overlays(material), &material.options);
-    with_published(material, &mut spec, under::latency);
+    let published = published_curves(material);
+    under::latency(&mut spec, &laid_under(material, &published));
     let load = material.after.session.plan.load;
     if load.is_open() {
         spec.title = format!("Response time, {load}");
@@ -116,8 +112,11 @@ pub(super) fn latency(material: &Material<'_>) -> Made {
 
 /// Items a second.
 pub(super) fn throughput(material: &Material<'_>) -> Made {
-    let mut spec = curves::throughput(&overlays(material), &material.options);
-    with_published(material, &mut spec, under::throughput);
+    let (overlays, published) = (overlays(material), published_curves(material));
+    let under = laid_under(material, &published);
+    let options = under::options_for(&material.options, &overlays, &under);
+    let mut spec = curves::throughput(&overlays, &options);
+    under::throughput(&mut spec, &under);
     let session = &material.after.session;
     let setups = 0..session.plan.setups.len();
     throughput_roofs::lay(
