@@ -28,6 +28,7 @@ pub(super) fn run(
     let target = target(args)?;
     let request = RunRequest {
         rounds: args.rounds.or(request.rounds),
+        spacing: args.spacing.or(request.spacing),
         timeout_s: args.timeout,
         seed: args.seed,
         energy: args.energy,

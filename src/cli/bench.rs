@@ -174,6 +174,9 @@ fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let request = ladder.request(&Here {
         engines: ready.collect(),
     });
+    if args.journey && request.journey {
+        bail!("the plan {id} is of steps already; leave --journey out");
+    }
     Ok(RunRequest {
         journey: args.journey || request.journey,
         ..request

@@ -21,11 +21,6 @@ const LONGEST_LINE: usize = 98;
 /// Lists, or installs.
 pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
     if let Some(EnginesCommand::Install(install)) = &args.command {
-        if let Some(host) = &args.on {
-            bail!(
-                "engines are installed on this machine alone; on {host} run powerband engines install there"
-            );
-        }
         return install_engine(context, install);
     }
     if let Some(host) = &args.on {

@@ -19,9 +19,9 @@ use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::provenance;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::stretch::Stretch;
-use powerband_findings::chart::figure::{self, Drawing, Figure, Material, Part};
+use powerband_findings::chart::figure::{self, Choice, Drawing, Figure, Material, Part};
 use powerband_findings::export::figure_file::{self, FileKind, SCALES};
-use powerband_findings::export::style::{Style, Theme};
+use powerband_findings::export::style::{Preset, Style, Theme};
 use powerband_findings::export::{json, session_table};
 use powerband_import as import;
 use powerband_import::reading::read_progress::ReadProgress;
@@ -103,6 +103,7 @@ fn chart(
     let part = of_points(args, figure, session)?;
     let session = part.as_ref();
     let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
+    check_options(args, figure, kind)?;
     let (style, scale) = style(args)?;
     let is_history = figure.name == "history";
     let takes_several = is_history || figure.name == "fleet";
@@ -148,7 +149,6 @@ fn chart(
     material.profile = profile_place(args)?;
     let trace = match figure.name {
         "timeline" => trace(args, session)?,
-        _ if args.between.is_some() => bail!("only a timeline has --between; leave it out"),
         _ => None,
     };
     material.trace = trace.as_ref().map(|(trace, ready)| (trace, ready));
@@ -165,6 +165,48 @@ fn chart(
         provenance::provenance_text(&sessions)
     };
     figure_file::bytes(&drawing, &about, &style, scale, kind).map_err(anyhow::Error::msg)
+}
+
+/// Refuses options that the figure, or the kind of file, does not read.
+fn check_options(args: &ExportArgs, figure: &Figure, kind: FileKind) -> anyhow::Result<()> {
+    let takes = |choice: Choice| figure.takes.contains(&choice);
+    let is_picture = !matches!(kind, FileKind::Csv | FileKind::Json);
+    let of_figure = [
+        ("--setup", args.setup.is_some(), takes(Choice::Setup)),
+        (
+            "--batch or --at",
+            args.point.is_given(),
+            takes(Choice::Point),
+        ),
+        ("--profile", args.profile.is_some(), takes(Choice::Profile)),
+        (
+            "--between",
+            args.between.is_some(),
+            figure.name == "timeline",
+        ),
+    ];
+    let of_file = [
+        ("--scale", args.scale.is_some(), kind == FileKind::Png),
+        ("--size", args.size.is_some(), is_picture),
+        ("--theme", args.theme.is_some(), is_picture),
+        ("--preset", args.preset.is_some(), is_picture),
+    ];
+    let idle = |(option, is_given, is_read): (&'static str, bool, bool)| {
+        (is_given && !is_read).then_some(option)
+    };
+    if let Some(option) = of_figure.into_iter().find_map(idle) {
+        bail!(
+            "{option} has no effect on the figure {}; leave it out",
+            figure.name
+        );
+    }
+    if let Some(option) = of_file.into_iter().find_map(idle) {
+        bail!(
+            "{option} has no effect on {}; leave it out, or write another kind of file",
+            args.to.display()
+        );
+    }
+    Ok(())
 }
 
 fn points_of(session: &Session) -> BTreeSet<Point> {
@@ -220,11 +262,9 @@ fn check_effects(
 }
 
 fn style(args: &ExportArgs) -> anyhow::Result<(Style, f64)> {
-    if args.preset.is_print() && args.theme == Some(Theme::Dark) {
-        bail!(
-            "the preset {} is for paper, which is light; leave --theme dark out",
-            args.preset
-        );
+    let preset = args.preset.unwrap_or(Preset::Screen);
+    if preset.is_print() && args.theme == Some(Theme::Dark) {
+        bail!("the preset {preset} is for paper, which is light; leave --theme dark out");
     }
     let scale = args.scale.unwrap_or(SCALE);
     if !(SCALES.0..=SCALES.1).contains(&scale) {
@@ -234,7 +274,7 @@ fn style(args: &ExportArgs) -> anyhow::Result<(Style, f64)> {
             SCALES.1
         );
     }
-    let style = Style::new(args.preset, args.theme.unwrap_or_default());
+    let style = Style::new(preset, args.theme.unwrap_or_default());
     let style = match args.size {
         Some((width, height)) => style.sized(width, height),
         None => style,
@@ -260,7 +300,7 @@ fn setup(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<usize>> 
 }
 
 fn profile_place(args: &ExportArgs) -> anyhow::Result<usize> {
-    let place = args.profile.checked_sub(1);
+    let place = args.profile.unwrap_or(1).checked_sub(1);
     place.ok_or_else(|| anyhow!("profiles are counted from 1, so there is no --profile 0"))
 }
 

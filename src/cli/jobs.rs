@@ -19,7 +19,7 @@ pub(super) fn run(context: &Context, args: &JobsArgs) -> anyhow::Result<ExitCode
     match &args.command {
         None | Some(JobsCommand::List) => list(context, args.json),
         Some(JobsCommand::Collect { id }) => collect(context, id.as_deref(), args.json),
-        Some(JobsCommand::Cancel { id }) => cancel(context, id),
+        Some(JobsCommand::Cancel { id }) => cancel(context, id, args.json),
     }
 }
 
@@ -132,10 +132,13 @@ fn collect(context: &Context, id: Option<&str>, as_json: bool) -> anyhow::Result
     Ok(ExitCode::SUCCESS)
 }
 
-fn cancel(context: &Context, id: &str) -> anyhow::Result<ExitCode> {
+fn cancel(context: &Context, id: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let record = record::find(&context.paths, id).map_err(anyhow::Error::msg)?;
     if let Some(reason) = submit::cancel(&record) {
         bail!("{reason}");
+    }
+    if as_json {
+        output::document(&json!({ "cancelled": record.id() }))?;
     }
     output::note(&format!(
         "Cancelled; powerband jobs collect {} saves what was measured",

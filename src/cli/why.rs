@@ -35,9 +35,13 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     {
         return shown(context, args, session, &answer);
     }
-    if args.show && !is_session {
+    let of_sessions = [
+        ("--show", args.show),
+        ("--allow-commands", args.allow_commands),
+    ];
+    if let Some((option, _)) = of_sessions.iter().find(|(_, given)| *given && !is_session) {
         bail!(
-            "--show shows the experiments of a session, and {} is a model; leave --show out",
+            "{option} is for the experiments of a session, and {} is a model; leave {option} out",
             args.subject
         );
     }
@@ -136,14 +140,20 @@ fn kept_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<Answe
         }
         return Ok(None);
     };
-    let asks_for_another = args
+    let is_of_another = args
         .setup
         .as_deref()
         .is_some_and(|wanted| session.find_setup(wanted) != Some(answer.case.setup))
-        || !args.point.takes(answer.case.point)
-        || args.out.is_some()
-        || args.rounds.is_some();
-    Ok((args.show || !asks_for_another).then_some(answer))
+        || !args.point.takes(answer.case.point);
+    if args.show && is_of_another {
+        bail!(
+            "the experiments of {} are on {} at {}; leave --setup, --batch and --at out to show them",
+            args.subject,
+            session.setup_label(answer.case.setup),
+            answer.case.point
+        );
+    }
+    Ok((!is_of_another && !args.is_to_measure()).then_some(answer))
 }
 
 /// The experiments on a case of a session.
@@ -201,7 +211,7 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
         inputs: fed.fills,
         dims: args.dims.clone(),
         batch_axis: fed.batch_axis,
-        preset: args.preset,
+        preset: args.preset(),
         rounds: args.rounds,
         ..RunRequest::new(&args.subject)
     };
@@ -213,7 +223,7 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
 fn with_care(args: &WhyArgs, request: RunRequest) -> RunRequest {
     RunRequest {
         rounds: args.rounds,
-        preset: args.preset,
+        preset: args.preset(),
         ..request
     }
 }

@@ -100,6 +100,7 @@ fn a_session_is_written_for_other_programs() {
 fn what_cannot_be_written_is_said_in_a_sentence() {
     let (home, session) = home();
     let (_, svg) = file(&home, "a.svg");
+    let (_, png) = file(&home, "a.png");
     let (_, text) = file(&home, "a.txt");
     let (_, json) = file(&home, "a.json");
     let fails = |arguments: &[&str], says: &[&str]| {
@@ -121,7 +122,7 @@ fn what_cannot_be_written_is_said_in_a_sentence() {
         &["900x500"],
     );
     fails(
-        &["--chart", "latency", "--scale", "9", "--to", &svg],
+        &["--chart", "latency", "--scale", "9", "--to", &png],
         &["--scale 9"],
     );
     fails(

@@ -19,6 +19,7 @@ mod export;
 mod fake_nvml;
 mod fuzzing;
 mod generation;
+mod idle_options;
 mod imports;
 mod input_values;
 mod irregular;

@@ -8,6 +8,7 @@ use super::Detail;
 
 /// Arguments of `engines`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct EnginesArgs {
     /// What to do about them; without one, list them.
     #[command(subcommand)]

@@ -189,14 +189,14 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as probably settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples"])]
+    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals", "array", "job_folder"])]
     pub more: Option<PathBuf>,
     /// Measure two sessions again, in turns: the setups and points that both have, or the one setup of each, as a
     /// session of its own; and compare them.
-    #[arg(long, num_args = 2, value_names = ["BEFORE.ron", "AFTER.ron"], group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "rate", "one_at_a_time", "accuracy", "samples", "detach"])]
+    #[arg(long, num_args = 2, value_names = ["BEFORE.ron", "AFTER.ron"], group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "rate", "one_at_a_time", "accuracy", "samples", "detach", "on", "arrivals", "array", "job_folder"])]
     pub again: Vec<PathBuf>,
     /// Measure a plan that comes ready: resnet50-case-study, densenet121-suite, everything.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["model", "setups", "on"])]
     pub ladder: Option<String>,
     /// Each setup is a step after the previous one, at the first batch size; the last one also runs at all others.
     #[arg(long)]
@@ -262,13 +262,13 @@ pub(crate) struct BenchArgs {
     pub detaching: DetachArgs,
     /// With --more and --again: run the commands, and load the libraries, that the sessions name, though they were
     /// not started from this folder before. Without it they are listed, and nothing is started.
-    #[arg(long, requires = "of_sessions")]
+    #[arg(long, requires = "of_sessions", conflicts_with_all = ["model", "ladder"])]
     pub allow_commands: bool,
     /// Where to write the session [default: the library].
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,
     /// Replace the session file if it is there.
-    #[arg(long)]
+    #[arg(long, requires = "out")]
     pub force: bool,
     /// Name of the session [default: the model's name].
     #[arg(long, value_name = "TEXT")]
@@ -487,7 +487,7 @@ pub(crate) struct ModelArgs {
     pub write: Option<PathBuf>,
     /// Have another engine write its own network of this name, with the same weights where they fit:
     /// torch, or torch,module=nets:tiny. Needs --write.
-    #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch"])]
+    #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch", "shapes", "inputs", "batch_axis", "calibration", "ranges", "keep_float"])]
     pub export_from: Option<String>,
     /// Precision: float, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
     #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]

@@ -3,13 +3,24 @@
 use super::PointArgs;
 use std::path::PathBuf;
 
+use clap::ArgGroup;
+
 use powerband_core::base::humanize;
 use powerband_findings::chart::figure;
 use powerband_findings::export::style::{self, Preset, Theme};
 
 /// Arguments of `export`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = export_help())]
+#[command(
+    after_help = export_help(),
+    // What is required and conflicts with something that is there is not required any more, so that both are said.
+    group = ArgGroup::new("of_chart")
+        .args(["against", "size", "scale", "theme", "preset", "setup", "batch", "at", "between", "limit"])
+        .multiple(true)
+        .requires("chart")
+        .conflicts_with_all(["samples", "timeline"]),
+    group = ArgGroup::new("has_profile").args(["chart", "timeline"]),
+)]
 pub(crate) struct ExportArgs {
     /// The session.
     pub session: PathBuf,
@@ -24,38 +35,33 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
     /// Width and height in pixels, of which an inch has 96 [default: as the preset has it].
-    #[arg(long, value_name = "WxH", requires = "chart", value_parser = size)]
+    #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<(f64, f64)>,
     /// Pixels of a PNG for each of these, from 1 to 4 [default: 2].
-    #[arg(long, value_name = "N", requires = "chart")]
+    #[arg(long, value_name = "N")]
     pub scale: Option<f64>,
     /// light or dark [default: light].
-    #[arg(long, value_name = "NAME", requires = "chart")]
+    #[arg(long, value_name = "NAME")]
     pub theme: Option<Theme>,
-    /// screen, or for a paper: column (3.5 in wide) or page (7.16 in wide).
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "chart",
-        default_value = "screen"
-    )]
-    pub preset: Preset,
+    /// screen, or for a paper: column (3.5 in wide) or page (7.16 in wide) [default: screen].
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<Preset>,
     /// This setup: its spelling, its label, or its number from 1.
-    #[arg(long, value_name = "SETUP", requires = "chart")]
+    #[arg(long, value_name = "SETUP")]
     pub setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
-    /// Which profile of the session, by its number from 1.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub profile: usize,
+    /// Which profile of the session, by its number from 1 [default: 1].
+    #[arg(long, value_name = "N", requires = "has_profile")]
+    pub profile: Option<usize>,
     /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all].
-    #[arg(long, value_name = "FROM..TO", requires = "chart", value_parser = between)]
+    #[arg(long, value_name = "FROM..TO", value_parser = between)]
     pub between: Option<(f64, f64)>,
     /// The latency that is the limit, as in 20ms: a line on charts of latency and on heat maps.
-    #[arg(long, value_name = "TIME", requires = "chart", value_parser = limit)]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
     pub limit: Option<f64>,
     /// A line in the table for each sample, and not for each case.
-    #[arg(long, conflicts_with = "chart")]
+    #[arg(long, conflicts_with_all = ["chart", "profile"])]
     pub samples: bool,
     /// Write the timeline of a profile as a Chrome trace (.json or .json.gz), which Perfetto opens.
     #[arg(long, conflicts_with_all = ["chart", "samples"])]

@@ -29,9 +29,10 @@ pub(crate) struct WhyArgs {
     pub setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
-    /// Preset: quick (about a second per experiment), standard (5 s and more), publish (a minute and more).
-    #[arg(long, value_name = "NAME", default_value = "quick")]
-    pub preset: PresetName,
+    /// Preset: quick (about a second per experiment), standard (5 s and more), publish (a minute and more)
+    /// [default: quick].
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<PresetName>,
     /// Rounds of each experiment, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
@@ -42,7 +43,7 @@ pub(crate) struct WhyArgs {
     #[arg(long)]
     pub no_roofs: bool,
     /// Measure nothing: show what the experiments of the session said.
-    #[arg(long, conflicts_with_all = ["out", "rounds"])]
+    #[arg(long, conflicts_with_all = ["out", "force", "rounds", "preset", "only", "no_roofs", "allow_commands", "dims", "shapes", "inputs", "batch_axis"])]
     pub show: bool,
     /// Run the commands, and load the libraries, that the session names, as bench has it.
     #[arg(long)]
@@ -56,11 +57,30 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,
     /// Replace the session file if it is there.
-    #[arg(long)]
+    #[arg(long, requires = "out")]
     pub force: bool,
     /// Print one JSON document on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
+}
+
+impl WhyArgs {
+    /// How long each experiment is measured.
+    pub(crate) fn preset(&self) -> PresetName {
+        self.preset.unwrap_or(PresetName::Quick)
+    }
+
+    /// Whether anything is said of how to measure, so that kept experiments do not answer.
+    pub(crate) fn is_to_measure(&self) -> bool {
+        self.out.is_some()
+            || self.rounds.is_some()
+            || self.preset.is_some()
+            || !self.only.is_empty()
+            || self.no_roofs
+            || self.allow_commands
+            || !self.dims.is_empty()
+            || self.fed.is_given()
+    }
 }
 
 fn change(text: &str) -> Result<Change, String> {

@@ -387,6 +387,12 @@ fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
         let name = &session.name;
         return Err(format!("{name} has one setup only; steps need two"));
     }
+    if material.point.is_some() && !session.plan.ladder.is_empty() {
+        let name = &session.name;
+        return Err(format!(
+            "{name} has a ladder, whose steps have points of their own"
+        ));
+    }
     let point = material.point.unwrap_or_else(|| session.plan.first_point());
     let rows = material.after.rows();
     Ok(journeys::compare_steps(session, rows, point))
@@ -507,8 +513,12 @@ pub(super) fn compared(material: &Material<'_>) -> Result<(Comparison, usize), S
             "{} has one setup only; name another session to compare it with",
             after.session.name
         )),
+        None if material.setup == Some(0) => Err(format!(
+            "{} is the setup that others are compared with; name another one",
+            after.session.setup_label(0)
+        )),
         None => {
-            let second = material.setup.filter(|setup| *setup != 0).unwrap_or(last);
+            let second = material.setup.unwrap_or(last);
             let mine = of_part(after, side(after, 0));
             let theirs = of_part(after, side(after, second));
             Ok((comparison::compare_setups(&mine, &theirs), second))

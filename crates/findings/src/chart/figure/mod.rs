@@ -217,6 +217,26 @@ impl<'a> Material<'a> {
     }
 }
 
+/// What of a session can be chosen for a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// A setup.
+    Setup,
+    /// A point of the sweep.
+    Point,
+    /// A profile.
+    Profile,
+}
+
+/// A figure of measured cases.
+const CASES: &[Choice] = &[Choice::Setup, Choice::Point];
+/// A figure of all setups at one point.
+const POINT: &[Choice] = &[Choice::Point];
+/// A figure of a profile.
+const PROFILE: &[Choice] = &[Choice::Profile];
+/// A figure of the whole session.
+const WHOLE: &[Choice] = &[];
+
 /// One figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
@@ -226,6 +246,8 @@ pub struct Figure {
     pub title: &'static str,
     /// What it shows, in a sentence without its full stop.
     pub shows: &'static str,
+    /// What can be chosen; anything else has no effect on it.
+    pub takes: &'static [Choice],
     make: fn(&Material<'_>) -> Result<Drawing, String>,
 }
 
@@ -243,42 +265,42 @@ impl Figure {
 }
 
 macro_rules! figures {
-    ($($name:literal, $title:literal, $make:path, $shows:literal;)*) => {
-        &[$(Figure { name: $name, title: $title, shows: $shows, make: $make }),*]
+    ($($name:literal, $title:literal, $make:path, $takes:ident, $shows:literal;)*) => {
+        &[$(Figure { name: $name, title: $title, shows: $shows, takes: $takes, make: $make }),*]
     };
 }
 
 /// Every figure.
 pub const ALL: &[Figure] = figures! {
-    "latency", "Latency", make::latency, "the time of a batch over the batch size";
-    "throughput", "Throughput", make::throughput, "items a second over the batch size, with knees";
-    "efficiency", "Efficiency", make::efficiency, "how well larger batches are used";
-    "energy", "Energy", make::energy, "joules of an item over the batch size";
-    "heat-map", "Latency over two dimensions", heat_maps::latency, "the time of a batch over two dimensions of the sweep";
-    "heat-map-throughput", "Throughput over two dimensions", heat_maps::throughput, "items a second over two dimensions of the sweep";
-    "heat-map-tokens", "Tokens per second over two dimensions", heat_maps::tokens, "tokens a second of a language model over two dimensions of the sweep";
-    "heat-map-efficiency", "Efficiency over two dimensions", heat_maps::efficiency, "how well larger batches are used over two dimensions of the sweep";
-    "heat-map-energy", "Energy over two dimensions", heat_maps::energy, "joules of an item over two dimensions of the sweep";
-    "memory", "Peak memory", make::memory, "the most memory that each batch needed";
-    "distribution", "Latency distribution", make::distribution, "the histogram of the samples of one case";
-    "samples", "Latency over time", make::samples, "the samples of one case in the order of measurement";
-    "telemetry", "Device telemetry", make::telemetry, "readings of the devices during the run";
-    "breakdown", "Time by category", make::categories, "the time of a profile by category";
-    "operators", "Time by operator", make::operators, "the time of a profile by operator";
-    "kernels", "Time by kernel", make::kernels, "the time of a profile by kernel";
-    "treemap", "Time as areas", make::treemap, "the time of kernels as areas";
-    "changes", "What changed", make::changes, "the kernels that make the difference between two profiles";
-    "memory-use", "Memory in use", make::memory_in_use, "memory in use while a profile was taken, device by device";
-    "timeline", "Timeline", make::timeline, "what ran on each stream and thread over time, with device telemetry below";
-    "roofline", "Roofline", limits::roofline, "nodes or kernels of a profile below the lines that limit them";
-    "wall-time", "Wall time", limits::wall_time, "the wall time of a profiled run in parts that add up";
-    "journey", "vs. previous", make::journey, "the gain of each optimisation step over the previous one";
-    "journey-start", "vs. baseline", make::journey_start, "the gain of each optimisation step over the baseline";
-    "trade-off", "Speed and accuracy", make::trade_off, "speed and accuracy of the setups";
-    "comparison", "Speed-up", make::comparison, "the speed-up of each case against another session or setup";
-    "heat-map-comparison", "Speed-up over two dimensions", heat_maps::comparison, "the speed-up and verdict of each case over two dimensions of the sweep";
-    "history", "Median latency", make::history, "one case through other sessions";
-    "fleet", "Medians of machines", machines::fleet, "one case on several machines with the fleet's median";
+    "latency", "Latency", make::latency, CASES, "the time of a batch over the batch size";
+    "throughput", "Throughput", make::throughput, CASES, "items a second over the batch size, with knees";
+    "efficiency", "Efficiency", make::efficiency, CASES, "how well larger batches are used";
+    "energy", "Energy", make::energy, CASES, "joules of an item over the batch size";
+    "heat-map", "Latency over two dimensions", heat_maps::latency, CASES, "the time of a batch over two dimensions of the sweep";
+    "heat-map-throughput", "Throughput over two dimensions", heat_maps::throughput, CASES, "items a second over two dimensions of the sweep";
+    "heat-map-tokens", "Tokens per second over two dimensions", heat_maps::tokens, CASES, "tokens a second of a language model over two dimensions of the sweep";
+    "heat-map-efficiency", "Efficiency over two dimensions", heat_maps::efficiency, CASES, "how well larger batches are used over two dimensions of the sweep";
+    "heat-map-energy", "Energy over two dimensions", heat_maps::energy, CASES, "joules of an item over two dimensions of the sweep";
+    "memory", "Peak memory", make::memory, CASES, "the most memory that each batch needed";
+    "distribution", "Latency distribution", make::distribution, CASES, "the histogram of the samples of one case";
+    "samples", "Latency over time", make::samples, CASES, "the samples of one case in the order of measurement";
+    "telemetry", "Device telemetry", make::telemetry, CASES, "readings of the devices during the run";
+    "breakdown", "Time by category", make::categories, PROFILE, "the time of a profile by category";
+    "operators", "Time by operator", make::operators, PROFILE, "the time of a profile by operator";
+    "kernels", "Time by kernel", make::kernels, PROFILE, "the time of a profile by kernel";
+    "treemap", "Time as areas", make::treemap, PROFILE, "the time of kernels as areas";
+    "changes", "What changed", make::changes, PROFILE, "the kernels that make the difference between two profiles";
+    "memory-use", "Memory in use", make::memory_in_use, PROFILE, "memory in use while a profile was taken, device by device";
+    "timeline", "Timeline", make::timeline, PROFILE, "what ran on each stream and thread over time, with device telemetry below";
+    "roofline", "Roofline", limits::roofline, PROFILE, "nodes or kernels of a profile below the lines that limit them";
+    "wall-time", "Wall time", limits::wall_time, PROFILE, "the wall time of a profiled run in parts that add up";
+    "journey", "vs. previous", make::journey, WHOLE, "the gain of each optimisation step over the previous one";
+    "journey-start", "vs. baseline", make::journey_start, POINT, "the gain of each optimisation step over the baseline";
+    "trade-off", "Speed and accuracy", make::trade_off, POINT, "speed and accuracy of the setups";
+    "comparison", "Speed-up", make::comparison, CASES, "the speed-up of each case against another session or setup";
+    "heat-map-comparison", "Speed-up over two dimensions", heat_maps::comparison, CASES, "the speed-up and verdict of each case over two dimensions of the sweep";
+    "history", "Median latency", make::history, CASES, "one case through other sessions";
+    "fleet", "Medians of machines", machines::fleet, CASES, "one case on several machines with the fleet's median";
 };
 
 /// The figure of a name; where there is none, which there are.
