@@ -9,6 +9,7 @@ use super::args::JourneyArgs;
 use super::{limits_text, output};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_core::stats::joint::Statement;
 use powerband_findings::analysis::accuracy;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows;
@@ -99,6 +100,7 @@ fn step(step: &StepResult) -> Value {
         "median_ms": row.and_then(|row| Some(row.latency_ns.as_ref()?.median / 1e6)),
         "throughput_per_s": row.and_then(|row| row.throughput_per_s),
         "trouble": step.trouble,
+        "rank": step.rank.as_ref().map(Statement::candidates),
         "over_before": step.over_before.as_ref().map(pair),
         "over_start": step.over_start.as_ref().map(pair),
         "preparation_ms": step.cost.preparation_ns.map(|ns| ns / 1e6),

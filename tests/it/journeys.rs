@@ -122,6 +122,9 @@ fn each_step_gains_over_the_one_before_and_over_the_start() {
         assert!(text.contains(word), "no \"{word}\" in:\n{text}");
     }
     assert!(text.contains("compared by the time of an item"), "{text}");
+    // In the order of the plan above, and by effect in a line of its own.
+    assert!(text.contains("· By effect: 1"), "{text}");
+    assert!(steps[0]["rank"].is_null() && steps[1]["rank"].is_array());
     let shown = home.run(&["show", "j.ron"]).out;
     assert!(shown.contains("vs. previous"), "{shown}");
 }

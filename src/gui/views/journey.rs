@@ -129,7 +129,7 @@ fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>
         Some(format!("{} was not measured: {trouble}", step.title))
     });
     ui.add_space(space::SMALL);
-    for remark in troubles.chain(steps.remarks.iter().cloned()) {
+    for remark in steps.remarks.iter().cloned().chain(troubles) {
         ui.horizontal_top(|ui| {
             let color = theme::roles(ui).faint;
             ui.label(button::glyph(icon::INFO).size(13.0).color(color));

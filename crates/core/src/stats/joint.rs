@@ -232,6 +232,36 @@ pub fn highest(contenders: &[Contender]) -> Option<Statement<usize>> {
     Some(Statement::of_votes(votes, shown))
 }
 
+/// The rank of each value among all, 1 for the highest. Where the uncertainty of one is not known, none is stated.
+pub fn ranks(contenders: &[Contender]) -> Vec<Statement<usize>> {
+    let draws: Option<Vec<&[f64]>> = contenders.iter().map(|one| one.draws.as_deref()).collect();
+    // Equal ones are ranked as the numbers that are shown.
+    let is_above = |a: usize, b: usize, value: &dyn Fn(usize) -> f64| {
+        let order = value(a).total_cmp(&value(b));
+        let shown = contenders[a].shown.total_cmp(&contenders[b].shown);
+        order.then(shown).then(b.cmp(&a)).is_gt()
+    };
+    let places = 0..contenders.len();
+    let rank = |place: usize, value: &dyn Fn(usize) -> f64| {
+        let above = places
+            .clone()
+            .filter(|other| is_above(*other, place, value));
+        1 + above.count()
+    };
+    let statement = |place: usize| {
+        let shown = rank(place, &|one| contenders[one].shown);
+        match &draws {
+            _ if contenders.len() == 1 => Statement::Settled(shown),
+            None => Statement::NotSettled((1..=contenders.len()).collect()),
+            Some(draws) => {
+                let votes = (0..DRAWS).map(|draw| rank(place, &|one| draws[one][draw]));
+                Statement::of_votes(votes, shown)
+            }
+        }
+    };
+    places.clone().map(statement).collect()
+}
+
 /// The value that so large a share of the draws does not exceed.
 pub fn quantile(draws: &[f64], share: f64) -> Option<f64> {
     let mut sorted = draws.to_vec();
@@ -357,6 +387,49 @@ mod tests {
             let (_, wrong) = stated(&[0.002, 0.0, 0.0, 0.0, 0.0], own, true);
             assert!(wrong <= 0.06, "{wrong}");
         }
+    }
+
+    #[test]
+    fn ranks_are_stated_as_far_as_draws_agree() {
+        let mut noise = SharedNoise::new(11);
+        let mut contender = |centre: f64, spread: f64| {
+            let values = [1.0, -1.0, 0.5, -0.5, 0.0].map(|share| centre + spread * share);
+            Contender {
+                shown: centre,
+                draws: noise.draws(&rounds(&values)),
+            }
+        };
+        let three = [
+            contender(0.2, 0.01),
+            contender(0.9, 0.01),
+            contender(0.5, 0.01),
+        ];
+        let settled = [3, 1, 2].map(Statement::Settled);
+        assert_eq!(ranks(&three), settled);
+        // One that may be anywhere, beside two that are apart.
+        let wide = [
+            contender(0.9, 0.01),
+            contender(0.51, 2.0),
+            contender(0.5, 0.01),
+        ];
+        let found = ranks(&wide);
+        assert!(
+            found.iter().all(|rank| rank.settled().is_none()),
+            "{found:?}"
+        );
+        assert!(!found[0].candidates().contains(&3), "{found:?}");
+        let unknown = Contender {
+            shown: 0.1,
+            draws: None,
+        };
+        let both = ranks(&[three[0].clone(), unknown.clone()]);
+        assert_eq!(both, [(); 2].map(|()| Statement::NotSettled(vec![1, 2])));
+        assert_eq!(ranks(&[unknown]), [Statement::Settled(1)]);
+        let [first, ..] = three;
+        assert_eq!(
+            ranks(&[first.clone(), first]),
+            [1, 2].map(Statement::Settled)
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::case_pair::Pair;
 use super::case_rounds::{Figure, JointDraws};
 use super::case_rows::CaseRow;
 use super::journey::{Journey, StepResult};
+use super::ranks::gain_draws;
 use super::verdict::Call;
 use powerband_core::base::humanize;
 use powerband_core::stats::joint::{Contender, Statement, highest};
@@ -105,20 +106,6 @@ fn largest(
     });
     let (places, contenders): (Vec<usize>, Vec<Contender>) = contenders.unzip();
     Some(highest(&contenders)?.map(|place| places[place]))
-}
-
-/// Draws of the logarithm of a pair's speed-up, by the time of an item.
-fn gain_draws(joint: &mut JointDraws, pair: &Pair, is_one_run: bool) -> Option<Vec<f64>> {
-    let items = pair.after_point.batch() as f64 / pair.before_point.batch() as f64;
-    let before = joint.draws(0, &pair.before.by_round, Figure::Median)?;
-    let run = usize::from(!is_one_run);
-    let after = joint.draws(run, &pair.after.by_round, Figure::Median)?;
-    let gains = before.into_iter().zip(after);
-    Some(
-        gains
-            .map(|(before, after)| before - after + items.ln())
-            .collect(),
-    )
 }
 
 #[cfg(test)]

@@ -8,16 +8,21 @@ use super::break_even::{pays_after, preparation_ns};
 use super::case_rows::CaseRow;
 use super::comparison::{self, Pair, Side};
 use super::memory::Need;
+use super::ranks::gain_ranks;
 use powerband_core::domain::accuracy::Accuracy;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Step;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_core::stats::joint::Statement;
 
 /// The reason of a step that is still to be measured.
 const NOT_YET: &str = "not measured yet";
 /// What setups are where the plan has no ladder.
 const ALTERNATIVES: &str = "The setups are alternatives, so each is compared with the first one. In a plan whose setups are optimisation steps, each is compared with the previous one too.";
+
+/// So many steps are named in a sentence.
+const MOST_NAMED: usize = 8;
 
 /// Steps in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,6 +50,8 @@ pub struct StepResult {
     pub over_before: Option<Pair>,
     /// Against the first step, where that was measured.
     pub over_start: Option<Pair>,
+    /// Its rank among the gains whose verdict holds, 1 for the largest.
+    pub rank: Option<Statement<usize>>,
     /// What it takes.
     pub cost: Cost,
     /// The accuracy of its outputs, where they were compared.
@@ -55,6 +62,17 @@ impl StepResult {
     /// What its verdict is about: the gain over the previous step, of alternatives that over the first.
     pub fn gain(&self) -> Option<&Pair> {
         self.over_before.as_ref().or(self.over_start.as_ref())
+    }
+
+    /// Its rank as text: `2`, and `1–2` where draws do not agree.
+    pub fn rank_words(&self) -> Option<String> {
+        let candidates = self.rank.as_ref()?.candidates();
+        let (first, last) = (candidates.iter().min()?, candidates.iter().max()?);
+        Some(if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        })
     }
 
     /// Whether it is still to be measured.
@@ -85,6 +103,12 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journ
         let step = step_result(session, rows, planned, &journey);
         journey.steps.push(step);
     }
+    let gains: Vec<Option<&Pair>> = journey.steps.iter().map(StepResult::gain).collect();
+    let ranks = gain_ranks(&gains);
+    for (step, rank) in journey.steps.iter_mut().zip(ranks) {
+        step.rank = rank;
+    }
+    journey.remarks.extend(by_effect(&journey.steps));
     if !journey.is_ladder && journey.steps.len() > 1 {
         journey.remarks.push(ALTERNATIVES.to_owned());
     }
@@ -118,6 +142,52 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journ
         }
     }
     journey
+}
+
+/// The steps by their effect, in a sentence; nothing for fewer than two gains.
+fn by_effect(steps: &[StepResult]) -> Option<String> {
+    let mut gains: Vec<(&StepResult, &Pair, f64)> = steps
+        .iter()
+        .filter_map(|step| {
+            let pair = step.gain()?;
+            Some((step, pair, pair.ratio?.speed_up))
+        })
+        .collect();
+    if gains.len() < 2 {
+        return None;
+    }
+    gains.sort_by(|a, b| {
+        let is_open = |step: &StepResult| step.rank.is_none();
+        let by_verdict = is_open(a.0).cmp(&is_open(b.0));
+        by_verdict.then(b.2.total_cmp(&a.2))
+    });
+    let words = |(step, pair, _): &(&StepResult, &Pair, f64)| {
+        let gain = pair.ratio.map(|ratio| ratio.words()).unwrap_or_default();
+        match step.rank_words() {
+            Some(rank) => format!("{rank}. {} ({gain}, {})", step.title, pair.verdict.call),
+            None => format!("{} ({gain})", step.title),
+        }
+    };
+    let n_ranked = gains
+        .iter()
+        .filter(|(step, ..)| step.rank.is_some())
+        .count();
+    let (ranked, open) = gains.split_at(n_ranked);
+    let listed = |gains: &[_]| {
+        let words: Vec<String> = gains.iter().take(MOST_NAMED).map(words).collect();
+        let more = gains.len().saturating_sub(MOST_NAMED);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        words.into_iter().chain(more).collect::<Vec<_>>().join(", ")
+    };
+    Some(match (ranked.is_empty(), open.is_empty()) {
+        (false, true) => format!("By effect: {}.", listed(ranked)),
+        (false, false) => format!(
+            "By effect: {}; not settled: {}.",
+            listed(ranked),
+            listed(open)
+        ),
+        (true, _) => format!("By effect, not settled: {}.", listed(open)),
+    })
 }
 
 /// The ladder, or the setups in their order.
@@ -183,6 +253,7 @@ fn step_result(
         accuracy: session.accuracies.get(&planned.case.setup).cloned(),
         over_start: start.and_then(against),
         over_before,
+        rank: None,
         title: planned.title,
         case: planned.case,
         row,
@@ -198,7 +269,7 @@ fn step_result(
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{make_ladder, measure_near, session};
+    use crate::analysis::testing::{make_ladder, measure, measure_near, session};
     use powerband_core::domain::case::Opening;
     use powerband_core::domain::outcome::Outcome;
     use powerband_core::domain::point::Point;
@@ -237,7 +308,7 @@ mod tests {
         );
         let gain = last.gain().unwrap().ratio.unwrap().speed_up;
         assert!((gain - 4.0).abs() < 1e-3, "{gain}");
-        assert_eq!(journey.remarks[0], ALTERNATIVES);
+        assert!(journey.remarks.contains(&ALTERNATIVES.to_owned()));
     }
 
     #[test]
@@ -311,11 +382,40 @@ mod tests {
             "8 ms for 8, 2 ms for 1"
         );
         assert!((gain(&last.over_start) - 8.0).abs() < 1e-3);
-        assert!(journey.remarks[0].contains("time of an item"));
+        assert!(journey.remarks[1].contains("time of an item"));
         assert_eq!(
             session.plan.cases().len(),
             3,
             "and only its cases are measured"
+        );
+    }
+
+    #[test]
+    fn gains_are_ranked_by_effect_and_open_ones_are_not() {
+        let mut session = session(&["a", "b", "c", "d", "e"], &[1]);
+        make_ladder(&mut session);
+        for (setup, micros) in [(0, 9_000), (1, 6_000), (2, 2_000), (3, 2_500)] {
+            measure_near(&mut session, setup, 1, micros);
+        }
+        // Rounds that fall apart.
+        measure(
+            &mut session,
+            4,
+            1,
+            &[&[1_000_000; 9], &[9_000_000; 9], &[2_000_000; 9]],
+        );
+        let journey = compare_steps(
+            &session,
+            &case_rows::case_rows(&session),
+            Point::of_batch(1),
+        );
+        let ranks = journey.steps.iter().map(StepResult::rank_words);
+        let ranks: Vec<String> = ranks.map(Option::unwrap_or_default).collect();
+        assert_eq!(ranks, ["", "2", "1", "3", ""], "in the order of the plan");
+        let said = &journey.remarks[0];
+        assert!(
+            said.starts_with("By effect: 1. c:cpu (3.00 ×, faster), 2. b:cpu (1.50 ×, faster), 3. d:cpu (0.800 ×, slower); not settled: e:cpu ("),
+            "{said}"
         );
     }
 

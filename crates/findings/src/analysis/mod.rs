@@ -51,6 +51,7 @@ pub mod profile_runs;
 pub mod profiled;
 pub mod progress;
 pub mod provenance;
+mod ranks;
 pub mod remarks;
 pub mod repeat;
 pub mod reported_stats;

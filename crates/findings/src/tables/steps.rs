@@ -12,7 +12,7 @@ use powerband_core::domain::accuracy::Accuracy;
 type Of = Column<StepResult>;
 
 /// Columns of a terminal's table.
-pub const ON_TERMINAL: [&str; 14] = [
+pub const ON_TERMINAL: [&str; 15] = [
     "step",
     "batch",
     "median_ms",
@@ -20,6 +20,7 @@ pub const ON_TERMINAL: [&str; 14] = [
     "vs_previous",
     "vs_previous_interval",
     "verdict",
+    "rank",
     "vs_baseline",
     "vs_baseline_interval",
     "setup_time_ms",
@@ -29,9 +30,10 @@ pub const ON_TERMINAL: [&str; 14] = [
     "same_choice",
 ];
 /// Columns of a report's table, where that a step was not measured is written below.
-pub const IN_REPORT: [&str; 13] = [
+pub const IN_REPORT: [&str; 14] = [
     "step",
     "verdict",
+    "rank",
     "batch",
     "median_ms",
     "throughput_per_s",
@@ -102,6 +104,16 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("Faster or slower than the previous step, of alternatives than the first setup, where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive")
     .why(|step| why_no_gain(step, step.gain(), "there is nothing before it")),
+    Of::number("rank", "Rank", "", |step| {
+        let first = step.rank.as_ref()?.candidates().iter().min()?;
+        Some(Cell::shown(step.rank_words()?, *first as f64))
+    })
+    .help("Steps whose verdict holds by their gain, 1 for the largest; a range where draws of all of them do not agree on one rank")
+    .why(|step| match step.gain() {
+        Some(pair) if pair.ratio.is_some() => "not settled: its verdict is inconclusive".to_owned(),
+        pair => why_no_gain(step, pair, "there is nothing before it"),
+    })
+    .hidden(),
     Of::number("vs_baseline", "vs. baseline", "×", |step| {
         gain(step.over_start.as_ref()?)
     })
