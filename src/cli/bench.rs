@@ -353,6 +353,7 @@ pub(super) fn measure(
         output::note(&format!("{others}. The numbers of both runs suffer."));
     }
     let mut recorder = Recorder::begin(&request.beginning, &context.paths);
+    recorder.keeps_aside = true;
     // Printed before the run, while the user can still act.
     if let Some(note) = recorder.note.take() {
         output::note(&note);

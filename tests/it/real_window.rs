@@ -45,8 +45,7 @@ fn a_run_is_planned_started_and_found_again() {
     });
     let window = desk.open();
     window.drawn();
-    desk.keys("ctrl+2");
-    let start = window.until("the button that starts the run", |picture| {
+    let start = window.keys_until("ctrl+2", "the button that starts the run", |picture| {
         picture.button().filter(|button| button.middle().1 < 100)
     });
     // Typed letters count: the plan's preset was another one.
@@ -63,8 +62,7 @@ fn a_run_is_planned_started_and_found_again() {
         assert!(case["samples"].as_u64().unwrap() > 0, "{case:#}");
     }
     let run = window.drawn();
-    desk.keys("ctrl+4");
-    window.until("curves", |picture| {
+    window.keys_until("ctrl+4", "curves", |picture| {
         (picture.same_ink(&run) < 0.9).then_some(())
     });
     // The notice that the run is done goes, so that nothing but the session is in the picture.
@@ -324,13 +322,31 @@ impl Window<'_> {
 
     /// Waits until the picture, or whatever else, has what is looked for.
     pub(crate) fn until<T>(&self, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
-        let begin = Instant::now();
-        loop {
-            if let Some(found) = self.picture().as_ref().and_then(&found) {
+        self.within(PATIENCE, &found).unwrap_or_else(|| {
+            let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
+            panic!("no {what}\n{said}")
+        })
+    }
+
+    /// Presses keys until the picture has what they lead to: a window that has just come up does not have the
+    /// keyboard yet.
+    fn keys_until<T>(&self, keys: &str, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
+        for _ in 0..5 {
+            self.desk.keys(keys);
+            if let Some(found) = self.within(Duration::from_secs(20), &found) {
                 return found;
             }
-            let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
-            assert!(begin.elapsed() < PATIENCE, "no {what}\n{said}");
+        }
+        self.until(what, found)
+    }
+
+    fn within<T>(&self, time: Duration, found: impl Fn(&Picture) -> Option<T>) -> Option<T> {
+        let begin = Instant::now();
+        loop {
+            let found = self.picture().as_ref().and_then(&found);
+            if found.is_some() || begin.elapsed() >= time {
+                return found;
+            }
             thread::sleep(HAND);
         }
     }
@@ -338,8 +354,7 @@ impl Window<'_> {
     /// Does what the command palette lists first for these words. Letters that are typed before it is open are lost.
     pub(crate) fn command(&self, words: &str) {
         let before = self.drawn();
-        self.desk.keys("ctrl+k");
-        self.until("the palette", |picture| {
+        self.keys_until("ctrl+k", "the palette", |picture| {
             (picture.same_ink(&before) < 0.99).then_some(())
         });
         self.desk.types(words);

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -86,6 +88,22 @@ impl Home {
     /// Journals that are left.
     pub(crate) fn journals(&self) -> Vec<PathBuf> {
         files(&self.path("home/sessions/journals"))
+    }
+
+    /// Waits until so many rounds were measured, by the journals of runs.
+    pub(crate) fn until_measured(&self, rounds: usize) {
+        let deadline = Instant::now() + Duration::from_mins(2);
+        loop {
+            let journals = self.journals().into_iter();
+            let text: String = journals
+                .filter_map(|path| fs::read_to_string(path).ok())
+                .collect();
+            if text.matches("\"RoundFinished\"").count() >= rounds {
+                return;
+            }
+            assert!(Instant::now() < deadline, "no rounds: {text}");
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 

@@ -164,8 +164,7 @@ fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // The idle cards are watched for two seconds first.
-    std::thread::sleep(std::time::Duration::from_secs(6));
+    home.until_measured(1);
     cards.vanish();
     let run = Run::of(&running.wait_with_output().expect("it ends"));
     assert_eq!(run.status, Some(0), "{run:#?}");

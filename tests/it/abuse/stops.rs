@@ -1,7 +1,6 @@
 //! Workers that are stopped by a signal in the middle of a round: that is no sample, and the round is measured again.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,16 +33,10 @@ fn started(home: &Home, rest: &[&str]) -> Child {
 
 /// The worker of a program, once its first round is over: it is in the next one then, or soon will be.
 fn worker_of(home: &Home, program: &Child) -> Pid {
+    home.until_measured(1);
     let folder = format!("/proc/{0}/task/{0}/children", program.id());
     let deadline = Instant::now() + Duration::from_mins(1);
     while Instant::now() < deadline {
-        let has_a_round = |journal: PathBuf| {
-            fs::read_to_string(journal).is_ok_and(|text| text.contains("RoundFinished"))
-        };
-        if !home.journals().into_iter().any(has_a_round) {
-            thread::sleep(Duration::from_millis(20));
-            continue;
-        }
         let children = fs::read_to_string(&folder).unwrap_or_default();
         let pids = children
             .split_whitespace()

@@ -4,7 +4,7 @@
 use super::bench::bench;
 use super::cluster::Cluster;
 use super::server::{self, program};
-use super::walltime::{begin, ended, until_measured};
+use super::walltime::{begin, ended};
 use crate::support::Home;
 
 fn there(fixed: u32, more: &str) -> String {
@@ -24,7 +24,7 @@ fn a_node_that_goes_down_ends_its_case_and_keeps_what_was_measured() {
         &home,
         &bench("8", setups.iter().map(String::as_str)),
     );
-    until_measured(&home, 2);
+    home.until_measured(2);
     let down = ["update", "nodename=n1", "state=down", "reason=test"];
     cluster.tool("scontrol", &down);
     let run = ended(child);

@@ -41,23 +41,6 @@ fn running_job(cluster: &Cluster) -> String {
     until(cluster, "squeue", &args, |said| !said.trim().is_empty())
 }
 
-/// Waits until rounds were measured, by the journal of the run.
-pub(super) fn until_measured(home: &Home, rounds: usize) {
-    let deadline = Instant::now() + Duration::from_mins(1);
-    loop {
-        let journals = home.journals();
-        let texts = journals
-            .iter()
-            .filter_map(|path| fs::read_to_string(path).ok());
-        let text: String = texts.collect();
-        if text.matches("\"RoundFinished\"").count() >= rounds {
-            return;
-        }
-        assert!(Instant::now() < deadline, "no rounds: {text}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
 pub(super) fn ended(child: Child) -> Run {
     Run::of(&child.wait_with_output().expect("it ends"))
 }
@@ -75,7 +58,7 @@ fn a_run_ends_with_a_whole_round_before_its_time_is_over_and_goes_on_in_a_new_al
     args.extend(["--out", out]);
     let child = begin(&cluster, &home, &args);
     let job = running_job(&cluster);
-    until_measured(&home, 2);
+    home.until_measured(2);
     cluster.tool(
         "scontrol",
         &["update", &format!("JobId={job}"), "EndTime=now+12"],
@@ -113,7 +96,7 @@ fn a_job_that_takes_the_node_and_a_limit_that_strikes_in_mid_round_have_names_of
     let setup = slow("low", "slurm.exclusive=on,");
     let child = begin(&cluster, &home, &bench("90", [&*setup]));
     running_job(&cluster);
-    until_measured(&home, 1);
+    home.until_measured(1);
     cluster.tool(
         "sbatch",
         &[

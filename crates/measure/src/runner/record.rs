@@ -67,6 +67,9 @@ pub struct Recorder {
     journal: Option<Journal>,
     /// Why there is no journal.
     pub note: Option<String>,
+    /// Whether a session that can be saved nowhere, and is not in the journal as a whole, goes into the temporary
+    /// folder. The window keeps it open instead.
+    pub keeps_aside: bool,
 }
 
 impl Recorder {
@@ -81,12 +84,14 @@ impl Recorder {
             Ok(journal) => Self {
                 journal: Some(journal),
                 note: None,
+                keeps_aside: false,
             },
             Err(error) => Self {
                 journal: None,
                 note: Some(format!(
                     "No journal can be kept ({error}); should the program be killed, this run is lost."
                 )),
+                keeps_aside: false,
             },
         }
     }
@@ -103,7 +108,17 @@ impl Recorder {
         let (mut session, mut journal) = run::run(request, self.journal, control, observer);
         let mut notes: Vec<String> = self.note.into_iter().collect();
         let mut diverted = None;
-        let saved = save(&mut session, paths, target, &mut diverted);
+        let saved = save(&mut session, paths, target, &mut diverted).or_else(|reason| {
+            let is_in_journal = journal.as_mut().map(Journal::catch_up) == Some(Extent::All);
+            if !self.keeps_aside || is_in_journal {
+                return Err(reason);
+            }
+            let kept = recoverable::keep_aside(&session).map_err(|_no_room_either| reason.clone())?;
+            diverted = Some(format!(
+                "{reason}; the session waits in the temporary folder, from which powerband recover brings it into the library"
+            ));
+            Ok(kept)
+        });
         let saved = saved.map_err(|reason| format!("{reason}; {}", kept_in(journal.as_mut())));
         if saved.is_ok()
             && let Some(Err(error)) = journal.map(Journal::discard)
@@ -130,7 +145,7 @@ pub fn record(
     Recorder::begin(&request.beginning, paths).run(request, paths, target, control, observer)
 }
 
-/// Writes the session where it was asked for; failing that, into the library; failing that, into the temporary folder.
+/// Writes the session where it was asked for; failing that, into the library.
 fn save(
     session: &mut Session,
     paths: &Paths,
@@ -167,16 +182,9 @@ fn save(
         write_with_traces(session, &path).map_err(|error| error.to_string())?;
         Ok(path)
     });
-    saved.or_else(|reason| {
-        let reason = match diverted.take() {
-            Some(before) => format!("{before}; {reason}"),
-            None => reason,
-        };
-        let kept = recoverable::keep_aside(session).map_err(|_no_room_either| reason.clone())?;
-        *diverted = Some(format!(
-            "{reason}; the session waits in the temporary folder, from which powerband recover brings it into the library"
-        ));
-        Ok(kept)
+    saved.map_err(|reason| match diverted.take() {
+        Some(before) => format!("{before}; {reason}"),
+        None => reason,
     })
 }
 
