@@ -143,6 +143,8 @@ pub struct App {
     library_in_narrow: Option<bool>,
     /// Whether the window has room for two screens.
     has_room_for_two: bool,
+    /// The time of all frames, where a picture is taken of one moment; nothing where time passes.
+    pub stopped_at_ns: Option<u64>,
     /// Where the user has been.
     pub trail: Trail,
     /// Whether the window asks what happens to the run.
@@ -222,6 +224,7 @@ impl App {
             log_open: false,
             library_in_narrow: None,
             has_room_for_two: false,
+            stopped_at_ns: None,
             trail: Trail::default(),
             closing: false,
             programs: None,

@@ -24,7 +24,7 @@ impl App {
         if is_more_left {
             return true;
         }
-        let now = clock::monotonic_ns();
+        let now = self.stopped_at_ns.unwrap_or_else(clock::monotonic_ns);
         self.notices.age(now);
         self.remember_now_and_then(now);
         if let Some(run) = &mut self.run {

@@ -239,8 +239,11 @@ pub(super) fn set_run(desk: &mut Desk, state: State) {
         run.stage = Stage::Saved(path);
         run.current = None;
     }
-    run.began_ns = clock::monotonic_ns().saturating_sub(SINCE_ITS_BEGIN_NS);
+    let now = clock::monotonic_ns();
+    run.began_ns = now.saturating_sub(SINCE_ITS_BEGIN_NS);
     desk.app_mut().run = Some(run);
+    // Each picture is of the same moment, however long frames take.
+    desk.app_mut().stopped_at_ns = Some(now);
 }
 
 fn overlay(desk: &mut Desk, which: &str) {
@@ -351,10 +354,6 @@ impl Album {
     }
 
     pub(super) fn paint(&mut self, desk: &mut Desk, name: Option<&str>) -> Vec<u8> {
-        // The window shows how long the run takes: each picture is of the same moment of it.
-        if let Some(run) = &mut desk.app_mut().run {
-            run.began_ns = clock::monotonic_ns().saturating_sub(SINCE_ITS_BEGIN_NS);
-        }
         desk.step();
         let image = desk.harness.render().expect("a picture");
         if let Some(name) = name {
@@ -494,6 +493,7 @@ pub(super) fn open_for(desk: &mut Desk, screen: Screen) {
 
 fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
     desk.app_mut().run = None;
+    desk.app_mut().stopped_at_ns = None;
     if screen == Screen::Run && state != State::Empty {
         set_run(desk, state);
     }
