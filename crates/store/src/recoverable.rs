@@ -17,7 +17,7 @@ use crate::{library, session_file};
 /// How the folder of such a session is called, before some random letters.
 const PREFIX: &str = "powerband-unsaved-";
 
-/// Writes a session into the temporary folder, where nobody else can look at it.
+/// Writes a session into the temporary folder, where only this user can look at it.
 pub fn keep_aside(session: &Session) -> Result<PathBuf, String> {
     let folder = tempfile::Builder::new().prefix(PREFIX).tempdir();
     let folder = folder.map_err(|error| error.to_string())?;

@@ -283,7 +283,7 @@ struct Gathered {
     splitter: Splitter,
     /// Their last bytes, of which the rest comes with the next piece.
     rest: Vec<u8>,
-    /// Nothing more can be had of the file.
+    /// The file has no more to read.
     is_stopped: bool,
     trace: Trace,
     edges: Vec<Edge>,

@@ -35,7 +35,7 @@ pub(super) trait EventSink {
 pub(super) struct Taken {
     /// So many bytes of it are done with.
     pub bytes: usize,
-    /// Nothing more can be had of the file.
+    /// The file has no more to read.
     pub stop: bool,
 }
 
