@@ -76,7 +76,7 @@ mod tests {
     use crate::analysis::testing::{measure_near, session};
 
     /// What is said of the last setup, with the medians of all in microseconds.
-    fn told(setups: &[&str], micros: &[u64], arch: &str, features: &[&str]) -> Option<String> {
+    fn flag_text(setups: &[&str], micros: &[u64], arch: &str, features: &[&str]) -> Option<String> {
         let mut session = session(setups, &[1]);
         session.environment.arch = arch.to_owned();
         session.environment.cpu.features = features.iter().map(ToString::to_string).collect();
@@ -92,30 +92,30 @@ mod tests {
     fn a_setup_in_sixteen_bits_says_why_it_is_slow() {
         let avx2 = ["avx2", "fma"];
         let pair = ["torch:cpu", "torch:cpu,mode=bf16"];
-        let said = told(&pair, &[1_000, 3_000], "x86_64", &avx2).unwrap();
+        let said = flag_text(&pair, &[1_000, 3_000], "x86_64", &avx2).unwrap();
         assert_eq!(
             said,
             "no-bf16: it takes 3.00 × the time of torch:cpu. What to do: take 32 bits here: this processor has no bfloat16 instructions (avx512_bf16, amx_bf16), so each product is computed in 32 bits after converting."
         );
         let half = ["ort:cpu", "rten:cpu", "ort:cpu,precision=fp16"];
-        let said = told(&half, &[1_000, 500, 1_500], "x86_64", &avx2).unwrap();
+        let said = flag_text(&half, &[1_000, 500, 1_500], "x86_64", &avx2).unwrap();
         assert!(said.contains("1.50 × the time of ort:cpu"), "{said}");
         assert!(said.contains("avx512_fp16"), "{said}");
         // A session of that setup alone, to be compared with another one.
-        assert!(told(&pair[1..], &[3_000], "x86_64", &avx2).is_some());
+        assert!(flag_text(&pair[1..], &[3_000], "x86_64", &avx2).is_some());
     }
 
     #[test]
     fn nothing_is_said_where_it_is_not_known_or_not_slow() {
         let pair = ["torch:cpu", "torch:cpu,mode=bf16"];
         let slow = [1_000, 3_000];
-        assert_eq!(told(&pair, &[1_000, 900], "x86_64", &["avx2"]), None);
+        assert_eq!(flag_text(&pair, &[1_000, 900], "x86_64", &["avx2"]), None);
         for features in [&["avx2", "avx512_bf16"][..], &["amx_int8"], &[]] {
-            assert_eq!(told(&pair, &slow, "x86_64", features), None);
+            assert_eq!(flag_text(&pair, &slow, "x86_64", features), None);
         }
-        assert_eq!(told(&pair, &slow, "aarch64", &["asimd"]), None);
+        assert_eq!(flag_text(&pair, &slow, "aarch64", &["asimd"]), None);
         let card = ["torch:cpu", "torch:cuda:0,mode=bf16"];
-        assert_eq!(told(&card, &slow, "x86_64", &["avx2"]), None);
-        assert_eq!(told(&pair[..1], &[3_000], "x86_64", &["avx2"]), None);
+        assert_eq!(flag_text(&card, &slow, "x86_64", &["avx2"]), None);
+        assert_eq!(flag_text(&pair[..1], &[3_000], "x86_64", &["avx2"]), None);
     }
 }

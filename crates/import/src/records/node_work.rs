@@ -283,7 +283,7 @@ impl<'a> Launched<'a> {
     }
 
     /// The slice around an operator or a call.
-    fn around(&self, index: u32) -> Option<u32> {
+    fn enclosing(&self, index: u32) -> Option<u32> {
         let around = self.outer.get(index as usize).copied();
         around.filter(|around| *around != NONE)
     }
@@ -298,7 +298,7 @@ impl<'a> Launched<'a> {
         let name = plain(self.trace.names.get(slice.name));
         if torch::is_half_of_backward(name) {
             // The operator around it recorded the shapes of both halves.
-            let around = self.around(index)?;
+            let around = self.enclosing(index)?;
             let name_around = self.trace.slice(around as usize).name;
             let name_around = plain(self.trace.names.get(name_around));
             let is_whole = name_around.ends_with("convolution_backward");
@@ -324,7 +324,7 @@ impl<'a> Launched<'a> {
     /// The innermost operator around a call whose cost is known.
     fn operator(&mut self, call: u32, element: Option<Element>) -> Option<(u32, Work)> {
         let mut at = call;
-        while let Some(around) = self.around(at) {
+        while let Some(around) = self.enclosing(at) {
             at = around;
             if self.trace.slice(at as usize).kind == SliceKind::Operator
                 && let Some(work) = self.cost(at, element)
@@ -417,7 +417,7 @@ impl<'a> Launched<'a> {
         let mut around: FxHashSet<u32> = FxHashSet::default();
         for &index in known.keys() {
             let mut at = index;
-            while let Some(outer) = self.around(at) {
+            while let Some(outer) = self.enclosing(at) {
                 // What is around this one was gone through already.
                 if !around.insert(outer) {
                     break;

@@ -43,7 +43,7 @@ fn finding(figure: &Figure) -> Option<Finding> {
     let (own_count, other_count) = (count(&own)?, count(&other)?);
     let stated = plain(figure)?;
     let may_be = |count: u64| stated.meets(Bounds::exactly(count as f64));
-    // Variants of a network have counts of their own, so only one that has been taken for another is told.
+    // Variants of a network have counts of their own, so only a count of the other data set is a finding.
     if may_be(own_count) || !may_be(other_count) {
         return None;
     }
