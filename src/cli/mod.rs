@@ -249,6 +249,7 @@ fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
         Some(WorkerTask::Processor { without, only }) => {
             roofs_child::run(without, only.as_deref())?;
         }
+        Some(WorkerTask::Exec { command }) => child::become_program(command)?,
         Some(WorkerTask::Neighbour { kind, cores }) => {
             let kind = NeighbourKind::named(kind).context("there is no such neighbour")?;
             neighbour::run(kind, cores)?;

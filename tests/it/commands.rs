@@ -126,7 +126,7 @@ fn whatever_a_command_does_wrong_is_a_sentence() {
 }
 
 /// The worker that the guide shows.
-fn worker_of_the_guide() -> &'static str {
+pub(crate) fn worker_of_the_guide() -> &'static str {
     let guide = include_str!("../../docs/commands.md");
     let (_, after) = guide.split_once("```python\n").expect("a worker in Python");
     after.split_once("```").expect("its end").0

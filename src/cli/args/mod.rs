@@ -138,6 +138,12 @@ pub(crate) enum WorkerTask {
         #[arg(long)]
         only: Option<String>,
     },
+    /// Become another program, which ends when the one that started it does.
+    Exec {
+        /// The program and its arguments.
+        #[arg(last = true, required = true)]
+        command: Vec<std::ffi::OsString>,
+    },
     /// Keep cores or the memory busy until standard input closes.
     Neighbour {
         /// Which of them: streaming or computing.

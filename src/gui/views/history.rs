@@ -2,13 +2,14 @@
 
 use eframe::egui::{ComboBox, Ui};
 
+use super::compare::IN_TURNS;
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, Look};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, tip, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, History, Sessions};
+use powerband_app::action::{Action, History, Run, Sessions};
 use powerband_app::history::{self, Followed, Following};
 use powerband_app::sessions::LIVE;
 use powerband_core::base::humanize;
@@ -127,6 +128,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
                 tip::words(&touched.response, told(point));
             }
         }
+        again(ui, app, actions);
         for trouble in &found.troubles {
             label::faint(ui, trouble);
         }
@@ -162,6 +164,24 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
             actions.push(Action::Sessions(Sessions::Open(vec![file])));
         }
     });
+}
+
+/// Measures the last two sessions in one run, where they can be measured here.
+fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.history.sides_to_measure_again().is_err() {
+        return;
+    }
+    ui.add_space(space::SMALL);
+    let allowed = if app.is_running() {
+        Err("a run is in progress")
+    } else {
+        Ok(())
+    };
+    let title = "Measure the last two again, in turns";
+    let button = button::plain_if(ui, allowed, Some(icon::AGAIN), title);
+    if button.on_hover_text(IN_TURNS).clicked() {
+        actions.push(Action::Run(Run::AgainInHistory));
+    }
 }
 
 /// The tooltip of a point.

@@ -67,6 +67,27 @@ fn commands_that_are_measured_die_with_a_program_that_is_killed() {
 }
 
 #[test]
+fn a_worker_of_ones_own_dies_with_a_program_that_is_killed() {
+    let home = Home::new();
+    // It ignores that its input closes.
+    let worker = crate::commands::worker_of_the_guide();
+    let pause = "import os, time\nif os.path.exists('long'):\n    open('asleep', 'w')\n    time.sleep(300)\n";
+    let deaf = worker.replacen(
+        "for line in sys.stdin:\n",
+        &format!("for line in sys.stdin:\n    exec({pause:?})\n"),
+        1,
+    );
+    assert_ne!(deaf, worker);
+    home.write("worker.py", &deaf);
+    let mut child = measuring(&home, "command,run=\"python3 worker.py\",speaks=protocol");
+    home.write("long", "");
+    wait_until("its worker hears nothing", || home.path("asleep").exists());
+    send(&child, Signal::KILL);
+    child.wait().expect("the program ends");
+    wait_until("its worker is gone", || processes_in(&home).is_empty());
+}
+
+#[test]
 fn two_signals_in_a_row_keep_what_was_measured() {
     let home = Home::new();
     let child = measuring(&home, "fake,sleep=yes,fixed=20000");

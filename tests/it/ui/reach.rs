@@ -156,7 +156,7 @@ ways! {
     Action::Run(Run::StartFirst) => Palette,
     Action::Run(Run::Pause) => Palette,
     Action::Run(Run::Resume) => Palette,
-    Action::Run(Run::More(_, _)) => Else("a command, where a verdict is open"),
+    Action::Run(Run::More(_, _) | Run::AgainInHistory) => Else("a command, where a verdict is open"),
     Action::Run(Run::Again(_, _)) => Palette,
     Action::Run(Run::Why(_)) => Palette,
     Action::Run(Run::Stop) => Palette,

@@ -196,6 +196,19 @@ fn a_case_is_followed_through_the_library() {
     assert_eq!(found.chart.series[0].points.len(), 3);
     desk.press("Ctrl+Shift+C");
     desk.hear("Copied 3 sessions");
+    let command = command::ALL
+        .iter()
+        .find(|c| c.id == "measure-history-again");
+    assert_eq!(
+        (command.expect("the command").act)(desk.app()),
+        Ok(Action::Run(Run::AgainInHistory))
+    );
+    desk.click("Measure the last two again, in turns");
+    assert_eq!(desk.app().screen, Screen::Run);
+    desk.step_until("they are measured", super::PATIENCE, is_saved);
+    let both = desk.app().sessions.iter().last().expect("a session");
+    assert_eq!(both.session.name, "in 2002 and in 2003, in turns");
+    assert_eq!(both.session.plan.setups.len(), 2);
 }
 
 #[test]

@@ -29,6 +29,17 @@ pub(crate) const ALL: &[Command] = &[
         },
     ),
     command(
+        "measure-history-again",
+        "History: measure the last two sessions again, in turns",
+        "",
+        |app| {
+            let sides = app.history.sides_to_measure_again();
+            sides
+                .map(|_| Action::Run(Run::AgainInHistory))
+                .map_err(|_| "History shows no two sessions that can be measured here")
+        },
+    ),
+    command(
         "swap",
         "Compare: swap before and after",
         "Ctrl+Shift+X",

@@ -3,12 +3,12 @@
 pub(crate) mod action;
 pub(crate) mod commands;
 pub(crate) mod palette;
+pub mod side;
 mod update;
 
 pub(crate) use update::Earlier;
 
 use powerband_core::domain::point::{BATCH, Point};
-use powerband_core::domain::session::Session;
 use powerband_core::stats::prediction::Prospect;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_measure::runner::again::{self, SessionPart};
+use powerband_measure::runner::again;
 
 /// One side: a setup of an open session, at one batch size or at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +38,6 @@ pub struct Pick {
     pub point: Option<Point>,
     /// Whether all setups in common are compared. Both sides are whole, or neither.
     pub whole: bool,
-}
-
-impl Pick {
-    /// It for a run that measures both sides again.
-    pub(crate) fn part(self, session: &Session) -> SessionPart<'_> {
-        SessionPart {
-            session,
-            setup: (!self.whole).then_some(self.setup),
-            point: self.point,
-        }
-    }
 }
 
 /// The comparison screen.
@@ -197,14 +186,11 @@ impl CompareState {
     pub fn sides_to_measure_again(&self, open: &OpenSessions) -> Result<(Pick, Pick), String> {
         let sides = self.before.zip(self.after);
         let sides = sides.filter(|(before, after)| before.session != after.session);
-        let found = sides.and_then(|(before, after)| {
-            let session = |pick: Pick| Some(&open.get(pick.session)?.session);
-            Some((before, session(before)?, after, session(after)?))
-        });
-        let Some((before, first, after, second)) = found else {
+        let parts = sides.and_then(|(before, after)| before.side(open).zip(after.side(open)));
+        let Some(((before, after), (first, second))) = sides.zip(parts) else {
             return Err("the two sides are of one session".to_owned());
         };
-        again::request_for(before.part(first), after.part(second))
+        again::request_for(first.part(), second.part())
             .map(|_| (before, after))
             .map_err(|error| error.to_string())
     }

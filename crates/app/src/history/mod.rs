@@ -10,11 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::compare::side::ComparisonSide;
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::history::{self, History};
+use powerband_findings::analysis::history::{self, History, HistoryPoint};
 use powerband_findings::chart::spec::ChartSpec;
+use powerband_measure::runner::again;
 use powerband_store::library::Stamp;
 
 /// The case that is followed: one of an open session.
@@ -39,10 +41,24 @@ pub struct Followed {
     pub files: Vec<Option<PathBuf>>,
     /// The chart of it.
     pub chart: ChartSpec,
+    /// The session of each file, with no other case.
+    sessions: Vec<Arc<Narrowed>>,
     /// Sessions that could not be read, a sentence each.
     pub troubles: Vec<String>,
     /// What was read for it.
     pub(crate) read: Read,
+}
+
+impl Followed {
+    /// The case in the session of a point.
+    fn side_of(&self, point: &HistoryPoint) -> Option<ComparisonSide> {
+        let session = &self.sessions.get(point.source)?.session;
+        Some(ComparisonSide {
+            session: Arc::clone(session),
+            setup: Some(session.cases.first()?.setup),
+            point: Some(self.following.point),
+        })
+    }
 }
 
 /// What of each file of the library a case needs, so that it is read once.
@@ -59,7 +75,7 @@ pub(crate) struct Read {
 /// A session with no other case than one, and that case as a row.
 #[derive(Debug)]
 struct Narrowed {
-    session: Session,
+    session: Arc<Session>,
     rows: Vec<CaseRow>,
 }
 
@@ -121,6 +137,22 @@ impl HistoryState {
         if self.result.as_ref().map(|found| found.following) != self.following {
             self.result = None;
         }
+    }
+
+    /// The last two sessions as the sides of a run that measures both again, in turns, or why not.
+    pub fn sides_to_measure_again(&self) -> Result<[ComparisonSide; 2], String> {
+        let found = self.result.as_deref();
+        let found = found.filter(|_| !self.is_stale);
+        let sides = found.and_then(|found| {
+            let [.., before, after] = found.history.points.as_slice() else {
+                return None;
+            };
+            Some([found.side_of(before)?, found.side_of(after)?])
+        });
+        let sides = sides.ok_or("no case is followed through two sessions")?;
+        again::request_for(sides[0].part(), sides[1].part())
+            .map(|_| sides)
+            .map_err(|error| error.to_string())
     }
 
     /// The case that ought to be looked for and is not yet.

@@ -58,7 +58,7 @@ pub(crate) fn follow(mut search: Search, outlet: &Outlet) {
     sessions.extend(of_library);
     let pairs: Vec<(&Session, &[CaseRow])> = sessions
         .iter()
-        .map(|(one, _)| (&one.session, one.rows.as_slice()))
+        .map(|(one, _)| (&*one.session, one.rows.as_slice()))
         .collect();
     let open: Vec<Arc<Session>> = search.open.iter().map(|(open, _)| open.clone()).collect();
     let history = match read.found.take() {
@@ -71,6 +71,7 @@ pub(crate) fn follow(mut search: Search, outlet: &Outlet) {
             following: search.following,
             chart: chart::history::medians(&history, search.colour),
             history,
+            sessions: sessions.iter().map(|(one, _)| Arc::clone(one)).collect(),
             files: sessions.into_iter().map(|(_, file)| file).collect(),
             troubles,
             read,
@@ -172,7 +173,7 @@ fn read_files(
 }
 
 fn narrowed(case: &history::Followed, session: &Session) -> Narrowed {
-    let session = case.narrowed(session);
+    let session = Arc::new(case.narrowed(session));
     Narrowed {
         rows: case_rows::case_rows(&session),
         session,

@@ -22,6 +22,8 @@ pub enum Run {
     More(SessionId, u32),
     /// Measures two sides of a comparison again, in turns, as a session of its own.
     Again(Pick, Pick),
+    /// Measures the last two sessions of *History* again, in turns, as a session of its own.
+    AgainInHistory,
     /// Measures experiments on a case, to see what limits it.
     Why(Pin),
     /// Ends the run; its measurements are saved.

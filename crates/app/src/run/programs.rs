@@ -37,6 +37,13 @@ impl App {
                     .flat_map(|open| open.session.plan.setups.clone())
                     .collect())
             }
+            Run::AgainInHistory => {
+                let sides = self.history.sides_to_measure_again();
+                let sides = sides.into_iter().flatten();
+                Ok(sides
+                    .flat_map(|side| side.session.plan.setups.clone())
+                    .collect())
+            }
             _ => return false,
         };
         let lines = programs::to_ask_for(&self.place.paths, &setups.unwrap_or_default());

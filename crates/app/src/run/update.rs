@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{LiveRun, Stage, work};
 use crate::action::{Action, Run, Sessions};
-use crate::compare::Pick;
+use crate::compare::side::ComparisonSide;
 use crate::inbox::{Message, RunMessage, RunOver};
 use crate::jobs::Outlet;
 use crate::notices::Weight;
@@ -32,7 +32,12 @@ impl App {
                     self.begin(run, Origin::File);
                 }
             }
-            Run::Start | Run::StartFirst | Run::More(..) | Run::Again(..) | Run::Why(_) => {
+            Run::Start
+            | Run::StartFirst
+            | Run::More(..)
+            | Run::Again(..)
+            | Run::AgainInHistory
+            | Run::Why(_) => {
                 let is_refused = *run == Run::Start && self.refuses_plan();
                 if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
                     self.begin(run, Origin::File);
@@ -105,7 +110,17 @@ impl App {
             }
             Run::StartFirst => self.start(self.first_request()),
             Run::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
-            Run::Again(before, after) => self.measure_again(*before, *after, programs),
+            Run::Again(before, after) => {
+                let sides = before.side(&self.sessions).zip(after.side(&self.sessions));
+                if let Some((before, after)) = sides {
+                    self.measure_again([before, after], programs);
+                }
+            }
+            Run::AgainInHistory => {
+                if let Ok(sides) = self.history.sides_to_measure_again() {
+                    self.measure_again(sides, programs);
+                }
+            }
             Run::Why(pin) => self.ask_why(*pin, programs),
             _ => {}
         }
@@ -145,15 +160,12 @@ impl App {
     }
 
     /// Two sides of a comparison in one run. The session of it is compared once it is there.
-    fn measure_again(&mut self, before: Pick, after: Pick, programs: Origin) {
-        let session = |pick: Pick| Some(Arc::clone(&self.sessions.get(pick.session)?.session));
-        let Some((first, second)) = session(before).zip(session(after)) else {
-            return;
-        };
+    fn measure_again(&mut self, sides: [ComparisonSide; 2], programs: Origin) {
         let place = self.place_of_run();
-        let title = format!("{} and {}, in turns", first.name, second.name);
+        let [before, after] = sides.each_ref().map(|side| &side.session.name);
+        let title = format!("{before} and {after}, in turns");
         let run = self.begin_run(title, move |control, outlet| {
-            let parts = [before.part(&first), after.part(&second)];
+            let parts = sides.each_ref().map(ComparisonSide::part);
             work::measure_again(&place, parts, programs, control, outlet);
         });
         if let Some(run) = run {
@@ -254,6 +266,7 @@ impl App {
             | Run::Why(_)
             | Run::More(..)
             | Run::Again(..)
+            | Run::AgainInHistory
             | Run::Recover
             | Run::Anyway(_)
             | Run::AllowPrograms(_)

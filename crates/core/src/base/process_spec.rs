@@ -18,6 +18,8 @@ pub struct ProcessSpec {
     pub script: Option<Script>,
     /// The processors that it and all its threads may use, by number; empty for those that we may use.
     pub cores: Vec<usize>,
+    /// Whether our own program starts it, so that it ends with this program also where that is killed by SIGKILL.
+    pub ends_with_parent: bool,
     /// How its output is to be read, where what is started only leads to another machine.
     pub remote: Option<Remote>,
 }

@@ -69,7 +69,10 @@ impl Engine for Command {
             .options
             .get("speaks")
             .is_some_and(|what| what == PROTOCOL);
-        speaks.then(|| ProcessSpec::new("sh").args(["-c", &format!("exec {line}")]))
+        speaks.then(|| ProcessSpec {
+            ends_with_parent: true,
+            ..ProcessSpec::new("sh").args(["-c", &format!("exec {line}")])
+        })
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {

@@ -4,8 +4,10 @@
 //! output are diverted to standard error, so that they cannot garble the protocol.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -56,6 +58,16 @@ pub fn run() -> io::Result<()> {
         say(&mut out, &reply)?;
     }
     Ok(())
+}
+
+/// Turns this process into another program, which keeps its input and output and ends with the parent. Returns only
+/// where it cannot be started.
+pub fn become_program(command: &[OsString]) -> io::Result<()> {
+    let [program, args @ ..] = command else {
+        return Ok(());
+    };
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    Err(std::process::Command::new(program).args(args).exec())
 }
 
 /// Whether a request loads what is run as commands.

@@ -363,7 +363,14 @@ fn is_document(line: &str) -> bool {
 pub(crate) fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> ProcessSpec {
     let engine = engines::find(&setup.engine);
     let described = engine.and_then(|engine| engine.worker(setup, runtime));
-    let spec = described.unwrap_or_else(|| own_worker(program));
+    let spec = match described {
+        Some(spec) if spec.ends_with_parent => own_worker(program)
+            .args(["exec", "--"])
+            .args([spec.program])
+            .args(spec.args),
+        Some(spec) => spec,
+        None => own_worker(program),
+    };
     spec.on_cores(engines::cores(setup).unwrap_or_default())
 }
 

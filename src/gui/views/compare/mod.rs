@@ -406,6 +406,9 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
     }
 }
 
+/// The tooltip of what measures two sessions again.
+pub(super) const IN_TURNS: &str = "As a session of its own, in which the two take turns: what slows the machine down slows down both";
+
 /// Measures both sides in one run, where they are of two.
 fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Ok((before, after)) = app.compare.sides_to_measure_again(&app.sessions) else {
@@ -423,10 +426,7 @@ fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Some(icon::AGAIN),
         "Measure both again, in turns",
     );
-    if button
-        .on_hover_text("As a session of its own, in which the two take turns: what slows the machine down slows down both")
-        .clicked()
-    {
+    if button.on_hover_text(IN_TURNS).clicked() {
         actions.push(Action::Run(Run::Again(before, after)));
     }
 }

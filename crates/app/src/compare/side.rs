@@ -1,0 +1,42 @@
+//! A side of a comparison with its session, for a run that measures both sides again.
+
+use std::sync::Arc;
+
+use super::Pick;
+use crate::sessions::OpenSessions;
+use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
+use powerband_measure::runner::again::SessionPart;
+
+/// A side of a comparison.
+#[derive(Clone, Debug)]
+pub struct ComparisonSide {
+    /// Its session.
+    pub session: Arc<Session>,
+    /// Which of its setups; nothing for all that both sides have.
+    pub setup: Option<usize>,
+    /// Which point; nothing for all that both sides have.
+    pub point: Option<Point>,
+}
+
+impl ComparisonSide {
+    /// It as the run loop takes it.
+    pub(crate) fn part(&self) -> SessionPart<'_> {
+        SessionPart {
+            session: &self.session,
+            setup: self.setup,
+            point: self.point,
+        }
+    }
+}
+
+impl Pick {
+    /// It with its session, where that is open.
+    pub(crate) fn side(self, open: &OpenSessions) -> Option<ComparisonSide> {
+        Some(ComparisonSide {
+            session: Arc::clone(&open.get(self.session)?.session),
+            setup: (!self.whole).then_some(self.setup),
+            point: self.point,
+        })
+    }
+}
