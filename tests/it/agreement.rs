@@ -1,4 +1,4 @@
-//! The engines compute the same: outputs of rten, tract and ONNX Runtime on the same inputs.
+//! The engines compute the same: outputs of rten and ONNX Runtime on the same inputs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -74,12 +74,6 @@ fn outputs_at(
 #[test]
 fn rten_and_onnxruntime_agree_on_every_built_in_network() {
     agree_with_onnxruntime("rten", &[2, 8]);
-}
-
-#[test]
-#[cfg(feature = "tract")]
-fn tract_and_onnxruntime_agree_on_every_built_in_network() {
-    agree_with_onnxruntime("tract", &[BATCH]);
 }
 
 fn agree_with_onnxruntime(setup: &str, batches: &[usize]) {

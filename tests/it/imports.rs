@@ -362,12 +362,6 @@ fn nodes_of_rten_are_timed_one_by_one() {
     nodes_are_timed_one_by_one("rten");
 }
 
-#[test]
-#[cfg(feature = "tract")]
-fn nodes_of_tract_are_timed_one_by_one() {
-    nodes_are_timed_one_by_one("tract");
-}
-
 fn nodes_are_timed_one_by_one(setup: &str) {
     let profile = profiled(&Home::new(), setup, &[]);
     assert_eq!(kernels(&profile).1 % 10, 0);

@@ -180,8 +180,6 @@ fn engines_are_fed_what_inputs_are_for() {
     if let Some(library) = support::onnxruntime() {
         engines.push(("ort:cpu", Some(library)));
     }
-    #[cfg(feature = "tract")]
-    engines.push(("tract", None));
     let mut words = Vec::new();
     for (setup, runtime) in engines {
         let values = outputs(setup, runtime, &home.path("net.onnx"), &specs);

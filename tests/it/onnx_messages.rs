@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use powerband_onnx::pb;
-#[cfg(feature = "tract")]
-use powerband_onnx::zoo;
 use prost::Message as _;
 
 /// What onnx.proto says of each field, from the descriptors of the Python package `onnx`.
@@ -25,29 +23,6 @@ fn field(number: u64, content: &[u8]) -> Vec<u8> {
     }
     bytes.extend_from_slice(content);
     bytes
-}
-
-#[test]
-#[cfg(feature = "tract")]
-fn another_reader_finds_everything_in_what_is_written() {
-    let network = zoo::find("resnet18@cifar").expect("a built-in network");
-    let network = zoo::build(network);
-    let bytes = network.encode_to_vec();
-    let theirs = tract_onnx::pb::ModelProto::decode(bytes.as_slice()).expect("an ONNX file");
-    // Theirs writes lists of numbers packed and leaves zeros out, which onnx.proto does not: the bytes differ, the
-    // contents do not.
-    let back = theirs.encode_to_vec();
-    let plain = |model: &pb::ModelProto| {
-        let mut model = model.clone();
-        let nodes = model.graph.iter_mut().flat_map(|graph| &mut graph.node);
-        for attribute in nodes.flat_map(|node| &mut node.attribute) {
-            attribute.i = attribute.i.filter(|value| *value != 0);
-            attribute.f = attribute.f.filter(|value| *value != 0.0);
-        }
-        model
-    };
-    let back = pb::ModelProto::decode(back.as_slice()).expect("an ONNX file");
-    assert!(plain(&back) == plain(&network));
 }
 
 /// What is said of a field: number, type, whether it is repeated, whether it is packed, and whether it is one

@@ -175,11 +175,6 @@ fn what_pytorch_exports_is_converted_whole_and_runs_in_every_engine() {
     let exported = exported.expect("Python starts");
     assert!(exported.status.success(), "{exported:#?}");
     assert!(home.path("new.onnx.data").is_file());
-    let embedded = if cfg!(feature = "tract") {
-        "tract"
-    } else {
-        "rten"
-    };
     for (file, value) in [("old.onnx", "old"), ("new.onnx", "new")] {
         let path = home.path(file).display().to_string();
         let target = format!("{value}-int8.onnx");
@@ -210,7 +205,7 @@ fn what_pytorch_exports_is_converted_whole_and_runs_in_every_engine() {
         let close = cosine(&outputs(&home.path(file)), &outputs(&home.path(&target)));
         assert!(close > 0.99, "{file} {close}");
         let args = [
-            "bench", &path, "--setup", embedded, "--batch", "1,2", "--preset", "quick", "--rounds",
+            "bench", &path, "--setup", "rten", "--batch", "1,2", "--preset", "quick", "--rounds",
             "1", "--json",
         ];
         let document = home.run(&args).json();

@@ -49,11 +49,10 @@ pub fn keys_of(engine: &dyn Engine) -> impl Iterator<Item = &'static Key> + use<
 pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
     let engine = find(&setup.engine).ok_or_else(|| CheckError::Engine {
         name: setup.engine.clone(),
-        help: meant_or(
-            &setup.engine,
-            &offered_ids().collect::<Vec<_>>(),
-            "there are",
-        ),
+        help: match setup.engine.as_str() {
+            "tract" => "earlier builds had it; rten runs the same networks".to_owned(),
+            id => meant_or(id, &offered_ids().collect::<Vec<_>>(), "there are"),
+        },
     })?;
     let known = || keys_of(engine);
     if let Some(key) = setup

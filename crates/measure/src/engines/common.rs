@@ -311,15 +311,6 @@ pub(super) fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String
         .ok_or_else(|| format!("{key}={text} is not a whole number from 1 to 4096"))
 }
 
-/// The key for threads, where their number is that of the hardware threads unless a setup says otherwise.
-pub(super) const THREADS: Key = Key::new(
-    "threads",
-    Takes::Count(MOST),
-    "threads that share the matrix products",
-)
-.usually("the hardware threads this process may use")
-.in_front(2, "Threads");
-
 /// Refuses what an engine that knows only the processor and threads cannot do.
 pub(super) fn check_cpu_alone(setup: &Setup) -> Result<(), String> {
     if setup.device != "cpu" {

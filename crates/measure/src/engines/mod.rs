@@ -16,10 +16,6 @@ mod programs;
 pub mod pytorch;
 pub mod rten;
 pub mod runtimes;
-#[cfg(feature = "tract")]
-pub mod tract;
-#[cfg(not(feature = "tract"))]
-mod without_tract;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use check::{CheckError, check, keys_of, why_not, why_not_value};
 pub(crate) use common::memory_limit;
 pub use common::{Beside, COMMON_KEYS, copies, cores, devices, neighbour, recipe, streams};
-use common::{TASK, THREADS, check_cpu_alone, check_task, positive};
+use common::{TASK, check_cpu_alone, check_task, positive};
 use generate::Generate;
 pub use key::{Key, Takes};
 use powerband_core::base::process_spec::ProcessSpec;
@@ -45,10 +41,6 @@ pub use programs::programs;
 pub const ALL: &[&dyn Engine] = &[
     &onnxruntime::OnnxRuntime,
     &self::rten::Rten,
-    #[cfg(feature = "tract")]
-    &tract::Tract,
-    #[cfg(not(feature = "tract"))]
-    &without_tract::Tract,
     &pytorch::PyTorch,
     &command::Command,
     &fake::Fake,
@@ -202,11 +194,6 @@ pub trait Engine: Sync {
 
     /// Whether users see it in lists; numbers of an engine that is not offered are made up.
     fn is_offered(&self) -> bool {
-        true
-    }
-
-    /// Whether this build has it. One that was left out is known by name, and in no run by itself.
-    fn is_built(&self) -> bool {
         true
     }
 
@@ -491,10 +478,7 @@ mod tests {
         };
         assert_eq!(fault("rten:cpu,threads=2,memory=4GiB"), "");
         let unknown = fault("caffe");
-        assert!(
-            unknown.contains("there are ort, rten, tract, torch"),
-            "{unknown}"
-        );
+        assert!(unknown.contains("there are ort, rten, torch"), "{unknown}");
         assert!(!unknown.contains("fake"));
         assert!(fault("rtem").ends_with("did you mean rten?"));
         assert!(

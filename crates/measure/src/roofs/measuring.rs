@@ -374,8 +374,7 @@ impl Work<'_> {
 /// Every engine that can run here by its name alone, with the threads that it takes by itself and with one.
 fn usual_setups(threads: usize) -> Vec<Setup> {
     let engines = all_engines::ALL.iter();
-    let engines =
-        engines.filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone());
+    let engines = engines.filter(|engine| engine.is_offered() && engine.stands_alone());
     let bare = engines.filter_map(|engine: &&dyn Engine| engine.id().parse::<Setup>().ok());
     bare.flat_map(|setup| {
         let mut single = setup.clone();

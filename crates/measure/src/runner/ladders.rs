@@ -209,9 +209,6 @@ fn everything(here: &Here) -> Vec<StepSetup> {
         );
     }
     steps.push(("rten", "rten".to_owned()));
-    if here.has("tract") {
-        steps.push(("tract", "tract".to_owned()));
-    }
     steps
 }
 

@@ -42,7 +42,7 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
     engines::ALL
         .iter()
         .copied()
-        .filter(|engine| engine.is_offered() && engine.is_built() && engine.stands_alone())
+        .filter(|engine| engine.is_offered() && engine.stands_alone())
         .filter(|engine| engine.takes_files() || is_built_in)
         .filter_map(|engine| Some((engine.id().parse().ok()?, engine)))
         .collect()

@@ -323,15 +323,7 @@ mod tests {
 
     #[test]
     fn every_change_is_tried_or_has_a_reason() {
-        for spec in [
-            "ort",
-            "rten",
-            "tract",
-            "torch",
-            "ort:cuda",
-            "torch:cuda:0",
-            "fake",
-        ] {
+        for spec in ["ort", "rten", "torch", "ort:cuda", "torch:cuda:0", "fake"] {
             for n_cores in [1, 2, 3, 8] {
                 let request = of(spec, n_cores);
                 let all = request.experiments.as_ref().unwrap();

@@ -61,10 +61,8 @@ impl<'a> Subject<'a> {
             .options
             .get("threads")
             .and_then(|text| text.parse().ok());
-        let usable = here.cores.usable();
         let usual = match setup.engine.as_str() {
             "ort" | "rten" | "torch" => Some(here.cores.physical()),
-            "tract" => Some(usable),
             _ => None,
         };
         let stays_on = engines::cores(setup).unwrap_or_default().len();
