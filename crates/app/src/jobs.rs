@@ -1,4 +1,5 @@
-//! Background work: each piece on a named thread of its own, reporting to the one inbox.
+//! Background work: each piece on a named thread of its own. What it reports is a function that takes the result in,
+//! written where the work was asked for; the window applies these functions for a few milliseconds a frame.
 //!
 //! The window starts work here and never waits for it.
 
@@ -13,13 +14,13 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::inbox::{Message, RunMessage, SessionMessage};
-use powerband_core::domain::event::RunEvent;
+use super::App;
+use super::notices::Weight;
 use powerband_store::journal::{self, Living};
 use powerband_store::library::{self, Scanned, Stamp};
 
 /// Reports in the queue before senders block.
-const INBOX: usize = 4096;
+const QUEUE: usize = 4096;
 /// Threads that read many files at once; one for each file would be thousands.
 const THREADS_FOR_MANY: usize = 4;
 /// How often files are checked for changes by other programs.
@@ -36,44 +37,45 @@ pub enum Urgency {
     Whenever,
 }
 
-/// How soon a message is shown.
-fn urgency(message: &Message) -> Urgency {
-    match message {
-        // Device readings come twice a second, and each frame disturbs the measurement.
-        Message::Run(RunMessage::Event(event))
-            if matches!(event.0.event, RunEvent::Read { .. }) =>
-        {
-            Urgency::Whenever
-        }
-        Message::Run(RunMessage::Event(_))
-        | Message::Session(SessionMessage::OnDisk(..) | SessionMessage::Living(_)) => Urgency::Soon,
-        _ => Urgency::Now,
-    }
-}
-
 /// Wakes the window up.
 pub type Waker = Arc<dyn Fn(Urgency) + Send + Sync>;
 
+/// Takes a result of background work in.
+pub(crate) type Report = Box<dyn FnOnce(&mut App) + Send>;
+
 /// Where background work reports to.
 #[derive(Clone)]
-pub struct Outlet {
-    sender: SyncSender<Message>,
+pub(crate) struct Outlet {
+    sender: SyncSender<Report>,
     waker: Waker,
 }
 
 impl Outlet {
+    /// Sends a report that the user waits for.
+    pub(crate) fn send(&self, report: impl FnOnce(&mut App) + Send + 'static) {
+        self.send_with(Urgency::Now, report);
+    }
+
     /// Sends a report. After the window has closed it is dropped, which is no error.
-    pub fn send(&self, message: Message) {
-        let urgency = urgency(&message);
-        if self.sender.send(message).is_ok() {
+    pub(crate) fn send_with(
+        &self,
+        urgency: Urgency,
+        report: impl FnOnce(&mut App) + Send + 'static,
+    ) {
+        if self.sender.send(Box::new(report)).is_ok() {
             (self.waker)(urgency);
         }
     }
 
+    /// Reports why something was not done.
+    pub(crate) fn failed(&self, text: String) {
+        self.send(|app| app.say(Weight::Trouble, text));
+    }
+
     /// Whether the receiver may still exist.
-    pub(crate) fn try_send(&self, message: Message) -> bool {
+    fn try_send(&self, report: impl FnOnce(&mut App) + Send + 'static) -> bool {
         use std::sync::mpsc::TrySendError;
-        let sent = self.sender.try_send(message);
+        let sent = self.sender.try_send(Box::new(report));
         if sent.is_ok() {
             (self.waker)(Urgency::Now);
         }
@@ -81,57 +83,69 @@ impl Outlet {
     }
 }
 
-/// Starts work and holds the inbox.
+/// Starts work and holds what it reports.
 pub(crate) struct Jobs {
     outlet: Outlet,
-    inbox: Receiver<Message>,
+    reports: Receiver<Report>,
     watch: Arc<Watch>,
 }
 
 impl Jobs {
     /// Nothing is started yet.
     pub(crate) fn new(waker: Waker) -> Self {
-        let (sender, inbox) = sync_channel(INBOX);
+        let (sender, reports) = sync_channel(QUEUE);
         Self {
             outlet: Outlet { sender, waker },
-            inbox,
+            reports,
             watch: Arc::default(),
         }
     }
 
     /// The next report, if there is one.
-    pub(crate) fn next(&self) -> Option<Message> {
-        self.inbox.try_recv().ok()
+    pub(crate) fn next(&self) -> Option<Report> {
+        self.reports.try_recv().ok()
     }
 
-    /// Where to report to.
-    pub(crate) fn outlet(&self) -> Outlet {
+    fn outlet(&self) -> Outlet {
         self.outlet.clone()
     }
 
-    /// Runs work on a background thread.
+    /// Runs work on a background thread, which reports as often as it likes.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
-        self.spawn_or(name, Message::Failed, work);
+        self.spawn_or(name, |app, why| app.say(Weight::Trouble, why), work);
     }
 
-    /// Runs work on a background thread that another part waits for: a panic sends a message of the waiting
-    /// part's own kind.
+    /// Runs work on a background thread, and takes its result in.
+    pub(crate) fn spawn_then<T: Send + 'static>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+        take: impl FnOnce(&mut App, T) + Send + 'static,
+    ) {
+        self.spawn(name, |outlet| {
+            let result = work();
+            outlet.send(|app| take(app, result));
+        });
+    }
+
+    /// Runs work on a background thread that another part waits for: that part takes a panic in.
     pub(crate) fn spawn_or(
         &self,
         name: &str,
-        broken: impl Fn(String) -> Message + Clone + Send + 'static,
+        broken: impl FnOnce(&mut App, String) + Clone + Send + 'static,
         work: impl FnOnce(&Outlet) + Send + 'static,
     ) {
         let outlet = self.outlet();
-        let (job, in_words) = (name.to_owned(), broken.clone());
+        let (job, take_panic) = (name.to_owned(), broken.clone());
         let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(&outlet))) {
-                outlet.send(in_words(fault(&job, panic.as_ref())));
+                let why = panic_text(&job, panic.as_ref());
+                outlet.send(|app| take_panic(app, why));
             }
         });
         if let Err(error) = started {
-            self.outlet
-                .send(broken(format!("Cannot start a thread for {name}: {error}")));
+            let why = format!("Cannot start a thread for {name}: {error}");
+            self.outlet.send(|app| broken(app, why));
         }
     }
 
@@ -141,7 +155,7 @@ impl Jobs {
         &self,
         name: &str,
         things: Vec<T>,
-        broken: fn(T, String) -> Message,
+        broken: fn(&mut App, T, String),
         work: fn(T, &Outlet),
     ) {
         let n_threads = things.len().min(THREADS_FOR_MANY);
@@ -153,7 +167,8 @@ impl Jobs {
                 while let Some(thing) = next_of(&shared) {
                     let again = thing.clone();
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(thing, &outlet))) {
-                        outlet.send(broken(again, fault(&job, panic.as_ref())));
+                        let why = panic_text(&job, panic.as_ref());
+                        outlet.send(move |app| broken(app, again, why));
                     }
                 }
             };
@@ -167,7 +182,7 @@ impl Jobs {
         if let Some(error) = why_none {
             while let Some(thing) = next_of(&queue) {
                 let why = format!("Cannot start a thread for {name}: {error}");
-                self.outlet.send(broken(thing, why));
+                self.outlet.send(move |app| broken(app, thing, why));
             }
         }
     }
@@ -211,7 +226,7 @@ impl Drop for Jobs {
 }
 
 /// The message of a panic in background work.
-fn fault(job: &str, panic: &(dyn Any + Send)) -> String {
+fn panic_text(job: &str, panic: &(dyn Any + Send)) -> String {
     let words = panic
         .downcast_ref::<String>()
         .map(String::as_str)
@@ -266,8 +281,8 @@ impl Known {
     fn look_for_runs(&mut self, journals: &Path, outlet: &Outlet) {
         let now = journal::living(journals, &self.living);
         if now != self.living {
-            outlet.send(Message::Session(SessionMessage::Living(now.clone())));
-            self.living = now;
+            self.living.clone_from(&now);
+            outlet.send_with(Urgency::Soon, |app| app.living(now));
         }
     }
 
@@ -301,18 +316,16 @@ impl Known {
         };
         let mut is_heard = true;
         if is_new || is_wanted {
-            is_heard = outlet.try_send(Message::Session(SessionMessage::Library(now.clone())));
-            self.library = Some(now);
+            self.library = Some(now.clone());
+            is_heard = outlet.try_send(|app| app.library_scanned(now));
         }
         self.files.retain(|path, _| files.contains(path));
         for path in files {
             let stamp = Stamp::of(path).ok();
             // Also at the first look: a file may change between its reading and that.
             if self.files.get(path).is_none_or(|before| *before != stamp) {
-                outlet.send(Message::Session(SessionMessage::OnDisk(
-                    path.clone(),
-                    stamp,
-                )));
+                let path = path.clone();
+                outlet.send_with(Urgency::Soon, move |app| app.on_disk(&path, stamp));
             }
             self.files.insert(path.clone(), stamp);
         }
@@ -340,48 +353,62 @@ fn readable(folder: &Path, was_there: bool) -> Result<bool, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Installation;
+    use powerband_core::base::paths::Paths;
+    use powerband_store::settings::Settings;
 
     #[test]
     fn work_that_breaks_off_says_so_to_whoever_waits() {
+        let home = tempfile::tempdir().unwrap();
+        let place = Installation::new(
+            Paths::under(home.path()),
+            &Settings::default(),
+            "/none".into(),
+        );
+        let mut app = App::new(place, Arc::new(|_| {}));
         let jobs = Jobs::new(Arc::new(|_| {}));
+        // Applies the next report, and returns what it said.
+        let mut said = || {
+            let report = jobs.reports.recv_timeout(Duration::from_mins(1)).unwrap();
+            let before = app.notices.all().len();
+            report(&mut app);
+            let said = app.notices.all().get(before..).unwrap_or_default();
+            said.iter()
+                .map(|notice| notice.text.clone())
+                .collect::<String>()
+        };
         let count = 3;
         jobs.spawn_or(
             "count",
-            |why| Message::Run(RunMessage::Broke(why)),
+            |app, why| app.say(Weight::Info, format!("Not counted: {why}")),
             move |_| panic!("{count} is odd"),
         );
-        let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
-        let Ok(Message::Run(RunMessage::Broke(words))) = told else {
-            panic!("{told:?}");
-        };
-        assert!(
-            words.contains("\u{201c}count\u{201d}: 3 is odd."),
-            "{words}"
-        );
+        let text = said();
+        assert!(text.starts_with("Not counted: "), "{text}");
+        assert!(text.contains("\u{201c}count\u{201d}: 3 is odd."), "{text}");
 
-        let broken = |number: u32, why| Message::Failed(format!("{number}: {why}"));
+        let broken =
+            |app: &mut App, number: u32, why| app.say(Weight::Info, format!("{number}: {why}"));
         jobs.spawn_each("halve", (1..=9).collect(), broken, |number, outlet| {
             assert!(number % 3 > 0, "no thirds");
-            outlet.send(Message::Done(number.to_string()));
+            outlet.send(move |app| app.say(Weight::Info, number.to_string()));
         });
-        let said = |_| match jobs.inbox.recv_timeout(Duration::from_mins(1)) {
-            Ok(Message::Done(words) | Message::Failed(words)) => words,
-            other => panic!("{other:?}"),
-        };
-        let mut said: Vec<String> = (1..=9).map(said).collect();
-        said.sort();
-        let first_letters: String = said
+        let mut halved: Vec<String> = (1..=9).map(|_| said()).collect();
+        halved.sort();
+        let first_letters: String = halved
             .iter()
-            .filter_map(|words| words.chars().next())
+            .filter_map(|text| text.chars().next())
             .collect();
-        assert_eq!(first_letters, "123456789", "{said:?}");
-        assert!(said[8].contains("no thirds"), "{said:?}");
+        assert_eq!(first_letters, "123456789", "{halved:?}");
+        assert!(halved[8].contains("no thirds"), "{halved:?}");
 
-        jobs.spawn("add", |_| panic!("no numbers"));
-        let told = jobs.inbox.recv_timeout(Duration::from_mins(1));
-        assert!(
-            matches!(&told, Ok(Message::Failed(words)) if words.contains("no numbers")),
-            "{told:?}"
+        jobs.spawn_then(
+            "add",
+            || 1 + 1,
+            |app, sum| app.say(Weight::Info, format!("{sum} in all")),
         );
+        assert_eq!(said(), "2 in all");
+        jobs.spawn("add", |_| panic!("no numbers"));
+        assert!(said().contains("no numbers"));
     }
 }

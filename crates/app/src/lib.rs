@@ -1,7 +1,7 @@
 //! The application without a window: its state, its actions and its background work.
 //!
 //! A view reads [`App`] and returns [`action::Action`]s; [`App::act`] is the only way to change it. What
-//! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
+//! background threads report is taken in by [`App::receive`], by functions that stand where the work was asked for. Nothing here knows what draws it.
 
 pub mod action;
 pub mod charts;
@@ -13,7 +13,6 @@ pub mod figures;
 pub mod find;
 pub mod fleet;
 pub mod history;
-pub mod inbox;
 pub mod items;
 pub mod jobs;
 pub mod journey;
@@ -25,7 +24,6 @@ pub mod notices;
 mod option_names;
 pub mod palette_entries;
 pub mod plan;
-mod receive;
 pub mod reports;
 pub mod roofs;
 pub mod run;
@@ -38,6 +36,7 @@ pub mod why;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use action::{Action, Sessions, Shell};
 use charts::ChartsState;
@@ -336,6 +335,33 @@ impl App {
         }
     }
 
+    /// Takes in what background work reports, for at most `budget`; returns whether something is left.
+    pub fn receive(&mut self, budget: Duration) -> bool {
+        let begun = Instant::now();
+        let mut is_more_left = false;
+        while let Some(report) = self.jobs.next() {
+            self.on_the_trail(report);
+            if begun.elapsed() >= budget {
+                is_more_left = true;
+                break;
+            }
+        }
+        self.on_the_trail(Self::all_opened);
+        if is_more_left {
+            return true;
+        }
+        let now = self.stopped_at_ns.unwrap_or_else(clock::monotonic_ns);
+        self.notices.age(now);
+        self.remember_now_and_then(now);
+        if let Some(run) = &mut self.run {
+            run.tick(now);
+        }
+        self.run_table();
+        self.planned_table();
+        self.refresh_curves();
+        false
+    }
+
     /// Whether workers may be measuring.
     pub fn is_running(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.stage.is_going_on())
@@ -378,6 +404,18 @@ impl App {
     fn offer(&mut self, weight: Weight, text: impl Into<String>, button: &str, action: Action) {
         let offer = Some((button.to_owned(), action));
         self.notices.add(weight, text, offer, clock::monotonic_ns());
+    }
+
+    /// A file was written in the background: the message, and the file; or why it was not.
+    fn file_written(&mut self, written: Result<(String, PathBuf), String>) {
+        match written {
+            Ok((text, path)) => {
+                let open = Action::Shell(Shell::OpenFile(path));
+                self.offer(Weight::Done, text, "Open", open);
+                self.jobs.rescan_library();
+            }
+            Err(reason) => self.say(Weight::Trouble, reason),
+        }
     }
 
     /// After the open sessions or what is found in them changed.

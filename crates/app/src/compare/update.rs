@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::{CompareState, Pick};
 use crate::App;
 use crate::action::Compare;
-use crate::inbox::{FindingMessage, Message};
 use crate::sessions::LIVE;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
@@ -47,7 +46,7 @@ impl App {
         };
         self.compare.busy = Some((before, after));
         let earlier = self.earlier(&b.0, &a.0);
-        self.jobs.spawn("compare", move |outlet| {
+        let work = move || {
             let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
             let compare = if before.whole {
                 comparison::compare_sessions_beside
@@ -55,12 +54,10 @@ impl App {
                 comparison::compare_setups_beside
             };
             let earlier = earlier.read(&first.0, &second.0);
-            let result = compare(&as_side(&first), &as_side(&second), &earlier);
-            outlet.send(Message::Finding(FindingMessage::Compared(
-                before,
-                after,
-                Arc::new(result),
-            )));
+            Arc::new(compare(&as_side(&first), &as_side(&second), &earlier))
+        };
+        self.jobs.spawn_then("compare", work, move |app, found| {
+            app.compared(before, after, found);
         });
     }
 
@@ -88,7 +85,7 @@ impl App {
     }
 
     /// Two sides were compared.
-    pub(crate) fn compared(&mut self, before: Pick, after: Pick, comparison: Arc<Comparison>) {
+    fn compared(&mut self, before: Pick, after: Pick, comparison: Arc<Comparison>) {
         if self.compare.busy == Some((before, after)) {
             self.compare.busy = None;
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::App;
-use crate::inbox::{FindingMessage, Message};
 use crate::screen::Screen;
 use crate::sessions::{self, Pin};
 use powerband_findings::analysis::case_rows::CaseRow;
@@ -57,7 +56,7 @@ impl App {
         };
         let pins = [first, second];
         let cases = pins.map(|pin| self.named_session(pin));
-        self.jobs.spawn("pins", move |outlet| {
+        let work = move || {
             let samples = cases.into_iter().flatten();
             let samples = samples.map(|(pin, name, colour, session)| {
                 let case = session.case(pin.case).into_iter();
@@ -71,21 +70,20 @@ impl App {
                 }
             });
             let samples: Vec<Samples> = samples.collect();
-            outlet.send(Message::Finding(FindingMessage::TwoPinned(Box::new(
-                TwoPinned {
-                    pins,
-                    densities: densities(&samples),
-                    cumulative: cumulative(&samples),
-                },
-            ))));
-        });
+            TwoPinned {
+                pins,
+                densities: densities(&samples),
+                cumulative: cumulative(&samples),
+            }
+        };
+        self.jobs.spawn_then("pins", work, Self::two_pinned);
     }
 
     /// The samples of both cases were made into charts.
-    pub(crate) fn two_pinned(&mut self, two: Box<TwoPinned>) {
+    fn two_pinned(&mut self, two: TwoPinned) {
         let [first, second] = two.pins;
         if self.curves.pin == Some(first) && self.curves.second == Some(second) {
-            self.curves.two = Some(Arc::from(two));
+            self.curves.two = Some(Arc::new(two));
         }
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::Pinned;
 use crate::App;
 use crate::action::Curves;
-use crate::inbox::{FindingMessage, Message};
 use crate::screen::Screen;
 use crate::sessions::Pin;
 use powerband_core::domain::case::Case;
@@ -187,26 +186,26 @@ impl App {
         };
         let session = Arc::clone(&open.session);
         let colour = self.sessions.colour(pin.session, pin.case.setup);
-        self.jobs.spawn("pin", move |outlet| {
-            if let Some(case) = session.case(pin.case) {
-                let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
-                outlet.send(Message::Finding(FindingMessage::Pinned(Box::new(Pinned {
-                    pin,
-                    histogram: samples::histogram(&values, colour),
-                    strip: samples::strip(case, colour, STRIP_BUCKETS),
-                    told: reported_stats::in_words(&session, case),
-                    outliers: case_outliers::sentence(case),
-                    parts: told_of_runs(&session, case),
-                    lanes: lanes::of_case(&session, case),
-                }))));
-            }
-        });
+        let work = move || {
+            let case = session.case(pin.case)?;
+            let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
+            Some(Pinned {
+                pin,
+                histogram: samples::histogram(&values, colour),
+                strip: samples::strip(case, colour, STRIP_BUCKETS),
+                told: reported_stats::in_words(&session, case),
+                outliers: case_outliers::sentence(case),
+                parts: told_of_runs(&session, case),
+                lanes: lanes::of_case(&session, case),
+            })
+        };
+        self.jobs.spawn_then("pin", work, Self::pinned);
     }
 
     /// The samples of a case were made into charts.
-    pub(crate) fn pinned(&mut self, pinned: Box<Pinned>) {
-        if self.curves.pin == Some(pinned.pin) {
-            self.curves.pinned = Some(Arc::from(pinned));
+    fn pinned(&mut self, pinned: Option<Pinned>) {
+        if let Some(pinned) = pinned.filter(|pinned| self.curves.pin == Some(pinned.pin)) {
+            self.curves.pinned = Some(Arc::new(pinned));
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use super::work;
 use crate::App;
-use crate::action::{Action, Detached, Sessions};
-use crate::inbox::{DetachedMessage, Message};
+use crate::action::Detached;
 use crate::jobs::Outlet;
 use crate::notices::Weight;
 use crate::screen::Screen;
@@ -31,12 +30,20 @@ impl App {
     ) {
         self.detached.is_busy = true;
         let paths = self.place.paths.clone();
-        let broken = |why| Message::Detached(DetachedMessage::Failed(why));
-        self.jobs.spawn_or("detached", broken, move |outlet| {
+        let failed = |app: &mut Self, reason: String| {
+            app.detached.is_busy = false;
+            app.say(Weight::Trouble, format!("Detached runs: {reason}"));
+        };
+        self.jobs.spawn_or("detached", failed, move |outlet| {
             if let Err(reason) = ask(outlet) {
-                outlet.send(Message::Detached(DetachedMessage::Failed(reason)));
+                outlet.send(move |app| failed(app, reason));
             }
-            work::look(&paths, outlet);
+            let (runs, trouble) = work::look(&paths);
+            outlet.send(|app| {
+                app.detached.is_busy = false;
+                app.detached.runs = runs;
+                app.detached.trouble = trouble;
+            });
         });
     }
 
@@ -68,31 +75,5 @@ impl App {
         self.screen = Screen::Run;
         let place = self.place.clone();
         self.ask_about_detached(move |outlet| work::submit(&place, &request, outlet));
-    }
-
-    pub(crate) fn detached_message(&mut self, message: DetachedMessage) {
-        match message {
-            DetachedMessage::Found(runs, trouble) => {
-                self.detached.is_busy = false;
-                self.detached.runs = runs;
-                self.detached.trouble = trouble;
-            }
-            DetachedMessage::Collected(path, left) => {
-                if let Some(left) = left {
-                    self.say(Weight::Info, left);
-                }
-                self.act(Action::Sessions(Sessions::Open(vec![path])));
-            }
-            DetachedMessage::Submitted(jobs) => {
-                self.say(
-                    Weight::Done,
-                    format!("Detached: {jobs}. It goes on without this window."),
-                );
-            }
-            DetachedMessage::Failed(reason) => {
-                self.detached.is_busy = false;
-                self.say(Weight::Trouble, format!("Detached runs: {reason}"));
-            }
-        }
     }
 }

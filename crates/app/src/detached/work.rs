@@ -1,8 +1,9 @@
 //! Background work on detached runs.
 
 use super::DetachedRun;
-use crate::inbox::{DetachedMessage, Message};
+use crate::action::{Action, Sessions};
 use crate::jobs::Outlet;
+use crate::notices::Weight;
 use powerband_core::base::paths::Paths;
 use powerband_measure::jobs::collect as collecting;
 use powerband_measure::jobs::record::{self, JobRecord};
@@ -12,8 +13,8 @@ use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::request::RunRequest;
 
-/// How far they are. Slurm is asked only where there are any.
-pub(super) fn look(paths: &Paths, outlet: &Outlet) {
+/// How far they are, and why that is not known. Slurm is asked only where there are any.
+pub(super) fn look(paths: &Paths) -> (Vec<DetachedRun>, Option<String>) {
     let records = record::all(paths);
     let jobs = if records.is_empty() {
         Some(Vec::new())
@@ -30,7 +31,7 @@ pub(super) fn look(paths: &Paths, outlet: &Outlet) {
             .map(|record| run(record, &state::parts(record, &jobs)))
             .collect()
     };
-    outlet.send(Message::Detached(DetachedMessage::Found(runs, trouble)));
+    (runs, trouble)
 }
 
 fn run(record: &JobRecord, states: &[PartState]) -> DetachedRun {
@@ -48,8 +49,12 @@ pub(super) fn collect(paths: &Paths, id: &str, outlet: &Outlet) -> Result<(), St
     let record = record::find(paths, id)?;
     let jobs = state::ask_slurm().ok_or(state::NO_ANSWER)?;
     let collected = collecting::collect(paths, &record, &state::parts(&record, &jobs))?;
-    let message = DetachedMessage::Collected(collected.path, collected.left);
-    outlet.send(Message::Detached(message));
+    outlet.send(|app| {
+        if let Some(left) = collected.left {
+            app.say(Weight::Info, left);
+        }
+        app.act(Action::Sessions(Sessions::Open(vec![collected.path])));
+    });
     Ok(())
 }
 
@@ -65,8 +70,9 @@ pub(super) fn submit(
         ..Detaching::default()
     };
     let record = submit::submit(&place.paths, &prepared, &detaching)?;
-    let jobs = format!("{} of Slurm", record.jobs().join(", "));
-    outlet.send(Message::Detached(DetachedMessage::Submitted(jobs)));
+    let jobs = record.jobs().join(", ");
+    let text = format!("Detached: {jobs} of Slurm. It goes on without this window.");
+    outlet.send(|app| app.say(Weight::Done, text));
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::action::Figures;
 use crate::figures::{self, Picture, Shown};
-use crate::inbox::Message;
+use crate::notices::Weight;
 use crate::{App, Ask, FigureWish, Output};
 use powerband_core::base::{atomic_file, paths};
 use powerband_findings::export::figure_file::{self, FileKind};
@@ -23,12 +23,8 @@ impl App {
             Figures::SaveNear => self.outputs.push(Output::Figure(FigureWish::Save)),
             Figures::Copy(shown) => {
                 let shown = self.about_it(shown);
-                self.jobs.spawn("picture", move |outlet| {
-                    outlet.send(match picture(&shown) {
-                        Ok(picture) => Message::Picture(Arc::new(picture)),
-                        Err(why) => Message::Failed(format!("The picture was not copied: {why}.")),
-                    });
-                });
+                let work = move || picture(&shown);
+                self.jobs.spawn_then("picture", work, Self::picture_drawn);
             }
             Figures::Save(shown, None) => {
                 let shown = self.about_it(shown);
@@ -38,13 +34,26 @@ impl App {
             }
             Figures::Save(shown, Some(path)) => {
                 self.exports_to(&path);
-                self.jobs.spawn("save-figure", move |outlet| {
-                    outlet.send(match save(&shown, &path) {
-                        Ok(path) => Message::Written(format!("Saved to {}", path.display()), path),
-                        Err(why) => Message::Failed(format!("The figure was not saved: {why}.")),
-                    });
-                });
+                let work = move || match save(&shown, &path) {
+                    Ok(path) => Ok((format!("Saved to {}", path.display()), path)),
+                    Err(why) => Err(format!("The figure was not saved: {why}.")),
+                };
+                self.jobs
+                    .spawn_then("save-figure", work, Self::file_written);
             }
+        }
+    }
+
+    fn picture_drawn(&mut self, drawn: Result<Picture, String>) {
+        match drawn {
+            Ok(picture) => {
+                self.outputs.push(Output::CopyPicture(Arc::new(picture)));
+                self.say(Weight::Done, "Copied the picture to the clipboard");
+            }
+            Err(why) => self.say(
+                Weight::Trouble,
+                format!("The picture was not copied: {why}."),
+            ),
         }
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{FoundFleet, Wanted};
 use crate::App;
 use crate::action::Fleet;
-use crate::inbox::{FindingMessage, Message};
 use crate::screen::Screen;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{self, Named};
@@ -39,10 +38,8 @@ impl App {
             self.fleet.result = None;
         } else if is_new && self.shows(Screen::Fleet) {
             self.fleet.busy = Some(wanted.clone());
-            self.jobs.spawn("machines", move |outlet| {
-                let found = FindingMessage::MachinesCompared(Box::new(compare(wanted)));
-                outlet.send(Message::Finding(found));
-            });
+            self.jobs
+                .spawn_then("machines", || compare(wanted), Self::machines_compared);
         } else if is_new {
             // What is old is not kept: it has all samples of sessions that may be closed.
             self.fleet.result = None;
@@ -77,12 +74,12 @@ impl App {
         }
     }
 
-    pub(crate) fn machines_compared(&mut self, found: Box<FoundFleet>) {
+    fn machines_compared(&mut self, found: FoundFleet) {
         if self.fleet.busy.as_ref() == Some(&found.wanted) {
             self.fleet.busy = None;
         }
         if self.fleet.wanted(&self.sessions) == found.wanted {
-            self.fleet.result = Some(Arc::from(found));
+            self.fleet.result = Some(Arc::new(found));
         }
         self.compare_machines_if_wanted();
     }

@@ -64,17 +64,20 @@ impl App {
         self.history.busy = Some(following);
         self.history.is_stale = false;
         self.jobs
-            .spawn("history", move |outlet| work::follow(search, outlet));
+            .spawn_then("history", move || work::follow(search), Self::followed);
     }
 
-    pub(crate) fn followed(&mut self, mut found: Box<Followed>) {
+    fn followed(&mut self, found: Option<Followed>) {
+        let Some(mut found) = found else {
+            return;
+        };
         self.history.read = std::mem::take(&mut found.read);
         if self.history.busy == Some(found.following) {
             self.history.busy = None;
         }
         if self.history.following == Some(found.following) {
             self.tables.put("history", of_history(&found.history));
-            self.history.result = Some(Arc::from(found));
+            self.history.result = Some(Arc::new(found));
         }
         self.follow_if_wanted();
     }

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::thread;
 
 use super::{Followed, Following, Narrowed, Read};
-use crate::inbox::{FindingMessage, Message};
-use crate::jobs::Outlet;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::history;
@@ -38,10 +36,8 @@ pub(crate) struct Search {
 
 /// Follows a case through what is open and through the sessions of the library. Only files whose head says
 /// that they may have it are read, and those only once.
-pub(crate) fn follow(mut search: Search, outlet: &Outlet) {
-    let Some((session, _)) = search.open.first() else {
-        return;
-    };
+pub(crate) fn follow(mut search: Search) -> Option<Followed> {
+    let (session, _) = search.open.first()?;
     let Following { setup, point, .. } = search.following;
     let case = history::Followed::of(session, setup, point);
     let mut sessions: Vec<(Arc<Narrowed>, Option<PathBuf>)> = search
@@ -66,17 +62,15 @@ pub(crate) fn follow(mut search: Search, outlet: &Outlet) {
         _ => history::case_history(&case, &pairs),
     };
     read.found = Some((open, history.clone()));
-    outlet.send(Message::Finding(FindingMessage::Followed(Box::new(
-        Followed {
-            following: search.following,
-            chart: chart::history::medians(&history, search.colour),
-            history,
-            sessions: sessions.iter().map(|(one, _)| Arc::clone(one)).collect(),
-            files: sessions.into_iter().map(|(_, file)| file).collect(),
-            troubles,
-            read,
-        },
-    ))));
+    Some(Followed {
+        following: search.following,
+        chart: chart::history::medians(&history, search.colour),
+        history,
+        sessions: sessions.iter().map(|(one, _)| Arc::clone(one)).collect(),
+        files: sessions.into_iter().map(|(_, file)| file).collect(),
+        troubles,
+        read,
+    })
 }
 
 fn is_same(one: &[Arc<Session>], other: &[Arc<Session>]) -> bool {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::ComparedSteps;
 use crate::App;
 use crate::action::Journey;
-use crate::inbox::{FindingMessage, Message};
 use crate::screen::Screen;
 use crate::sessions::LIVE;
 use powerband_findings::analysis::journey;
@@ -39,16 +38,12 @@ impl App {
                 });
             } else {
                 self.journey.busy = Some(looking);
-                self.jobs.spawn("journey", move |outlet| {
-                    let journey = Arc::new(journey::compare_steps(&session, &rows, looking.point));
-                    let found = ComparedSteps {
-                        looking,
-                        session,
-                        journey,
-                    };
-                    let found = FindingMessage::ComparedSteps(Box::new(found));
-                    outlet.send(Message::Finding(found));
-                });
+                let work = move || ComparedSteps {
+                    looking,
+                    journey: Arc::new(journey::compare_steps(&session, &rows, looking.point)),
+                    session,
+                };
+                self.jobs.spawn_then("journey", work, Self::compared_steps);
             }
         }
         self.journey.redraw(&self.sessions);
@@ -59,7 +54,7 @@ impl App {
     }
 
     /// The steps of a session were found.
-    pub(crate) fn compared_steps(&mut self, found: ComparedSteps) {
+    fn compared_steps(&mut self, found: ComparedSteps) {
         if self.journey.busy == Some(found.looking) {
             self.journey.busy = None;
         }

@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use super::{Pick, profile, trace_path};
 use crate::App;
-use crate::inbox::{FindingMessage, Message};
-use crate::jobs::Outlet;
 use crate::screen::Screen;
 use crate::sessions::series;
 use crate::timeline::Seek;
@@ -131,23 +129,24 @@ impl App {
         };
         looked.is_asked = true;
         let (pick, kernel, scope) = (looked.pick, looked.kernel.clone(), Scope::of(profile));
-        self.jobs.spawn("instances", move |outlet| {
-            let found = Instances::of(&trace, &kernel, scope).map(Arc::new);
-            let message = FindingMessage::Instances(pick, kernel, found);
-            outlet.send(Message::Finding(message));
-        });
+        let work = move || (Instances::of(&trace, &kernel, scope).map(Arc::new), kernel);
+        self.jobs
+            .spawn_then("instances", work, move |app, (found, kernel)| {
+                app.instances_found(pick, &kernel, found);
+            });
     }
 
     fn read_for_instances(&mut self, pick: Pick, path: PathBuf) {
         self.kernels.instances.reading = Some(pick);
-        let broken = move |why| Message::Finding(FindingMessage::TraceOfKernels(pick, Err(why)));
+        let broken = move |app: &mut Self, why| app.trace_of_kernels(pick, Err(why));
         self.jobs.spawn_or("read-trace", broken, move |outlet| {
-            read(pick, &path, outlet);
+            let read = read(&path);
+            outlet.send(move |app| app.trace_of_kernels(pick, read));
         });
     }
 
     /// The timeline of a profile was read for its instances, or not.
-    pub(crate) fn trace_of_kernels(&mut self, pick: Pick, read: Result<Arc<Trace>, String>) {
+    fn trace_of_kernels(&mut self, pick: Pick, read: Result<Arc<Trace>, String>) {
         self.kernels.instances.reading.take_if(|of| *of == pick);
         match read {
             Ok(trace) => {
@@ -166,12 +165,7 @@ impl App {
     }
 
     /// Instances were looked for; dropped where another kernel was selected since.
-    pub(crate) fn instances_found(
-        &mut self,
-        pick: Pick,
-        kernel: &str,
-        found: Option<Arc<Instances>>,
-    ) {
+    fn instances_found(&mut self, pick: Pick, kernel: &str, found: Option<Arc<Instances>>) {
         let looked = self.kernels.instances.looked.as_mut();
         let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
         if let Some(looked) = looked {
@@ -213,7 +207,7 @@ impl App {
 }
 
 /// Reads the timeline of a profile.
-fn read(pick: Pick, path: &Path, outlet: &Outlet) {
+fn read(path: &Path) -> Result<Arc<Trace>, String> {
     let watch = ReadProgress::default();
     let sets = importing::file_sets(&[path.to_owned()]);
     let read = sets.first().map(|set| {
@@ -221,7 +215,5 @@ fn read(pick: Pick, path: &Path, outlet: &Outlet) {
         read.map_err(|error| error.in_window())
     });
     let read = read.unwrap_or_else(|| Err("the timeline's file is missing".to_owned()));
-    let read = read.map(|imported| Arc::new(imported.trace));
-    let message = FindingMessage::TraceOfKernels(pick, read);
-    outlet.send(Message::Finding(message));
+    read.map(|imported| Arc::new(imported.trace))
 }

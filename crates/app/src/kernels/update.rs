@@ -114,12 +114,12 @@ impl App {
 
     fn change_rules(&self, change: RuleChange) {
         let paths = self.place.paths.clone();
-        self.jobs.spawn("categories", move |outlet| {
-            work::change_rules(&paths, change, outlet);
-        });
+        let work = move || work::change_rules(&paths, change);
+        self.jobs
+            .spawn_then("categories", work, Self::rules_changed);
     }
 
-    pub(crate) fn rules_changed(&mut self, changed: Result<(), String>) {
+    fn rules_changed(&mut self, changed: Result<(), String>) {
         match changed {
             Ok(()) => {
                 self.kernels.rules += 1;
@@ -141,9 +141,8 @@ impl App {
             if let Some(after) = after {
                 self.kernels.busy = Some(wanted);
                 let paths = self.place.paths.clone();
-                self.jobs.spawn("kernels", move |outlet| {
-                    work::add_up(wanted, after, before, &paths, outlet);
-                });
+                let work = move || work::add_up(wanted, after, before, &paths);
+                self.jobs.spawn_then("kernels", work, Self::added_up);
             }
         }
         self.kernels.redraw();
@@ -187,7 +186,10 @@ impl App {
     }
 
     /// A profile was added up.
-    pub(crate) fn added_up(&mut self, found: Found) {
+    fn added_up(&mut self, found: Option<Found>) {
+        let Some(found) = found else {
+            return;
+        };
         if self.kernels.busy == Some(found.wanted) {
             self.kernels.busy = None;
         }

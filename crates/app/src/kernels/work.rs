@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use super::{Found, Wanted};
-use crate::inbox::{FindingMessage, Message};
-use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, Breakdown, Level};
@@ -29,14 +27,11 @@ pub(crate) fn add_up(
     session: Arc<Session>,
     before: Option<Arc<Session>>,
     paths: &Paths,
-    outlet: &Outlet,
-) {
+) -> Option<Found> {
     let own = settings::read(&paths.settings);
     let own = own.map(|settings| settings.categories).unwrap_or_default();
     let rules = Rules::with(&own);
-    let Some(profile) = session.profiles.get(wanted.after.profile) else {
-        return;
-    };
+    let profile = session.profiles.get(wanted.after.profile)?;
     let [typed_before, typed] = wanted.typed_runs;
     let runs = Runs::of_either(profile, typed);
     let roofs = kept::for_session(&session, paths);
@@ -55,7 +50,7 @@ pub(crate) fn add_up(
         let runs = [Runs::of_either(other, typed_before), runs];
         kernel_comparison::compare_over((other, profile), &rules, runs, wanted.times)
     });
-    outlet.send(Message::Finding(FindingMessage::AddedUp(Box::new(Found {
+    Some(Found {
         wanted,
         breakdowns,
         comparison,
@@ -63,12 +58,12 @@ pub(crate) fn add_up(
         objections: rules.objections,
         session,
         before,
-    }))));
+    })
 }
 
 /// Changes the user's rules in the settings.
-pub(crate) fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
-    let changed = settings::read(&paths.settings).and_then(|mut settings| {
+pub(crate) fn change_rules(paths: &Paths, change: RuleChange) -> Result<(), String> {
+    settings::read(&paths.settings).and_then(|mut settings| {
         match change {
             RuleChange::Add(category, pattern) => {
                 let rule = (category.id().to_owned(), pattern);
@@ -80,6 +75,5 @@ pub(crate) fn change_rules(paths: &Paths, change: RuleChange, outlet: &Outlet) {
             RuleChange::Forget(_) => {}
         }
         settings::write(&paths.settings, &settings)
-    });
-    outlet.send(Message::Finding(FindingMessage::RulesChanged(changed)));
+    })
 }

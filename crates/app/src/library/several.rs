@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::work;
+use super::work::{self, Restored, Trashed};
 use crate::App;
 use crate::action::{Action, Compare, Fleet, History, Library, Sessions};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
-use crate::inbox::{Restored, Trashed};
 use crate::notices::Weight;
 use crate::screen::Screen;
 use powerband_core::base::humanize;
@@ -55,13 +54,13 @@ impl App {
         });
         let files: Vec<(PathBuf, String)> = named.collect();
         let paths = self.place.paths.clone();
-        self.jobs.spawn("discard", move |outlet| {
-            work::discard_all(&paths, files, outlet);
-        });
+        let discard = move |(file, name)| work::discard(&paths, file, name);
+        let work = move || files.into_iter().map(discard).collect();
+        self.jobs.spawn_then("discard", work, Self::discarded_all);
     }
 
     /// Several sessions went to the trash; one notice takes all of them back.
-    pub(crate) fn discarded_all(&mut self, trashed: Vec<Trashed>) {
+    fn discarded_all(&mut self, trashed: Vec<Trashed>) {
         let mut gone = Vec::new();
         for (path, name, discarded) in trashed {
             match discarded {
@@ -112,12 +111,13 @@ impl App {
                 back.push(self.library.discarded.remove(place));
             }
         }
-        self.jobs
-            .spawn("restore", move |outlet| work::restore_all(back, outlet));
+        let restore = |(discarded, name)| work::restore(discarded, name);
+        let work = move || back.into_iter().map(restore).collect();
+        self.jobs.spawn_then("restore", work, Self::restored_all);
     }
 
     /// Several sessions were restored.
-    pub(crate) fn restored_all(&mut self, restored: Vec<Restored>) {
+    fn restored_all(&mut self, restored: Vec<Restored>) {
         let mut back = 0;
         for (name, restored) in restored {
             match restored {

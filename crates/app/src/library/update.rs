@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::several::Next;
-use super::{SEARCH, SEARCH_BESIDE, work};
+use super::work::{self, Restored, Trashed};
+use super::{SEARCH, SEARCH_BESIDE};
 use crate::action::{Action, Library, Sessions};
-use crate::inbox::Message;
 use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::{App, Output};
@@ -38,16 +38,15 @@ impl App {
             }
             Library::Notes(path, notes) => self.edit(path, move |session| session.notes = notes),
             Library::Duplicate(path) => {
-                self.jobs
-                    .spawn("duplicate", move |outlet| work::duplicate(&path, outlet));
+                let work = move || work::duplicate(&path);
+                self.jobs.spawn_then("duplicate", work, Self::file_written);
             }
             Library::Discard(path) => {
                 let name = self.library.entry(&path).map(|entry| entry.name.clone());
                 let name = name.unwrap_or_else(|| path.display().to_string());
                 let paths = self.place.paths.clone();
-                self.jobs.spawn("discard", move |outlet| {
-                    work::discard(&paths, path, name, outlet);
-                });
+                let work = move || work::discard(&paths, path, name);
+                self.jobs.spawn_then("discard", work, Self::discarded);
             }
             Library::TagAll(files, tags) => self.tag_all(files, tags),
             Library::DiscardAll(files) => self.discard_all(files),
@@ -68,7 +67,7 @@ impl App {
                 self.jobs.spawn("reveal", move |outlet| {
                     if let Err(error) = desktop::show_folder(&path) {
                         let path = path.display();
-                        outlet.send(Message::Failed(format!("{path} cannot be shown: {error}")));
+                        outlet.failed(format!("{path} cannot be shown: {error}"));
                     }
                 });
             }
@@ -83,9 +82,8 @@ impl App {
     fn restore(&mut self, place: Option<usize>) {
         if let Some(place) = place {
             let (discarded, name) = self.library.discarded.remove(place);
-            self.jobs.spawn("restore", move |outlet| {
-                work::restore(discarded, name, outlet);
-            });
+            let work = move || work::restore(discarded, name);
+            self.jobs.spawn_then("restore", work, Self::restored);
         }
     }
 
@@ -137,12 +135,7 @@ impl App {
     }
 
     /// A session went to the trash, or did not.
-    pub(crate) fn discarded(
-        &mut self,
-        path: &Path,
-        name: String,
-        discarded: Result<Discarded, String>,
-    ) {
+    pub(crate) fn discarded(&mut self, (path, name, discarded): Trashed) {
         let discarded = match discarded {
             Ok(discarded) => discarded,
             Err(reason) => {
@@ -152,17 +145,13 @@ impl App {
         };
         let undo = Library::RestoreThis(discarded.original().to_path_buf());
         let done = in_trash(&name);
-        self.is_in_trash(path, name, discarded);
+        self.is_in_trash(&path, name, discarded);
         self.offer(Weight::Done, done, "Undo", Action::Library(undo));
         self.jobs.rescan_library();
     }
 
     /// A session was restored from the trash, or was not.
-    pub(crate) fn restored(
-        &mut self,
-        name: String,
-        restored: Result<Option<String>, (Discarded, String)>,
-    ) {
+    fn restored(&mut self, (name, restored): Restored) {
         let left = match restored {
             Ok(left) => left,
             Err((discarded, reason)) => {

@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::inbox::{Message, SessionMessage};
 use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_store::library::{self, Stamp};
 use powerband_store::trash::{Discarded, discard as move_to_trash, restore as bring_back};
+
+/// The file and the name of a session, and what the trash did with it.
+pub(crate) type Trashed = (PathBuf, String, Result<Discarded, String>);
+/// A session's name, and what came of restoring it: why its timeline is missing, or why it was not restored.
+pub(crate) type Restored = (String, Result<Option<String>, (Discarded, String)>);
 
 /// Changes a session's file.
 pub(crate) fn edit(
@@ -17,29 +21,27 @@ pub(crate) fn edit(
     outlet: &Outlet,
 ) {
     let edited = library::edit(&path, expected, change).map_err(|error| error.to_string());
-    outlet.send(Message::Session(SessionMessage::Edited(path, edited)));
+    outlet.send(move |app| app.edited(&path, edited));
 }
 
 /// Makes a copy of a session beside it.
-pub(crate) fn duplicate(path: &Path, outlet: &Outlet) {
-    outlet.send(match library::duplicate(path) {
-        Ok(copy) => Message::Written(format!("Copied to {}", copy.display()), copy),
-        Err(error) => Message::Failed(format!("{} was not copied: {error}", path.display())),
-    });
+pub(crate) fn duplicate(path: &Path) -> Result<(String, PathBuf), String> {
+    match library::duplicate(path) {
+        Ok(copy) => Ok((format!("Copied to {}", copy.display()), copy)),
+        Err(error) => Err(format!("{} was not copied: {error}", path.display())),
+    }
 }
 
 /// Moves to the trash.
-pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String, outlet: &Outlet) {
+pub(crate) fn discard(paths: &Paths, path: PathBuf, name: String) -> Trashed {
     let discarded = move_to_trash(paths, &path);
-    outlet.send(Message::Session(SessionMessage::Discarded(
-        path, name, discarded,
-    )));
+    (path, name, discarded)
 }
 
 /// Restores from the trash.
-pub(crate) fn restore(discarded: Discarded, name: String, outlet: &Outlet) {
+pub(crate) fn restore(discarded: Discarded, name: String) -> Restored {
     let restored = bring_back(&discarded).map_err(|error| (discarded, error));
-    outlet.send(Message::Session(SessionMessage::Restored(name, restored)));
+    (name, restored)
 }
 
 /// Adds tags to sessions, one after the other.
@@ -51,24 +53,4 @@ pub(crate) fn tag_all(files: Vec<(PathBuf, Option<Stamp>)>, tags: &[String], out
         };
         edit(file, stamp, add, outlet);
     }
-}
-
-/// Moves sessions to the trash, and reports all of them together.
-pub(crate) fn discard_all(paths: &Paths, files: Vec<(PathBuf, String)>, outlet: &Outlet) {
-    let trashed = files.into_iter().map(|(file, name)| {
-        let discarded = move_to_trash(paths, &file);
-        (file, name, discarded)
-    });
-    let trashed = SessionMessage::DiscardedAll(trashed.collect());
-    outlet.send(Message::Session(trashed));
-}
-
-/// Restores sessions from the trash, and reports all of them together.
-pub(crate) fn restore_all(discarded: Vec<(Discarded, String)>, outlet: &Outlet) {
-    let restored = discarded.into_iter().map(|(discarded, name)| {
-        let restored = bring_back(&discarded).map_err(|error| (discarded, error));
-        (name, restored)
-    });
-    let restored = SessionMessage::RestoredAll(restored.collect());
-    outlet.send(Message::Session(restored));
 }

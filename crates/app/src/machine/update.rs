@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::{Installing, Pointed, work};
+use super::{EngineState, Installing, Pointed, work};
 use crate::action::{Action, Machine};
-use crate::inbox::{MachineMessage, Message};
 use crate::notices::Weight;
 use crate::{App, Ask, Output};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::environment::Environment;
 
 impl App {
     pub(crate) fn machine(&mut self, machine: Machine) {
@@ -35,7 +35,7 @@ impl App {
             cancel: cancel.clone(),
         });
         let (place, flavor) = (self.place.clone(), self.machine.flavor());
-        let broken = |why| Message::Machine(MachineMessage::Installed(Err(why)));
+        let broken = |app: &mut Self, why| app.installed(Err(why));
         self.jobs.spawn_or("install", broken, move |outlet| {
             work::install(&place, flavor, &cancel, outlet);
         });
@@ -49,13 +49,13 @@ impl App {
         }
         self.machine.is_looking = true;
         let place = self.place.clone();
-        self.jobs.spawn_or(
-            "survey",
-            |why| Message::Machine(MachineMessage::NotSurveyed(why)),
-            move |outlet| {
-                work::survey(&place, outlet);
-            },
-        );
+        let broken = |app: &mut Self, why| {
+            app.survey_is_over();
+            app.say(Weight::Trouble, why);
+        };
+        self.jobs.spawn_or("survey", broken, move |outlet| {
+            work::survey(&place, outlet);
+        });
     }
 
     /// Sets a location from now on; `None` for the first one found.
@@ -76,32 +76,14 @@ impl App {
         self.look_for_engines();
     }
 
-    pub(crate) fn machine_message(&mut self, message: MachineMessage) {
-        match message {
-            MachineMessage::Devices(devices, missing) => {
-                self.machine.devices = Some((devices, missing));
-            }
-            MachineMessage::Environment(environment) => {
-                self.machine.environment = Some(*environment);
-                self.learn_if_wanted();
-            }
-            MachineMessage::Engines(engines) => {
-                self.machine.engines = Some(engines);
-                self.survey_is_over();
-            }
-            MachineMessage::NotSurveyed(why) => {
-                self.survey_is_over();
-                self.say(Weight::Trouble, why);
-            }
-            MachineMessage::MissingProfilers(missing) => self.machine.missing_profilers = missing,
-            MachineMessage::InstallStep(step, share) => {
-                if let Some(installing) = &mut self.machine.installing {
-                    installing.step = step;
-                    installing.share = share;
-                }
-            }
-            MachineMessage::Installed(result) => self.installed(result),
-        }
+    pub(super) fn environment_known(&mut self, environment: Environment) {
+        self.machine.environment = Some(environment);
+        self.learn_if_wanted();
+    }
+
+    pub(super) fn engines_found(&mut self, engines: Vec<EngineState>) {
+        self.machine.engines = Some(engines);
+        self.survey_is_over();
     }
 
     fn survey_is_over(&mut self) {
@@ -111,7 +93,7 @@ impl App {
         }
     }
 
-    fn installed(&mut self, result: Result<String, String>) {
+    pub(super) fn installed(&mut self, result: Result<String, String>) {
         self.machine.installing = None;
         match result {
             Ok(version) => {

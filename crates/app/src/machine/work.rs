@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::{EVERYWHERE, Pointed, describe};
-use crate::inbox::{MachineMessage, Message};
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
@@ -16,15 +15,11 @@ use powerband_store::settings;
 
 /// Searches devices and engines of this machine.
 pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
-    outlet.send(Message::Machine(MachineMessage::Environment(Box::new(
-        machine::environment(),
-    ))));
+    let environment = machine::environment();
+    outlet.send(|app| app.environment_known(environment));
     if let Some(watch) = &place.watch {
         let found = survey::survey(&watch.places);
-        outlet.send(Message::Machine(MachineMessage::Devices(
-            found.devices,
-            found.missing,
-        )));
+        outlet.send(|app| app.machine.devices = Some((found.devices, found.missing)));
     }
     let found = probe::survey(
         &place.paths,
@@ -33,10 +28,10 @@ pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
         &place.program,
         &place.environment_roots,
     );
-    outlet.send(Message::Machine(MachineMessage::MissingProfilers(
-        profilers::missing_profilers(),
-    )));
-    outlet.send(Message::Machine(MachineMessage::Engines(describe(&found))));
+    let missing = profilers::missing_profilers();
+    outlet.send(|app| app.machine.missing_profilers = missing);
+    let engines = describe(&found);
+    outlet.send(|app| app.engines_found(engines));
 }
 
 /// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
@@ -48,7 +43,12 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
         };
         let mut tell = |step: FetchStep| {
             let (words, share) = step_words(&step);
-            outlet.send(Message::Machine(MachineMessage::InstallStep(words, share)));
+            outlet.send(move |app| {
+                if let Some(installing) = &mut app.machine.installing {
+                    installing.step = words;
+                    installing.share = share;
+                }
+            });
         };
         let python = place.python.clone();
         fetch::install(
@@ -62,14 +62,12 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
     };
     let mut installed = fetch(flavor);
     if let (Err(reason), true) = (&installed, flavor != EVERYWHERE && !cancel.is_cancelled()) {
-        outlet.send(Message::Failed(format!(
+        outlet.failed(format!(
             "ONNX Runtime for this GPU was not installed: {reason}. Installing the CPU build instead."
-        )));
+        ));
         installed = fetch(EVERYWHERE);
     }
-    outlet.send(Message::Machine(MachineMessage::Installed(
-        installed.map(|installed| installed.version),
-    )));
+    outlet.send(|app| app.installed(installed.map(|installed| installed.version)));
 }
 
 fn step_words(step: &FetchStep) -> (String, Option<f32>) {
@@ -97,9 +95,9 @@ pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>,
         settings::write(file, &settings)
     });
     if let Err(reason) = kept {
-        outlet.send(Message::Failed(format!(
+        outlet.failed(format!(
             "{} is used until Powerband closes, because the setting was not saved: {reason}",
             pointed.title()
-        )));
+        ));
     }
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ModelFacts;
 use crate::App;
-use crate::inbox::{Message, PlanMessage};
 use crate::notices::Weight;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
@@ -96,34 +95,23 @@ impl App {
         checking.is_busy = true;
         let (place, outlines) = (self.place.clone(), Arc::clone(&checking.outlines));
         let unknown = subject.clone();
-        self.jobs.spawn_or(
-            "check-plan",
-            move |why| {
-                let nothing = (unknown.clone(), PlanCheck::default());
-                Message::Plan(PlanMessage::Checked(Box::new(nothing), Some(why)))
-            },
-            move |outlet| {
-                let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
-                let CheckSubject { plan, offered } = &subject;
-                let found = plan_check::check(&place, plan, offered, &mut outlines);
-                let found = Box::new((subject, found));
-                outlet.send(Message::Plan(PlanMessage::Checked(found, None)));
-            },
-        );
+        let broken = |app: &mut Self, why| {
+            app.plan_checked(unknown, PlanCheck::default());
+            app.say(Weight::Trouble, why);
+        };
+        self.jobs.spawn_or("check-plan", broken, move |outlet| {
+            let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
+            let CheckSubject { plan, offered } = &subject;
+            let found = plan_check::check(&place, plan, offered, &mut outlines);
+            outlet.send(|app| app.plan_checked(subject, found));
+        });
     }
 
-    pub(super) fn plan_checked(
-        &mut self,
-        found: (CheckSubject, PlanCheck),
-        broken: Option<String>,
-    ) {
+    fn plan_checked(&mut self, subject: CheckSubject, found: PlanCheck) {
         let checking = &mut self.planner.checking;
         checking.is_busy = false;
-        checking.found = Some(found);
+        checking.found = Some((subject, found));
         checking.found_ns = clock::monotonic_ns();
-        if let Some(why) = broken {
-            self.say(Weight::Trouble, why);
-        }
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::{Sources, work};
 use crate::App;
-use crate::inbox::{FindingMessage, Message};
 use powerband_core::domain::plan::Plan;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::plan_estimate::{self, Estimate};
@@ -39,19 +38,13 @@ impl App {
         }
         self.learned.from.clone_from(&from);
         let cpu = environment.cpu.clone();
-        self.jobs.spawn("estimate", move |outlet| {
-            let known = work::experience(&from, &cpu);
-            outlet.send(Message::Finding(FindingMessage::Learned(
-                from,
-                Box::new(known),
-            )));
-        });
-    }
-
-    pub(crate) fn learned(&mut self, from: &Sources, known: PastDurations) {
-        if *from == self.learned.from {
-            self.learned.known = known;
-        }
+        let work = move || (work::experience(&from, &cpu), from);
+        self.jobs
+            .spawn_then("estimate", work, |app, (known, from)| {
+                if from == app.learned.from {
+                    app.learned.known = known;
+                }
+            });
     }
 
     /// Sessions of the plan's network and of the large button's, newest first.

@@ -2,11 +2,11 @@
 
 use super::{Draft, MatrixEdit, ModelFacts, PlanEdit, saved, work};
 use crate::action::Action;
-use crate::inbox::{Message, PlanMessage};
 use crate::notices::Weight;
 use crate::option_names::without_options;
 use crate::screen::Screen;
 use crate::{App, Ask, Output, library};
+use powerband_core::domain::model::ModelSummary;
 use powerband_measure::runner::ladders;
 
 /// What the notice offers after a plan was replaced.
@@ -59,10 +59,10 @@ impl App {
                 let kept = self.planner.kept.iter().find(|(kept, _)| *kept == path);
                 let title = kept.map_or_else(String::new, |(_, draft)| saved::title(draft));
                 self.jobs.spawn("forget-plan", move |outlet| {
-                    library::work::discard(&paths, path, format!("The plan {title}"), outlet);
-                    outlet.send(Message::Plan(PlanMessage::Saved(saved::list(
-                        &saved::folder(&paths),
-                    ))));
+                    let trashed = library::work::discard(&paths, path, format!("The plan {title}"));
+                    outlet.send(|app| app.discarded(trashed));
+                    let saved = saved::list(&saved::folder(&paths));
+                    outlet.send(|app| app.planner.kept = saved);
                 });
             }
             _ => {}
@@ -95,17 +95,10 @@ impl App {
         }
     }
 
-    pub(crate) fn plan_message(&mut self, message: PlanMessage) {
-        match message {
-            PlanMessage::Model(name, facts) => {
-                if name == self.planner.draft.model.trim() {
-                    let facts = facts.map_err(without_options);
-                    self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
-                }
-            }
-            PlanMessage::Found(found) => self.plan_found(found.map(|draft| *draft)),
-            PlanMessage::Checked(found, broken) => self.plan_checked(*found, broken),
-            PlanMessage::Saved(plans) => self.planner.kept = plans,
+    fn model_inspected(&mut self, name: &str, facts: Result<Box<ModelSummary>, String>) {
+        if name == self.planner.draft.model.trim() {
+            let facts = facts.map_err(without_options);
+            self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
         }
     }
 
@@ -124,21 +117,28 @@ impl App {
     fn keep_plan(&self) {
         let (paths, draft) = (self.place.paths.clone(), self.planner.draft.clone());
         self.jobs.spawn("keep-plan", move |outlet| {
-            outlet.send(match saved::keep_instead(&paths, &draft) {
-                Ok(done) => Message::Done(done),
-                Err(error) => Message::Failed(format!("The plan was not saved: {error}")),
-            });
-            outlet.send(Message::Plan(PlanMessage::Saved(saved::list(
-                &saved::folder(&paths),
-            ))));
+            let kept = saved::keep_instead(&paths, &draft);
+            outlet.send(|app| app.plan_kept(kept));
+            let saved = saved::list(&saved::folder(&paths));
+            outlet.send(|app| app.planner.kept = saved);
         });
+    }
+
+    fn plan_kept(&mut self, kept: Result<String, String>) {
+        match kept {
+            Ok(done) => {
+                self.say(Weight::Done, done);
+                self.jobs.rescan_library();
+            }
+            Err(error) => self.say(Weight::Trouble, format!("The plan was not saved: {error}")),
+        }
     }
 
     pub(crate) fn list_plans(&self) {
         let folder = saved::folder(&self.place.paths);
-        self.jobs.spawn("plans", move |outlet| {
-            outlet.send(Message::Plan(PlanMessage::Saved(saved::list(&folder))));
-        });
+        let work = move || saved::list(&folder);
+        self.jobs
+            .spawn_then("plans", work, |app, saved| app.planner.kept = saved);
     }
 
     pub(crate) fn inspect_model(&mut self) {
@@ -150,8 +150,10 @@ impl App {
         }
         self.planner.facts = ModelFacts::Reading;
         let paths = self.place.paths.clone();
-        self.jobs.spawn("inspect-model", move |outlet| {
-            work::inspect_model(name, &paths, outlet);
-        });
+        let work = move || (work::inspect_model(&name, &paths), name);
+        self.jobs
+            .spawn_then("inspect-model", work, |app, (facts, name)| {
+                app.model_inspected(&name, facts);
+            });
     }
 }

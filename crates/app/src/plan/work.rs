@@ -3,29 +3,26 @@
 use std::path::Path;
 
 use super::{Draft, Sources};
-use crate::inbox::{Message, PlanMessage};
-use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::device::Cpu;
+use powerband_core::domain::model::ModelSummary;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_onnx::facts;
 use powerband_store::session_file;
 
 /// Reads the facts of a model.
-pub(crate) fn inspect_model(name: String, paths: &Paths, outlet: &Outlet) {
-    let summary = facts::model_summary(&name, &paths.cache)
+pub(crate) fn inspect_model(name: &str, paths: &Paths) -> Result<Box<ModelSummary>, String> {
+    facts::model_summary(name, &paths.cache)
         .map(Box::new)
-        .map_err(|error| error.to_string());
-    outlet.send(Message::Plan(PlanMessage::Model(name, summary)));
+        .map_err(|error| error.to_string())
 }
 
 /// Reads the plan of a session, to be run again.
-pub(crate) fn plan_of(path: &Path, outlet: &Outlet) {
-    let draft = session_file::read(path)
+pub(crate) fn plan_of(path: &Path) -> Result<Draft, String> {
+    session_file::read(path)
         .map_err(|error| error.to_string())
-        .and_then(|read| Draft::again(&read.session));
-    outlet.send(Message::Plan(PlanMessage::Found(draft.map(Box::new))));
+        .and_then(|read| Draft::again(&read.session))
 }
 
 /// Durations of sessions measured on this processor, in order of preference.

@@ -30,9 +30,10 @@ impl App {
         let (first, second) = (Part::of(first), second.map(Part::of));
         self.exports_to(&path);
         let paths = self.place.paths.clone();
-        self.jobs.spawn("report", move |outlet| {
+        let work = move || {
             let second = second.as_ref().zip(earlier.as_ref());
-            work::write(&first, second, &paths, &path, outlet);
-        });
+            work::write(&first, second, &paths, &path)
+        };
+        self.jobs.spawn_then("report", work, Self::file_written);
     }
 }

@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::compare::Earlier;
-use crate::inbox::Message;
-use crate::jobs::Outlet;
 use crate::sessions::OpenSession;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
@@ -44,8 +42,7 @@ pub(crate) fn write(
     second: Option<(&Part, &Earlier)>,
     paths: &Paths,
     path: &Path,
-    outlet: &Outlet,
-) {
+) -> Result<(String, PathBuf), String> {
     let written = Layout::choose(None, second.is_some()).and_then(|layout| {
         let own = settings::read(&paths.settings);
         let rules = Rules::with(&own.map(|own| own.categories).unwrap_or_default());
@@ -59,14 +56,10 @@ pub(crate) fn write(
         });
         files::write(&document, path).map_err(|error| error.to_string())
     });
-    outlet.send(match written {
-        Ok(folder) => {
-            let mut text = format!("The report is in {}", path.display());
-            if let Some(folder) = folder {
-                text.push_str(&format!(", its pictures in {}", folder.display()));
-            }
-            Message::Written(text, path.to_path_buf())
-        }
-        Err(reason) => Message::Failed(format!("The report was not written: {reason}")),
-    });
+    let folder = written.map_err(|reason| format!("The report was not written: {reason}"))?;
+    let mut text = format!("The report is in {}", path.display());
+    if let Some(folder) = folder {
+        text.push_str(&format!(", its pictures in {}", folder.display()));
+    }
+    Ok((text, path.to_path_buf()))
 }

@@ -3,17 +3,18 @@
 use super::commands::can_measure;
 use super::{MeasuringRoofs, work};
 use crate::App;
-use crate::action::{Action, Roofs};
-use crate::inbox::{Message, RoofsMessage};
+use crate::action::{self, Action};
 use crate::notices::Weight;
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::roofs::Roofs;
+use powerband_measure::roofs::measuring::RoofsError;
 
 impl App {
-    pub(crate) fn roofs(&mut self, action: Roofs) {
+    pub(crate) fn roofs(&mut self, action: action::Roofs) {
         match action {
-            Roofs::Measure => self.measure_roofs(false),
-            Roofs::Again => self.measure_roofs(true),
-            Roofs::Stop => self.stop_roofs(),
+            action::Roofs::Measure => self.measure_roofs(false),
+            action::Roofs::Again => self.measure_roofs(true),
+            action::Roofs::Stop => self.stop_roofs(),
         }
     }
 
@@ -27,8 +28,12 @@ impl App {
     /// Reads what is kept.
     pub(crate) fn read_roofs(&self) {
         let place = self.place.clone();
+        let work = move || work::read(&place);
         self.jobs
-            .spawn("read-roofs", move |outlet| work::read(&place, outlet));
+            .spawn_then("read-roofs", work, |app, (kept, stale)| {
+                app.roofs.kept = Some(kept);
+                app.roofs.stale = stale;
+            });
     }
 
     fn measure_roofs(&mut self, again: bool) {
@@ -43,44 +48,38 @@ impl App {
             cancel: cancel.clone(),
         });
         let place = self.place.clone();
-        let broken = |why| Message::Roofs(RoofsMessage::NotMeasured(Some(why)));
+        let broken = |app: &mut Self, why| app.roofs_not_measured(Some(why));
         self.jobs.spawn_or("roofs", broken, move |outlet| {
-            work::measure(&place, again, &cancel, outlet);
+            let measured = work::measure(&place, again, &cancel, outlet);
+            outlet.send(|app| match measured {
+                Ok(roofs) => app.roofs_measured(roofs),
+                Err(RoofsError::Cancelled) => app.roofs_not_measured(None),
+                Err(error) => app.roofs_not_measured(Some(error.to_string())),
+            });
         });
     }
 
-    pub(crate) fn roofs_message(&mut self, message: RoofsMessage) {
-        match message {
-            RoofsMessage::Kept(kept, stale) => {
-                self.roofs.kept = Some(kept);
-                self.roofs.stale = stale;
-            }
-            RoofsMessage::Step(what, share) => {
-                if let Some(measuring) = &mut self.roofs.measuring {
-                    (measuring.what, measuring.share) = (what, share);
-                }
-            }
-            RoofsMessage::Measured(roofs) => {
-                self.roofs.measuring = None;
-                self.roofs.kept = Some(roofs);
-                self.roofs.stale.clear();
-                self.say(Weight::Done, "Roofs are measured and kept");
-                // What was found without them is looked for again.
-                self.why.result = None;
-                self.find_limits_if_wanted();
-            }
-            RoofsMessage::NotMeasured(reason) => {
-                self.roofs.measuring = None;
-                match reason {
-                    Some(reason) => self.offer(
-                        Weight::Trouble,
-                        format!("Roofs were not measured: {reason}"),
-                        "Try again",
-                        Action::Roofs(Roofs::Measure),
-                    ),
-                    None => self.say(Weight::Info, "Measuring roofs was stopped"),
-                }
-            }
+    fn roofs_measured(&mut self, roofs: Vec<Roofs>) {
+        self.roofs.measuring = None;
+        self.roofs.kept = Some(roofs);
+        self.roofs.stale.clear();
+        self.say(Weight::Done, "Roofs are measured and kept");
+        // What was found without them is looked for again.
+        self.why.result = None;
+        self.find_limits_if_wanted();
+    }
+
+    /// Says why they were not measured; without a reason, the user stopped it.
+    fn roofs_not_measured(&mut self, reason: Option<String>) {
+        self.roofs.measuring = None;
+        match reason {
+            Some(reason) => self.offer(
+                Weight::Trouble,
+                format!("Roofs were not measured: {reason}"),
+                "Try again",
+                Action::Roofs(action::Roofs::Measure),
+            ),
+            None => self.say(Weight::Info, "Measuring roofs was stopped"),
         }
     }
 }

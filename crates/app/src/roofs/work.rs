@@ -1,15 +1,15 @@
 //! Background work on roofs: reading what is kept, and measuring.
 
-use crate::inbox::{Message, RoofsMessage};
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::roofs::Roofs;
 use powerband_measure::roofs::measuring::{self, RoofRequest, RoofsError};
 use powerband_measure::roofs::{RoofProgress, devices, kept};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::telemetry::source::Places;
 
-/// Reads what is kept of the devices that are here.
-pub(crate) fn read(place: &Installation, outlet: &Outlet) {
+/// Reads what is kept of the devices that are here and holds, and says why the rest does not.
+pub(crate) fn read(place: &Installation) -> (Vec<Roofs>, Vec<String>) {
     let places = place.watch.as_ref().map(|watch| watch.places.clone());
     let devices = devices::all(&places.unwrap_or_else(Places::of_user));
     let found = kept::read(&place.paths, &devices);
@@ -22,11 +22,16 @@ pub(crate) fn read(place: &Installation, outlet: &Outlet) {
         )
     });
     let warnings = stale.chain(found.warnings).collect();
-    outlet.send(Message::Roofs(RoofsMessage::Kept(found.fresh, warnings)));
+    (found.fresh, warnings)
 }
 
-/// Measures what is missing, or everything again.
-pub(crate) fn measure(place: &Installation, again: bool, cancel: &CancelToken, outlet: &Outlet) {
+/// Measures what is missing, or everything again; returns all roofs, as they are kept from now on.
+pub(crate) fn measure(
+    place: &Installation,
+    again: bool,
+    cancel: &CancelToken,
+    outlet: &Outlet,
+) -> Result<Vec<Roofs>, RoofsError> {
     let request = RoofRequest {
         again,
         usual_engines: true,
@@ -34,12 +39,12 @@ pub(crate) fn measure(place: &Installation, again: bool, cancel: &CancelToken, o
     };
     let mut tell = |step: RoofProgress| {
         let share = step.done as f32 / step.of.max(1) as f32;
-        outlet.send(Message::Roofs(RoofsMessage::Step(step.what, share)));
+        outlet.send(move |app| {
+            if let Some(measuring) = &mut app.roofs.measuring {
+                (measuring.what, measuring.share) = (step.what, share);
+            }
+        });
     };
-    let message = match measuring::measure(place, &request, cancel, &mut tell) {
-        Ok(measured) => RoofsMessage::Measured(measured.roofs),
-        Err(RoofsError::Cancelled) => RoofsMessage::NotMeasured(None),
-        Err(error) => RoofsMessage::NotMeasured(Some(error.to_string())),
-    };
-    outlet.send(Message::Roofs(message));
+    let measured = measuring::measure(place, &request, cancel, &mut tell)?;
+    Ok(measured.roofs)
 }

@@ -43,8 +43,11 @@ impl App {
     /// Looks for journals of interrupted runs.
     pub(crate) fn look_for_journals(&self) {
         let paths = self.place.paths.clone();
-        self.jobs.spawn("journals", move |outlet| {
-            work::look_for_journals(&paths, outlet);
+        let work = move || work::interrupted_runs(&paths);
+        self.jobs.spawn_then("journals", work, |app, runs| {
+            if !runs.is_empty() {
+                app.abandoned(&runs);
+            }
         });
     }
 

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{LiveRun, Stage, work};
+use super::work::{self, RunOver};
+use super::{LiveRun, Stage};
 use crate::action::{Action, Run, Sessions};
 use crate::compare::side::ComparisonSide;
-use crate::inbox::{Message, RunMessage, RunOver};
-use crate::jobs::Outlet;
 use crate::notices::Weight;
 use crate::option_names::without_options;
 use crate::plan::ModelFacts;
@@ -15,13 +14,15 @@ use crate::screen::Screen;
 use crate::sessions::{Findings, LIVE, OpenSession, Pin, SessionId};
 use crate::{App, Output};
 use powerband_core::base::clock;
-use powerband_core::domain::event::{RunEvent, Stamped};
-use powerband_core::domain::session::Completion;
+use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::progress::Tally;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::programs::Origin;
+use powerband_measure::runner::record::Target;
 use powerband_measure::runner::request::RunRequest;
+use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::runner::watching::WatchRequest;
 
 impl App {
@@ -132,9 +133,7 @@ impl App {
             .clone()
             .unwrap_or_else(|| request.model.clone());
         let place = self.place_of_run();
-        self.begin_run(title, move |control, outlet| {
-            work::run(&place, &request, control, outlet);
-        });
+        self.begin_run(title, move || work::run(&place, &request));
     }
 
     /// More rounds for a session, in its own file.
@@ -151,8 +150,8 @@ impl App {
         };
         let title = open.session.name.clone();
         let place = self.place_of_run();
-        let run = self.begin_run(title, move |control, outlet| {
-            work::add_rounds(&place, (path, stamp), (rounds, programs), control, outlet);
+        let run = self.begin_run(title, move || {
+            work::add_rounds(&place, (path, stamp), (rounds, programs))
         });
         if let Some(run) = run {
             run.grows = Some(id);
@@ -164,9 +163,9 @@ impl App {
         let place = self.place_of_run();
         let [before, after] = sides.each_ref().map(|side| &side.session.name);
         let title = format!("{before} and {after}, in turns");
-        let run = self.begin_run(title, move |control, outlet| {
+        let run = self.begin_run(title, move || {
             let parts = sides.each_ref().map(ComparisonSide::part);
-            work::measure_again(&place, parts, programs, control, outlet);
+            work::measure_again(&place, parts, programs)
         });
         if let Some(run) = run {
             run.is_compared = true;
@@ -181,8 +180,8 @@ impl App {
         let session = Arc::clone(&open.session);
         let title = format!("Why: {}", self.sessions.name(open));
         let place = self.place_of_run();
-        self.begin_run(title, move |control, outlet| {
-            work::ask_why(&place, &session, (pin.case, programs), control, outlet);
+        self.begin_run(title, move || {
+            work::ask_why(&place, &session, pin.case, programs)
         });
     }
 
@@ -198,11 +197,11 @@ impl App {
         }
     }
 
-    /// Begins one, where none is in progress.
+    /// Begins one, where none is in progress: prepares it, measures and saves, in the background.
     fn begin_run(
         &mut self,
         title: String,
-        work: impl FnOnce(&Control, &Outlet) + Send + 'static,
+        prepare: impl FnOnce() -> Result<(PreparedRun, Target), String> + Send + 'static,
     ) -> Option<&mut LiveRun> {
         if self.is_running() {
             self.say(
@@ -219,13 +218,14 @@ impl App {
         run.remember(self.learned.known.clone());
         self.run = Some(run);
         self.screen = Screen::Run;
-        self.jobs.spawn_or(
-            "run",
-            |why| Message::Run(RunMessage::Broke(why)),
-            move |outlet| {
-                work(&control, outlet);
-            },
-        );
+        let place = self.place.clone();
+        self.jobs.spawn_or("run", Self::run_broke, move |outlet| {
+            let ready = prepare();
+            let done = ready.and_then(|ready| work::carry_out(&place, ready, &control, outlet));
+            if let Err(reason) = done {
+                outlet.send(|app| app.run_refused(reason));
+            }
+        });
         self.run.as_mut()
     }
 
@@ -275,44 +275,45 @@ impl App {
         }
     }
 
-    pub(crate) fn run_message(&mut self, message: RunMessage) {
+    pub(super) fn run_began(&mut self, beginning: Beginning) {
+        if let Some(run) = &mut self.run {
+            run.begin(beginning, clock::monotonic_ns());
+            run.colours_from(&mut self.sessions);
+        }
+    }
+
+    /// A finished run goes on with this many more rounds.
+    pub(super) fn run_went_on(&mut self, session: Session, rounds: u32, findings: Findings) {
+        if let Some(run) = &mut self.run {
+            run.go_on(session, rounds, findings, clock::monotonic_ns());
+            run.colours_from(&mut self.sessions);
+        }
+    }
+
+    fn run_refused(&mut self, reason: String) {
         let Some(run) = &mut self.run else {
             return;
         };
-        match message {
-            RunMessage::Began(beginning) => {
-                run.begin(*beginning, clock::monotonic_ns());
-                run.colours_from(&mut self.sessions);
-            }
-            RunMessage::WentOn(session, rounds, findings) => {
-                run.go_on(*session, rounds, findings, clock::monotonic_ns());
-                run.colours_from(&mut self.sessions);
-            }
-            RunMessage::Refused(reason) => {
-                let reason = without_options(reason);
-                run.stage = Stage::Refused(reason.clone());
-                let close = run.close_after;
-                self.say(Weight::Trouble, format!("The run did not start: {reason}"));
-                if close {
-                    self.outputs.push(Output::Close);
-                }
-            }
-            RunMessage::Broke(why) => {
-                // Its journal is free from now on: what was measured is there.
-                run.stage = Stage::NotSaved(why.clone());
-                run.current = None;
-                self.offer(Weight::Trouble, why, "Recover", Action::Run(Run::Recover));
-            }
-            RunMessage::Event(event) => {
-                let (stamped, findings) = *event;
-                self.run_event(stamped, findings);
-            }
-            RunMessage::Over(over) => self.run_over(*over),
+        let reason = without_options(reason);
+        run.stage = Stage::Refused(reason.clone());
+        let close = run.close_after;
+        self.say(Weight::Trouble, format!("The run did not start: {reason}"));
+        if close {
+            self.outputs.push(Output::Close);
+        }
+    }
+
+    /// It failed with an internal error. Its journal is free from now on: what was measured is there.
+    fn run_broke(&mut self, why: String) {
+        if let Some(run) = &mut self.run {
+            run.stage = Stage::NotSaved(why.clone());
+            run.current = None;
+            self.offer(Weight::Trouble, why, "Recover", Action::Run(Run::Recover));
         }
     }
 
     /// The run's session is an open session from the first round, so that its curve is drawn during the run.
-    fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
+    pub(super) fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
         let Some(run) = &mut self.run else {
             return;
         };
@@ -341,7 +342,7 @@ impl App {
         self.compare_steps_if_wanted();
     }
 
-    fn run_over(&mut self, over: RunOver) {
+    pub(super) fn run_over(&mut self, over: RunOver) {
         let Some(run) = &mut self.run else {
             return;
         };
@@ -416,7 +417,7 @@ impl App {
     }
 
     /// Offers to recover what interrupted runs measured, until that is done or dismissed.
-    pub(crate) fn abandoned(&mut self, runs: &[String]) {
+    pub(super) fn abandoned(&mut self, runs: &[String]) {
         let text = match runs {
             [one] => format!(
                 "A run was interrupted before it was saved: {one}. Its measurements can be recovered."
@@ -433,7 +434,7 @@ impl App {
     }
 
     /// What an interrupted run had measured was saved.
-    pub(crate) fn recovered(&mut self, name: &str, path: PathBuf) {
+    pub(super) fn recovered(&mut self, name: &str, path: PathBuf) {
         let open = Action::Sessions(Sessions::Open(vec![path]));
         self.offer(Weight::Done, format!("Recovered {name}"), "Open", open);
         self.jobs.rescan_library();
@@ -458,7 +459,7 @@ mod tests {
             "/none".into(),
         );
         let mut app = App::new(place, Arc::new(|_| {}));
-        app.begin_run("Odd".to_owned(), |_, _| panic!("on purpose"));
+        app.begin_run("Odd".to_owned(), || panic!("on purpose"));
         assert!(app.is_running());
         let begun = std::time::Instant::now();
         while app.is_running() && begun.elapsed() < Duration::from_mins(1) {

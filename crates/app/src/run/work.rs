@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::inbox::{Message, RunMessage, RunOver, SessionMessage};
-use crate::jobs::Outlet;
+use crate::jobs::{Outlet, Urgency};
 use crate::sessions::Findings;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
@@ -25,45 +24,49 @@ use powerband_measure::runner::run::PreparedRun;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{recoverable, session_file};
 
-/// Prepares, measures and saves.
-pub(crate) fn run(place: &Installation, request: &RunRequest, control: &Control, outlet: &Outlet) {
-    match prepare::prepare(place, request) {
-        Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
-        Err(error) => outlet.send(Message::Run(RunMessage::Refused(error.to_string()))),
-    }
+/// A run that can begin, and where it is saved.
+type Ready = (PreparedRun, Target);
+
+/// The end of a run.
+#[derive(Debug)]
+pub(super) struct RunOver {
+    /// The whole session.
+    pub session: Arc<Session>,
+    /// What was found in it.
+    pub findings: Findings,
+    /// Its file, or why it was not saved.
+    pub saved: Result<(PathBuf, Option<Stamp>), String>,
+    pub notes: Vec<String>,
 }
 
-/// Measures experiments on a case of a session.
-pub(crate) fn ask_why(
+/// Prepares a run of a plan.
+pub(super) fn run(place: &Installation, request: &RunRequest) -> Result<Ready, String> {
+    let prepared = prepare::prepare(place, request).map_err(|error| error.to_string())?;
+    Ok((prepared, Target::Library))
+}
+
+/// Prepares experiments on a case of a session.
+pub(super) fn ask_why(
     place: &Installation,
     session: &Session,
-    (case, programs): (CaseKey, Origin),
-    control: &Control,
-    outlet: &Outlet,
-) {
-    let prepared = experiments::request_for(session, case, &Here::now()).and_then(|request| {
-        let request = RunRequest {
-            programs,
-            ..request
-        };
-        let prepared = prepare::prepare(place, &request).map_err(|error| error.to_string())?;
-        experiments::check_same(session, &prepared).map_err(|error| error.to_string())?;
-        Ok(prepared)
-    });
-    match prepared {
-        Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
-        Err(reason) => outlet.send(Message::Run(RunMessage::Refused(reason))),
-    }
+    case: CaseKey,
+    programs: Origin,
+) -> Result<Ready, String> {
+    let request = RunRequest {
+        programs,
+        ..experiments::request_for(session, case, &Here::now())?
+    };
+    let (prepared, target) = run(place, &request)?;
+    experiments::check_same(session, &prepared).map_err(|error| error.to_string())?;
+    Ok((prepared, target))
 }
 
-/// Measures two sessions again, in turns.
-pub(crate) fn measure_again(
+/// Prepares measuring two sessions again, in turns.
+pub(super) fn measure_again(
     place: &Installation,
     [before, after]: [SessionPart<'_>; 2],
     programs: Origin,
-    control: &Control,
-    outlet: &Outlet,
-) {
+) -> Result<Ready, String> {
     let prepared = again::request_for(before, after).and_then(|request| {
         let request = RunRequest {
             programs,
@@ -71,70 +74,63 @@ pub(crate) fn measure_again(
         };
         again::prepare_again(place, &request, before, after)
     });
-    match prepared {
-        Ok(request) => carry_out(place, request, &Target::Library, control, outlet),
-        Err(error) => outlet.send(Message::Run(RunMessage::Refused(error.to_string()))),
-    }
+    let prepared = prepared.map_err(|error| error.to_string())?;
+    Ok((prepared, Target::Library))
 }
 
-/// Reads a session, measures more rounds of it, and saves it in the same file.
-pub(crate) fn add_rounds(
+/// Reads a session, and prepares more rounds of it in the same file.
+pub(super) fn add_rounds(
     place: &Installation,
     (path, stamp): (PathBuf, Stamp),
     (rounds, programs): (u32, Origin),
-    control: &Control,
-    outlet: &Outlet,
-) {
-    let read = session_file::read(&path).map_err(|error| error.to_string());
-    let request = read.and_then(|opened| {
-        prepare::prepare_more(place, opened.session, rounds, programs)
-            .map_err(|error| error.to_string())
-    });
-    match request {
-        Ok(request) => {
-            let target = Target::Again { path, stamp };
-            carry_out(place, request, &target, control, outlet);
-        }
-        Err(reason) => outlet.send(Message::Run(RunMessage::Refused(reason))),
-    }
+) -> Result<Ready, String> {
+    let opened = session_file::read(&path).map_err(|error| error.to_string())?;
+    let prepared = prepare::prepare_more(place, opened.session, rounds, programs)
+        .map_err(|error| error.to_string())?;
+    Ok((prepared, Target::Again { path, stamp }))
 }
 
-fn carry_out(
+/// Measures and saves; or says why not, before anything is measured.
+pub(super) fn carry_out(
     place: &Installation,
-    request: PreparedRun,
-    target: &Target,
+    (request, target): Ready,
     control: &Control,
     outlet: &Outlet,
-) {
+) -> Result<(), String> {
     if control.is_cancelled() {
-        return outlet.send(Message::Run(RunMessage::Refused(
-            "stopped before anything was measured".to_owned(),
-        )));
+        return Err("stopped before anything was measured".to_owned());
     }
     let mut rows = Vec::new();
-    outlet.send(Message::Run(match &request.earlier {
-        None => RunMessage::Began(Box::new(request.beginning.clone())),
+    match &request.earlier {
+        None => {
+            let beginning = request.beginning.clone();
+            outlet.send(|app| app.run_began(beginning));
+        }
         Some(earlier) => {
             let session = earlier.session.clone().reopened(&earlier.created);
             rows = case_rows::case_rows(&session);
-            let findings = Findings::of_rows(rows.clone());
-            RunMessage::WentOn(Box::new(session), earlier.rounds, findings)
+            let (rounds, findings) = (earlier.rounds, Findings::of_rows(rows.clone()));
+            outlet.send(move |app| app.run_went_on(session, rounds, findings));
         }
-    }));
+    }
     let recorded = record::record(
         request,
         &place.paths,
-        target,
+        &target,
         control,
         &mut |stamped, session| {
-            outlet.send(Message::Run(RunMessage::Event(Box::new((
-                stamped.clone(),
-                findings_after(stamped, session, &mut rows),
-            )))));
+            let findings = findings_after(stamped, session, &mut rows);
+            // Device readings come twice a second, and each frame disturbs the measurement.
+            let urgency = match stamped.event {
+                RunEvent::Read { .. } => Urgency::Whenever,
+                _ => Urgency::Soon,
+            };
+            let stamped = stamped.clone();
+            outlet.send_with(urgency, |app| app.run_event(stamped, findings));
         },
     );
     let findings = Findings::of(&recorded.session);
-    outlet.send(Message::Run(RunMessage::Over(Box::new(RunOver {
+    let over = RunOver {
         session: Arc::new(recorded.session),
         findings,
         saved: recorded.saved.map(|path| {
@@ -146,7 +142,9 @@ fn carry_out(
             .into_iter()
             .chain(recorded.notes)
             .collect(),
-    }))));
+    };
+    outlet.send(|app| app.run_over(over));
+    Ok(())
 }
 
 /// Findings are computed here, between two rounds, so that they do not disturb the measurement.
@@ -168,13 +166,11 @@ fn findings_after(
     })
 }
 
-/// Journals of interrupted runs, and a description of each.
-pub(crate) fn look_for_journals(paths: &Paths, outlet: &Outlet) {
-    let abandoned = recoverable::all(paths);
-    if !abandoned.is_empty() {
-        let words = abandoned.iter().map(|path| interrupted_words(path));
-        outlet.send(Message::Session(SessionMessage::Abandoned(words.collect())));
-    }
+/// A description of each run that was interrupted, by its journal.
+pub(super) fn interrupted_runs(paths: &Paths) -> Vec<String> {
+    let journals = recoverable::all(paths);
+    let texts = journals.iter().map(|path| interrupted_words(path));
+    texts.collect()
 }
 
 /// Which run was cut off, and how much of it there is.
@@ -197,7 +193,7 @@ fn interrupted_words(path: &Path) -> String {
 }
 
 /// Saves what is in those journals and removes them.
-pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
+pub(super) fn recover(paths: &Paths, outlet: &Outlet) {
     for path in recoverable::all(paths) {
         let saved = recoverable::session(&path)
             .map_err(|error| error.to_string())
@@ -209,18 +205,18 @@ pub(crate) fn recover(paths: &Paths, outlet: &Outlet) {
             });
         match saved {
             Ok((name, target)) => {
-                outlet.send(Message::Session(SessionMessage::Recovered(name, target)));
+                outlet.send(move |app| app.recovered(&name, target));
                 if let Err(error) = recoverable::remove(&path) {
                     let path = path.display();
-                    outlet.send(Message::Failed(format!(
+                    outlet.failed(format!(
                         "The run is saved, and its journal {path} could not be removed: {error}"
-                    )));
+                    ));
                 }
             }
-            Err(error) => outlet.send(Message::Failed(format!(
+            Err(error) => outlet.failed(format!(
                 "{} could not be recovered: {error}",
                 path.display()
-            ))),
+            )),
         }
     }
 }

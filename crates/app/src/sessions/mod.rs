@@ -8,7 +8,7 @@ pub(crate) mod menu;
 pub(crate) mod palette;
 mod published;
 mod update;
-mod work;
+pub(crate) mod work;
 
 use std::path::PathBuf;
 use std::sync::Arc;

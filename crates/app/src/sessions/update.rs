@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LIVE, OnDisk, OpenSession, SessionId, work};
+use super::work::{self, Opened};
+use super::{LIVE, OnDisk, OpenSession, SessionId};
 use crate::action::{Action, Curves, Sessions};
-use crate::inbox::{Message, Opened, SessionMessage};
 use crate::notices::Weight;
 use crate::plan::{Draft, PlanEdit};
 use crate::screen::Screen;
@@ -15,6 +15,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
 use powerband_store::examples;
 use powerband_store::library::{self, Stamp};
+use powerband_store::session_file::ReadError;
 
 impl App {
     pub(crate) fn sessions(&mut self, sessions: Sessions) {
@@ -52,8 +53,8 @@ impl App {
                 }
             }
             Sessions::RunFileAgain(path) => {
-                self.jobs
-                    .spawn("plan", move |outlet| plan::work::plan_of(&path, outlet));
+                let work = move || plan::work::plan_of(&path);
+                self.jobs.spawn_then("plan", work, Self::plan_found);
             }
             Sessions::SaveAs(id, path) => self.save_as(id, path),
         }
@@ -107,10 +108,13 @@ impl App {
     }
 
     fn read_sessions(&self, files: Vec<(SessionId, PathBuf)>) {
-        let broken = |(_, path), why| Message::Session(SessionMessage::NotOpened(path, why));
+        let broken = |app: &mut Self, (_, path): (_, PathBuf), why: String| {
+            app.not_opened(&path, &why);
+        };
         self.jobs
             .spawn_each("open", files, broken, |(id, path), outlet| {
-                work::open(id, path, outlet);
+                let read = work::open(id, &path);
+                outlet.send(move |app| app.session_read(&path, read));
             });
     }
 
@@ -146,6 +150,13 @@ impl App {
         self.sessions_changed();
     }
 
+    fn session_read(&mut self, path: &Path, read: Result<Opened, ReadError>) {
+        match read {
+            Ok(opened) => self.opened(opened),
+            Err(error) => self.not_opened(path, &error.to_string()),
+        }
+    }
+
     pub(crate) fn opened(&mut self, opened: Opened) {
         self.opening.remove(&opened.id);
         if let Some(version) = opened.newer {
@@ -178,7 +189,7 @@ impl App {
     }
 
     /// A file could not be opened.
-    pub(crate) fn not_opened(&mut self, path: &Path, reason: &str) {
+    fn not_opened(&mut self, path: &Path, reason: &str) {
         self.opening.retain(|_, opening| opening != path);
         self.library.next = None;
         if self.opening.is_empty() {
@@ -194,14 +205,20 @@ impl App {
         self.say(Weight::Trouble, format!("Not opened: {which}{reason}"));
     }
 
-    /// A file was written, and is the session's own from now on.
-    pub(crate) fn saved_as(
+    /// A file was written, and is the session's own from now on; or why not.
+    fn saved_as(
         &mut self,
         id: SessionId,
         path: PathBuf,
-        stamp: Stamp,
-        session: Arc<Session>,
+        saved: Result<(Stamp, Arc<Session>), String>,
     ) {
+        let (stamp, session) = match saved {
+            Ok(saved) => saved,
+            Err(error) => {
+                let text = format!("The session was not saved: {error}");
+                return self.say(Weight::Trouble, text);
+            }
+        };
         let text = format!("Saved to {}", path.display());
         if let Some(open) = self.sessions.get_mut(id) {
             open.session = session;
@@ -271,9 +288,14 @@ impl App {
             (session == id).then(|| (profile, Arc::clone(&open.trace)))
         });
         let own: Vec<(usize, Arc<Trace>)> = own.collect();
-        self.jobs.spawn("save", move |outlet| {
-            work::save_as(id, &session, (&own, from.as_deref()), path, outlet);
-        });
+        let work = move || {
+            let saved = work::save_as(&session, (&own, from.as_deref()), &path);
+            (path, saved)
+        };
+        self.jobs
+            .spawn_then("save", work, move |app, (path, saved)| {
+                app.saved_as(id, path, saved);
+            });
     }
 
     /// After the user opened a session, leaves a screen that cannot show it. The run's screen stays a click
@@ -287,10 +309,15 @@ impl App {
 
     /// Opens one of the built-in examples by its place.
     pub(crate) fn open_example(&mut self, place: usize) {
+        let Some(example) = examples::ALL.get(place) else {
+            return;
+        };
         let id = self.sessions.new_id();
         self.examples.insert(id, place);
-        self.jobs
-            .spawn("open", move |outlet| work::open_example(id, place, outlet));
+        let work = move || work::open_example(id, example);
+        self.jobs.spawn_then("open", work, |app, read| {
+            app.session_read(Path::new(example.file), read);
+        });
     }
 
     /// Opens the examples that were open last time, by their files.

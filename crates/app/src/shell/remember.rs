@@ -2,7 +2,6 @@
 
 use super::settings::{Remembered, write};
 use crate::App;
-use crate::inbox::Message;
 use crate::notices::Weight;
 
 impl App {
@@ -39,7 +38,7 @@ impl App {
     }
 
     /// Says once that the window's state is not saved.
-    pub(crate) fn not_remembered(&mut self, reason: &str) {
+    fn not_remembered(&mut self, reason: &str) {
         let text = format!(
             "The window's settings, its open files and its plan are not saved for the next start: {reason}."
         );
@@ -61,7 +60,7 @@ impl App {
             let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
             self.jobs.spawn("remember", move |outlet| {
                 if let Err(reason) = write(&path, &remembered) {
-                    outlet.send(Message::NotRemembered(reason));
+                    outlet.send(move |app| app.not_remembered(&reason));
                 }
             });
         }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use super::settings::ZOOM_STEPS;
 use crate::action::{Action, Closing, Curves, Kernels, Library, Run, Sessions, Shell, Why};
-use crate::inbox::Message;
 use crate::notices::Weight;
 use crate::screen::Screen;
 use crate::tables::action::Change;
@@ -112,7 +111,7 @@ impl App {
         self.jobs.spawn("open-file", move |outlet| {
             if let Err(error) = desktop::open_file(&path) {
                 let path = path.display();
-                outlet.send(Message::Failed(format!("{path} was not opened: {error}")));
+                outlet.failed(format!("{path} was not opened: {error}"));
             }
         });
     }

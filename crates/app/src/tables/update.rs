@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::action::Change;
 use super::find;
-use crate::inbox::Message;
 use crate::notices::Weight;
 use crate::{App, Ask, Output};
 use powerband_core::base::{atomic_file, humanize};
@@ -58,13 +57,15 @@ impl App {
             return;
         };
         self.exports_to(&path);
-        self.jobs.spawn("export-table", move |outlet| {
-            let shown = path.display();
-            outlet.send(match write(&view, &path) {
-                Ok(()) => Message::Written(format!("The table is in {shown}"), path.clone()),
-                Err(why) => Message::Failed(format!("The table was not written to {shown}: {why}")),
-            });
-        });
+        let work = move || match write(&view, &path) {
+            Ok(()) => Ok((format!("The table is in {}", path.display()), path)),
+            Err(why) => Err(format!(
+                "The table was not written to {}: {why}",
+                path.display()
+            )),
+        };
+        self.jobs
+            .spawn_then("export-table", work, Self::file_written);
     }
 }
 

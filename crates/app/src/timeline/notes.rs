@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::notebook::NOTE;
 use super::{OpenTrace, Selected, TraceId, Viewed};
-use crate::inbox::{Message, TraceMessage};
 use crate::notices::Weight;
 use crate::{App, Output};
 use powerband_findings::analysis::timeline::stretch::Stretch;
@@ -124,10 +123,11 @@ impl App {
         book.is_writing = true;
         book.is_changed = false;
         let kept = kept_of(book.notes.clone(), open, view);
-        self.jobs.spawn("trace-notes", move |outlet| {
-            let written = trace_notes::write(&path, &kept);
-            outlet.send(Message::Trace(TraceMessage::NotesWritten(id, written)));
-        });
+        let work = move || trace_notes::write(&path, &kept);
+        self.jobs
+            .spawn_then("trace-notes", work, move |app, written| {
+                app.notes_written(id, written);
+            });
     }
 
     /// What was typed since the last write began, before the notebook of a trace is closed.
@@ -135,7 +135,7 @@ impl App {
         if let Some((path, kept)) = self.unwritten_notes(id) {
             self.jobs.spawn("trace-notes", move |outlet| {
                 if let Err(reason) = trace_notes::write(&path, &kept) {
-                    outlet.send(Message::Failed(format!("Notes are not saved: {reason}.")));
+                    outlet.failed(format!("Notes are not saved: {reason}."));
                 }
             });
         }
@@ -162,7 +162,7 @@ impl App {
     }
 
     /// Notes were written, or not.
-    pub(crate) fn notes_written(&mut self, id: TraceId, written: Result<(), String>) {
+    fn notes_written(&mut self, id: TraceId, written: Result<(), String>) {
         let Some(book) = self.timeline.notebooks.get_mut(&id) else {
             return;
         };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::{Measured, OpenTrace, Reading, Seek, Selected, TraceId, work};
 use crate::action::{Action, Kernels, Timeline};
-use crate::inbox::{Message, TraceMessage};
 use crate::kernels::{self, Pick};
 use crate::notices::Weight;
 use crate::screen::Screen;
@@ -220,9 +219,15 @@ impl App {
         };
         let open = Arc::clone(open);
         view.select(&open, Some(Selected::Span(measured.clone())));
-        self.jobs.spawn("statistics", move |outlet| {
-            work::sum(id, &open, measured, outlet);
-        });
+        let work = move || {
+            let rows = &measured.rows;
+            let sums = Statistics::of(&open.timeline, measured.stretch, rows);
+            (measured, sums)
+        };
+        self.jobs
+            .spawn_then("statistics", work, move |app, (measured, sums)| {
+                app.timeline_summed(id, &measured, sums);
+            });
     }
 
     /// What is typed is looked for in the trace that is shown.
@@ -235,8 +240,9 @@ impl App {
             return;
         }
         let open = Arc::clone(open);
-        self.jobs.spawn("find", move |outlet| {
-            work::find(id, &open, &text, outlet);
+        let work = move || Hits::of(&open.trace, &open.timeline, &text);
+        self.jobs.spawn_then("find", work, move |app, hits| {
+            app.timeline_found(id, hits);
         });
     }
 
@@ -325,7 +331,7 @@ impl App {
 
     fn read_traces(&self, wanted: Vec<Reading>) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
-        let broken = move |why| Message::Trace(TraceMessage::NotRead(ids.clone(), why));
+        let broken = move |app: &mut Self, why| app.traces_not_read(&ids, why);
         self.jobs.spawn_or("read-trace", broken, move |outlet| {
             work::read(&wanted, outlet);
         });
@@ -346,7 +352,7 @@ impl App {
     }
 
     /// A file without times opens the screen that shows it.
-    fn without_times(&mut self, id: TraceId, screen: Screen) {
+    pub(super) fn without_times(&mut self, id: TraceId, screen: Screen) {
         let reading = &mut self.timeline.reading;
         let read = reading.iter().position(|reading| reading.id == id);
         let session = read.map(|at| reading.remove(at).session);
@@ -386,7 +392,7 @@ impl App {
     }
 
     /// A trace was read, or not.
-    fn trace_read(&mut self, id: TraceId, read: Result<Box<OpenTrace>, Option<String>>) {
+    pub(super) fn trace_read(&mut self, id: TraceId, read: Result<Box<OpenTrace>, Option<String>>) {
         let reading = &mut self.timeline.reading;
         let done = reading.iter().position(|reading| reading.id == id);
         let done = done.map(|place| reading.remove(place));
@@ -415,6 +421,7 @@ impl App {
             }
             Err(None) => {}
         }
+        self.renew_stretch_table();
     }
 
     /// Reading failed: the files that were being read are dropped.
@@ -465,19 +472,6 @@ impl App {
         });
         if let Some(view) = view {
             view.statistics = Some(Arc::new(statistics));
-        }
-    }
-
-    pub(crate) fn trace_message(&mut self, message: TraceMessage) {
-        match message {
-            TraceMessage::Read(id, read) => self.trace_read(id, read),
-            TraceMessage::NotRead(ids, why) => self.traces_not_read(&ids, why),
-            TraceMessage::WithoutTimes(id, screen) => self.without_times(id, screen),
-            TraceMessage::Found(id, hits) => self.timeline_found(id, *hits),
-            TraceMessage::Summed(id, measured, statistics) => {
-                self.timeline_summed(id, &measured, *statistics);
-            }
-            TraceMessage::NotesWritten(id, written) => self.notes_written(id, written),
         }
         self.renew_stretch_table();
     }

@@ -5,16 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{Measured, OpenTrace, Reading, TraceId};
-use crate::inbox::{Message, Opened, SessionMessage, TraceMessage};
+use super::{OpenTrace, Reading};
 use crate::jobs::Outlet;
 use crate::screen::Screen;
-use crate::sessions::{Findings, SessionId};
+use crate::sessions::SessionId;
+use crate::sessions::work::Opened;
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::selection::Statistics;
 use powerband_import::ImportError;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
@@ -32,7 +30,8 @@ pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
                 _ => Err(None),
             };
             if let Some(read) = read.transpose() {
-                outlet.send(Message::Trace(TraceMessage::Read(reading.id, read)));
+                let id = reading.id;
+                outlet.send(move |app| app.trace_read(id, read));
             }
         }
     }
@@ -79,18 +78,11 @@ fn read_set(
     } else {
         Screen::Kernels
     };
-    outlet.send(Message::Session(SessionMessage::Opened(Box::new(Opened {
-        id: reading.session,
-        findings: Findings::of(&taken.session),
-        session: Arc::new(taken.session),
-        path: None,
-        stamp: None,
-        newer: None,
-    }))));
+    let imported = Opened::unsaved(reading.session, taken.session);
+    outlet.send(|app| app.opened(imported));
     if trace.is_empty() {
-        outlet.send(Message::Trace(TraceMessage::WithoutTimes(
-            reading.id, screen,
-        )));
+        let id = reading.id;
+        outlet.send(move |app| app.without_times(id, screen));
         return Ok(None);
     }
     let open = opened(reading, (reading.session, 0), notes, trace);
@@ -124,20 +116,4 @@ fn opened(
         timeline: Arc::new(timeline),
         trace,
     }
-}
-
-/// Looks for names.
-pub(crate) fn find(id: TraceId, open: &OpenTrace, text: &str, outlet: &Outlet) {
-    let hits = Hits::of(&open.trace, &open.timeline, text);
-    outlet.send(Message::Trace(TraceMessage::Found(id, Box::new(hits))));
-}
-
-/// Adds up what ran in a stretch of time.
-pub(crate) fn sum(id: TraceId, open: &OpenTrace, measured: Measured, outlet: &Outlet) {
-    let statistics = Statistics::of(&open.timeline, measured.stretch, &measured.rows);
-    outlet.send(Message::Trace(TraceMessage::Summed(
-        id,
-        measured,
-        Box::new(statistics),
-    )));
 }

@@ -77,9 +77,8 @@ impl App {
             let session = Arc::clone(&open.session);
             let paths = self.place.paths.clone();
             self.why.busy = Some(looking);
-            self.jobs.spawn("why", move |outlet| {
-                work::find(looking, session, &paths, outlet);
-            });
+            let work = move || work::find(looking, session, &paths);
+            self.jobs.spawn_then("why", work, Self::limits_found);
         }
         if self.why.result.is_none() {
             for id in ["limits", "experiments", "light"] {
@@ -107,7 +106,7 @@ impl App {
     }
 
     /// Limits were found.
-    pub(crate) fn limits_found(&mut self, found: Found) {
+    fn limits_found(&mut self, found: Found) {
         if self.why.busy == Some(found.looking) {
             self.why.busy = None;
         }

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use super::{Found, Looking};
-use crate::inbox::{FindingMessage, Message};
-use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
@@ -13,7 +11,7 @@ use powerband_findings::chart::roofline::Roofline;
 use powerband_measure::roofs::kept;
 
 /// Finds it, against the roofs of the session, or those that are kept of this machine.
-pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths, outlet: &Outlet) {
+pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths) -> Found {
     let roofs = kept::for_session(&session, paths);
     let limits = looking
         .profile
@@ -58,7 +56,7 @@ pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths, outle
     } else {
         Vec::new()
     };
-    let found = Found {
+    Found {
         looking,
         answer,
         findings,
@@ -69,6 +67,5 @@ pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths, outle
         wall,
         limits,
         session,
-    };
-    outlet.send(Message::Finding(FindingMessage::Limits(Box::new(found))));
+    }
 }
