@@ -165,16 +165,16 @@ fn in_the_application(home: &Path, count: usize) -> Result<()> {
     timed.until(
         "the history of a case through all of them",
         |app| app.act(Action::Go(Screen::History)),
-        |app| app.history.result.is_some() && app.history.busy.is_none(),
+        |app| app.history.found.result.is_some() && app.history.found.busy().is_none(),
     )?;
-    let points = timed.app.history.result.as_ref();
+    let points = timed.app.history.found.result.as_ref();
     let points = points.map_or(0, |found| found.history.points.len());
     say(&format!("  ({points} points)"));
     timed.app.act(Action::Go(Screen::Library));
     timed.until(
         "the same again, after another screen",
         |app| app.act(Action::Go(Screen::History)),
-        |app| app.history.busy.is_none() && !app.history.is_stale,
+        |app| app.history.found.busy().is_none() && app.history.is_fresh(),
     )?;
     timed.app.act(Action::Go(Screen::Curves));
     open_many(&mut timed, home, count)

@@ -147,7 +147,7 @@ fn libraries() -> Result<()> {
     history.act(Action::Sessions(Sessions::Open(vec![newest])));
     let history = history.until(|app| app.sessions.len() == 1)?;
     let history = history.go(Screen::History);
-    let history = history.until(|app| app.history.result.is_some())?;
+    let history = history.until(|app| app.history.found.result.is_some())?;
     history.measure("the history of a case in 2,000 sessions", |scene, frame| {
         scene.scroll(frame);
     });
@@ -183,7 +183,7 @@ fn why() -> Result<Scene> {
     let example = examples::ALL.iter().find(is_it).context("no example")?;
     Scene::open(&[example.open()?.session])?
         .go(Screen::Why)
-        .until(|app| app.why.result.is_some() && app.why.busy.is_none())
+        .until(|app| app.why.found.result.is_some() && app.why.found.busy().is_none())
 }
 
 /// Sweeps over two dimensions.

@@ -1,7 +1,7 @@
-//! Background work: each piece on a named thread of its own. What it reports is a function that takes the result in,
-//! written where the work was asked for; the window applies these functions for a few milliseconds a frame.
+//! Background work: each piece on a named thread of its own.
 //!
-//! The window starts work here and never waits for it.
+//! What it reports is a function that takes the result in, written where the work was asked for. The window applies
+//! these functions for a few milliseconds a frame; it starts work here and never waits for it.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,13 +1,14 @@
 //! The application without a window: its state, its actions and its background work.
 //!
 //! A view reads [`App`] and returns [`action::Action`]s; [`App::act`] is the only way to change it. What
-//! background threads report is taken in by [`App::receive`], by functions that stand where the work was asked for. Nothing here knows what draws it.
+//! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
 pub mod charts;
 pub mod command;
 pub mod compare;
 pub mod curves;
+pub mod derived;
 pub mod detached;
 pub mod figures;
 pub mod find;
@@ -388,7 +389,7 @@ impl App {
     fn refresh_shown(&mut self) {
         if self.shows(Screen::History) {
             // The library may have other sessions by now.
-            self.history.is_stale = true;
+            self.history.version += 1;
             self.follow_if_wanted();
         }
         self.compare_machines_if_wanted();
@@ -430,7 +431,7 @@ impl App {
         self.compare_if_wanted();
         self.compare
             .redraw(&self.sessions, &self.curves.options, self.curves.pin);
-        self.history.is_stale = true;
+        self.history.version += 1;
         self.follow_if_wanted();
         self.compare_machines_if_wanted();
         self.compare_steps_if_wanted();

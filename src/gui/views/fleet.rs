@@ -16,8 +16,8 @@ use powerband_findings::analysis::fleet::{Effects, FleetCase, FleetMachine};
 
 /// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(found) = &app.fleet.result else {
-        if app.fleet.busy.is_some() {
+    let Some(found) = &app.fleet.found.result else {
+        if app.fleet.found.busy().is_some() {
             head(ui);
             return waiting::show(ui, "Comparing the machines…");
         }
@@ -163,7 +163,7 @@ fn told(machine: &FleetMachine) -> String {
 
 /// Pins the case of a machine that was clicked.
 fn pin(app: &App, machine: Option<&FleetMachine>, actions: &mut Vec<Action>) {
-    let found = app.fleet.result.as_ref();
+    let found = app.fleet.found.result.as_ref();
     let case = machine.and_then(|machine| found?.pin(machine));
     if let Some(case) = case {
         let pin = (app.curves.pin != Some(case)).then_some(case);

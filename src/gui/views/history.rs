@@ -24,7 +24,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     choices(ui, app, following, actions);
     ui.add_space(space::MEDIUM);
-    super::scrolled(ui, |ui| match &app.history.result {
+    super::scrolled(ui, |ui| match &app.history.found.result {
         Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Reading the sessions that have this case…"),
     });

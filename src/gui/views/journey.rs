@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
-    super::scrolled(ui, |ui| match &app.journey.result {
+    super::scrolled(ui, |ui| match &app.journey.found.result {
         Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Comparing the steps…"),
     });

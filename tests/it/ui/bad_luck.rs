@@ -288,7 +288,9 @@ fn a_session_of_five_thousand_cases_can_be_looked_at() {
         app.curves.pinned.is_some()
     });
     desk.press("Ctrl+5");
-    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.until("two sides are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     desk.steps(3);
 }
 

@@ -139,7 +139,9 @@ fn look_at_curves(desk: &mut Desk) {
 
 fn compare(desk: &mut Desk) {
     desk.press("Ctrl+5");
-    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.until("two sides are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     // The other session is of another network: proposed are the setups of the one that ran.
     let sides = [desk.app().compare.before, desk.app().compare.after].map(Option::unwrap);
     assert_eq!(sides[0].session, sides[1].session);
@@ -154,12 +156,18 @@ fn compare(desk: &mut Desk) {
     desk.act(Action::Compare(Compare::Before(first_of(older))));
     desk.act(Action::Compare(Compare::After(after)));
     desk.until("the sessions are compared", |app| {
-        let result = app.compare.result.as_ref();
+        let result = app.compare.found.result.as_ref();
         result.is_some_and(|result| result.2.networks.is_some())
     });
     desk.see("Speed-up over all pairs");
     desk.see("different networks");
-    let result = desk.app().compare.result.clone().expect("a comparison");
+    let result = desk
+        .app()
+        .compare
+        .found
+        .result
+        .clone()
+        .expect("a comparison");
     assert_eq!(result.2.pairs.len(), 3);
     // Half the time at every batch size, in sessions that did not take turns.
     desk.see("▲ faster");

@@ -23,13 +23,13 @@ fn compared(desk: &mut Desk) {
     desk.steps(2);
     desk.until("the sides are compared", |app| {
         let chosen = (app.compare.before, app.compare.after);
-        let result = app.compare.result.as_ref();
+        let result = app.compare.found.result.as_ref();
         result.is_some_and(|(before, after, _)| chosen == (Some(*before), Some(*after)))
     });
 }
 
 fn pairs(desk: &Desk) -> usize {
-    let result = desk.app().compare.result.as_ref();
+    let result = desk.app().compare.found.result.as_ref();
     result.expect("a comparison").2.pairs.len()
 }
 

@@ -49,7 +49,7 @@ fn a_session_keeps_its_colours_when_another_one_is_closed() {
         "the first two are those of the first session"
     );
     desk.act(Action::Go(Screen::Compare));
-    desk.until("it is compared", |app| app.compare.result.is_some());
+    desk.until("it is compared", |app| app.compare.found.result.is_some());
     let drawn = &desk.app().compare.drawn.latency.series;
     let of_second = drawn.iter().filter(|one| one.name.contains("Second"));
     for series in of_second {
@@ -76,8 +76,10 @@ fn history_has_the_colour_of_the_curves() {
     let first = desk.app().sessions.iter().next().expect("a session").id;
     desk.act(Action::Sessions(Sessions::Close(first)));
     desk.act(Action::Go(Screen::History));
-    desk.until("the case was followed", |app| app.history.result.is_some());
-    let found = desk.app().history.result.clone().expect("a history");
+    desk.until("the case was followed", |app| {
+        app.history.found.result.is_some()
+    });
+    let found = desk.app().history.found.result.clone().expect("a history");
     assert_eq!(found.chart.series[0].colour, own[0]);
 }
 

@@ -65,7 +65,7 @@ pub(super) fn session() -> Session {
 
 /// Whether the machines that are wanted are compared.
 pub(super) fn is_compared(app: &App) -> bool {
-    app.fleet.result.is_some() && app.fleet.busy.is_none()
+    app.fleet.found.result.is_some() && app.fleet.found.busy().is_none()
 }
 
 fn desk() -> Desk {
@@ -185,7 +185,7 @@ fn two_setups_on_two_machines_are_compared_by_part() {
     desk.act(Action::Compare(Compare::Before(pick(0))));
     desk.act(Action::Compare(Compare::After(pick(7))));
     desk.until("they are compared", |app| {
-        let sides = app.compare.result.as_ref();
+        let sides = app.compare.found.result.as_ref();
         sides.is_some_and(|(before, after, _)| (before.setup, after.setup) == (0, 7))
     });
     desk.steps(3);
@@ -200,7 +200,9 @@ fn a_closed_session_leaves_no_machines() {
     let mut desk = desk();
     let id = desk.app().sessions.iter().next().expect("open").id;
     desk.act(Action::Sessions(Sessions::Close(id)));
-    desk.until("nothing is compared", |app| app.fleet.result.is_none());
+    desk.until("nothing is compared", |app| {
+        app.fleet.found.result.is_none()
+    });
     assert!(desk.app().tables.view("fleet").is_none());
     desk.steps(2);
     desk.see("No case of several machines");

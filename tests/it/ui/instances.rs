@@ -38,7 +38,7 @@ fn opened(file: &str) -> Desk {
 
 /// Selects the row with most time; its whole name.
 fn select_first(desk: &mut Desk) -> String {
-    let found = desk.app().kernels.result.as_ref().expect("a result");
+    let found = desk.app().kernels.found.result.as_ref().expect("a result");
     let row = found.at(Level::Kernel).rows[0].clone();
     desk.click(&format!("Open {}", row.short));
     row.name
@@ -131,7 +131,7 @@ fn kernels_of_a_training_have_a_time_in_each_step() {
     assert!((sum - found.spread.total_ns).abs() < 1.0);
     desk.see("6 steps");
     // Another one, of the same timeline.
-    let result = desk.app().kernels.result.as_ref().expect("a result");
+    let result = desk.app().kernels.found.result.as_ref().expect("a result");
     let second = result.at(Level::Kernel).rows[1].clone();
     assert_ne!(second.name, first);
     ask(

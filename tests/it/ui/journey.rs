@@ -45,7 +45,9 @@ fn desk_with(session: &Session) -> Desk {
 
 fn look(desk: &mut Desk) {
     desk.act(Action::Go(Screen::Journey));
-    desk.until("steps are compared", |app| app.journey.result.is_some());
+    desk.until("steps are compared", |app| {
+        app.journey.found.result.is_some()
+    });
     desk.steps(2);
 }
 
@@ -57,7 +59,7 @@ fn steps_have_verdicts_and_reasons() {
     desk.see("0.99981");
     desk.see("Batch 32 is");
     desk.see("are compared by the time of an item");
-    let found = desk.app().journey.result.clone().expect("the steps");
+    let found = desk.app().journey.found.result.clone().expect("the steps");
     let steps = &found.journey.steps;
     assert_eq!(steps.len(), 6);
     assert!(steps[2].row.is_none() && steps[2].trouble.is_some());
@@ -92,13 +94,13 @@ fn setups_are_steps_where_there_is_no_ladder() {
     };
     desk.act(Action::Journey(Journey::Look(looking)));
     desk.until("the other one is looked at", |app| {
-        let found = app.journey.result.as_ref();
+        let found = app.journey.found.result.as_ref();
         found.is_some_and(|found| found.looking == looking)
     });
     desk.steps(2);
     desk.see("Batch size of the steps");
     desk.see("▼ slower");
-    let found = desk.app().journey.result.clone().expect("the steps");
+    let found = desk.app().journey.found.result.clone().expect("the steps");
     let batches: Vec<usize> = found
         .journey
         .steps
@@ -173,7 +175,7 @@ fn a_run_is_seen_growing() {
     desk.act(Action::Run(Run::Start));
     desk.act(Action::Go(Screen::Journey));
     desk.until("the second step has a gain", |app| {
-        let found = app.journey.result.as_ref();
+        let found = app.journey.found.result.as_ref();
         found.is_some_and(|found| {
             let steps = &found.journey.steps;
             let gain = steps.last().and_then(|step| step.over_before.as_ref());
@@ -186,7 +188,7 @@ fn a_run_is_seen_growing() {
     desk.act(Action::Run(Run::Stop));
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     desk.until("its session is looked at", |app| {
-        let found = app.journey.result.as_ref();
+        let found = app.journey.found.result.as_ref();
         found.is_some_and(|found| found.looking.session != LIVE)
     });
 }

@@ -86,7 +86,7 @@ fn times_are_those_of_a_run_until_the_total_is_chosen() {
     assert!(desk.find("Sort by Total").is_some());
     ask(&mut desk, Kernels::Before(Some(pick(3))));
     let before = |desk: &Desk| {
-        let found = desk.app().kernels.result.as_ref().expect("a result");
+        let found = desk.app().kernels.found.result.as_ref().expect("a result");
         let comparison = found.comparison.as_ref().expect("a comparison");
         (comparison.before_ns, comparison.per())
     };
@@ -110,7 +110,7 @@ fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
     assert_eq!(first(&desk), 6e6);
     ask(&mut desk, Kernels::Before(Some(pick(2))));
     let comparison = |desk: &Desk| {
-        let found = desk.app().kernels.result.as_ref().expect("a result");
+        let found = desk.app().kernels.found.result.as_ref().expect("a result");
         found.comparison.clone().expect("a comparison")
     };
     let alike = comparison(&desk);
@@ -172,7 +172,7 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     // Bars, treemap and counters are of the same rows.
     let bars = desk.app().kernels.drawn.bars.iter();
     assert!(bars.filter_map(|bar| bar.row).all(|row| {
-        let found = desk.app().kernels.result.as_ref().expect("a result");
+        let found = desk.app().kernels.found.result.as_ref().expect("a result");
         found.at(Level::Kernel).rows[row].category == Category::Convolution
     }));
     desk.click("Category: convolution ×");
@@ -214,7 +214,7 @@ fn an_operator_lists_its_kernels() {
     // What belongs to the profile stays with it, in a comparison too.
     ask(&mut desk, Kernels::Before(Some(pick(1))));
     let rows = desk.app().kernels.drawn.rows.len();
-    let found = desk.app().kernels.result.as_ref().expect("a result");
+    let found = desk.app().kernels.found.result.as_ref().expect("a result");
     let all = found.comparison.as_ref().expect("a comparison").rows.len();
     assert!(0 < rows && rows < all, "{rows} of {all}");
     ask(&mut desk, Kernels::Level(Level::Operator));

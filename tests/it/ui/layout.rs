@@ -61,7 +61,7 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     desk.right_click("Compare");
     desk.click("Show at the right");
     assert_eq!(desk.app().right_screen(), Some(Screen::Compare));
-    desk.until("it is compared", |app| app.compare.result.is_some());
+    desk.until("it is compared", |app| app.compare.found.result.is_some());
     desk.steps(2);
     let left = desk.get("Throughput").rect();
     desk.reach("Case by case");
@@ -172,7 +172,9 @@ fn tab_begins_with_the_content() {
 fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
     let mut desk = desk(State::Full, 1.0);
     desk.press("Ctrl+5");
-    desk.until("a comparison is there", |app| app.compare.result.is_some());
+    desk.until("a comparison is there", |app| {
+        app.compare.found.result.is_some()
+    });
     desk.steps(2);
     let pair = powerband_app::items::pair(desk.app(), 3);
     let name = powerband_app::items::name(desk.app(), &Item::Case(pair[1]));

@@ -111,7 +111,9 @@ fn compare(desk: &mut Desk, is_whole: bool) {
     };
     desk.act(Action::Compare(Compare::Before(side(1, 0))));
     desk.act(Action::Compare(Compare::After(side(2, 1))));
-    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.until("two sides are compared", |app| {
+        app.compare.found.result.is_some()
+    });
 }
 
 fn plan() -> Draft {

@@ -133,13 +133,15 @@ fn an_open_session_has_a_menu() {
 fn a_pair_has_the_menus_of_both_its_cases() {
     let mut desk = desk(State::Full, 1.0);
     desk.press("Ctrl+5");
-    desk.until("a comparison is there", |app| app.compare.result.is_some());
+    desk.until("a comparison is there", |app| {
+        app.compare.found.result.is_some()
+    });
     let items = items::of_row(desk.app(), "pairs", 0);
     let [Item::Case(before), Item::Case(after)] = items[..] else {
         panic!("{items:?}");
     };
     assert_ne!(before, after);
-    let sides = desk.app().compare.result.as_ref().expect("compared");
+    let sides = desk.app().compare.found.result.as_ref().expect("compared");
     assert_eq!(before.session, sides.0.session);
     assert_eq!(after.session, sides.1.session);
 }
@@ -159,7 +161,7 @@ fn with_kernels() -> Desk {
 
 /// The whole name and the short one of a row of the kernels.
 fn row(desk: &Desk, place: usize) -> (String, String) {
-    let found = desk.app().kernels.result.as_ref().expect("a result");
+    let found = desk.app().kernels.found.result.as_ref().expect("a result");
     let row = &found.at(Level::Kernel).rows[place];
     (row.name.clone(), row.short.clone())
 }

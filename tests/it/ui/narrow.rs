@@ -117,7 +117,7 @@ fn undecided() -> Desk {
     let mut desk = desk(State::Small, 1.0);
     desk.act(Action::Go(Screen::Compare));
     let compare = &mut desk.app_mut().compare;
-    let (_, _, comparison) = compare.result.as_mut().expect("a comparison");
+    let (_, _, comparison) = compare.found.result.as_mut().expect("a comparison");
     for pair in &mut Arc::make_mut(comparison).pairs {
         pair.verdict.call = Call::Inconclusive;
         pair.verdict.reason = Some("the rounds scatter".to_owned());
@@ -297,7 +297,9 @@ fn long_names(change: impl Fn(&mut Session)) -> Desk {
         .collect();
     let mut desk = Desk::awake(home, files);
     desk.act(Action::Go(Screen::Compare));
-    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.until("two sides are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     desk
 }
 

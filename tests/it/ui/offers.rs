@@ -69,7 +69,7 @@ fn whole_sessions_are_compared_and_their_setups_named() {
     );
     give(&mut desk, "compare: after is After the upgrade, all setups");
     desk.until("all of them are compared", |app| {
-        let result = app.compare.result.as_ref();
+        let result = app.compare.found.result.as_ref();
         result.is_some_and(|(before, after, _)| before.whole && after.whole)
     });
     desk.steps(2);

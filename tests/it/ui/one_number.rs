@@ -106,7 +106,9 @@ fn the_window_says_what_the_commands_print() {
         }
         if session.plan.setups.len() == 2 && session.imported.is_none() {
             desk.press("Ctrl+5");
-            desk.until("the sides are compared", |app| app.compare.result.is_some());
+            desk.until("the sides are compared", |app| {
+                app.compare.found.result.is_some()
+            });
             desk.reach("Sort by Verdict");
             let mut sheet = seen(&desk, "Batch", "95 % interval");
             rows += sheet.rows.len();
@@ -121,7 +123,7 @@ fn the_window_says_what_the_commands_print() {
         }
         if !session.profiles.is_empty() {
             desk.press("Ctrl+8");
-            desk.until("it is added up", |app| app.kernels.result.is_some());
+            desk.until("it is added up", |app| app.kernels.found.result.is_some());
             desk.steps(2);
             let (_, printed) = written
                 .texts
@@ -160,7 +162,7 @@ fn a_point_has_all_its_sizes_and_the_batch_is_named_once() {
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.act(Action::Go(Screen::History));
     desk.see("2 setups × 5 × 5 points");
-    desk.until("it is followed", |app| app.history.result.is_some());
+    desk.until("it is followed", |app| app.history.found.result.is_some());
     desk.steps(2);
     assert_eq!(desk.value("Batch size to follow"), "Batch 1, sequence 32");
 

@@ -131,7 +131,7 @@ pub(super) fn desk(state: State, pixels_per_point: f32) -> Desk {
             && app.library.is_scanned
             && app.sessions.len() == count
             && !matches!(app.planner.facts, ModelFacts::Reading)
-            && (count == 0 || app.compare.result.is_some())
+            && (count == 0 || app.compare.found.result.is_some())
     });
     furnish(&mut desk, state);
     desk
@@ -213,7 +213,9 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
         whole: false,
     };
     desk.act(Action::Compare(Compare::After(after)));
-    desk.until("two sides are compared", |app| app.compare.result.is_some());
+    desk.until("two sides are compared", |app| {
+        app.compare.found.result.is_some()
+    });
 }
 
 /// A run as it stands at one moment for ever; only the Run screen has it.
@@ -507,17 +509,21 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
     }
     if screen == Screen::History && state != State::Empty {
         desk.until("a case is followed", |app| {
-            app.history.result.is_some() && app.history.busy.is_none()
+            app.history.found.result.is_some() && app.history.found.busy().is_none()
         });
     }
     if screen == Screen::Fleet {
-        desk.until("machines are compared", |app| app.fleet.busy.is_none());
+        desk.until("machines are compared", |app| {
+            app.fleet.found.busy().is_none()
+        });
     }
     if screen == Screen::Why && state != State::Empty {
         super::why::explained(desk);
     }
     if screen == Screen::Journey && state != State::Empty {
-        desk.until("steps are compared", |app| app.journey.result.is_some());
+        desk.until("steps are compared", |app| {
+            app.journey.found.result.is_some()
+        });
     }
     desk.steps(3);
 }

@@ -427,7 +427,7 @@ fn profile(desk: &mut Desk) {
     desk.act(Action::Kernels(rule));
     look(desk, 0);
     desk.until("the rule is known", |app| {
-        let found = app.kernels.result.as_ref();
+        let found = app.kernels.found.result.as_ref();
         found.is_some_and(|found| !found.own.is_empty())
     });
     let session = desk.app().sessions.by_path(&path).expect("open").id;

@@ -130,11 +130,25 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
         .until("a timeline", |app| !app.timeline.traces.is_empty());
     hand.press("Ctrl+8");
     super::kernels::found(&mut hand.desk);
-    let found = hand.desk.app().kernels.result.as_ref().expect("a result");
+    let found = hand
+        .desk
+        .app()
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a result");
     let level = hand.desk.app().kernels.level;
     let slowest = found.at(level).rows[0].short.clone();
     hand.click_first(&slowest);
-    let found = hand.desk.app().kernels.result.as_ref().expect("a result");
+    let found = hand
+        .desk
+        .app()
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a result");
     let first = hand.desk.app().kernels.drawn.rows[0];
     let kernel = found.at(hand.desk.app().kernels.level).rows[first]
         .short
@@ -159,8 +173,9 @@ fn two_sessions_come_to_a_verdict_and_a_report() {
     hand.click("Open Before");
     hand.click("Open After");
     hand.press("Ctrl+5");
-    hand.desk
-        .until("they are compared", |app| app.compare.result.is_some());
+    hand.desk.until("they are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     hand.press("Ctrl+Shift+E");
     hand.type_path(&report);
     hand.desk.hear("The report is in");

@@ -28,7 +28,9 @@ fn a_report_is_of_the_last_session_or_of_both_that_are_compared() {
     desk.hear("The report is in");
     assert!(fs::read_to_string(&to).unwrap().contains("Key findings"));
     desk.act(Action::Go(Screen::Compare));
-    desk.until("they are compared", |app| app.compare.result.is_some());
+    desk.until("they are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     let to = desk.path("two.md");
     desk.click("Write a report…");
     desk.fill("Path", &to.display().to_string());

@@ -144,16 +144,16 @@ fn several_are_opened_compared_and_followed() {
     select(&mut desk, &["Alpha", "Beta", "Delta"]);
     desk.click("History of these");
     desk.until("the history is found", |app| {
-        app.screen == Screen::History && app.history.result.is_some()
+        app.screen == Screen::History && app.history.found.result.is_some()
     });
     desk.until("of three sessions", |app| {
-        let found = app.history.result.as_ref();
+        let found = app.history.found.result.as_ref();
         found.is_some_and(|found| found.history.points.len() == 3)
     });
     desk.see("Through 3 selected sessions");
     desk.click("All sessions");
     desk.until("of all", |app| {
-        let found = app.history.result.as_ref();
+        let found = app.history.found.result.as_ref();
         found.is_some_and(|found| found.history.points.len() == 4)
     });
 

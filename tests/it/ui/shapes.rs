@@ -123,7 +123,9 @@ fn compare(desk: &mut Desk) {
         desk.act(Action::Compare(side(pick)));
     }
     desk.act(Action::Go(Screen::Compare));
-    desk.until("they are compared", |app| app.compare.result.is_some());
+    desk.until("they are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     desk.steps(2);
 }
 
@@ -169,7 +171,9 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
             })));
         }
         desk.act(Action::Go(Screen::Compare));
-        desk.until("they are compared", |app| app.compare.result.is_some());
+        desk.until("they are compared", |app| {
+            app.compare.found.result.is_some()
+        });
         album.take(&mut desk, &format!("heat-map-comparison-{word}"));
     }
     let sweeps = PlanEdit::Sweeps("sequence=32,128,512\npast=0,128".to_owned());

@@ -40,7 +40,7 @@ fn flags_stand_beside_the_verdict() {
     let mut desk = Desk::awake(home, vec![path]);
     go(&mut desk, Screen::Compare);
     desk.until("two setups are compared", |app| {
-        app.compare.result.is_some()
+        app.compare.found.result.is_some()
     });
     desk.see("Warnings");
     desk.see("Flags: noisy");
@@ -73,10 +73,16 @@ fn what_is_open_is_settled_by_more_rounds() {
     let mut desk = Desk::awake(home, vec![path.clone()]);
     go(&mut desk, Screen::Compare);
     desk.until("two setups are compared", |app| {
-        app.compare.result.is_some()
+        app.compare.found.result.is_some()
     });
     let call = |desk: &Desk| {
-        let result = desk.app().compare.result.clone().expect("a comparison");
+        let result = desk
+            .app()
+            .compare
+            .found
+            .result
+            .clone()
+            .expect("a comparison");
         result.2.pairs[0].verdict.clone()
     };
     let verdict = call(&desk);
@@ -108,11 +114,12 @@ fn what_is_open_is_settled_by_more_rounds() {
     );
     go(&mut desk, Screen::Compare);
     desk.until("they are compared again", |app| {
-        app.compare.result.is_some()
+        app.compare.found.result.is_some()
     });
     let rounds = desk
         .app()
         .compare
+        .found
         .result
         .clone()
         .expect("a comparison")
@@ -131,7 +138,9 @@ fn two_sessions_are_measured_again_in_turns() {
     let mut desk = Desk::awake(home, paths.to_vec());
     desk.until("both are open", |app| app.sessions.len() == 2);
     go(&mut desk, Screen::Compare);
-    desk.until("they are compared", |app| app.compare.result.is_some());
+    desk.until("they are compared", |app| {
+        app.compare.found.result.is_some()
+    });
     let sides = desk.app().compare.before.zip(desk.app().compare.after);
     let (before, after) = sides.expect("two sides");
     let command = command::ALL.iter().find(|c| c.id == "measure-again");
@@ -145,10 +154,17 @@ fn two_sessions_are_measured_again_in_turns() {
     assert_eq!(desk.app().sessions.len(), 3, "a session of its own");
     go(&mut desk, Screen::Compare);
     desk.until("the two setups of it are compared", |app| {
-        let result = app.compare.result.as_ref();
+        let result = app.compare.found.result.as_ref();
         result.is_some_and(|(one, other, _)| one.session == other.session)
     });
-    let found = desk.app().compare.result.clone().expect("a comparison").2;
+    let found = desk
+        .app()
+        .compare
+        .found
+        .result
+        .clone()
+        .expect("a comparison")
+        .2;
     assert_eq!(found.pairs[0].verdict.call, Call::Slower);
     let apart = |remark: &String| remark.contains("not interleaved");
     assert!(!found.remarks.iter().any(apart), "{:?}", found.remarks);
@@ -180,8 +196,10 @@ fn a_case_is_followed_through_the_library() {
     desk.until("a session is open", |app| app.sessions.len() == 1);
     desk.press("Ctrl+6");
     assert_eq!(desk.app().screen, Screen::History);
-    desk.until("the case was followed", |app| app.history.result.is_some());
-    let found = desk.app().history.result.clone().expect("a history");
+    desk.until("the case was followed", |app| {
+        app.history.found.result.is_some()
+    });
+    let found = desk.app().history.found.result.clone().expect("a history");
     let names: Vec<&str> = found
         .history
         .points

@@ -183,7 +183,13 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
     // The longest pause is a click away, and is what is seen then.
     desk.act(Action::Go(Screen::Kernels));
     desk.see("longest gap");
-    let gap = desk.app().kernels.result.as_ref().expect("a breakdown");
+    let gap = desk
+        .app()
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a breakdown");
     let gap = gap.at(Level::Category).gaps[0].clone();
     let name = desk
         .names()

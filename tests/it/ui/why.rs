@@ -168,7 +168,7 @@ fn desk_of(sessions: &[Session]) -> Desk {
 /// Frames until limits were found.
 pub(super) fn explained(desk: &mut Desk) {
     desk.until("limits are found", |app| {
-        app.why.result.is_some() && app.why.busy.is_none()
+        app.why.found.result.is_some() && app.why.found.busy().is_none()
     });
     desk.steps(2);
 }
@@ -229,7 +229,7 @@ fn points_are_reached_by_keyboard() {
 #[test]
 fn the_bar_adds_up_and_the_table_can_be_taken_along() {
     let mut desk = desk_of(&[session()]);
-    let found = desk.app().why.result.clone().expect("a result");
+    let found = desk.app().why.found.result.clone().expect("a result");
     let bar = found.wall.expect("a bar");
     assert!((bar.covered() - 1.0).abs() < 1e-9, "{bar:?}");
     let limits = found.limits.expect("limits");
@@ -286,7 +286,7 @@ fn the_example_is_explained_and_painted() {
     desk.act(Action::Sessions(Sessions::OpenExample(place)));
     desk.until("it is open", |app| app.sessions.len() == 1);
     explained(&mut desk);
-    let found = desk.app().why.result.clone().expect("a result");
+    let found = desk.app().why.found.result.clone().expect("a result");
     let limits = found.limits.expect("limits");
     let judged: f64 = limits
         .nodes

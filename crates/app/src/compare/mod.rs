@@ -13,6 +13,7 @@ use powerband_core::stats::prediction::Prospect;
 use std::sync::Arc;
 
 use crate::curves::ring;
+use crate::derived::Derived;
 use crate::reports::Subject;
 use crate::sessions::{OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
@@ -49,12 +50,10 @@ pub struct CompareState {
     pub after: Option<Pick>,
     /// Whether the user chose a side; until then the sides follow from what is open.
     pub is_chosen: bool,
-    /// The result, with its sides.
-    pub result: Option<(Pick, Pick, Arc<Comparison>)>,
+    /// The comparison of these sides.
+    pub found: Derived<(Pick, Pick), (Pick, Pick, Arc<Comparison>)>,
     /// The charts of it.
     pub drawn: Drawn,
-    /// The sides that are being compared now.
-    pub busy: Option<(Pick, Pick)>,
 }
 
 /// The charts of a comparison, made when there is something new and not for each frame.
@@ -102,7 +101,7 @@ pub struct RaisedFlag {
 impl CompareState {
     /// Makes the charts anew.
     pub(crate) fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions, pin: Option<Pin>) {
-        let Some((before, after, comparison)) = &self.result else {
+        let Some((before, after, comparison)) = &self.found.result else {
             self.drawn = Drawn::default();
             return;
         };
@@ -173,7 +172,7 @@ impl CompareState {
 
     /// The session whose rounds may settle what is open, and how many: both sides must be of one file.
     pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, Prospect)> {
-        let (before, after, comparison) = self.result.as_ref()?;
+        let (before, after, comparison) = self.found.result.as_ref()?;
         let session = open.get(before.session)?;
         let can_grow = before.session == after.session
             && session.path.is_some()
@@ -234,21 +233,14 @@ impl CompareState {
             (Some(before), None) => (Some(before), beside(open, before, true)),
             both => both,
         };
-        let current = self.before.zip(self.after);
-        if self
-            .result
-            .as_ref()
-            .map(|(before, after, _)| (*before, *after))
-            != current
-        {
-            self.result = None;
-        }
+        let sides = self.before.zip(self.after);
+        self.found.keep_if(|of| Some(*of) == sides);
     }
 
     /// The sides that ought to be compared and are not yet.
     pub fn wanted(&self) -> Option<(Pick, Pick)> {
         let sides = self.before.zip(self.after)?;
-        (self.result.is_none() && self.busy != Some(sides)).then_some(sides)
+        self.found.needs(&sides).then_some(sides)
     }
 }
 

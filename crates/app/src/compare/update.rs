@@ -10,7 +10,7 @@ use crate::action::Compare;
 use crate::sessions::LIVE;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::comparison::{self, Comparison, Side};
+use powerband_findings::analysis::comparison::{self, Side};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::tables::fleet_effects::of_all;
 use powerband_findings::tables::metrics::of_metrics;
@@ -44,9 +44,8 @@ impl App {
         let (Some(b), Some(a)) = (side(before), side(after)) else {
             return;
         };
-        self.compare.busy = Some((before, after));
         let earlier = self.earlier(&b.0, &a.0);
-        let work = move || {
+        let work = move |_: &_| {
             let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
             let compare = if before.whole {
                 comparison::compare_sessions_beside
@@ -54,16 +53,21 @@ impl App {
                 comparison::compare_setups_beside
             };
             let earlier = earlier.read(&first.0, &second.0);
-            Arc::new(compare(&as_side(&first), &as_side(&second), &earlier))
+            let compared = compare(&as_side(&first), &as_side(&second), &earlier);
+            Some((before, after, Arc::new(compared)))
         };
-        self.jobs.spawn_then("compare", work, move |app, found| {
-            app.compared(before, after, found);
-        });
+        self.derive(
+            "compare",
+            |app| &mut app.compare.found,
+            (before, after),
+            work,
+            Self::compared,
+        );
     }
 
     /// The tables of what is compared; two setups are named by their pickers.
     fn compare_tables(&mut self) {
-        let Some((before, _, found)) = &self.compare.result else {
+        let Some((before, _, found)) = &self.compare.found.result else {
             self.tables.remove("pairs");
             self.tables.remove("metrics");
             self.tables.remove("parts");
@@ -84,12 +88,7 @@ impl App {
         self.tables.put("metrics", of_metrics(&found.metrics));
     }
 
-    /// Two sides were compared.
-    fn compared(&mut self, before: Pick, after: Pick, comparison: Arc<Comparison>) {
-        if self.compare.busy == Some((before, after)) {
-            self.compare.busy = None;
-        }
-        self.compare.result = Some((before, after, comparison));
+    fn compared(&mut self) {
         self.compare_if_wanted();
         self.compare
             .redraw(&self.sessions, &self.curves.options, self.curves.pin);

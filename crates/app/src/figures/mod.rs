@@ -65,7 +65,7 @@ pub fn about(app: &App) -> String {
         Screen::Why => of(&[app.why.looking.map(|looking| looking.session)]),
         Screen::Journey => of(&[app.journey.looking.map(|looking| looking.session)]),
         Screen::Fleet => {
-            let found = app.fleet.result.as_ref();
+            let found = app.fleet.found.result.as_ref();
             let sessions: Vec<&Session> = found.iter().flat_map(|one| one.sessions()).collect();
             provenance::provenance_text(&sessions)
         }

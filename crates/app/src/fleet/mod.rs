@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::sessions::{LIVE, OpenSession, OpenSessions, Pin, SessionId};
+use crate::derived::Derived;
+use crate::sessions::{LIVE, OpenSession, OpenSessions, Pin, SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -40,20 +41,10 @@ impl CaseChoice {
 }
 
 /// What the machines are found in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
-    sessions: Vec<(SessionId, String, Arc<Session>)>,
+    sessions: Vec<(SessionId, String, Snapshot)>,
     each_session: bool,
-}
-
-impl PartialEq for Wanted {
-    fn eq(&self, other: &Self) -> bool {
-        let mut pairs = self.sessions.iter().zip(&other.sessions);
-        self.each_session == other.each_session
-            && self.sessions.len() == other.sessions.len()
-            && pairs
-                .all(|(one, two)| one.0 == two.0 && one.1 == two.1 && Arc::ptr_eq(&one.2, &two.2))
-    }
 }
 
 /// The machines of some sessions.
@@ -87,7 +78,7 @@ impl FoundFleet {
         self.wanted
             .sessions
             .iter()
-            .map(|(_, _, session)| &**session)
+            .map(|(_, _, session)| &*session.0)
     }
 }
 
@@ -100,10 +91,8 @@ pub struct FleetState {
     pub only: Option<BTreeSet<PathBuf>>,
     /// Whether each session counts as a machine; else sessions of the same hardware count as one.
     pub each_session: bool,
-    /// The result, once it is ready.
-    pub result: Option<Arc<FoundFleet>>,
-    /// The request in progress.
-    pub busy: Option<Wanted>,
+    /// What was found in these sessions.
+    pub found: Derived<Wanted, Arc<FoundFleet>>,
     /// What is drawn of the case that is shown.
     pub drawn: Drawn,
 }
@@ -122,7 +111,7 @@ pub struct Drawn {
 impl FleetState {
     /// The case that is shown: the one chosen, else the first with an odd one out, else the first that was measured.
     pub fn shown(&self) -> Option<&FleetCase> {
-        let cases = &self.result.as_ref()?.fleet.cases;
+        let cases = &self.found.result.as_ref()?.fleet.cases;
         let chosen = self.chosen.as_ref();
         let is_chosen = |case: &&FleetCase| chosen == Some(&CaseChoice::of(case));
         let is_odd = |case: &&FleetCase| case.machines.iter().any(|machine| machine.is_odd);
@@ -143,7 +132,7 @@ impl FleetState {
         Wanted {
             sessions: measured
                 .filter(is_meant)
-                .map(|one| (one.id, open.name(one), Arc::clone(&one.session)))
+                .map(|one| (one.id, open.name(one), one.snapshot()))
                 .collect(),
             each_session: self.each_session,
         }
@@ -152,7 +141,7 @@ impl FleetState {
     /// Draws the case that is shown.
     fn redraw(&mut self) {
         let drawn = self.shown().map(|case| {
-            let effects = self.result.iter().flat_map(|found| &found.effects);
+            let effects = self.found.result.iter().flat_map(|found| &found.effects);
             let is_of_case = |effects: &&Effects| {
                 effects.model == case.model
                     && effects.point == case.point

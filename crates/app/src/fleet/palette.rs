@@ -20,7 +20,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
 }
 
 fn cases(app: &App) -> Vec<Offered> {
-    let Some(found) = &app.fleet.result else {
+    let Some(found) = &app.fleet.found.result else {
         return Vec::new();
     };
     let shown = app.fleet.shown();

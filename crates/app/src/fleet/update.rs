@@ -32,17 +32,21 @@ impl App {
     /// Machines are compared while their screen is shown.
     pub(crate) fn compare_machines_if_wanted(&mut self) {
         let wanted = self.fleet.wanted(&self.sessions);
-        let found = self.fleet.result.as_ref().map(|found| &found.wanted);
-        let is_new = found != Some(&wanted) && self.fleet.busy.as_ref() != Some(&wanted);
+        let is_new = self.fleet.found.needs(&wanted);
         if wanted.sessions.is_empty() {
-            self.fleet.result = None;
+            self.fleet.found.drop_result();
         } else if is_new && self.shows(Screen::Fleet) {
-            self.fleet.busy = Some(wanted.clone());
-            self.jobs
-                .spawn_then("machines", || compare(wanted), Self::machines_compared);
+            let work = |wanted: &Wanted| Some(Arc::new(compare(wanted.clone())));
+            self.derive(
+                "machines",
+                |app| &mut app.fleet.found,
+                wanted,
+                work,
+                Self::compare_machines_if_wanted,
+            );
         } else if is_new {
             // What is old is not kept: it has all samples of sessions that may be closed.
-            self.fleet.result = None;
+            self.fleet.found.drop_result();
         }
         self.fleet.redraw();
         self.fleet_tables();
@@ -53,7 +57,7 @@ impl App {
         let effects = &self.fleet.drawn.effects;
         let effects = (!effects.is_empty())
             .then(|| tables::fleet_effects::of_all(effects).hiding(&["point"]));
-        let found = self.fleet.result.as_ref();
+        let found = self.fleet.found.result.as_ref();
         let machines = found.map(|found| {
             let lines = &found.machines;
             let mut hidden = LESS_OFTEN_NEEDED.to_vec();
@@ -73,23 +77,13 @@ impl App {
             }
         }
     }
-
-    fn machines_compared(&mut self, found: FoundFleet) {
-        if self.fleet.busy.as_ref() == Some(&found.wanted) {
-            self.fleet.busy = None;
-        }
-        if self.fleet.wanted(&self.sessions) == found.wanted {
-            self.fleet.result = Some(Arc::new(found));
-        }
-        self.compare_machines_if_wanted();
-    }
 }
 
 fn compare(wanted: Wanted) -> FoundFleet {
     let named: Vec<Named<'_>> = wanted
         .sessions
         .iter()
-        .map(|(_, name, session)| (name.as_str(), &**session))
+        .map(|(_, name, session)| (name.as_str(), &*session.0))
         .collect();
     let names = if wanted.each_session {
         fleet::each_a_machine(&named)

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::compare::side::ComparisonSide;
+use crate::derived::Derived;
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
@@ -62,7 +63,7 @@ impl Followed {
 }
 
 /// What of each file of the library a case needs, so that it is read once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Read {
     /// Which case.
     case: Option<history::Followed>,
@@ -84,16 +85,12 @@ struct Narrowed {
 pub struct HistoryState {
     /// The case that is followed.
     pub following: Option<Following>,
-    /// The result, once it is ready.
-    pub result: Option<Arc<Followed>>,
-    /// The case that is looked for now.
-    pub busy: Option<Following>,
+    /// The case over time, and the version of what it was looked for in.
+    pub found: Derived<(Following, u32), Arc<Followed>>,
     /// The sessions that it is followed through, by their files; nothing for all.
     pub only: Option<BTreeSet<PathBuf>>,
-    /// Whether there are other sessions now than when it was looked for.
-    pub is_stale: bool,
-    /// What was read for the case that was looked for last.
-    read: Read,
+    /// Counts how often there were other sessions to look in.
+    pub(crate) version: u32,
 }
 
 /// What to do where nothing that is open can be followed.
@@ -134,15 +131,13 @@ impl HistoryState {
                 point: case.point,
             })
         });
-        if self.result.as_ref().map(|found| found.following) != self.following {
-            self.result = None;
-        }
+        self.found.keep_if(|(of, _)| Some(*of) == self.following);
     }
 
     /// The last two sessions as the sides of a run that measures both again, in turns, or why not.
     pub fn sides_to_measure_again(&self) -> Result<[ComparisonSide; 2], String> {
-        let found = self.result.as_deref();
-        let found = found.filter(|_| !self.is_stale);
+        let found = self.found.result.as_deref();
+        let found = found.filter(|_| self.is_fresh());
         let sides = found.and_then(|found| {
             let [.., before, after] = found.history.points.as_slice() else {
                 return None;
@@ -155,11 +150,18 @@ impl HistoryState {
             .map_err(|error| error.to_string())
     }
 
-    /// The case that ought to be looked for and is not yet.
-    pub fn wanted(&self) -> Option<Following> {
+    /// Whether the result is of the case that is followed, in the sessions that there are now.
+    pub fn is_fresh(&self) -> bool {
+        let key = self.following.map(|following| (following, self.version));
+        key.is_some_and(|key| self.found.is_of(&key))
+    }
+
+    /// The case that ought to be looked for and is not yet. What one search read helps the next one, so they wait for
+    /// each other.
+    pub(crate) fn wanted(&self) -> Option<(Following, u32)> {
         let following = self.following?;
-        let is_missing = self.result.is_none() || self.is_stale;
-        (is_missing && self.busy != Some(following)).then_some(following)
+        let busy = self.found.busy().map(|(busy, _)| *busy);
+        (!self.is_fresh() && busy != Some(following)).then_some((following, self.version))
     }
 }
 

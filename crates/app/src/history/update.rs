@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use super::{Followed, work};
+use super::work;
 use crate::App;
 use crate::action::History;
 use crate::screen::Screen;
@@ -19,7 +19,7 @@ impl App {
             }
             History::Only(files) => {
                 self.history.only = files.clone().map(|files| files.into_iter().collect());
-                self.history.is_stale = true;
+                self.history.version += 1;
                 self.follow_if_wanted();
             }
         }
@@ -28,23 +28,25 @@ impl App {
     /// A case is followed while its screen is shown: that means to read many files.
     pub(crate) fn follow_if_wanted(&mut self) {
         self.history.settle(&self.sessions);
-        if self.history.result.is_none() {
+        if self.history.found.result.is_none() {
             self.tables.remove("history");
         }
         if !self.shows(Screen::History) {
             return;
         }
-        let Some(following) = self.history.wanted() else {
+        let Some(key) = self.history.wanted() else {
             return;
         };
+        let following = key.0;
         let (followed, others): (Vec<_>, Vec<_>) = self
             .sessions
             .iter()
             .filter(|open| open.id != LIVE)
             .partition(|open| open.id == following.session);
+        let known = self.history.found.result.as_ref();
         let search = work::Search {
             following,
-            read: std::mem::take(&mut self.history.read),
+            read: known.map(|found| found.read.clone()).unwrap_or_default(),
             n_threads: n_threads(self.is_running()),
             folder: self.place.paths.library.clone(),
             known: self.library.found.clone(),
@@ -61,23 +63,19 @@ impl App {
                 .map(|open| (Arc::clone(&open.session), open.path.clone()))
                 .collect(),
         };
-        self.history.busy = Some(following);
-        self.history.is_stale = false;
-        self.jobs
-            .spawn_then("history", move || work::follow(search), Self::followed);
+        let work = |_: &_| work::follow(search).map(Arc::new);
+        self.derive(
+            "history",
+            |app| &mut app.history.found,
+            key,
+            work,
+            Self::followed,
+        );
     }
 
-    fn followed(&mut self, found: Option<Followed>) {
-        let Some(mut found) = found else {
-            return;
-        };
-        self.history.read = std::mem::take(&mut found.read);
-        if self.history.busy == Some(found.following) {
-            self.history.busy = None;
-        }
-        if self.history.following == Some(found.following) {
+    fn followed(&mut self) {
+        if let Some(found) = &self.history.found.result {
             self.tables.put("history", of_history(&found.history));
-            self.history.result = Some(Arc::new(found));
         }
         self.follow_if_wanted();
     }

@@ -59,7 +59,7 @@ impl App {
             return;
         };
         let name = open.trace.names.get(open.trace.slice(slice).name);
-        let is_row = self.kernels.result.as_ref().is_some_and(|found| {
+        let is_row = self.kernels.found.result.as_ref().is_some_and(|found| {
             let pick = Pick { session, profile };
             let kernels = &found.at(Level::Kernel).rows;
             found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
@@ -74,7 +74,7 @@ impl App {
     /// The pair of the comparison that the pinned case is on a side of, by its row.
     pub fn pinned_pair(&self) -> Option<usize> {
         let pin = self.curves.pin?;
-        let (_, _, comparison) = self.compare.result.as_ref()?;
+        let (_, _, comparison) = self.compare.found.result.as_ref()?;
         (0..comparison.pairs.len()).find(|row| super::pair(self, *row).contains(&pin))
     }
 }

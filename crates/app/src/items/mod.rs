@@ -107,7 +107,7 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
         "slowest" | "operators" => node(app, table, row).into_iter().collect(),
         "fleet" => {
             let machine = app.fleet.shown().and_then(|case| case.machines.get(row));
-            let found = app.fleet.result.as_ref();
+            let found = app.fleet.found.result.as_ref();
             let pin = machine.and_then(|machine| found?.pin(machine));
             pin.map(Item::Case).into_iter().collect()
         }
@@ -118,7 +118,7 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
             meaning.map(Item::Row).into_iter().collect()
         }
         "limits" => {
-            let limits = app.why.result.as_ref();
+            let limits = app.why.found.result.as_ref();
             let limits = limits.and_then(|found| found.limits.as_ref());
             let node = limits.and_then(|limits| limits.nodes.get(row));
             let name = node.map(|node| node.name.clone());
@@ -148,7 +148,7 @@ fn node(app: &App, table: &str, row: usize) -> Option<Item> {
 
 /// Both cases of a pair that is compared.
 pub fn pair(app: &App, row: usize) -> Vec<Pin> {
-    let Some((before, after, comparison)) = &app.compare.result else {
+    let Some((before, after, comparison)) = &app.compare.found.result else {
         return Vec::new();
     };
     let pairs = comparison.pairs.get(row).into_iter();

@@ -6,9 +6,9 @@ mod update;
 
 use std::sync::Arc;
 
-use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use crate::derived::Derived;
+use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::point::Point;
-use powerband_core::domain::session::Session;
 use powerband_findings::analysis::best_case;
 use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::journey as chart;
@@ -23,13 +23,11 @@ pub struct Looking {
     pub point: Point,
 }
 
-/// What was found, with the session as it was then.
+/// What was found.
 #[derive(Clone, Debug)]
 pub struct ComparedSteps {
     /// Whose steps.
     pub looking: Looking,
-    /// The session that they were found in.
-    pub session: Arc<Session>,
     /// The steps.
     pub journey: Arc<Journey>,
 }
@@ -41,10 +39,8 @@ pub struct JourneyState {
     pub looking: Option<Looking>,
     /// Whether the user chose that; until then it follows from what is open.
     pub is_chosen: bool,
-    /// The result, once it is ready.
-    pub result: Option<ComparedSteps>,
-    /// The request in progress.
-    pub busy: Option<Looking>,
+    /// The steps of it, with the session as it was then.
+    pub found: Derived<(Looking, Snapshot), ComparedSteps>,
     /// The charts of it.
     pub drawn: Drawn,
 }
@@ -109,18 +105,14 @@ impl JourneyState {
             let first = first.or_else(|| open.iter().find(|open| has_steps(open)));
             first.map(Looking::at)
         });
-        if self.result.as_ref().map(|found| found.looking) != self.looking {
-            self.result = None;
-        }
+        self.found.keep_if(|(of, _)| Some(*of) == self.looking);
     }
 
     /// The request to make now, where the session or the choice changed.
-    pub fn wanted(&self, open: &OpenSessions) -> Option<Looking> {
+    pub fn wanted(&self, open: &OpenSessions) -> Option<(Looking, Snapshot)> {
         let looking = self.looking?;
-        let session = &open.get(looking.session)?.session;
-        let found = self.result.as_ref();
-        let is_found = found.is_some_and(|found| Arc::ptr_eq(&found.session, session));
-        (!is_found && self.busy != Some(looking)).then_some(looking)
+        let key = (looking, open.get(looking.session)?.snapshot());
+        self.found.needs(&key).then_some(key)
     }
 
     /// A screen that showed the run now shows its session.
@@ -128,20 +120,23 @@ impl JourneyState {
         if let Some(looking) = self.looking.as_mut().filter(|l| l.session == LIVE) {
             looking.session = id;
             self.is_chosen = true;
-            self.result = None;
         }
     }
 
     /// Makes the charts anew.
     pub(crate) fn redraw(&mut self, open: &OpenSessions) {
-        self.drawn = self.result.as_ref().map_or_else(Drawn::default, |found| {
-            let colour = |setup| open.colour(found.looking.session, setup);
-            Drawn {
-                over_before: chart::over_before(&found.journey, colour),
-                over_start: chart::over_start(&found.journey, colour),
-                largest_step: best_case::largest_step_sentence(&found.journey),
-            }
-        });
+        self.drawn = self
+            .found
+            .result
+            .as_ref()
+            .map_or_else(Drawn::default, |found| {
+                let colour = |setup| open.colour(found.looking.session, setup);
+                Drawn {
+                    over_before: chart::over_before(&found.journey, colour),
+                    over_start: chart::over_start(&found.journey, colour),
+                    largest_step: best_case::largest_step_sentence(&found.journey),
+                }
+            });
     }
 }
 
@@ -150,7 +145,7 @@ mod tests {
     use super::*;
     use powerband_core::domain::case::CaseKey;
     use powerband_core::domain::plan::Step;
-    use powerband_core::domain::point::Point;
+    use powerband_core::domain::session::Session;
     use powerband_findings::analysis::testing::{measure_near, session};
 
     fn open(sessions: &mut OpenSessions, id: SessionId, session: Session) {
@@ -211,24 +206,22 @@ mod tests {
         open(&mut sessions, SessionId(1), two.clone());
         let mut state = JourneyState::default();
         state.settle(&sessions);
-        let looking = state.wanted(&sessions).unwrap();
+        let wanted = state.wanted(&sessions).unwrap();
         let opened = sessions.get(SessionId(1)).unwrap();
-        let rows = &opened.findings.rows;
-        state.result = Some(ComparedSteps {
-            looking,
-            session: Arc::clone(&opened.session),
+        let steps = ComparedSteps {
+            looking: wanted.0,
             journey: Arc::new(powerband_findings::analysis::journey::compare_steps(
                 &opened.session,
-                rows,
+                &opened.findings.rows,
                 Point::of_batch(1),
             )),
-        });
+        };
+        state.found.put(wanted.clone(), steps);
         assert_eq!(state.wanted(&sessions), None);
         state.redraw(&sessions);
         assert!(!state.drawn.over_start.is_empty());
         open(&mut sessions, SessionId(1), two);
-        assert_eq!(state.wanted(&sessions), Some(looking));
-        state.busy = Some(looking);
-        assert_eq!(state.wanted(&sessions), None);
+        let again = state.wanted(&sessions).unwrap();
+        assert!(again.0 == wanted.0 && again != wanted);
     }
 }

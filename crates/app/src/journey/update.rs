@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::ComparedSteps;
+use super::{ComparedSteps, Looking};
 use crate::App;
 use crate::action::Journey;
 use crate::screen::Screen;
-use crate::sessions::LIVE;
+use crate::sessions::{LIVE, Snapshot};
 use powerband_findings::analysis::journey;
 use powerband_findings::tables::steps::of_journey;
 
@@ -27,40 +27,37 @@ impl App {
         self.journey.settle(&self.sessions);
         let wanted = self.journey.wanted(&self.sessions);
         let wanted = wanted.filter(|_| self.shows(Screen::Journey));
-        if let Some((looking, open)) = wanted.and_then(|l| Some((l, self.sessions.get(l.session)?)))
+        if let Some((open, key)) =
+            wanted.and_then(|key| Some((self.sessions.get(key.0.session)?, key)))
         {
-            let (session, rows) = (Arc::clone(&open.session), Arc::clone(&open.findings.rows));
+            let looking = key.0;
+            let (findings, rows) = (&open.findings, Arc::clone(&open.findings.rows));
             if open.id == LIVE {
-                self.journey.result = open.findings.journey.clone().map(|journey| ComparedSteps {
-                    looking,
-                    session,
-                    journey,
-                });
+                if let Some(journey) = findings.journey.clone() {
+                    let steps = ComparedSteps { looking, journey };
+                    self.journey.found.put(key, steps);
+                }
             } else {
-                self.journey.busy = Some(looking);
-                let work = move || ComparedSteps {
-                    looking,
-                    journey: Arc::new(journey::compare_steps(&session, &rows, looking.point)),
-                    session,
+                let work = move |(looking, session): &(Looking, Snapshot)| {
+                    let journey = journey::compare_steps(&session.0, &rows, looking.point);
+                    Some(ComparedSteps {
+                        looking: *looking,
+                        journey: Arc::new(journey),
+                    })
                 };
-                self.jobs.spawn_then("journey", work, Self::compared_steps);
+                self.derive(
+                    "journey",
+                    |app| &mut app.journey.found,
+                    key,
+                    work,
+                    Self::compare_steps_if_wanted,
+                );
             }
         }
         self.journey.redraw(&self.sessions);
-        match &self.journey.result {
+        match &self.journey.found.result {
             Some(found) => self.tables.put("steps", of_journey(&found.journey)),
             None => self.tables.remove("steps"),
         }
-    }
-
-    /// The steps of a session were found.
-    fn compared_steps(&mut self, found: ComparedSteps) {
-        if self.journey.busy == Some(found.looking) {
-            self.journey.busy = None;
-        }
-        if self.journey.looking == Some(found.looking) {
-            self.journey.result = Some(found);
-        }
-        self.compare_steps_if_wanted();
     }
 }

@@ -18,7 +18,8 @@ pub use commands::timeline_of_profile;
 use instances::InstancesState;
 pub use selected::Selected;
 
-use super::sessions::{OpenSessions, SessionId};
+use super::derived::Derived;
+use super::sessions::{OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{Breakdown, Filter, Level, Shown};
@@ -66,6 +67,9 @@ pub struct Wanted {
     /// Whether times are those of a run or in total.
     pub times: Times,
 }
+
+/// A request, with the sessions of the profile and of its baseline as they are now.
+pub type Request = (Wanted, [Option<Snapshot>; 2]);
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -133,10 +137,8 @@ pub struct KernelsState {
     pub instances: InstancesState,
     /// Which rows are shown of each profile that not all are shown of.
     filters: BTreeMap<Pick, Filter>,
-    /// The result, once it is ready.
-    pub result: Option<Found>,
-    /// The request in progress.
-    pub busy: Option<Wanted>,
+    /// The sums, with the sessions as they were then.
+    pub found: Derived<Request, Found>,
     /// How often the rules have changed.
     pub rules: u32,
     /// What is drawn of it.
@@ -194,12 +196,9 @@ impl KernelsState {
         if self.before == self.looking {
             self.before = None;
         }
-        let is_of = |found: &Found| {
-            Some(found.wanted.after) == self.looking && found.wanted.before == self.before
-        };
-        if !self.result.as_ref().is_some_and(is_of) {
-            self.result = None;
-        }
+        let shown = (self.looking, self.before);
+        self.found
+            .keep_if(|(of, _)| (Some(of.after), of.before) == shown);
     }
 
     /// The runs that the user typed for a profile.
@@ -244,11 +243,11 @@ impl KernelsState {
 
     /// Whether no row is shown of what was found: the filter leaves none, or there are none.
     pub fn shows_nothing(&self) -> bool {
-        self.result.is_some() && self.drawn.rows.is_empty()
+        self.found.result.is_some() && self.drawn.rows.is_empty()
     }
 
     /// The request to make now, where the sessions or the choice changed.
-    pub fn wanted(&self, open: &OpenSessions) -> Option<Wanted> {
+    pub fn wanted(&self, open: &OpenSessions) -> Option<Request> {
         let wanted = Wanted {
             after: self.looking?,
             before: self.before,
@@ -256,26 +255,15 @@ impl KernelsState {
             typed_runs: [self.before, self.looking].map(|pick| self.typed(pick?)),
             times: self.times,
         };
-        let session = |pick: Pick| open.get(pick.session).map(|open| &open.session);
-        let is_same = |held: Option<&Arc<Session>>, pick: Option<Pick>| match (
-            held,
-            pick.and_then(session),
-        ) {
-            (Some(held), Some(now)) => Arc::ptr_eq(held, now),
-            (None, None) => true,
-            _ => false,
-        };
-        let is_found = self.result.as_ref().is_some_and(|found| {
-            found.wanted == wanted
-                && is_same(Some(&found.session), Some(wanted.after))
-                && is_same(found.before.as_ref(), wanted.before)
-        });
-        (!is_found && self.busy != Some(wanted)).then_some(wanted)
+        let snapshot = |pick: Pick| open.get(pick.session).map(OpenSession::snapshot);
+        let sessions = [Some(wanted.after), wanted.before].map(|pick| snapshot(pick?));
+        let request = (wanted, sessions);
+        self.found.needs(&request).then_some(request)
     }
 
     /// Makes what is drawn anew.
     pub(crate) fn redraw(&mut self) {
-        let Some(found) = &self.result else {
+        let Some(found) = &self.found.result else {
             self.drawn = Drawn::default();
             return;
         };

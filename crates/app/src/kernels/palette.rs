@@ -76,7 +76,7 @@ fn runs(app: &App) -> Vec<Offered> {
 /// Opens rows that are shown, and goes back from them.
 fn opened(app: &App) -> Vec<Offered> {
     let state = &app.kernels;
-    let Some(found) = &state.result else {
+    let Some(found) = &state.found.result else {
         return Vec::new();
     };
     let back = state.filter().within.as_ref().map(|within| {
@@ -129,7 +129,7 @@ fn rows(app: &App) -> Vec<Offered> {
 
 /// The longest pauses of the profile, on the timeline.
 fn pauses(app: &App) -> Vec<Offered> {
-    let Some(found) = &app.kernels.result else {
+    let Some(found) = &app.kernels.found.result else {
         return Vec::new();
     };
     if found.comparison.is_some() || commands::timeline_of_profile(app).is_err() {
@@ -148,7 +148,7 @@ fn pauses(app: &App) -> Vec<Offered> {
 
 /// The user's own patterns of categories.
 fn rules(app: &App) -> Vec<Offered> {
-    let own = app.kernels.result.iter().flat_map(|found| &found.own);
+    let own = app.kernels.found.result.iter().flat_map(|found| &found.own);
     let forget = own.enumerate().map(|(place, (pattern, _))| {
         let title = format!("remove rule {}, {pattern}", place + 1);
         offer(&title, Kernels::Forget(place))

@@ -75,7 +75,7 @@ impl KernelsState {
 
     /// What a row stands for, by its place: of the breakdown, or of the comparison where there is one.
     pub fn meaning(&self, place: usize) -> Option<Selected> {
-        let found = self.result.as_ref()?;
+        let found = self.found.result.as_ref()?;
         meaning_in(found, self.level, place)
     }
 

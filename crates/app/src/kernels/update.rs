@@ -1,10 +1,8 @@
 //! Actions on kernels, and the sums for them.
 
-use std::sync::Arc;
-
 use super::menu::whole;
 use super::work::{self, RuleChange};
-use super::{Found, Pick};
+use super::{Pick, Request};
 use crate::App;
 use crate::action::{Action, Curves, Kernels};
 use crate::notices::Weight;
@@ -134,16 +132,16 @@ impl App {
         self.kernels.settle(&self.sessions);
         self.recall_runs();
         let wanted = self.kernels.wanted(&self.sessions);
-        if let Some(wanted) = wanted.filter(|_| self.shows(Screen::Kernels)) {
-            let session = |id| self.sessions.get(id).map(|open| Arc::clone(&open.session));
-            let after = session(wanted.after.session);
-            let before = wanted.before.and_then(|pick| session(pick.session));
-            if let Some(after) = after {
-                self.kernels.busy = Some(wanted);
-                let paths = self.place.paths.clone();
-                let work = move || work::add_up(wanted, after, before, &paths);
-                self.jobs.spawn_then("kernels", work, Self::added_up);
-            }
+        if let Some(request) = wanted.filter(|_| self.shows(Screen::Kernels)) {
+            let paths = self.place.paths.clone();
+            let work = move |request: &Request| work::add_up(request, &paths);
+            self.derive(
+                "kernels",
+                |app| &mut app.kernels.found,
+                request,
+                work,
+                Self::add_up_if_wanted,
+            );
         }
         self.kernels.redraw();
         self.kernel_tables();
@@ -156,7 +154,7 @@ impl App {
             self.tables.remove(id);
         }
         let state = &self.kernels;
-        let Some(found) = &state.result else {
+        let Some(found) = &state.found.result else {
             return;
         };
         let rows = &state.drawn.rows;
@@ -183,21 +181,5 @@ impl App {
         if !shown.is_empty() {
             self.tables.put("counters", counters::of_counters(&shown));
         }
-    }
-
-    /// A profile was added up.
-    fn added_up(&mut self, found: Option<Found>) {
-        let Some(found) = found else {
-            return;
-        };
-        if self.kernels.busy == Some(found.wanted) {
-            self.kernels.busy = None;
-        }
-        let is_shown = self.kernels.looking == Some(found.wanted.after)
-            && self.kernels.before == found.wanted.before;
-        if is_shown {
-            self.kernels.result = Some(found);
-        }
-        self.add_up_if_wanted();
     }
 }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Found, Wanted};
+use super::{Found, Request};
 use powerband_core::base::paths::Paths;
-use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, Breakdown, Level};
 use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::kernel_comparison;
@@ -22,20 +21,17 @@ pub(crate) enum RuleChange {
 }
 
 /// Adds a profile up, and compares it with another one where that is wanted.
-pub(crate) fn add_up(
-    wanted: Wanted,
-    session: Arc<Session>,
-    before: Option<Arc<Session>>,
-    paths: &Paths,
-) -> Option<Found> {
+pub(crate) fn add_up((wanted, [session, before]): &Request, paths: &Paths) -> Option<Found> {
+    let session = &session.as_ref()?.0;
+    let before = before.as_ref().map(|before| &before.0);
     let own = settings::read(&paths.settings);
     let own = own.map(|settings| settings.categories).unwrap_or_default();
     let rules = Rules::with(&own);
     let profile = session.profiles.get(wanted.after.profile)?;
     let [typed_before, typed] = wanted.typed_runs;
     let runs = Runs::of_either(profile, typed);
-    let roofs = kept::for_session(&session, paths);
-    let limits = limits::of_profile(&session, wanted.after.profile, &roofs);
+    let roofs = kept::for_session(session, paths);
+    let limits = limits::of_profile(session, wanted.after.profile, &roofs);
     let breakdowns = Level::ALL.map(|level| {
         let mut found = Breakdown {
             runs,
@@ -44,20 +40,20 @@ pub(crate) fn add_up(
         limits::rows::add_to(&mut found, profile, &rules, &limits);
         found
     });
-    let other = wanted.before.zip(before.as_ref());
+    let other = wanted.before.zip(before);
     let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
     let comparison = other.map(|other| {
         let runs = [Runs::of_either(other, typed_before), runs];
         kernel_comparison::compare_over((other, profile), &rules, runs, wanted.times)
     });
     Some(Found {
-        wanted,
+        wanted: *wanted,
         breakdowns,
         comparison,
         own,
         objections: rules.objections,
-        session,
-        before,
+        session: Arc::clone(session),
+        before: before.cloned(),
     })
 }
 

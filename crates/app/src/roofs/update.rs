@@ -65,7 +65,7 @@ impl App {
         self.roofs.stale.clear();
         self.say(Weight::Done, "Roofs are measured and kept");
         // What was found without them is looked for again.
-        self.why.result = None;
+        self.why.found.forget();
         self.find_limits_if_wanted();
     }
 

@@ -369,7 +369,7 @@ impl App {
         run.colours = self.sessions.colours_of(id, &over.session);
         run.find(over.findings.clone());
         run.redraw_lanes();
-        self.compare.result = None;
+        self.compare.found.forget();
         self.journey.run_is_over(id);
         self.sessions.put(OpenSession {
             path,

@@ -104,6 +104,16 @@ impl Findings {
     }
 }
 
+/// A session as it is at a moment; equal to itself only, for as long as it is not read again.
+#[derive(Clone, Debug)]
+pub struct Snapshot(pub(crate) Arc<Session>);
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// A session that is open.
 #[derive(Clone, Debug)]
 pub struct OpenSession {
@@ -124,6 +134,11 @@ pub struct OpenSession {
 }
 
 impl OpenSession {
+    /// The session as it is now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot(Arc::clone(&self.session))
+    }
+
     /// One that no file holds.
     pub(crate) fn unsaved(id: SessionId, session: Arc<Session>, findings: Findings) -> Self {
         Self {

@@ -175,7 +175,7 @@ impl App {
         if self.opening.is_empty() {
             self.sessions.all_are_read();
         }
-        self.compare.result = None;
+        self.compare.found.forget();
         self.has_opened = true;
     }
 

@@ -7,16 +7,14 @@ pub(crate) mod palette;
 mod update;
 mod work;
 
-use std::sync::Arc;
-
 pub(crate) use ask::can_be_asked;
 pub use ask::case_to_ask;
 
+use crate::derived::Derived;
 use crate::kernels;
-use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::Experiments;
-use powerband_core::domain::session::Session;
 use powerband_findings::analysis::limits::Limits;
 use powerband_findings::analysis::limits::experiments::Answer;
 use powerband_findings::analysis::limits::finding::Finding;
@@ -47,8 +45,6 @@ impl Looking {
 pub struct Found {
     /// What was asked about.
     pub looking: Looking,
-    /// The session, as it was then.
-    pub session: Arc<Session>,
     /// The limits of its profile.
     pub limits: Option<Limits>,
     /// The nodes below their lines.
@@ -74,10 +70,8 @@ pub struct WhyState {
     pub looking: Option<Looking>,
     /// Whether the user chose it; until then it is what the kernels screen shows.
     pub is_chosen: bool,
-    /// The result, once it is ready.
-    pub result: Option<Found>,
-    /// What is computed now.
-    pub busy: Option<Looking>,
+    /// The answer, with the session as it was then.
+    pub found: Derived<(Looking, Snapshot), Found>,
     /// The node that is selected, by its place.
     pub selected: Option<usize>,
 }
@@ -144,20 +138,14 @@ impl WhyState {
             .filter(|_| self.is_chosen)
             .or_else(|| shown.filter(|shown| subjects.contains(shown)))
             .or_else(|| subjects.first().copied());
-        if self.result.as_ref().map(|found| found.looking) != self.looking {
-            self.result = None;
-        }
+        self.found.keep_if(|(of, _)| Some(*of) == self.looking);
     }
 
     /// What ought to be computed now.
-    pub(crate) fn wanted(&self, open: &OpenSessions) -> Option<Looking> {
+    pub(crate) fn wanted(&self, open: &OpenSessions) -> Option<(Looking, Snapshot)> {
         let looking = self.looking?;
-        let session = &open.get(looking.session)?.session;
-        let is_found = self
-            .result
-            .as_ref()
-            .is_some_and(|found| Arc::ptr_eq(&found.session, session));
-        (!is_found && self.busy != Some(looking)).then_some(looking)
+        let key = (looking, open.get(looking.session)?.snapshot());
+        self.found.needs(&key).then_some(key)
     }
 
     /// The case that an experiment would be about.
@@ -209,7 +197,7 @@ mod tests {
         (state.looking, state.is_chosen) = (Some(all[2]), true);
         state.settle(&open, pick);
         assert_eq!(state.looking, Some(all[2]));
-        assert_eq!(state.wanted(&open), Some(all[2]));
+        assert_eq!(state.wanted(&open).map(|key| key.0), Some(all[2]));
         assert_eq!(state.case(&open).map(|case| case.setup), Some(0));
         open.close(SessionId(2));
         state.settle(&open, pick);

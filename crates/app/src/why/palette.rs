@@ -19,7 +19,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         let title = format!("why is {} slow", name(&app.sessions, subject));
         offer(&title, Why::Look(subject))
     });
-    let limits = app.why.result.as_ref();
+    let limits = app.why.found.result.as_ref();
     let limits = limits.and_then(|found| found.limits.as_ref());
     let nodes = limits.iter().flat_map(|limits| &limits.nodes);
     let nodes = nodes.take(NODES).enumerate().map(|(place, node)| {

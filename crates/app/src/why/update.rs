@@ -1,13 +1,11 @@
 //! Actions on the question why, and what was found.
 
-use std::sync::Arc;
-
-use super::{Found, Looking, work};
+use super::{Looking, work};
 use crate::App;
 use crate::action::{Kernels, Why};
 use crate::kernels::Selected;
 use crate::screen::Screen;
-use crate::sessions::SessionId;
+use crate::sessions::{SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::breakdown::Level;
 use powerband_findings::tables::experiments::of_answer;
@@ -31,7 +29,7 @@ impl App {
 
     /// Selects the row of a node on the kernels screen, which lights its slices on the timeline.
     fn select_node(&mut self, node: Option<usize>) {
-        let Some(found) = &self.why.result else {
+        let Some(found) = &self.why.found.result else {
             return;
         };
         let limits = found.limits.as_ref();
@@ -71,16 +69,20 @@ impl App {
     pub(crate) fn find_limits_if_wanted(&mut self) {
         self.why.settle(&self.sessions, self.kernels.looking);
         let wanted = self.why.wanted(&self.sessions);
-        if let Some(looking) = wanted.filter(|_| self.shows(Screen::Why))
-            && let Some(open) = self.sessions.get(looking.session)
-        {
-            let session = Arc::clone(&open.session);
+        if let Some(key) = wanted.filter(|_| self.shows(Screen::Why)) {
             let paths = self.place.paths.clone();
-            self.why.busy = Some(looking);
-            let work = move || work::find(looking, session, &paths);
-            self.jobs.spawn_then("why", work, Self::limits_found);
+            let work = move |(looking, session): &(Looking, Snapshot)| {
+                Some(work::find(*looking, &session.0, &paths))
+            };
+            self.derive(
+                "why",
+                |app| &mut app.why.found,
+                key,
+                work,
+                Self::limits_found,
+            );
         }
-        if self.why.result.is_none() {
+        if self.why.found.result.is_none() {
             for id in ["limits", "experiments", "light"] {
                 self.tables.remove(id);
             }
@@ -88,31 +90,22 @@ impl App {
         self.mark_node();
     }
 
-    fn put_limits(&mut self, found: &Found) {
-        match &found.limits {
-            Some(limits) => self.tables.put("limits", of_nodes(&limits.nodes)),
-            None => self.tables.remove("limits"),
-        }
-        if found.light.is_empty() {
-            self.tables.remove("light");
-        } else {
-            self.tables
-                .put("light", speed_of_light::of_rows(&found.light));
-        }
-        match &found.answer {
-            Some(answer) => self.tables.put("experiments", of_answer(answer)),
-            None => self.tables.remove("experiments"),
-        }
-    }
-
-    /// Limits were found.
-    fn limits_found(&mut self, found: Found) {
-        if self.why.busy == Some(found.looking) {
-            self.why.busy = None;
-        }
-        if self.why.looking == Some(found.looking) {
-            self.put_limits(&found);
-            self.why.result = Some(found);
+    fn limits_found(&mut self) {
+        if let Some(found) = &self.why.found.result {
+            match &found.limits {
+                Some(limits) => self.tables.put("limits", of_nodes(&limits.nodes)),
+                None => self.tables.remove("limits"),
+            }
+            if found.light.is_empty() {
+                self.tables.remove("light");
+            } else {
+                self.tables
+                    .put("light", speed_of_light::of_rows(&found.light));
+            }
+            match &found.answer {
+                Some(answer) => self.tables.put("experiments", of_answer(answer)),
+                None => self.tables.remove("experiments"),
+            }
         }
         self.find_limits_if_wanted();
     }
@@ -121,7 +114,7 @@ impl App {
     pub(crate) fn mark_node(&mut self) {
         let kernel = self.kernels.selected_kernel();
         let shown = self.kernels.looking;
-        let Some(found) = &mut self.why.result else {
+        let Some(found) = &mut self.why.found.result else {
             self.why.selected = None;
             return;
         };

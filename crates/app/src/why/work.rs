@@ -1,7 +1,5 @@
 //! Finds what limits a case, on a background thread.
 
-use std::sync::Arc;
-
 use super::{Found, Looking};
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
@@ -11,11 +9,11 @@ use powerband_findings::chart::roofline::Roofline;
 use powerband_measure::roofs::kept;
 
 /// Finds it, against the roofs of the session, or those that are kept of this machine.
-pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths) -> Found {
-    let roofs = kept::for_session(&session, paths);
+pub(crate) fn find(looking: Looking, session: &Session, paths: &Paths) -> Found {
+    let roofs = kept::for_session(session, paths);
     let limits = looking
         .profile
-        .map(|profile| limits::of_profile(&session, profile, &roofs));
+        .map(|profile| limits::of_profile(session, profile, &roofs));
     let roofline = limits
         .as_ref()
         .map_or_else(Roofline::default, figure::roofline_of);
@@ -27,19 +25,19 @@ pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths) -> Fo
         },
     };
     let case = limits.as_ref().and_then(|limits| limits.case);
-    let answer = experiments::answer(&session);
+    let answer = experiments::answer(session);
     let answer = answer.filter(|answer| limits.is_none() || case == Some(answer.case));
     let setup = case.or_else(|| answer.as_ref().map(|answer| answer.case));
     let setup = setup.or_else(|| session.cases.first().map(|case| case.key()));
     let curve = setup.filter(|_| session.plan.can_run());
-    let curve = curve.map(|case| curve::of_curve(&session, case.setup, &roofs));
+    let curve = curve.map(|case| curve::of_curve(session, case.setup, &roofs));
     let (mut findings, mut abstained) = limits.as_ref().map_or_else(Default::default, |limits| {
         (limits.findings.clone(), limits.abstained.clone())
     });
     if limits.is_none()
         && let Some(answer) = &answer
     {
-        findings.extend(experiments::finding(&session, answer.case));
+        findings.extend(experiments::finding(session, answer.case));
     }
     match curve {
         Some(Ok(curve)) => {
@@ -52,7 +50,7 @@ pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths) -> Fo
         _ => {}
     }
     let light = if session.plan.can_run() {
-        speed_of_light::rows(&session, &roofs)
+        speed_of_light::rows(session, &roofs)
     } else {
         Vec::new()
     };
@@ -66,6 +64,5 @@ pub(crate) fn find(looking: Looking, session: Arc<Session>, paths: &Paths) -> Fo
         roofline,
         wall,
         limits,
-        session,
     }
 }

@@ -88,7 +88,7 @@ fn react(touched: &heat_map::Touched, app: &App, map: &HeatMap, actions: &mut Ve
 /// The pair of a cell.
 fn pair<'a>(app: &'a App, map: &HeatMap, setup: usize, place: (usize, usize)) -> Option<&'a Pair> {
     let point = map.point(place)?;
-    let (.., comparison) = app.compare.result.as_ref()?;
+    let (.., comparison) = app.compare.found.result.as_ref()?;
     let mut pairs = comparison.pairs.iter();
     pairs.find(|pair| pair.after.setup == setup && pair.before_point == point)
 }

@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         sides(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
-        match &app.compare.result {
+        match &app.compare.found.result {
             Some((_, _, comparison)) => body(ui, app, comparison, actions),
             None => waiting::show(ui, "Comparing…"),
         }

@@ -186,7 +186,7 @@ fn row(ui: &mut Ui, name: &RichText, numbers: &[RichText]) {
 /// Where there is only a sum, what is known of it.
 fn missing(ui: &mut Ui, state: &KernelsState, looked: &Looked, reason: &str) {
     label::quiet(ui, &format!("No instances to show: {reason}."));
-    let rows = state.result.iter().flat_map(|found: &Found| {
+    let rows = state.found.result.iter().flat_map(|found: &Found| {
         let after = found.wanted.after == looked.pick;
         let rows = found.at(Level::Kernel).rows.iter().filter(move |_| after);
         rows.filter(|row| row.name == looked.kernel)

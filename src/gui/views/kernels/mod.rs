@@ -47,7 +47,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 instances::card(ui, app, looked, changes);
                 ui.add_space(space::MEDIUM);
             }
-            match &app.kernels.result {
+            match &app.kernels.found.result {
                 Some(found) => body(ui, app, found, changes, actions),
                 None => waiting::show(ui, "Adding up…"),
             }

@@ -214,7 +214,9 @@ impl Desk {
             self.paint();
         }
         self.act(Action::Go(Screen::History));
-        self.until("the history is there", |app| app.history.busy.is_none());
+        self.until("the history is there", |app| {
+            app.history.found.busy().is_none()
+        });
         let search = Library::Search(format!("setup {}", self.n_runs));
         self.act(Action::Library(search));
         self.act(Action::Library(Library::Search(String::new())));
