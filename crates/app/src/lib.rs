@@ -24,6 +24,7 @@ pub mod machine;
 pub mod notices;
 mod option_names;
 pub mod palette_entries;
+mod parts;
 pub mod plan;
 pub mod reports;
 pub mod roofs;
@@ -385,19 +386,6 @@ impl App {
             .min()
     }
 
-    /// After another screen came into sight: what is found only for a screen that is shown.
-    fn refresh_shown(&mut self) {
-        if self.shows(Screen::History) {
-            // The library may have other sessions by now.
-            self.history.version += 1;
-            self.follow_if_wanted();
-        }
-        self.compare_machines_if_wanted();
-        self.compare_steps_if_wanted();
-        self.add_up_if_wanted();
-        self.find_limits_if_wanted();
-    }
-
     fn say(&mut self, weight: Weight, text: impl Into<String>) {
         self.notices.add(weight, text, None, clock::monotonic_ns());
     }
@@ -417,25 +405,5 @@ impl App {
             }
             Err(reason) => self.say(Weight::Trouble, reason),
         }
-    }
-
-    /// After the open sessions or what is found in them changed.
-    fn sessions_changed(&mut self) {
-        let files = self
-            .sessions
-            .iter()
-            .filter_map(|open| open.path.clone())
-            .collect();
-        self.jobs.watch_files(files);
-        self.redraw_all_curves();
-        self.compare_if_wanted();
-        self.compare
-            .redraw(&self.sessions, &self.curves.options, self.curves.pin);
-        self.history.version += 1;
-        self.follow_if_wanted();
-        self.compare_machines_if_wanted();
-        self.compare_steps_if_wanted();
-        self.add_up_if_wanted();
-        self.find_limits_if_wanted();
     }
 }

@@ -1,9 +1,18 @@
 //! Actions on what is seen of charts.
 
 use crate::action::Charts;
+use crate::parts::part::Layer;
 use crate::{App, Output};
 
 impl App {
+    pub(crate) fn show_all_of_charts(&mut self, layer: Layer) -> bool {
+        let is_zoomed = layer == Layer::Zoom && self.charts.is_zoomed(self.screen);
+        if is_zoomed {
+            self.charts.look_at_all(self.screen);
+        }
+        is_zoomed
+    }
+
     pub(crate) fn charts(&mut self, change: Charts) {
         match change {
             Charts::Look(chart, view) => self.charts.look(self.screen, chart, view),

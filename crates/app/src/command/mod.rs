@@ -4,7 +4,7 @@
 //! `commands.rs` of the folder that it is about.
 
 pub(crate) mod entry;
-mod screens;
+pub(crate) mod screens;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,33 +13,12 @@ pub use entry::Command;
 
 use super::find::by_words;
 use super::keys::Shortcut;
-use super::{
-    charts, compare, curves, detached, figures, kernels, library, machine, plan, roofs, run,
-    sessions, shell, tables, timeline, why,
-};
+use super::parts;
 
 /// Every command.
 pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
-    [
-        screens::ALL,
-        shell::commands::ALL,
-        machine::commands::ALL,
-        roofs::commands::ALL,
-        detached::commands::ALL,
-        sessions::commands::ALL,
-        run::commands::ALL,
-        plan::commands::ALL,
-        curves::commands::ALL,
-        charts::commands::ALL,
-        compare::commands::ALL,
-        figures::commands::ALL,
-        kernels::commands::ALL,
-        why::commands::ALL,
-        timeline::commands::ALL,
-        library::commands::ALL,
-        tables::commands::ALL,
-    ]
-    .concat()
+    let commands = parts::ALL.iter().map(|part| part.commands);
+    commands.collect::<Vec<_>>().concat()
 });
 
 /// The keys of a command: the user's, else its defaults.

@@ -5,7 +5,7 @@ use crate::action::Action;
 use crate::screen::Screen;
 
 /// These commands.
-pub(super) const ALL: &[Command] = &[
+pub(crate) const ALL: &[Command] = &[
     command("go-home", "Go to Home", "Ctrl+1", |_| {
         Ok(Action::Go(Screen::Home))
     }),

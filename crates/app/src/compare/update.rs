@@ -61,7 +61,7 @@ impl App {
             |app| &mut app.compare.found,
             (before, after),
             work,
-            Self::compared,
+            Self::renew_comparison,
         );
     }
 
@@ -88,7 +88,8 @@ impl App {
         self.tables.put("metrics", of_metrics(&found.metrics));
     }
 
-    fn compared(&mut self) {
+    /// The comparison and its charts, after something changed.
+    pub(crate) fn renew_comparison(&mut self) {
         self.compare_if_wanted();
         self.compare
             .redraw(&self.sessions, &self.curves.options, self.curves.pin);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Pinned;
 use crate::App;
 use crate::action::Curves;
+use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::Pin;
 use powerband_core::domain::case::Case;
@@ -164,6 +165,24 @@ impl App {
         self.curves.is_stale = false;
         self.cases_table();
         self.card_tables();
+    }
+
+    /// Closes the enlarged chart, else the pin that was set last.
+    pub(crate) fn clear_pins(&mut self, layer: Layer) -> bool {
+        if layer != Layer::Selection || self.screen != Screen::Curves {
+            return false;
+        }
+        let change = if self.curves.enlarged.is_some() {
+            Curves::Enlarge(None)
+        } else if self.curves.second.is_some() {
+            Curves::PinSecond(None)
+        } else if self.curves.pin.is_some() {
+            Curves::Pin(None)
+        } else {
+            return false;
+        };
+        self.curves(change);
+        true
     }
 
     pub(super) fn pin(&mut self, pin: Option<Pin>) {

@@ -19,9 +19,20 @@ impl App {
             }
             History::Only(files) => {
                 self.history.only = files.clone().map(|files| files.into_iter().collect());
-                self.history.version += 1;
-                self.follow_if_wanted();
+                self.renew_history();
             }
+        }
+    }
+
+    pub(crate) fn renew_history(&mut self) {
+        self.history.version += 1;
+        self.follow_if_wanted();
+    }
+
+    /// The library may have other sessions than when the screen was shown before.
+    pub(crate) fn history_shown(&mut self) {
+        if self.shows(Screen::History) {
+            self.renew_history();
         }
     }
 

@@ -6,6 +6,7 @@ use super::{Pick, Request};
 use crate::App;
 use crate::action::{Action, Curves, Kernels};
 use crate::notices::Weight;
+use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::timeline::Seek;
 use powerband_core::domain::profile::Counter;
@@ -66,6 +67,22 @@ impl App {
             }
         }
         self.add_up_if_wanted();
+    }
+
+    /// Clears the selection; then the words of the filter, then the row within which others are shown.
+    pub(crate) fn clear_kernel_choices(&mut self, layer: Layer) -> bool {
+        if self.screen != Screen::Kernels {
+            return false;
+        }
+        let filter = self.kernels.filter();
+        let change = match layer {
+            Layer::Selection if self.kernels.selected_kernel().is_some() => Kernels::Select(None),
+            Layer::Filter if !filter.words.is_empty() => Kernels::Filter(String::new()),
+            Layer::Filter if filter.within.is_some() => Kernels::Within(None),
+            _ => return false,
+        };
+        self.kernels(change);
+        true
     }
 
     /// Shows the graph of the setup that was profiled.

@@ -8,6 +8,7 @@ use super::work::{self, Restored, Trashed};
 use super::{SEARCH, SEARCH_BESIDE};
 use crate::action::{Action, Library, Sessions};
 use crate::notices::Weight;
+use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::{App, Output};
 use powerband_core::domain::session::Session;
@@ -72,6 +73,18 @@ impl App {
                 });
             }
         }
+    }
+
+    /// Clears the search, else the selection of the library's screen.
+    pub(crate) fn clear_search(&mut self, layer: Layer) -> bool {
+        if layer != Layer::Library {
+            return false;
+        }
+        if !self.library.search.is_empty() {
+            self.library(Library::Search(String::new()));
+            return true;
+        }
+        self.screen == Screen::Library && self.library.selected.take().is_some()
     }
 
     pub(super) fn sessions_table(&mut self) {

@@ -6,6 +6,7 @@
 use crate::App;
 use crate::action::Run;
 use crate::notices::Weight;
+use crate::parts::part::Layer;
 use crate::sessions::Pin;
 use powerband_measure::runner::programs::{self, Origin};
 use powerband_store::programs::remember;
@@ -22,6 +23,15 @@ pub struct ProgramsQuestion {
 }
 
 impl App {
+    /// Takes the question as answered with no.
+    pub(crate) fn close_programs_question(&mut self, layer: Layer) -> bool {
+        let is_asked = layer == Layer::Question && self.programs.is_some();
+        if is_asked {
+            self.programs_answered(false);
+        }
+        is_asked
+    }
+
     /// Asks for the programs of a run that are not known; returns whether it asked.
     pub(crate) fn asks_for_programs(&mut self, run: &Run) -> bool {
         let setups = match run {

@@ -298,6 +298,12 @@ impl App {
             });
     }
 
+    pub(crate) fn watch_session_files(&mut self) {
+        let open = self.sessions.iter();
+        let files = open.filter_map(|open| open.path.clone()).collect();
+        self.jobs.watch_files(files);
+    }
+
     /// After the user opened a session, leaves a screen that cannot show it. The run's screen stays a click
     /// away.
     pub(crate) fn go_to_opened(&mut self) {

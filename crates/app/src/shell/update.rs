@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::settings::ZOOM_STEPS;
-use crate::action::{Action, Closing, Curves, Kernels, Library, Run, Sessions, Shell, Why};
+use crate::action::{Action, Closing, Run, Sessions, Shell};
 use crate::notices::Weight;
+use crate::parts::part::Layer;
 use crate::screen::Screen;
-use crate::tables::action::Change;
 use crate::{App, Output};
 use powerband_measure::worker::desktop;
 
@@ -16,47 +16,20 @@ impl App {
         self.refresh_shown();
     }
 
-    /// Closes the innermost thing that is open.
-    pub(crate) fn back(&mut self) {
-        if self.palette_open {
-            self.palette_open = false;
-        } else if self.closing {
-            self.closing = false;
-        } else if self.programs.is_some() {
-            self.run(&Run::AllowPrograms(false));
-        } else if self.log_open {
-            self.log_open = false;
-        } else if let Some(id) = self.notices.newest_up() {
-            self.notices.dismiss(id);
-        } else if self.charts.is_zoomed(self.screen) {
-            self.charts.look_at_all(self.screen);
-        } else if let Some(id) = self.tables.selected_on(self.screen) {
-            self.table(id, Change::SelectNone);
-        } else if self.screen == Screen::Curves && self.curves.enlarged.is_some() {
-            self.curves(Curves::Enlarge(None));
-        } else if self.screen == Screen::Curves && self.curves.second.is_some() {
-            self.curves(Curves::PinSecond(None));
-        } else if self.screen == Screen::Curves && self.curves.pin.is_some() {
-            self.curves(Curves::Pin(None));
-        } else if self.screen == Screen::Kernels && self.kernels.selected_kernel().is_some() {
-            self.kernels(Kernels::Select(None));
-        } else if self.screen == Screen::Why && self.why.selected.is_some() {
-            self.why(&Why::Select(None));
-        } else if let Some(id) = self.tables.filtered(self.screen) {
-            self.table(id, Change::Filter(String::new()));
-        } else if self.screen == Screen::Kernels && !self.kernels.filter().words.is_empty() {
-            self.kernels(Kernels::Filter(String::new()));
-        } else if self.screen == Screen::Kernels && self.kernels.filter().within.is_some() {
-            self.kernels(Kernels::Within(None));
-        } else if self.screen == Screen::Timeline && self.leaves_selection() {
-            // Nothing else was open.
-        } else if !self.library.search.is_empty() {
-            self.library(Library::Search(String::new()));
-        } else if self.library.selected.is_some() && self.screen == Screen::Library {
-            self.library.selected = None;
-        } else {
-            self.screen = Screen::Home;
-        }
+    /// Closes what lies over the window, then the log, then the newest notice.
+    pub(crate) fn close_overlay(&mut self, layer: Layer) -> bool {
+        let open = match layer {
+            Layer::Overlay if self.palette_open => &mut self.palette_open,
+            Layer::Overlay => &mut self.closing,
+            Layer::Messages if self.log_open => &mut self.log_open,
+            Layer::Messages => {
+                let newest = self.notices.newest_up();
+                newest.into_iter().for_each(|id| self.notices.dismiss(id));
+                return newest.is_some();
+            }
+            _ => return false,
+        };
+        std::mem::take(open)
     }
 
     pub(crate) fn shell(&mut self, shell: Shell) {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::action::Change;
 use super::find;
 use crate::notices::Weight;
+use crate::parts::part::Layer;
 use crate::{App, Ask, Output};
 use powerband_core::base::{atomic_file, humanize};
 use powerband_findings::tables::view::View;
@@ -24,6 +25,20 @@ impl App {
                 self.tables.change(id, &change);
             }
         }
+    }
+
+    /// Clears the selection of a table on the screen; in its layer, the filter of one.
+    pub(crate) fn clear_rows(&mut self, layer: Layer) -> bool {
+        let (id, change) = match layer {
+            Layer::Selection => (self.tables.selected_on(self.screen), Change::SelectNone),
+            Layer::Filter => (
+                self.tables.filtered(self.screen),
+                Change::Filter(String::new()),
+            ),
+            _ => return false,
+        };
+        id.into_iter().for_each(|id| self.table(id, change.clone()));
+        id.is_some()
     }
 
     fn copy_table(&mut self, id: &str) {

@@ -7,6 +7,7 @@ use super::{Measured, OpenTrace, Reading, Seek, Selected, TraceId, work};
 use crate::action::{Action, Kernels, Timeline};
 use crate::kernels::{self, Pick};
 use crate::notices::Weight;
+use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
 use crate::{App, Ask, Output, timeline};
@@ -247,7 +248,10 @@ impl App {
     }
 
     /// Clears the selection, then the search; returns whether there was one.
-    pub(crate) fn leaves_selection(&mut self) -> bool {
+    pub(crate) fn leaves_selection(&mut self, layer: Layer) -> bool {
+        if layer != Layer::Filter || self.screen != Screen::Timeline {
+            return false;
+        }
         let Some((_, view)) = self.timeline.current_mut() else {
             return false;
         };

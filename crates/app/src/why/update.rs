@@ -4,6 +4,7 @@ use super::{Looking, work};
 use crate::App;
 use crate::action::{Kernels, Why};
 use crate::kernels::Selected;
+use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::{SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
@@ -25,6 +26,15 @@ impl App {
             }
             Why::Select(node) => self.select_node(*node),
         }
+    }
+
+    pub(crate) fn clear_node(&mut self, layer: Layer) -> bool {
+        let is_selected =
+            layer == Layer::Selection && self.screen == Screen::Why && self.why.selected.is_some();
+        if is_selected {
+            self.select_node(None);
+        }
+        is_selected
     }
 
     /// Selects the row of a node on the kernels screen, which lights its slices on the timeline.
