@@ -38,7 +38,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         });
         output::document(&json!({
             "sessions": documents.collect::<Vec<_>>(),
-            "checks": export::claims::checks(),
+            "checks": lint::ALL,
         }))?;
     } else {
         let texts: Vec<String> = found

@@ -82,10 +82,6 @@ fn case_document(case: &FleetCase) -> Value {
 
 fn machine_document(machine: &FleetMachine) -> Value {
     let row = &machine.row;
-    let differs = machine
-        .differs
-        .iter()
-        .map(|one| json!({ "what": one.what, "here": one.here, "others": one.others }));
     json!({
         "machine": machine.name,
         "setup": row.setup_spec,
@@ -94,7 +90,7 @@ fn machine_document(machine: &FleetMachine) -> Value {
         "rounds": row.rounds,
         "ratio": machine.ratio,
         "is_odd_one_out": machine.is_odd,
-        "differs": differs.collect::<Vec<_>>(),
+        "differs": machine.differs,
         "trouble": row.outcome.sentence(),
     })
 }

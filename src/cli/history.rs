@@ -123,11 +123,10 @@ fn document((followed, history): &(Followed, History)) -> Value {
 }
 
 fn against_earlier(found: &AgainstEarlier) -> Value {
-    let interval = found.ratio.ci95;
     json!({
         "sessions": found.sessions,
         "speed_up": found.ratio.speed_up,
-        "interval": interval.map(|interval| [interval.low, interval.high]),
+        "interval": found.ratio.ci95,
         "verdict": found.verdict.call.name(),
         "reason": found.verdict.reason,
     })

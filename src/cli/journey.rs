@@ -16,7 +16,6 @@ use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::journey::{self, Journey, StepResult};
 use powerband_findings::analysis::limits::speed_of_light::{self, LightRow};
 use powerband_findings::export::comparison::pair;
-use powerband_findings::export::limits;
 use powerband_findings::tables::{self, view::View};
 
 /// Prints the steps of a session.
@@ -86,7 +85,7 @@ fn document(journey: &Journey, light: &[LightRow]) -> Value {
         "is_ladder": journey.is_ladder,
         "steps": steps,
         "remarks": journey.remarks,
-        "speed_of_light": limits::speed_of_light(light),
+        "speed_of_light": light,
     })
 }
 

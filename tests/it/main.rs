@@ -24,6 +24,7 @@ mod imports;
 mod input_values;
 mod irregular;
 mod journeys;
+mod json_keys;
 mod kernels;
 mod layers;
 mod models;

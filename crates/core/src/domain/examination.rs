@@ -106,7 +106,7 @@ pub struct Origin {
 }
 
 /// The same thing happening to several places of a network.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pattern {
     /// Operators of the file, each once, in the order in which they come.
     pub from: Vec<String>,
@@ -117,7 +117,7 @@ pub struct Pattern {
 }
 
 /// What one provider ran.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProviderShare {
     /// Who.
     pub provider: String,
@@ -130,11 +130,12 @@ pub struct ProviderShare {
 }
 
 /// Nodes that ran on the processor although something else was asked for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fallback {
     /// How many, the light ones too.
     pub nodes: u64,
     /// The same by operator.
+    #[serde(rename = "operators")]
     pub ops: BTreeMap<String, u64>,
     /// Of the time of all nodes, between 0 and 1.
     pub share_of_time: f64,

@@ -14,6 +14,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde::{Serialize, Serializer};
 
 use super::student;
 use super::summary::{mean, median, standard_deviation};
@@ -32,6 +33,13 @@ pub struct Interval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+}
+
+/// As a list of its two ends.
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        [self.low, self.high].serialize(serializer)
+    }
 }
 
 impl Interval {

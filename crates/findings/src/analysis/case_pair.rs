@@ -1,5 +1,7 @@
 //! Two cases that belong together: how they relate, and whether that is a change.
 
+use serde::Serialize;
+
 use super::case_rows::CaseRow;
 use super::conditions;
 use super::earlier_sessions::{EarlierSessions, SessionMean};
@@ -19,7 +21,7 @@ const DIGITS_OF_ENDS: usize = 4;
 pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios, paired where the two were interleaved. It may differ from the quotient of the two medians.";
 
 /// The speed-up of a pair.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
     /// Latency before over after; above 1 means that after is faster. The geometric mean of the rounds'
     /// ratios of medians, or the ratio of the medians where there is one round.

@@ -1,6 +1,8 @@
 //! What kernels and operators are for: convolution, GEMM, copies. The rules are data, in
 //! `assets/categories.txt`, and the user's own come first.
 
+use serde::Serialize;
+
 use super::kernel_name::KernelName;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -9,7 +11,8 @@ use powerband_core::domain::trace::SliceKind;
 const BUILT_IN: &str = include_str!("../../../../assets/categories.txt");
 
 /// What something is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Category {
     /// Convolutions, with what prepares and finishes them.
     Convolution,

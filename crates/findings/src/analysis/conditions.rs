@@ -8,6 +8,7 @@ use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::sweep;
+use serde::Serialize;
 
 /// Digits of a model's checksum that are shown: enough to see that two differ.
 const CHECKSUM_DIGITS: usize = 8;
@@ -17,7 +18,7 @@ const MOST_BETWEEN_VERSIONS: f64 = 0.05;
 const OWN_LINE: [&str; 2] = ["precision", "threads"];
 
 /// One condition on both sides, whether it differs or not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Which condition: `Machine`, `Threads`.
     pub what: &'static str,

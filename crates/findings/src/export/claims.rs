@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::analysis::claims::MARK;
-use crate::analysis::lint::{self, ALL, Finding, Origin, Weight};
+use crate::analysis::lint::{self, Finding, Origin, Weight};
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
 
@@ -12,30 +12,8 @@ pub fn checked(session: &Session, findings: &[Finding]) -> Value {
     json!({
         "name": session.name,
         "published": session.published.as_ref().map(|published| &published.source),
-        "findings": findings.iter().map(finding).collect::<Vec<_>>(),
+        "findings": findings,
     })
-}
-
-/// One finding.
-pub fn finding(finding: &Finding) -> Value {
-    json!({
-        "check": finding.check,
-        "weight": finding.weight.name(),
-        "origin": match finding.origin {
-            Origin::Published => "published",
-            Origin::Measured => "measured",
-        },
-        "about": finding.about,
-        "stated": finding.claimed,
-        "follows": finding.follows,
-        "sum": finding.sum,
-    })
-}
-
-/// Every check there is.
-pub fn checks() -> Vec<Value> {
-    let check = |check: &crate::analysis::lint::Check| json!({ "id": check.id, "title": check.title, "sentence": check.sentence });
-    ALL.iter().map(check).collect()
 }
 
 /// `2 contradictions, 1 doubt`.

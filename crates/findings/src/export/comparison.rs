@@ -10,17 +10,8 @@ use crate::analysis::comparison::{Comparison, Pair};
 
 /// The whole document.
 pub fn document(comparison: &Comparison) -> Value {
-    let differences = comparison
-        .differences
-        .iter()
-        .filter(|difference| difference.differs())
-        .map(|difference| {
-            json!({
-                "what": difference.what,
-                "before": difference.before,
-                "after": difference.after,
-            })
-        });
+    let differences = comparison.differences.iter();
+    let differences = differences.filter(|difference| difference.differs());
     json!({
         "pairs": comparison.pairs.iter().map(pair).collect::<Vec<_>>(),
         "only_before": batches(&comparison.only_before),
@@ -43,12 +34,11 @@ fn batches(points: &[Point]) -> BTreeSet<usize> {
 
 /// One pair of cases.
 pub fn pair(pair: &Pair) -> Value {
-    let interval = pair.ratio.and_then(|ratio| ratio.ci95);
     json!({
         "before": case(&pair.before),
         "after": case(&pair.after),
         "speed_up": pair.ratio.map(|ratio| ratio.speed_up),
-        "ci95": interval.map(|interval| [interval.low, interval.high]),
+        "ci95": pair.ratio.and_then(|ratio| ratio.ci95),
         "rounds": pair.ratio.map(|ratio| ratio.rounds),
         "per_item": pair.is_per_item(),
         "interleaved": pair.is_interleaved,

@@ -17,7 +17,7 @@ pub fn document(answer: &Answer) -> Value {
         "point": answer.case.point,
         "median_ms": answer.median_ns.map(|ns| ns / 1e6),
         "conclusion": conclusion.ok().map(|found| json!({
-            "bound": found.bound.id(),
+            "bound": found.bound,
             "sentence": found.sentence,
             "rule": found.rule,
             "basis": "by experiment",

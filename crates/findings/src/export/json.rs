@@ -14,7 +14,7 @@ use crate::analysis::limits::experiments;
 use crate::analysis::memory::{Kept, Need};
 use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
-use crate::export::profile;
+use crate::export::{profile, with};
 use powerband_core::domain::case::{Case, Epoch};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::session::{Completion, Session};
@@ -123,31 +123,15 @@ fn setups(session: &Session) -> Vec<Value> {
 
 /// What the engine made of the model; the nodes one by one are in the session's file.
 fn examination(examined: &Examination) -> Value {
-    let providers = examined.providers().into_iter().map(|share| {
-        json!({
-            "provider": share.provider,
-            "nodes": share.nodes,
-            "share_of_nodes": share.share_of_nodes,
-            "share_of_time": share.share_of_time,
-        })
-    });
-    let patterns =
-        examined.fusions.patterns().into_iter().map(
-            |pattern| json!({ "from": pattern.from, "to": pattern.to, "count": pattern.count }),
-        );
     json!({
         "asked": examined.asked,
         "nodes_before": examined.before,
         "nodes_after": examined.after(),
-        "providers": providers.collect::<Vec<_>>(),
+        "providers": examined.providers(),
         "copies_between_devices": examined.copies().len(),
-        "became": patterns.collect::<Vec<_>>(),
+        "became": examined.fusions.patterns(),
         "added": examined.fusions.added_by_op(),
-        "fallback": examined.fallback().map(|fallback| json!({
-            "nodes": fallback.nodes,
-            "operators": fallback.ops,
-            "share_of_time": fallback.share_of_time,
-        })),
+        "fallback": examined.fallback(),
         "notes": examined.notes,
     })
 }
@@ -174,20 +158,10 @@ fn telemetry(telemetry: &Telemetry) -> Value {
 
 /// A device, with what of it does not change.
 pub fn device(device: &WatchedDevice) -> Value {
-    json!({
-        "source": device.source,
-        "id": device.id,
-        "machine": device.machine,
-        "name": device.name,
-        "kind": device.kind.key(),
-        "number": device.number,
-        "memory_bytes": device.memory_bytes,
-        "max_clock_mhz": device.max_clock_mhz,
-        "max_memory_clock_mhz": device.max_memory_clock_mhz,
-        "power_limit_w": device.power_limit_w,
-        "driver": device.driver,
-        "settings": device.settings,
-    })
+    with(
+        device,
+        json!({ "kind": device.kind.key(), "machine": device.machine }),
+    )
 }
 
 /// When and why a device stopped responding.

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::limits;
-use crate::analysis::breakdown::{Breakdown, Busy, NOT_TOLD, Row, RowLimit, Shown};
-use crate::analysis::kernel_comparison::{self as comparison, Comparison, Member};
+use super::{limits, with};
+use crate::analysis::breakdown::{Breakdown, Busy, NOT_TOLD, Row, Shown};
+use crate::analysis::kernel_comparison::{self as comparison, Comparison};
 use crate::analysis::limits::Limits;
 use powerband_core::domain::profile::Profile;
 
@@ -22,11 +22,7 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown, limits: &Li
         "busy_ns": found.busy.map(|busy| busy.busy_ns),
         "span_ns": found.busy.map(|busy| busy.span_ns),
         "idle_share": found.busy.and_then(Busy::idle_share),
-        "gaps": found.gaps.iter().map(|gap| json!({
-            "device": gap.device,
-            "start_ns": gap.start_ns,
-            "length_ns": gap.length_ns,
-        })).collect::<Vec<_>>(),
+        "gaps": found.gaps,
         "launches": found.launches,
         "between_nodes_ns": found.between_nodes_ns,
         "host": found.host.iter().map(|(kind, ns)| json!({
@@ -43,31 +39,14 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown, limits: &Li
 }
 
 fn breakdown_row(found: &Breakdown, row: &Row) -> Value {
-    json!({
-        "name": row.name,
-        "short": if row.name == NOT_TOLD { NOT_TOLD } else { &row.short },
-        "category": row.category.id(),
-        "operators": row.ops,
-        "places": row.places,
-        "names": row.names,
-        "calls": row.calls,
-        "share": row.share,
-        "total_ns": row.total_ns,
-        "per_run_ns": found.per_run(row.total_ns as f64),
-        "mean_ns": row.mean_ns(),
-        "min_ns": row.min_ns,
-        "max_ns": row.max_ns,
-        "limit": row.limit.as_ref().map(row_limit),
-    })
-}
-
-fn row_limit(limit: &RowLimit) -> Value {
-    json!({
-        "bound": limit.bound.as_ref().ok().map(|bound| bound.id()),
-        "why_not": limit.bound.as_ref().err(),
-        "at_most_here": limit.left,
-        "formula": limit.formula,
-    })
+    let mut document = with(
+        row,
+        json!({ "per_run_ns": found.per_run(row.total_ns as f64), "mean_ns": row.mean_ns() }),
+    );
+    if row.name == NOT_TOLD {
+        document["short"] = json!(NOT_TOLD);
+    }
+    document
 }
 
 /// Two profiles, with the rows in these places.
@@ -80,8 +59,8 @@ pub fn comparison(found: &Comparison, rows: &[usize]) -> Value {
         "difference_ns": found.difference_ns(),
         "rows": shown.map(|row| compared_row(found, row)).collect::<Vec<_>>(),
         "rows_left_out": found.rows.len() - rows.len(),
-        "went": found.went.iter().map(member).collect::<Vec<_>>(),
-        "appeared": found.appeared.iter().map(member).collect::<Vec<_>>(),
+        "went": found.went,
+        "appeared": found.appeared,
         "notes": found.notes,
     })
 }
@@ -89,18 +68,14 @@ pub fn comparison(found: &Comparison, rows: &[usize]) -> Value {
 fn compared_row(found: &Comparison, row: &comparison::Row) -> Value {
     json!({
         "title": row.title,
-        "category": row.category.id(),
-        "what": row.change().id(),
+        "category": row.category,
+        "what": row.change(),
         "matched_by": row.matched.title(),
         "before_ns": row.before_ns(),
         "after_ns": row.after_ns(),
         "difference_ns": row.difference_ns(),
         "share_of_difference": found.contribution(row),
-        "before": row.before.iter().map(member).collect::<Vec<_>>(),
-        "after": row.after.iter().map(member).collect::<Vec<_>>(),
+        "before": row.before,
+        "after": row.after,
     })
-}
-
-fn member(member: &Member) -> Value {
-    json!({ "name": member.name, "calls": member.calls, "total_ns": member.ns })
 }

@@ -21,3 +21,15 @@ pub mod style;
 pub mod svg;
 mod text_metrics;
 pub mod tree;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What a value has in a document, with more that is computed of it.
+fn with(value: impl Serialize, more: Value) -> Value {
+    let mut document = json!(value);
+    if let (Value::Object(fields), Value::Object(more)) = (&mut document, more) {
+        fields.extend(more);
+    }
+    document
+}

@@ -9,6 +9,8 @@ use crate::analysis::verdict::{Call, Verdict};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::accuracy::Hits;
 use powerband_core::domain::telemetry::Quantity;
+use serde::Serialize;
+use serde_json::Value;
 
 /// Nanoseconds of a millisecond, the unit of every plain time.
 const MS: f64 = 1e6;
@@ -212,6 +214,15 @@ impl Cell {
         Self {
             plain: Some(plain.into()),
             ..self
+        }
+    }
+
+    /// The same with the name that documents have for a value, in place of words for programs.
+    #[must_use]
+    pub fn named(self, value: impl Serialize) -> Self {
+        match serde_json::to_value(value) {
+            Ok(Value::String(name)) => self.for_programs(name),
+            _ => self,
         }
     }
 

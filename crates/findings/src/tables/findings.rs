@@ -18,11 +18,7 @@ pub const COLUMNS: &[Of] = &[
     }),
     Of::words("bound", "Bound", |finding| {
         let bound = finding.bound?;
-        Some(
-            Cell::words(bound.title())
-                .for_programs(bound.id())
-                .noted(bound.help()),
-        )
+        Some(Cell::words(bound.title()).named(bound).noted(bound.help()))
     })
     .why(|_| "no single cause".to_owned()),
     Of::number("at_most_here", "At most here", "×", |finding| {
@@ -36,7 +32,7 @@ pub const COLUMNS: &[Of] = &[
     .help("How many times faster the whole run then becomes")
     .why(|_| "the wall time of the run cannot be taken apart".to_owned()),
     Of::words("basis", "Known", |finding| {
-        Some(Cell::words(finding.basis.title()).for_programs(finding.basis.id()))
+        Some(Cell::words(finding.basis.title()).named(finding.basis))
     }),
     Of::words("line", "Measured against", |finding| {
         Some(Cell::words(&finding.line)).filter(|_| !finding.line.is_empty())

@@ -46,7 +46,7 @@ pub const COLUMNS: &[Of] = &[
             Change::Appeared => Tone::Bad,
             Change::Went => Tone::Good,
         };
-        Some(Cell::words(change.title()).for_programs(change.id()).toned(tone))
+        Some(Cell::words(change.title()).named(change).toned(tone))
     })
     .help("On both sides, or on one only"),
     Of::words("matched_by", "Matched by", |line| Some(Cell::words(line.row.matched.title())))

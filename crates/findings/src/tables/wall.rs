@@ -14,7 +14,7 @@ pub fn of_wall(wall: &WallTime) -> Table {
 /// The columns.
 pub const COLUMNS: &[Of] = &[
     Of::words("part", "Part", |part| {
-        Some(Cell::words(part.kind.title()).for_programs(part.kind.id()))
+        Some(Cell::words(part.kind.title()).named(part.kind))
     }),
     Of::number("time_ms", "Time", "ms", |part| Some(Cell::time(part.ns)))
         .help("Of one run where the number of runs is known, else of the whole profile"),

@@ -6,9 +6,11 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::category::{Category, Rules, has_all};
 use super::kernel_name;
-use super::limits::bound::Bound;
+use super::limits::bound::{Bound, bound_or_reason};
 use super::profile_runs::{Runs, Times};
 use powerband_core::domain::profile::{Launches, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -98,7 +100,7 @@ impl Scope {
 }
 
 /// One row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// Its whole name.
     pub name: String,
@@ -107,8 +109,10 @@ pub struct Row {
     /// The category; of an operator with several, that of most of its time.
     pub category: Category,
     /// The operators, most time first; empty where they are not known.
+    #[serde(rename = "operators")]
     pub ops: Vec<String>,
     /// The rows of operators that its time is in, most time first.
+    #[serde(skip)]
     pub op_rows: Vec<String>,
     /// Where it ran, each place once.
     pub places: Vec<String>,
@@ -129,11 +133,13 @@ pub struct Row {
 }
 
 /// What limits a row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowLimit {
     /// What limits most of its time, or why that is not said.
+    #[serde(flatten, serialize_with = "bound_or_reason")]
     pub bound: Result<Bound, String>,
     /// How many times faster it can become at most.
+    #[serde(rename = "at_most_here")]
     pub left: Option<f64>,
     /// How that is computed: the formula of its one node, or the sum of several floors.
     pub formula: String,
@@ -160,7 +166,7 @@ impl Row {
 }
 
 /// A pause of a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Gap {
     /// The device in words.
     pub device: String,

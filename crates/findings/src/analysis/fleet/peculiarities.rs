@@ -1,5 +1,7 @@
 //! What one machine of a fleet has that no other has: conditions, readings and flags.
 
+use serde::Serialize;
+
 use super::runs::Run;
 use crate::analysis::conditions;
 use crate::analysis::device_readings::{self, Extent};
@@ -13,7 +15,7 @@ const READINGS: [(Quantity, &str, f64, f64); 3] = [
     (Quantity::Power, "Mean power", 0.1, 0.0),
 ];
 /// A condition or a reading that differs from those of all other machines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Peculiarity {
     /// Which: `Governor`.
     pub what: &'static str,

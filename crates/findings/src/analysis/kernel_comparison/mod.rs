@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::breakdown::Filter;
 use super::breakdown::{self, Level, Scope};
 use super::category::{Category, Rules, has_all};
@@ -46,7 +48,8 @@ impl Matched {
 }
 
 /// How a row changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Change {
     /// It is on both sides.
     Changed,
@@ -65,27 +68,20 @@ impl Change {
             Self::Went => "removed",
         }
     }
-
-    /// Its name in documents; never changed.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Appeared => "appeared",
-            Self::Went => "went",
-        }
-    }
 }
 
 /// A kernel or an operator on one side.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Member {
     /// Its whole name.
     pub name: String,
     /// What people read of it.
+    #[serde(skip)]
     pub short: String,
     /// How often, for each run where both sides know their runs.
     pub calls: f64,
     /// Its time, for each run where both sides know their runs, in nanoseconds.
+    #[serde(rename = "total_ns")]
     pub ns: f64,
 }
 

@@ -1,7 +1,11 @@
 //! What limits something, and how that is known.
 
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
+
 /// What limits a node, a kernel or a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// Arithmetic.
     Compute,
@@ -40,18 +44,6 @@ impl Bound {
         }
     }
 
-    /// What documents call it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::Memory => "memory",
-            Self::Launch => "launch",
-            Self::Neither => "neither",
-            Self::CannotTell => "cannot-tell",
-            Self::ModelWrong => "model-wrong",
-        }
-    }
-
     /// What it means.
     pub fn help(self) -> &'static str {
         match self {
@@ -72,7 +64,8 @@ impl Bound {
 }
 
 /// How something is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// From the work of each node and measured roofs.
     Model,
@@ -91,13 +84,15 @@ impl Basis {
             Self::Experiment => "by experiment",
         }
     }
+}
 
-    /// What documents call it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Curve => "curve",
-            Self::Experiment => "experiment",
-        }
-    }
+/// Writes what limits something as `bound`, or why that is not said as `why_not`, among the fields around it.
+pub(crate) fn bound_or_reason<S: Serializer>(
+    bound: &Result<Bound, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(2))?;
+    map.serialize_entry("bound", &bound.as_ref().ok())?;
+    map.serialize_entry("why_not", &bound.as_ref().err())?;
+    map.end()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use powerband_core::domain::case::CaseKey;
+use serde::Serialize;
 
 use super::bound::Bound;
 use super::finding::Finding;
@@ -11,17 +12,20 @@ use super::node::NodeLimit;
 use super::wall::WallTime;
 
 /// What limits a profiled case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Limits {
     /// The case, where the profile is of one of the session's.
     pub case: Option<CaseKey>,
     /// What the profile is called.
+    #[serde(rename = "profile")]
     pub title: String,
     /// The lines that work is measured against.
     pub lines: Vec<RoofLine>,
     /// Nodes or kernels, most time first.
+    #[serde(skip)]
     pub nodes: Vec<NodeLimit>,
     /// The wall time in parts that add up, or why it cannot be taken apart.
+    #[serde(skip)]
     pub wall: Result<WallTime, String>,
     /// What was found, worst first.
     pub findings: Vec<Finding>,

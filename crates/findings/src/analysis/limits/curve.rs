@@ -12,6 +12,7 @@ use powerband_core::domain::work::Numbers;
 use powerband_core::stats::bootstrap::{self, Interval};
 use powerband_core::stats::fit::Line;
 use powerband_core::stats::summary;
+use serde::Serialize;
 
 use super::against;
 use super::bound::{Basis, Bound};
@@ -31,11 +32,12 @@ const RESAMPLES: usize = 2000;
 const SEED: u64 = 38;
 
 /// A part of the latency.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// In nanoseconds.
     pub ns: f64,
     /// Its 95 % interval over the rounds; nothing for fewer than two.
+    #[serde(rename = "ci95_ns")]
     pub ci95: Option<Interval>,
 }
 
@@ -61,9 +63,10 @@ impl Part {
 }
 
 /// What limits a setup by its curve.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CurveLimits {
     /// The setup, by its place in the plan.
+    #[serde(skip)]
     pub setup: usize,
     /// What every run costs, however large its batch.
     pub fixed: Part,

@@ -1,10 +1,12 @@
 //! A finding: what limits a part of the time, and what could be gained there at most.
 
+use serde::Serialize;
+
 use super::bound::{Basis, Bound};
 use powerband_core::base::humanize;
 
 /// A finding. Each number in its sentence comes with the line that it is measured against.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// What was found.
     pub sentence: String,

@@ -4,6 +4,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::roofs::{Access, ComputeRoof, EngineRoof, Level, MemoryRoof, Roofs};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::work::Numbers;
+use serde::{Serialize, Serializer};
 
 use crate::analysis::peak::Published;
 
@@ -11,7 +12,8 @@ use crate::analysis::peak::Published;
 pub const MOST_SPREAD: f64 = powerband_core::domain::roofs::NOISY;
 
 /// Where a line comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LineKind {
     /// The maker's data sheet.
     Published,
@@ -33,16 +35,18 @@ impl LineKind {
 }
 
 /// What a line counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum LineUnit {
     /// Operations a second.
+    #[serde(rename = "operations/s")]
     OperationsPerS,
     /// Bytes a second.
+    #[serde(rename = "bytes/s")]
     BytesPerS,
 }
 
 /// A line that work is measured against.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoofLine {
     /// Where it comes from.
     pub kind: LineKind,
@@ -55,7 +59,12 @@ pub struct RoofLine {
     /// How far the repetitions lie apart, as a share; nothing for what is published.
     pub spread: Option<f64>,
     /// What is computed with; nothing for bytes.
+    #[serde(serialize_with = "numbers_name")]
     pub numbers: Option<Numbers>,
+}
+
+fn numbers_name<S: Serializer>(numbers: &Option<Numbers>, to: S) -> Result<S::Ok, S::Error> {
+    numbers.map(Numbers::name).serialize(to)
 }
 
 impl RoofLine {

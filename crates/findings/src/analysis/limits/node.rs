@@ -2,8 +2,9 @@
 
 use powerband_core::base::humanize;
 use powerband_core::domain::work::Work;
+use serde::Serialize;
 
-use super::bound::Bound;
+use super::bound::{Bound, bound_or_reason};
 use super::lines::{LaunchCost, RoofLine, bytes_per_s, operations_per_s};
 
 /// A node whose floors lie below this share of its time is limited by none of them.
@@ -42,15 +43,18 @@ impl Floor {
 
 /// A node or kernel with what limits it. Times and work are those of one run where the profile's runs are
 /// known, else of the whole profile.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeLimit {
     /// Its place among the profile's totals.
+    #[serde(skip)]
     pub total: usize,
     /// Its whole name.
     pub name: String,
     /// What people read of it.
+    #[serde(skip)]
     pub short: String,
     /// The operator that it carries out; empty where that is not known.
+    #[serde(rename = "operator")]
     pub op: String,
     /// Where it ran.
     pub place: String,
@@ -61,16 +65,21 @@ pub struct NodeLimit {
     /// Its share of all times, from 0 to 1.
     pub share: f64,
     /// What it has to do.
+    #[serde(skip)]
     pub work: Option<Work>,
     /// The least that its time can be.
+    #[serde(skip)]
     pub floor: Option<Floor>,
     /// What limits it, or why that is not said.
+    #[serde(flatten, serialize_with = "bound_or_reason")]
     pub bound: Result<Bound, String>,
     /// The floor as a share of the time; never clipped.
     pub share_of_floor: Option<f64>,
     /// Operations per byte, where most and where fewest bytes are moved.
+    #[serde(skip)]
     pub intensity: Option<(f64, f64)>,
     /// Operations a second that it reached.
+    #[serde(skip)]
     pub achieved_per_s: Option<f64>,
     /// How many times faster it can become at most.
     pub at_most_here: Option<f64>,

@@ -3,6 +3,7 @@
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::SliceKind;
+use serde::Serialize;
 
 use crate::analysis::breakdown::{self, Level};
 use crate::analysis::category::Rules;
@@ -11,13 +12,16 @@ use crate::analysis::category::Rules;
 pub const ADDS_UP_WITHIN: f64 = 0.1;
 
 /// What a part of the wall time went to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WallKind {
     /// Kernels or nodes ran.
     Computing,
     /// Memory was copied or set while nothing computed.
+    #[serde(rename = "exposed-copies")]
     Copies,
     /// Devices exchanged data while nothing computed.
+    #[serde(rename = "exposed-communication")]
     Communication,
     /// Nothing ran: the next kernel was launched too late.
     LaunchedLate,
@@ -57,22 +61,10 @@ impl WallKind {
             Self::LaunchedLate | Self::WaitedForKernel | Self::OtherGap
         )
     }
-
-    /// What documents call it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Computing => "computing",
-            Self::Copies => "exposed-copies",
-            Self::Communication => "exposed-communication",
-            Self::LaunchedLate => "launched-late",
-            Self::WaitedForKernel => "waited-for-kernel",
-            Self::OtherGap => "other-gap",
-        }
-    }
 }
 
 /// A part of the wall time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WallPart {
     /// What it went to.
     pub kind: WallKind,
@@ -83,7 +75,7 @@ pub struct WallPart {
 }
 
 /// The wall time of a run, or of the whole profile where its runs are not known.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WallTime {
     /// All of it, in nanoseconds.
     pub wall_ns: f64,

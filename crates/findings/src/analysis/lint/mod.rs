@@ -29,12 +29,14 @@ use powerband_core::base::humanize;
 use powerband_core::domain::claim::{Figure, Placed, Published};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::written::Bounds;
+use serde::Serialize;
 
 /// Beyond what the digits leave open, two numbers may differ by so much: a median and a mean do.
 const LEEWAY: f64 = 0.02;
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Weight {
     /// It may be right, but the stated numbers do not show it.
     Doubt,
@@ -53,7 +55,8 @@ impl Weight {
 }
 
 /// Where the numbers of a finding are from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A document.
     Published,
@@ -62,7 +65,7 @@ pub enum Origin {
 }
 
 /// A contradiction or a doubt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The identifier of the check that found it.
     pub check: &'static str,
@@ -73,6 +76,7 @@ pub struct Finding {
     /// What it is about.
     pub about: String,
     /// What is stated.
+    #[serde(rename = "stated")]
     pub claimed: String,
     /// What follows from the rest of the numbers.
     pub follows: String,
@@ -123,7 +127,7 @@ impl Finding {
 }
 
 /// One kind of check.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Check {
     /// Its identifier, the same everywhere.
     pub id: &'static str,
@@ -131,6 +135,7 @@ pub struct Check {
     pub title: &'static str,
     /// What it looks at, in a sentence.
     pub sentence: &'static str,
+    #[serde(skip)]
     find: fn(&Published) -> Vec<Finding>,
 }
 

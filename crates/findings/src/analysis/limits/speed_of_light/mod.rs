@@ -13,6 +13,7 @@ use powerband_core::domain::roofs::{PROCESSOR, Roofs, numbers_of, roof_setup};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::work::Numbers;
+use serde::Serialize;
 
 use super::against;
 use super::bound::Bound;
@@ -26,7 +27,8 @@ use crate::analysis::journey::{Journey, StepResult, compare_steps};
 const LEAST_NOISE: f64 = 0.01;
 
 /// A step that makes a network faster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LightStep {
     /// A step of the journey, as it was measured.
     Measured,
@@ -63,22 +65,10 @@ impl LightStep {
             Self::Threads => "all threads",
         }
     }
-
-    /// What documents call it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Measured => "measured",
-            Self::Fuse => "fuse",
-            Self::HalfPrecision => "half-precision",
-            Self::Int8 => "int8",
-            Self::Batch => "batch",
-            Self::Threads => "threads",
-        }
-    }
 }
 
 /// The least time of an item with a step, and what the step can bring. Times are those of an item.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LightRow {
     /// The step.
     pub step: LightStep,
@@ -87,6 +77,7 @@ pub struct LightRow {
     /// The case: that of the step, or the fastest one, from which a further step would be taken.
     pub case: CaseKey,
     /// Whether it was measured: in that case, or in a step that is not as fast.
+    #[serde(rename = "taken")]
     pub is_taken: bool,
     /// The time, in nanoseconds, where it was measured.
     pub measured_ns: Option<f64>,
@@ -97,6 +88,7 @@ pub struct LightRow {
     /// What it can still bring, in nanoseconds: of a measured step its distance from the floor.
     pub can_bring_ns: Option<f64>,
     /// Whether that is within the noise of the measurement.
+    #[serde(rename = "within_noise")]
     pub is_within_noise: Option<bool>,
     /// The line that it is measured against.
     pub line: String,
