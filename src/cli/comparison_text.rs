@@ -1,13 +1,15 @@
 //! A comparison as text on a terminal: conditions first, then the numbers, then what to do.
 
 use super::args::Detail;
-use super::{flags_text, fleet};
+use super::fleet;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{Comparison, Pair};
 use powerband_findings::analysis::conditions::Difference;
 use powerband_findings::analysis::verdict::Call;
+use powerband_findings::export::terminal;
+use powerband_findings::report::in_short;
 use powerband_findings::tables::{self, view::View};
 
 /// The whole comparison.
@@ -78,7 +80,7 @@ fn flags(pairs: &[Pair], detail: Detail) -> String {
             rows.push(row);
         }
     }
-    flags_text::flags(rows, detail)
+    terminal::write(&in_short::flags(rows, detail.verbose))
 }
 
 /// Each reason once, with the case that has it, or with how many have it.

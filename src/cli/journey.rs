@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail};
 use serde_json::{Value, json};
 
 use super::args::JourneyArgs;
-use super::{limits_text, output};
+use super::output;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::joint::Statement;
@@ -16,6 +16,8 @@ use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::journey::{self, Journey, StepResult};
 use powerband_findings::analysis::limits::speed_of_light::{self, LightRow};
 use powerband_findings::export::comparison::pair;
+use powerband_findings::export::terminal;
+use powerband_findings::report::in_short;
 use powerband_findings::tables::{self, view::View};
 
 /// Prints the steps of a session.
@@ -75,8 +77,12 @@ fn text(journey: &Journey, light: &[LightRow]) -> String {
     let said: String = basis.chain(failures).chain(remarks).collect();
     text.push('\n');
     text.push_str(&said);
-    text.push_str(&limits_text::speed_of_light(light));
-    text
+    let light = terminal::write(&in_short::speed_of_light(light));
+    [text, light]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn document(journey: &Journey, light: &[LightRow]) -> Value {

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::args::{KernelsArgs, RowsBy};
-use super::{Context, kernels_text, limits_text, output};
+use super::{Context, kernels_text, output};
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, Filter, Level};
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::{kernel_comparison as comparison, limits};
-use powerband_findings::export::kernels as documents;
+use powerband_findings::export::{kernels as documents, terminal};
+use powerband_findings::report::in_short;
 use powerband_measure::roofs::kept;
 use powerband_store::session_file;
 
@@ -63,9 +64,14 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
     } else {
         let most = args.top.unwrap_or(usize::MAX);
         let counters = kernels_text::counters(profile, &args.filter, most);
-        let mut text = kernels_text::breakdown(profile, &found, &shown, &counters);
-        text.push_str(&limits_text::of_profile(&limits));
-        output::answer(&text)?;
+        let text = kernels_text::breakdown(profile, &found, &shown, &counters);
+        let limits = terminal::write(&in_short::profile_limits(&limits));
+        let is_known = !limits.is_empty();
+        output::answer(&if is_known {
+            format!("{text}\n{limits}")
+        } else {
+            text
+        })?;
         tell_of(&others);
     }
     Ok(ExitCode::SUCCESS)

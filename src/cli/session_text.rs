@@ -1,10 +1,7 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
 use super::args::Detail;
-use super::{
-    claims_text, comparison_text, flags_text, journey, limits_text, machines_text, resources,
-    why_text,
-};
+use super::{comparison_text, journey, machines_text, resources, why_text};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
@@ -15,6 +12,8 @@ use powerband_findings::analysis::limits::experiments;
 use powerband_findings::analysis::{
     accuracy, conditions, examined, lint, profiled, remarks, run_phases, scaling,
 };
+use powerband_findings::export::terminal;
+use powerband_findings::report::in_short;
 use powerband_findings::tables::{self, view::View};
 
 /// Most rewrites of a network's nodes.
@@ -22,9 +21,10 @@ const PATTERNS: usize = 5;
 
 /// A session: its tables, and a line for each kind of warning; in full with what each case and each engine has beside.
 pub(super) fn whole(session: &Session, detail: Detail) -> String {
-    let findings = claims_text::in_short(&lint::lint_findings(session));
-    let published = session.published.as_ref().map(claims_text::published);
-    let published = published.unwrap_or_default();
+    let findings = terminal::write(&in_short::contradictions(&lint::lint_findings(session)));
+    let published = session.published.as_ref();
+    let published = published.map_or_else(Vec::new, in_short::published);
+    let published = terminal::sections(&published);
     if session.is_published_only() {
         let head = format!("{}: {MARK}\n", session.name);
         return [head, published, findings, notes(session)].join("\n");
@@ -43,10 +43,10 @@ pub(super) fn whole(session: &Session, detail: Detail) -> String {
         scalings(session, &rows),
         parts_of_runs(session),
         profiles(session),
-        limits_text::of_session(session, &rows),
+        terminal::write(&in_short::session_limits(session, &rows)),
         comparisons(session, &rows),
         remarks::outliers(&rows).map_or_else(String::new, |text| text + "\n"),
-        flags_text::flags(&rows, detail),
+        terminal::write(&in_short::flags(&rows, detail.verbose)),
         published,
         findings,
         notes(session),

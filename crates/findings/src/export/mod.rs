@@ -19,6 +19,7 @@ pub mod report;
 pub mod session_table;
 pub mod style;
 pub mod svg;
+pub mod terminal;
 mod text_metrics;
 pub mod tree;
 

@@ -14,6 +14,7 @@ pub mod document;
 pub mod figures;
 pub mod fleet;
 pub mod full;
+pub mod in_short;
 pub mod journey;
 pub mod material;
 pub mod numbers;

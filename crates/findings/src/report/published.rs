@@ -25,7 +25,7 @@ pub fn tables(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-fn table(sheet: &Sheet) -> Table {
+pub(super) fn table(sheet: &Sheet) -> Table {
     let words = sheet.words.min(sheet.columns.len());
     let (words, numbers) = sheet.columns.split_at(words);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -263,6 +263,11 @@ impl View {
 }
 
 impl View {
+    /// The whole table as a piece of a document.
+    pub fn to_block(&self) -> document::Block {
+        document::Block::Table(self.to_document(usize::MAX, "", ""))
+    }
+
     fn document_cell(&self, row: usize, column: usize) -> document::Cell {
         let mut cell = self.cell(row, column);
         cell.text = cell.text.map(|text| humanize::shorten(&text, self.longest));

@@ -1,0 +1,115 @@
+//! A document as text on a terminal: a line for each paragraph, item and note, and tables in columns.
+
+use crate::report::document::{Align, Block, Check, Table, Text};
+use powerband_core::base::humanize;
+
+/// Sections with an empty line between them; those without blocks are left out.
+pub fn sections(sections: &[Vec<Block>]) -> String {
+    let texts: Vec<String> = sections.iter().map(|section| write(section)).collect();
+    let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    texts.join("\n")
+}
+
+/// Blocks, one below the other.
+pub fn write(blocks: &[Block]) -> String {
+    blocks.iter().map(block_text).collect()
+}
+
+fn block_text(block: &Block) -> String {
+    match block {
+        Block::Heading(_, text) | Block::Quote(text) => format!("{text}\n"),
+        Block::Paragraph(text) => format!("{}\n", text.words()),
+        Block::List(items) => items.iter().map(|item| line("·", item)).collect(),
+        Block::Numbered(items) => {
+            let numbered = items.iter().zip(1..);
+            numbered
+                .map(|(item, number)| line(&format!("{number}."), item))
+                .collect()
+        }
+        Block::Checks(checks) => checks.iter().map(check).collect(),
+        Block::Facts(facts) => facts_text(facts),
+        Block::Table(table) => table_text(table),
+        Block::Figure(figure) => format!("{}\n", figure.caption.words()),
+        Block::Code(_, text) => indented(text),
+        Block::Folded(title, _, text) => format!("{title}\n{}", indented(text)),
+        Block::Note(_, text) => line("!", text),
+    }
+}
+
+fn line(sign: &str, text: &Text) -> String {
+    format!("{sign} {}\n", text.words())
+}
+
+fn check(check: &Check) -> String {
+    let sign = match check.is_ticked {
+        Some(true) => "[x]",
+        Some(false) => "[ ]",
+        None => "[?]",
+    };
+    line(sign, &check.text)
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// Names and what is known of them, below each other.
+fn facts_text(facts: &[(String, Text)]) -> String {
+    let widths = facts.iter().map(|(name, _)| name.chars().count());
+    let width = widths.max().unwrap_or(0);
+    let lines = facts.iter();
+    lines
+        .map(|(name, text)| format!("{name:<width$}  {}\n", text.words()))
+        .collect()
+}
+
+/// Empty without rows.
+fn table_text(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let heads: Vec<(&str, bool)> = table
+        .columns
+        .iter()
+        .map(|column| (column.title.as_str(), column.align == Align::Right))
+        .collect();
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|cell| cell.text.words()).collect())
+        .collect();
+    let remarks = table.remarks.iter().map(|remark| format!("· {remark}\n"));
+    humanize::aligned(&heads, &rows) + &remarks.collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::document::{Cell, Weight};
+
+    #[test]
+    fn each_block_has_its_lines() {
+        let mut table = Table::new(&["Setup"], &[("Median", "")]);
+        table
+            .rows
+            .push(vec![Cell::of("ort:cpu"), Cell::unknown("it crashed")]);
+        let first = vec![
+            Block::Heading(2, "Limits".to_owned()),
+            Block::Facts(vec![
+                ("Wall time".to_owned(), "9 ms".into()),
+                ("Gaps".to_owned(), "none".into()),
+            ]),
+            Block::List(vec!["a".into(), "b".into()]),
+        ];
+        let second = vec![
+            Block::Table(table),
+            Block::Note(Weight::Warning, Text::from("noisy: ").code("ort:cpu")),
+            Block::Code("", "one\ntwo".to_owned()),
+        ];
+        assert_eq!(
+            sections(&[first, Vec::new(), second]),
+            "Limits\nWall time  9 ms\nGaps       none\n· a\n· b\n\n\
+             Setup    Median\nort:cpu       –\n! noisy: ort:cpu\n    one\n    two\n"
+        );
+    }
+}

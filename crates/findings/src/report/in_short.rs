@@ -1,0 +1,136 @@
+//! What commands print below their numbers: limits, flags and published numbers in a few lines.
+
+use super::document::{Block, Text, Weight};
+use super::published;
+use crate::analysis::case_rows::CaseRow;
+use crate::analysis::claims::{self, MARK};
+use crate::analysis::limits::Limits;
+use crate::analysis::limits::session_limits::SessionLimits;
+use crate::analysis::limits::speed_of_light::LightRow;
+use crate::analysis::lint::Finding;
+use crate::analysis::remarks;
+use crate::export::claims::count;
+use crate::tables::{self, view::View};
+use powerband_core::base::humanize;
+use powerband_core::domain::claim::Published;
+use powerband_core::domain::session::Session;
+
+/// Findings that are shown below a table.
+const FINDINGS: usize = 3;
+/// Where more of the time than this is not judged, that is said before anything that was found in the rest.
+const MOSTLY: f64 = 0.5;
+
+/// The worst findings of a profile with the wall time, and why others are missing; nothing where no work of its
+/// kernels is known.
+pub fn profile_limits(limits: &Limits) -> Vec<Block> {
+    if limits.nodes.iter().all(|node| node.work.is_none()) {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Heading(2, "Limits".to_owned())];
+    if let Ok(wall) = &limits.wall {
+        let parts = wall.parts.iter();
+        let parts = parts
+            .map(|part| format!("{} {}", part.kind.title(), humanize::percent(part.share)))
+            .collect::<Vec<_>>();
+        let sum = format!(
+            "{} = {}",
+            humanize::duration_ns(wall.wall_ns),
+            parts.join(" + ")
+        );
+        blocks.push(Block::Facts(vec![("Wall time".to_owned(), sum.into())]));
+    }
+    let findings = limits.findings.iter().take(FINDINGS);
+    let findings = findings.map(|finding| finding.in_full());
+    let said = findings.chain(limits.abstained.iter().cloned());
+    blocks.push(Block::List(said.map(Text::from).collect()));
+    blocks
+}
+
+/// The worst findings of a session, against the roofs that were known when it was measured; nothing where there are
+/// none.
+pub fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
+    let found = SessionLimits::new(session, rows, &session.roofs);
+    let worst = found.worst(session, FINDINGS);
+    if worst.is_empty() {
+        return Vec::new();
+    }
+    let unjudged = found.profiles.iter().filter_map(|limits| {
+        let (reason, share) = limits.unjudged().filter(|(_, share)| *share > MOSTLY)?;
+        let share = humanize::percent(share);
+        Some(format!(
+            "{}: {share} of the time is not judged: {reason}",
+            limits.title
+        ))
+    });
+    let said = worst
+        .into_iter()
+        .map(|(name, finding)| format!("{name}: {}", finding.in_full()));
+    let said = unjudged.chain(said).map(Text::from).collect();
+    vec![
+        Block::Heading(2, "What limits it most".to_owned()),
+        Block::List(said),
+    ]
+}
+
+/// The least times of a network, with the reasons for what is not said; nothing where no least time is known.
+pub fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
+    if rows.iter().all(|row| row.floor_ns.is_none()) {
+        return Vec::new();
+    }
+    let reasons = rows
+        .iter()
+        .filter_map(|row| Some(format!("{}: {}", row.title, row.reason.as_ref()?).into()));
+    let title = "Speed of light: the least time of an item here";
+    vec![
+        Block::Heading(2, title.to_owned()),
+        View::new(tables::speed_of_light::of_rows(rows)).to_block(),
+        Block::List(reasons.collect()),
+    ]
+}
+
+/// A note for each kind of flag, the most serious first; in full with each case and its evidence under it.
+pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>, is_in_full: bool) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for flag in remarks::flags(rows) {
+        if !is_in_full {
+            blocks.push(Block::Note(Weight::Warning, flag.in_short().into()));
+            continue;
+        }
+        let head = format!("{}. What to do: {}.", flag.name, flag.advice);
+        blocks.push(Block::Note(Weight::Warning, head.into()));
+        let cases = flag.cases.iter();
+        let cases = cases
+            .map(|(row, evidence)| format!("{} {}: {evidence}", row.setup_label, row.point))
+            .collect::<Vec<_>>();
+        blocks.push(Block::Code("", cases.join("\n")));
+    }
+    blocks
+}
+
+/// Where published numbers are from, then a section for each table of them.
+pub fn published(published: &Published) -> Vec<Vec<Block>> {
+    let facts = claims::head(published).into_iter();
+    let facts = facts.map(|(what, words)| (what.to_owned(), words.into()));
+    let sheets = claims::sheets(published);
+    let sheets = sheets.iter().map(|sheet| {
+        vec![
+            Block::Heading(3, format!("{}, {MARK}", sheet.title)),
+            Block::Table(published::table(sheet)),
+        ]
+    });
+    std::iter::once(vec![Block::Facts(facts.collect())])
+        .chain(sheets)
+        .collect()
+}
+
+/// How many numbers contradict each other, in a note; nothing for none.
+pub fn contradictions(findings: &[Finding]) -> Vec<Block> {
+    if findings.is_empty() {
+        return Vec::new();
+    }
+    let text = format!(
+        "These numbers do not all agree: {}. powerband check lists them.",
+        count(findings)
+    );
+    vec![Block::Note(Weight::Warning, text.into())]
+}
