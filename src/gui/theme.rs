@@ -100,7 +100,8 @@ pub(crate) struct Roles {
     series: [Color32; palette::COLOURS],
 }
 
-const fn color(Rgb(red, green, blue): Rgb) -> Color32 {
+/// A colour as egui has it.
+pub(crate) const fn color(Rgb(red, green, blue): Rgb) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
@@ -167,6 +168,15 @@ pub(super) fn roles(ui: &Ui) -> &'static Roles {
         &DARK
     } else {
         &LIGHT
+    }
+}
+
+/// The colours of the theme that is shown, for figures.
+pub(super) fn colours(ui: &Ui) -> &'static Colours {
+    if ui.visuals().dark_mode {
+        &colours::DARK
+    } else {
+        &colours::LIGHT
     }
 }
 

@@ -1,24 +1,25 @@
-//! Paints figures that are laid out as shapes: a roofline, whose points are met by the pointer and by arrow keys,
-//! and the bar of wall time.
+//! Paints shapes, and shows two figures that are made of them: a roofline, whose points are met by the pointer and
+//! by arrow keys, and the bar of wall time.
 
 use std::sync::Arc;
 
 use eframe::egui::epaint::TextShape;
 use eframe::egui::{
-    Color32, CornerRadius, CursorIcon, EventFilter, Galley, Id, Key, Modifiers, Painter, Response,
-    Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, vec2,
+    Color32, CursorIcon, EventFilter, Galley, Id, Key, Mesh, Modifiers, Painter, Pos2, Rect,
+    Response, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, accesskit::Role, vec2,
 };
 
 use super::chart_canvas::{area, pos, rect};
 use super::{figure, marker};
-use crate::gui::theme::{self, Roles, text};
-use powerband_findings::chart::area::Area;
+use crate::gui::theme::{self, text};
+use powerband_findings::chart::area::{Area, At};
+use powerband_findings::chart::colours::Colours;
 use powerband_findings::chart::figure::Drawing;
-use powerband_findings::chart::layout::cells::Letters;
+use powerband_findings::chart::layout::cell_words::hatching;
 use powerband_findings::chart::layout::roofline::{self, Placed, Spot};
-use powerband_findings::chart::layout::{Font, wall_time};
+use powerband_findings::chart::layout::{Anchor, Font, Letters, wall_time};
 use powerband_findings::chart::roofline::Roofline;
-use powerband_findings::chart::sketch::{Ink, Item, STRENGTH};
+use powerband_findings::chart::sketch::{Ink, Item};
 use powerband_findings::chart::wall_time::WallBar;
 
 /// Width of a line, and how far from a point the pointer meets it.
@@ -54,9 +55,7 @@ pub(crate) fn roofline(
     let placed = with_letters(&painter, |letters| {
         roofline::lay_out(chart, area(outer), letters)
     });
-    for item in &placed.items {
-        paint(&painter, roles, item);
-    }
+    sketch(ui, &painter).paint(&placed.items);
     let at = response.hover_pos();
     let hovered = at.and_then(|at| placed.node_at((at.x.into(), at.y.into()), REACH));
     let is_focused = response.has_focus();
@@ -140,13 +139,10 @@ pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<us
     let height = with_letters(ui.painter(), |letters| wall_time::height(bar, letters));
     let (outer, response) = ui.allocate_exact_size(vec2(width, height as f32), Sense::hover());
     let painter = ui.painter_at(outer.expand(1.0));
-    let roles = theme::roles(ui);
     let (items, places) = with_letters(&painter, |letters| {
         wall_time::lay_out(bar, area(outer), letters)
     });
-    for item in &items {
-        paint(&painter, roles, item);
-    }
+    sketch(ui, &painter).paint(&items);
     let parts: Vec<String> = bar.parts.iter().map(|part| part.words()).collect();
     let name = format!("{}. {}", bar.title, parts.join("; "));
     let response = response.accessible_name(name);
@@ -157,10 +153,22 @@ pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<us
     (response, part)
 }
 
-fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>) -> T) -> T {
+/// Paints shapes where they were laid out.
+fn sketch<'a>(ui: &Ui, painter: &'a Painter) -> Sketch<'a> {
+    Sketch {
+        painter,
+        colours: theme::colours(ui),
+        by: Vec2::ZERO,
+    }
+}
+
+/// The sizes and widths of words in the window.
+pub(super) fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>) -> T) -> T {
     let width = |text: &str, font: Font| f64::from(galley(painter, text, font).size().x);
     then(&Letters {
         size: text::CAPTION.into(),
+        marker: marker::RADIUS.into(),
+        line: LINE.into(),
         width: &width,
     })
 }
@@ -173,79 +181,142 @@ fn galley(painter: &Painter, words: &str, font: Font) -> Arc<Galley> {
     painter.layout_no_wrap(words.to_owned(), font, Color32::PLACEHOLDER)
 }
 
-fn color(roles: &Roles, ink: Ink) -> Color32 {
-    match ink {
-        Ink::Series(index) => roles.series(index),
-        Ink::Text => roles.text,
-        Ink::Quiet => roles.quiet,
-        Ink::Faint => roles.faint,
-        Ink::Hairline => roles.line,
-        Ink::Accent => roles.accent,
-    }
+/// Paints shapes that were laid out elsewhere.
+pub(super) struct Sketch<'a> {
+    pub(super) painter: &'a Painter,
+    pub(super) colours: &'a Colours,
+    /// From where they were laid out to where they are painted.
+    pub(super) by: Vec2,
 }
 
-fn paint(painter: &Painter, roles: &Roles, item: &Item) {
-    match item {
-        Item::Line {
-            from,
-            to,
-            thickness,
-            is_dashed,
-            ink,
-        } => {
-            let width = LINE * thickness.times() as f32;
-            let stroke = Stroke::new(width, color(roles, *ink));
-            let ends = [pos(*from), pos(*to)];
-            if *is_dashed {
-                painter.extend(Shape::dashed_line(&ends, stroke, 4.0, 3.0));
-            } else {
-                painter.line_segment(ends, stroke);
-            }
+impl Sketch<'_> {
+    fn color(&self, ink: Ink) -> Color32 {
+        theme::color(ink.rgb(self.colours))
+    }
+
+    fn pos(&self, at: At) -> Pos2 {
+        pos(at) + self.by
+    }
+
+    /// Where an area is painted.
+    pub(super) fn rect(&self, area: Area) -> Rect {
+        rect(area).translate(self.by)
+    }
+
+    pub(super) fn paint(&self, items: &[Item]) {
+        for item in items {
+            self.item(item);
         }
-        Item::Block { area, fill, .. } => {
-            let color = roles.fill(*fill).gamma_multiply(0.85);
-            painter.rect_filled(rect(*area), CornerRadius::same(2), color);
-        }
-        Item::Marker {
-            at,
-            shape,
-            radius,
-            ink,
-            ..
-        } => {
-            let (at, radius) = (pos(*at), *radius as f32);
-            let color = color(roles, *ink);
-            match shape {
-                Some(index) => {
-                    let color = color.gamma_multiply(STRENGTH as f32);
-                    marker::paint(painter, at, *index, radius, color);
+    }
+
+    pub(super) fn item(&self, item: &Item) {
+        match item {
+            Item::Line {
+                from,
+                to,
+                thickness,
+                is_dashed,
+                ink,
+                ..
+            } => {
+                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                let ends = [self.pos(*from), self.pos(*to)];
+                if *is_dashed {
+                    let dashes = Shape::dashed_line(&ends, stroke, 4.0, 3.0);
+                    self.painter.extend(dashes);
+                } else {
+                    self.painter.line_segment(ends, stroke);
                 }
-                None => {
-                    painter.circle_stroke(at, radius, Stroke::new(1.5, color));
+            }
+            Item::Block { area, fill } => {
+                let color = theme::color(self.colours.fill(*fill)).gamma_multiply(0.85);
+                self.filled(*area, 2.0, color);
+            }
+            Item::Ground { area, ink, radius } => {
+                self.filled(*area, *radius as f32, self.color(*ink));
+            }
+            Item::Edge { area, ink } => {
+                let stroke = Stroke::new(LINE, self.color(*ink));
+                let place = self.rect(*area);
+                self.painter
+                    .rect_stroke(place, 0.0, stroke, StrokeKind::Middle);
+            }
+            Item::Hatched(area) => self.hatched(*area),
+            Item::Marker {
+                at,
+                shape,
+                radius,
+                ink,
+                strength,
+            } => {
+                let (at, radius) = (self.pos(*at), *radius as f32);
+                let color = self.color(*ink);
+                match shape {
+                    Some(index) => {
+                        let color = color.gamma_multiply(*strength as f32);
+                        marker::paint(self.painter, at, *index, radius, color);
+                    }
+                    None => {
+                        let ring = Stroke::new(1.5, color);
+                        self.painter.circle_stroke(at, radius, ring);
+                    }
                 }
             }
+            Item::Words {
+                anchor,
+                text,
+                font,
+                ink,
+                angle,
+                ..
+            } => self.words(anchor, text, *font, self.color(*ink), *angle as f32),
+            Item::Group { items, .. } => self.paint(items),
         }
-        Item::Words {
-            anchor,
-            text,
-            font,
-            ink,
-            angle,
-        } => {
-            let galley = galley(painter, text, *font);
-            let size = (galley.size().x.into(), galley.size().y.into());
-            let corner = pos((anchor.area(size).left, anchor.area(size).top));
-            let color = color(roles, *ink);
-            if *angle == 0.0 {
-                painter.galley(corner, galley, color);
-                return;
+    }
+
+    fn filled(&self, area: Area, radius: f32, color: Color32) {
+        let place = self.rect(area);
+        if place.intersects(self.painter.clip_rect()) {
+            self.painter.rect_filled(place, radius, color);
+        }
+    }
+
+    fn hatched(&self, area: Area) {
+        let mut mesh = Mesh::default();
+        mesh.add_colored_rect(self.rect(area), self.color(Ink::Raised));
+        let color = self.color(Ink::Faint).gamma_multiply(0.7);
+        for (from, to) in hatching(area) {
+            // A thin parallelogram: a line of its own for each would cost a shape each.
+            let (from, to) = (self.pos(from), self.pos(to));
+            let aside = vec2(0.35, 0.35);
+            let first = mesh.vertices.len() as u32;
+            for at in [from - aside, from + aside, to - aside, to + aside] {
+                mesh.colored_vertex(at, color);
             }
-            // Turned around their place, not around their corner.
-            let (sin, cos) = (*angle as f32).sin_cos();
-            let place = pos(anchor.at);
-            let off = corner - place;
-            let turned = place + vec2(off.x * cos - off.y * sin, off.x * sin + off.y * cos);
-            painter.add(TextShape::new(turned, galley, color).with_angle(*angle as f32));
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 1, first + 2, first + 3);
         }
+        self.painter.add(Shape::mesh(mesh));
+    }
+
+    fn words(&self, anchor: &Anchor, text: &str, font: Font, color: Color32, angle: f32) {
+        let place = self.pos(anchor.at);
+        let seen = self.painter.clip_rect().expand(2.0 * text::CAPTION);
+        if angle == 0.0 && !seen.y_range().contains(place.y) {
+            return;
+        }
+        let galley = galley(self.painter, text, font);
+        let size = (galley.size().x.into(), galley.size().y.into());
+        let corner = self.rect(anchor.area(size)).min;
+        if angle == 0.0 {
+            self.painter.galley(corner, galley, color);
+            return;
+        }
+        // Turned around their place, not around their corner.
+        let (sin, cos) = angle.sin_cos();
+        let off = corner - place;
+        let turned = place + vec2(off.x * cos - off.y * sin, off.x * sin + off.y * cos);
+        let shape = TextShape::new(turned, galley, color).with_angle(angle);
+        self.painter.add(shape);
     }
 }

@@ -2,11 +2,12 @@
 //! own are made of.
 
 use super::area::{Area, At};
-use super::colours::Fill;
+use super::colours::{Colours, Fill, Rgb};
+use super::heat_map::{Kind, colours};
 use super::layout::{Anchor, Font};
 
 /// What a shape is painted with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ink {
     /// The colour of a series.
     Series(usize),
@@ -20,32 +21,36 @@ pub enum Ink {
     Hairline,
     /// What is selected.
     Accent,
+    /// The ground of the figure.
+    Panel,
+    /// A ground that is set apart from it.
+    Raised,
+    /// A share of a scale of colours.
+    Scale(Kind, f64),
+    /// What can be read on that share.
+    OnScale(Kind, f64),
 }
 
-/// How thick a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thickness {
-    /// A hairline.
-    Hair,
-    /// Thin.
-    Thin,
-    /// As other lines.
-    Plain,
-    /// Thick.
-    Thick,
-}
-
-impl Thickness {
-    /// In widths of a line.
-    pub fn times(self) -> f64 {
+impl Ink {
+    /// Its colour in a theme.
+    pub fn rgb(self, of: &Colours) -> Rgb {
         match self {
-            Self::Hair => 0.5,
-            Self::Thin => 0.6,
-            Self::Plain => 1.0,
-            Self::Thick => 2.0,
+            Self::Series(index) => of.series(index),
+            Self::Text => of.text,
+            Self::Quiet => of.quiet,
+            Self::Faint => of.faint,
+            Self::Hairline => of.line,
+            Self::Accent => of.accent,
+            Self::Panel => of.panel,
+            Self::Raised => of.raised,
+            Self::Scale(kind, share) => colours::of_share(of, kind, share),
+            Self::OnScale(kind, share) => colours::ink(colours::of_share(of, kind, share)),
         }
     }
 }
+
+/// Thickness of a hairline, in widths of a line.
+pub const HAIR: f64 = 0.5;
 
 /// One shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,22 +61,40 @@ pub enum Item {
         from: At,
         /// Where it ends.
         to: At,
-        /// How thick it is.
-        thickness: Thickness,
+        /// In widths of a line.
+        thickness: f64,
         /// Whether it is dashed.
         is_dashed: bool,
         /// Its colour.
         ink: Ink,
+        /// What programs know it by that read the picture.
+        class: &'static str,
     },
-    /// A filled rectangle.
+    /// A rectangle that differs from others by its hue, on paper by its hatching.
     Block {
         /// Where it is.
         area: Area,
         /// Its colour.
         fill: Fill,
-        /// What a picture says of it under the pointer.
-        words: String,
     },
+    /// A filled rectangle.
+    Ground {
+        /// Where it is.
+        area: Area,
+        /// Its colour.
+        ink: Ink,
+        /// Radius of its corners.
+        radius: f64,
+    },
+    /// The edge of a rectangle, within it.
+    Edge {
+        /// The rectangle.
+        area: Area,
+        /// Its colour.
+        ink: Ink,
+    },
+    /// Hatching in place of a value.
+    Hatched(Area),
     /// A marker.
     Marker {
         /// Its middle.
@@ -82,8 +105,8 @@ pub enum Item {
         radius: f64,
         /// Its colour.
         ink: Ink,
-        /// What a picture says of it under the pointer.
-        words: String,
+        /// How much of that colour it has.
+        strength: f64,
     },
     /// Words on one line.
     Words {
@@ -97,7 +120,54 @@ pub enum Item {
         ink: Ink,
         /// By how much they are turned around their place, clockwise, in radians.
         angle: f64,
+        /// What programs know them by that read the picture.
+        class: &'static str,
     },
+    /// Shapes that belong together.
+    Group {
+        /// What programs know it by that read the picture.
+        class: &'static str,
+        /// What a picture says of it under the pointer.
+        tooltip: String,
+        /// Its shapes, first at the back.
+        items: Vec<Item>,
+    },
+}
+
+impl Item {
+    /// A line as it is mostly drawn.
+    pub fn line((from, to): (At, At), thickness: f64, ink: Ink) -> Self {
+        Self::Line {
+            from,
+            to,
+            thickness,
+            is_dashed: false,
+            ink,
+            class: "",
+        }
+    }
+
+    /// Shapes that say something under the pointer.
+    pub fn group(class: &'static str, tooltip: impl Into<String>, items: Vec<Self>) -> Self {
+        let tooltip = tooltip.into();
+        Self::Group {
+            class,
+            tooltip,
+            items,
+        }
+    }
+
+    /// The same line, words or group by another class.
+    #[must_use]
+    pub fn class(mut self, name: &'static str) -> Self {
+        match &mut self {
+            Self::Line { class, .. } | Self::Words { class, .. } | Self::Group { class, .. } => {
+                *class = name;
+            }
+            _ => {}
+        }
+        self
+    }
 }
 
 /// Words at a place, as they are mostly written.
@@ -108,8 +178,9 @@ pub fn words(anchor: Anchor, text: impl Into<String>, font: Font, ink: Ink) -> I
         font,
         ink,
         angle: 0.0,
+        class: "",
     }
 }
 
-/// How much of a marker's colour it has: markers lie over each other.
+/// How much of a point's colour it has: points lie over each other.
 pub const STRENGTH: f64 = 0.8;

@@ -1,7 +1,6 @@
 //! What is written in the cell of a heat map, as far as there is room, and the hatching of one without a number.
 
-use super::Font;
-use super::cells::Letters;
+use super::{Font, Letters};
 use crate::analysis::verdict::Call;
 use crate::chart::area::{Area, At};
 use crate::chart::heat_map::{Cell, Content, Scale};
@@ -135,13 +134,7 @@ pub fn hatching(area: Area) -> Vec<(At, At)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn letters() -> Letters<'static> {
-        Letters {
-            size: 10.0,
-            width: &|text, _| 6.0 * text.chars().count() as f64,
-        }
-    }
+    use crate::chart::layout::letters;
 
     #[test]
     fn a_cell_says_as_much_as_it_has_room_for() {

@@ -1,8 +1,9 @@
 //! Where the parts of a heat map stand: its legend above, and below it a field of cells for each setup.
 
-use super::{Font, ticks};
+use super::{Anchor, Font, Height, Letters, Side as End, ticks};
 use crate::chart::area::{Area, At};
 use crate::chart::heat_map::{HeatMap, Kind, Place, Side};
+use crate::chart::sketch::{self, Ink, Item};
 
 /// Height of a line of words, in sizes of type.
 const LINE: f64 = 1.5;
@@ -12,8 +13,13 @@ const BAR: (f64, f64) = (20.0, 0.95);
 const ASIDE: f64 = 2.0;
 /// Between a sample in the legend and its words.
 const TO_WORDS: f64 = 0.6;
+/// Pieces of that bar, and how far each reaches over its neighbour, so that no seam shines through.
+const PIECES: u32 = 64;
+const OVER: f64 = 0.4;
 /// Width of a sample in the legend.
 const SAMPLE: f64 = 1.8;
+/// The line of the limit, in widths of a line.
+pub(super) const LIMIT: f64 = 1.1;
 /// Between the legend and the fields, and between fields.
 const BETWEEN: f64 = 1.2;
 /// Room of a cell that holds a number.
@@ -27,64 +33,10 @@ const WIDEST: f64 = 14.0;
 /// Height of a cell as a share of its width, and the least and the most of it in sizes of type.
 const SHAPE: (f64, f64, f64) = (0.55, 1.5, 3.2);
 
-/// The size of type, and how wide words are in it.
-pub struct Letters<'a> {
-    /// The size.
-    pub size: f64,
-    /// The width of words.
-    pub width: &'a dyn Fn(&str, Font) -> f64,
-}
-
-/// What stands in the legend.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Item {
-    /// What the colours measure, a bar with them, and its labels below by the place of their middle.
-    Bar {
-        /// Left edge of the words, at their middle height.
-        words: At,
-        /// The bar.
-        bar: Area,
-        /// Labels below it.
-        labels: Vec<(At, String)>,
-    },
-    /// A sample of a colour by its share of the scale, with words.
-    Sample {
-        /// The share.
-        share: f64,
-        /// The sample.
-        sample: Area,
-        /// The words.
-        text: String,
-        /// Left edge of the words, at their middle height.
-        words: At,
-    },
-    /// The line of the limit, with words.
-    Limit {
-        /// The line.
-        line: (At, At),
-        /// The words.
-        text: String,
-        /// Left edge of the words, at their middle height.
-        words: At,
-    },
-    /// Hatching, with words.
-    Missing {
-        /// The sample.
-        sample: Area,
-        /// Left edge of the words, at their middle height.
-        words: At,
-    },
-    /// What the marks of verdicts mean.
-    Marks {
-        /// Left edge of the words, at their middle height.
-        words: At,
-    },
-}
-
 /// The words beside the hatching.
-pub const NO_VALUE: &str = "no value";
+const NO_VALUE: &str = "no value";
 /// The words about the marks of verdicts.
-pub const MARKS: &str = "▲ faster, ▼ slower, = same, ? inconclusive";
+const MARKS: &str = "▲ faster, ▼ slower, = same, ? inconclusive";
 /// What the two colours of the limit mean.
 const WITHIN: [&str; 2] = ["within the limit", "beyond it"];
 
@@ -105,7 +57,16 @@ pub struct Field {
     line: f64,
 }
 
-/// A heat map with everything at its place.
+/// The label of a column or a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// Of a column, by its place.
+    Column(usize),
+    /// Of a row, counted from the bottom.
+    Row(usize),
+}
+
+/// A legend and its fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Places {
     /// What stands in the legend.
@@ -172,7 +133,7 @@ pub fn lay_out(map: &HeatMap, area: Area, letters: &Letters<'_>) -> Places {
 }
 
 /// Whether each field says whose it is.
-pub fn has_names(map: &HeatMap) -> bool {
+fn has_names(map: &HeatMap) -> bool {
     map.panels.iter().any(|panel| !panel.name.is_empty())
 }
 
@@ -229,15 +190,20 @@ fn legend(map: &HeatMap, (left, top): At, width: f64, letters: &Letters<'_>) -> 
         let half = BAR.1 * size / 2.0;
         Area::new(x, y - half, x + SAMPLE * size, y + half)
     };
+    let ground = |area, share, radius| Item::Ground {
+        area,
+        ink: Ink::Scale(map.scale.kind, share),
+        radius,
+    };
+    let beside = |(x, y): At, aside: f64, text: &str| {
+        let anchor = Anchor::new((x + aside, y), End::Start, Height::Middle);
+        sketch::words(anchor, text, Font::Words, Ink::Quiet)
+    };
     if map.scale.kind == Kind::Limit {
         for (share, text) in [(0.0, WITHIN[0]), (1.0, WITHIN[1])] {
             let at = next(to_words + words(text));
-            items.push(Item::Sample {
-                share,
-                sample: sample(at),
-                text: text.to_owned(),
-                words: (at.0 + to_words, at.1),
-            });
+            items.push(ground(sample(at), share, 1.5));
+            items.push(beside(at, to_words, text));
         }
     } else {
         let title = words(&map.scale.title) + TO_WORDS * size;
@@ -245,32 +211,35 @@ fn legend(map: &HeatMap, (left, top): At, width: f64, letters: &Letters<'_>) -> 
         let half = BAR.1 * size / 2.0;
         let from = at.0 + title;
         let bar = Area::new(from, at.1 - half, from + BAR.0 * size, at.1 + half);
+        items.push(beside(at, 0.0, &map.scale.title));
+        let step = bar.width() / f64::from(PIECES);
+        items.extend((0..PIECES).map(f64::from).map(|piece| {
+            let left = bar.left + piece * step;
+            let right = (left + step + OVER).min(bar.right);
+            let share = (piece + 0.5) / f64::from(PIECES);
+            ground(Area::new(left, bar.top, right, bar.bottom), share, 0.0)
+        }));
         let below = bar.bottom + LINE * size / 2.0;
-        let label = |(share, text): (f64, String)| ((bar.left + share * bar.width(), below), text);
-        items.push(Item::Bar {
-            words: at,
-            bar,
-            labels: map.scale.ticks().into_iter().map(label).collect(),
-        });
+        items.extend(map.scale.ticks().into_iter().map(|(share, text)| {
+            let at = (bar.left + share * bar.width(), below);
+            let anchor = Anchor::new(at, End::Middle, Height::Middle);
+            sketch::words(anchor, text, Font::Numbers, Ink::Quiet).class("scale")
+        }));
     }
     if let Some(limit) = &map.limit {
         let at = next(to_words + words(limit));
-        items.push(Item::Limit {
-            line: (at, (at.0 + SAMPLE * size, at.1)),
-            text: limit.clone(),
-            words: (at.0 + to_words, at.1),
-        });
+        let ends = (at, (at.0 + SAMPLE * size, at.1));
+        items.push(Item::line(ends, LIMIT, Ink::Accent));
+        items.push(beside(at, to_words, limit));
     }
     if map.scale.kind == Kind::Ratio {
         let at = next(words(MARKS));
-        items.push(Item::Marks { words: at });
+        items.push(beside(at, 0.0, MARKS));
     }
     if map.has_missing() {
         let at = next(to_words + words(NO_VALUE));
-        items.push(Item::Missing {
-            sample: sample(at),
-            words: (at.0 + to_words, at.1),
-        });
+        items.push(Item::Hatched(sample(at)));
+        items.push(beside(at, to_words, NO_VALUE));
     }
     let height = y - top + 2.0 * size;
     (items, height)
@@ -316,7 +285,7 @@ impl Field {
     }
 
     /// The labels of the columns.
-    pub fn column_heads(&self) -> Area {
+    fn column_heads(&self) -> Area {
         let cells = self.cells;
         Area::new(
             cells.left,
@@ -327,7 +296,7 @@ impl Field {
     }
 
     /// The labels of the rows.
-    pub fn row_heads(&self) -> Area {
+    fn row_heads(&self) -> Area {
         let cells = self.cells;
         Area::new(
             cells.left - self.label_room,
@@ -338,7 +307,7 @@ impl Field {
     }
 
     /// The column whose label is at a place.
-    pub fn column_at(&self, at: At) -> Option<usize> {
+    fn column_at(&self, at: At) -> Option<usize> {
         let heads = self.column_heads();
         let (x, y) = at;
         let inside = self.cells.bottom - 1e-6;
@@ -347,7 +316,7 @@ impl Field {
     }
 
     /// The row whose label is at a place.
-    pub fn row_at(&self, at: At) -> Option<usize> {
+    fn row_at(&self, at: At) -> Option<usize> {
         let heads = self.row_heads();
         let (x, y) = at;
         let inside = self.cells.left + 1e-6;
@@ -355,21 +324,46 @@ impl Field {
         is_label.then(|| self.at((inside, y)))?.map(|place| place.1)
     }
 
+    /// The label of a column or a row at a place.
+    pub fn head_at(&self, at: At) -> Option<Head> {
+        let column = self.column_at(at).map(Head::Column);
+        column.or_else(|| self.row_at(at).map(Head::Row))
+    }
+
+    /// Where the label of a column or a row stands.
+    pub fn head(&self, head: Head, letters: &Letters<'_>) -> Anchor {
+        let (at, side) = match head {
+            Head::Column(column) => {
+                let cell = self.cell((column, 0));
+                let middle = f64::midpoint(cell.left, cell.right);
+                ((middle, self.cells.bottom + self.line / 2.0), End::Middle)
+            }
+            Head::Row(row) => {
+                let cell = self.cell((0, row));
+                let middle = f64::midpoint(cell.top, cell.bottom);
+                ((self.cells.left - 0.6 * letters.size, middle), End::End)
+            }
+        };
+        Anchor::new(at, side, Height::Middle)
+    }
+
+    /// The cells with the labels beside and below them.
+    pub fn whole(&self) -> Area {
+        let (beside, below) = (self.row_heads(), self.column_heads());
+        Area::new(beside.left, beside.top, below.right, below.bottom)
+    }
+
     /// The labels of the columns that have room, by their middle.
     pub fn x_labels(&self, side: &Side, letters: &Letters<'_>) -> Vec<(At, String)> {
         let texts: Vec<String> = side.sizes.iter().map(|size| text_of(*size)).collect();
-        let middle = |column: usize| {
-            let cell = self.cell((column, 0));
-            f64::midpoint(cell.left, cell.right)
-        };
+        let at = |column: usize| self.head(Head::Column(column), letters).at;
         let places = texts.iter().enumerate();
         let places: Vec<(f64, f64)> = places
-            .map(|(column, text)| (middle(column), (letters.width)(text, Font::Numbers)))
+            .map(|(column, text)| (at(column).0, (letters.width)(text, Font::Numbers)))
             .collect();
         let ends = (self.cells.left, self.cells.right);
-        let y = self.cells.bottom + self.line / 2.0;
         let kept = ticks::with_room(&places, ends).into_iter();
-        kept.map(|place| ((places[place].0, y), texts[place].clone()))
+        kept.map(|place| (at(place), texts[place].clone()))
             .collect()
     }
 
@@ -381,12 +375,7 @@ impl Field {
         let sizes = side.sizes.iter().enumerate();
         let shown = sizes.filter(|(row, _)| (last - row).is_multiple_of(every));
         shown
-            .map(|(row, size)| {
-                let cell = self.cell((0, row));
-                let y = f64::midpoint(cell.top, cell.bottom);
-                let x = self.cells.left - 0.6 * letters.size;
-                ((x, y), text_of(*size))
-            })
+            .map(|(row, size)| (self.head(Head::Row(row), letters).at, text_of(*size)))
             .collect()
     }
 }
@@ -395,13 +384,7 @@ impl Field {
 mod tests {
     use super::*;
     use crate::chart::heat_map::{Cell, Panel, Scale};
-
-    fn letters() -> Letters<'static> {
-        Letters {
-            size: 10.0,
-            width: &|text, _| 6.0 * text.chars().count() as f64,
-        }
-    }
+    use crate::chart::layout::letters;
 
     fn map(columns: usize, rows: usize, panels: usize) -> HeatMap {
         let sizes = |count: usize| (1..=count).collect();
@@ -493,8 +476,8 @@ mod tests {
         let columns = places.fields[0].x_labels(&map.x, &letters);
         assert!(columns.len() < 40 && columns.iter().any(|(_, text)| text == "40"));
         for item in &places.legend {
-            if let Item::Bar { bar, .. } = item {
-                assert!(bar.right <= area.right);
+            if let Item::Ground { area: piece, .. } = item {
+                assert!(piece.right <= area.right);
             }
         }
     }

@@ -8,8 +8,10 @@ pub mod bars;
 pub mod cell_words;
 pub mod cells;
 pub mod failures;
+pub mod heat_map;
 pub mod labels;
 pub mod lanes;
+mod letters;
 pub mod marks;
 mod names;
 mod notes;
@@ -25,6 +27,9 @@ pub mod wall_time;
 pub mod words;
 
 pub use self::anchor::{Anchor, Height, Side, Size};
+pub use self::letters::Letters;
+#[cfg(test)]
+pub(crate) use self::letters::testing::letters;
 use super::area::{Area, At};
 use super::spec::ChartSpec;
 

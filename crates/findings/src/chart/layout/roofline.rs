@@ -1,12 +1,11 @@
 //! Where everything on a roofline stands: its legend, axes, lines with their words along them, and points.
 
-use super::cells::Letters;
 use super::ticks::with_room;
-use super::{Anchor, Font, Height, Side};
+use super::{Anchor, Font, Height, Letters, Side};
 use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
 use crate::chart::area::{Area, At};
 use crate::chart::roofline::{Class, Dot, GIGA, Roofline, title_of, words_along};
-use crate::chart::sketch::{Ink, Item, Thickness, words};
+use crate::chart::sketch::{HAIR, Ink, Item, STRENGTH, words};
 use powerband_core::base::humanize;
 
 /// Sizes in those of type: a line of words, a sample in the legend, room between its entries.
@@ -23,6 +22,9 @@ const LEAST_NAMED: f64 = 0.02;
 const NAME: usize = 26;
 /// Between a line and the words along it, in sizes of type.
 const ASIDE: f64 = 0.35;
+/// Thickness of intervals and published lines, and of lines of engines, in widths of a line.
+const THIN: f64 = 0.6;
+const THICK: f64 = 2.0;
 /// Places along a line that are tried for its words.
 const STEPS: u32 = 12;
 
@@ -169,13 +171,14 @@ impl<'a> Sheet<'a> {
         for class in &self.chart.classes {
             let text = entry(class);
             let at = room(self, &text);
-            self.items.push(Item::Marker {
+            let marker = Item::Marker {
                 at: (at.0 + size * SAMPLE / 2.0, at.1),
                 shape: class.look,
                 radius: size * 0.42,
                 ink: ink(class),
-                words: String::new(),
-            });
+                strength: STRENGTH,
+            };
+            self.items.push(Item::group("point", "", vec![marker]));
             self.beside(at, &text);
         }
         if self.items.is_empty() {
@@ -212,13 +215,8 @@ impl<'a> Sheet<'a> {
             .push(words(at, &y.title, Font::Words, Ink::Faint));
         for tick in &y.ticks {
             let height = self.place(x.low, tick.at).1;
-            self.items.push(Item::Line {
-                from: (inner.left, height),
-                to: (inner.right, height),
-                thickness: Thickness::Hair,
-                is_dashed: false,
-                ink: Ink::Hairline,
-            });
+            let ends = ((inner.left, height), (inner.right, height));
+            self.items.push(Item::line(ends, HAIR, Ink::Hairline));
             let at = (inner.left - size * 0.7, height);
             let at = Anchor::new(at, Side::End, Height::Middle);
             self.items
@@ -294,6 +292,7 @@ impl<'a> Sheet<'a> {
                 Ink::Quiet
             },
             angle: room.angle,
+            class: "",
         });
     }
 
@@ -375,34 +374,26 @@ impl<'a> Sheet<'a> {
         };
         let (from, to) = (end(dot.intensity.0), end(dot.intensity.1));
         self.lines.push((from, to));
-        let line = Item::Line {
-            from,
-            to,
-            thickness: Thickness::Thin,
-            is_dashed: false,
-            ink: self.ink(dot),
-        };
+        let line = Item::line((from, to), THIN, self.ink(dot));
         self.items.push(line);
     }
 
     fn dot(&mut self, dot: &Dot) {
         let spot = self.spot(dot);
         let class = self.chart.classes.get(dot.class);
-        self.items.push(Item::Marker {
+        let marker = |shape, radius, ink| Item::Marker {
             at: spot.at,
-            shape: class.and_then(|class| class.look),
-            radius: spot.radius,
-            ink: self.ink(dot),
-            words: dot.words.clone(),
-        });
+            shape,
+            radius,
+            ink,
+            strength: STRENGTH,
+        };
+        let look = class.and_then(|class| class.look);
+        let point = vec![marker(look, spot.radius, self.ink(dot))];
+        self.items.push(Item::group("point", &dot.words, point));
         if self.chart.selected == Some(dot.node) {
-            self.items.push(Item::Marker {
-                at: spot.at,
-                shape: None,
-                radius: spot.radius + 3.0,
-                ink: Ink::Accent,
-                words: String::new(),
-            });
+            let ring = vec![marker(None, spot.radius + 3.0, Ink::Accent)];
+            self.items.push(Item::group("point", "", ring));
         }
         self.taken.push(Area::around(spot.at, spot.radius * 0.8));
         self.spots.push(spot);
@@ -446,9 +437,9 @@ impl<'a> Sheet<'a> {
 /// A line as its kind is drawn.
 fn line(from: At, to: At, kind: LineKind) -> Item {
     let (thickness, is_dashed, ink) = match kind {
-        LineKind::Published => (Thickness::Thin, true, Ink::Quiet),
-        LineKind::Measured => (Thickness::Plain, false, Ink::Quiet),
-        LineKind::Engine => (Thickness::Thick, false, Ink::Text),
+        LineKind::Published => (THIN, true, Ink::Quiet),
+        LineKind::Measured => (1.0, false, Ink::Quiet),
+        LineKind::Engine => (THICK, false, Ink::Text),
     };
     Item::Line {
         from,
@@ -456,6 +447,7 @@ fn line(from: At, to: At, kind: LineKind) -> Item {
         thickness,
         is_dashed,
         ink,
+        class: "",
     }
 }
 
@@ -470,13 +462,14 @@ fn ink(class: &Class) -> Ink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::layout::letters;
     use crate::chart::roofline::testing::example;
 
     fn placed() -> (Roofline, Placed) {
         let chart = example();
         let letters = Letters {
             size: 11.0,
-            width: &|text, _| text.chars().count() as f64 * 6.0,
+            ..letters()
         };
         let area = Area::new(0.0, 0.0, 760.0, 420.0);
         let placed = lay_out(&chart, area, &letters);
@@ -517,15 +510,10 @@ mod tests {
             let angle = angle.unwrap_or_else(|| panic!("no words: {along}"));
             assert_eq!(angle < 0.0, roof.unit == LineUnit::BytesPerS, "{along}");
         }
-        let thick = placed.items.iter().any(|item| {
-            matches!(
-                item,
-                Item::Line {
-                    thickness: Thickness::Thick,
-                    ..
-                }
-            )
-        });
+        let thick = placed
+            .items
+            .iter()
+            .any(|item| matches!(item, Item::Line { thickness, .. } if *thickness == THICK));
         assert!(thick, "the engine's line");
     }
 
@@ -534,7 +522,7 @@ mod tests {
         let chart = example();
         let letters = Letters {
             size: 11.0,
-            width: &|text, _| text.chars().count() as f64 * 6.0,
+            ..letters()
         };
         let height = |width| legend_height(&chart, width, &letters);
         assert!(height(300.0) > height(900.0));

@@ -1,7 +1,6 @@
 //! Where the parts of the bar of wall time are, and the lines about them below.
 
-use super::cells::Letters;
-use super::{Anchor, Font, Height, Side};
+use super::{Anchor, Font, Height, Letters, Side};
 use crate::chart::area::Area;
 use crate::chart::sketch::{Ink, Item, words};
 use crate::chart::wall_time::WallBar;
@@ -36,11 +35,11 @@ pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<Item>, 
             continue;
         }
         let gap = if place.width() > 3.0 * GAP { GAP } else { 0.0 };
-        items.push(Item::Block {
+        let block = Item::Block {
             area: Area::new(place.left, place.top, place.right - gap, place.bottom),
             fill: part.fill,
-            words: part.words(),
-        });
+        };
+        items.push(Item::group("point", part.words(), vec![block]));
     }
     let (shares, times) = columns(bar, area, letters);
     let mut top = area.top + size * (BAR + BETWEEN);
@@ -69,11 +68,11 @@ pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<Item>, 
     line("wall time", &time, "100 %", Ink::Text);
     items.extend(samples.into_iter().map(|(middle, part)| {
         let half = size * SAMPLE / 2.0;
-        Item::Block {
+        let block = Item::Block {
             area: Area::around((area.left + half, middle), half),
             fill: part.fill,
-            words: String::new(),
-        }
+        };
+        Item::group("point", "", vec![block])
     }));
     (items, places)
 }
@@ -102,6 +101,7 @@ fn columns(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::chart::colours::Fill;
+    use crate::chart::layout::letters;
     use crate::chart::wall_time::Part;
 
     #[test]
@@ -123,10 +123,7 @@ mod tests {
             ],
         };
         assert!((bar.covered() - 1.0).abs() < 1e-9);
-        let letters = Letters {
-            size: 10.0,
-            width: &|text, _| text.chars().count() as f64 * 6.0,
-        };
+        let letters = letters();
         let area = Area::new(0.0, 0.0, 400.0, height(&bar, &letters));
         let (items, places) = lay_out(&bar, area, &letters);
         let ends: Vec<(f64, f64)> = places.iter().map(|one| (one.left, one.right)).collect();

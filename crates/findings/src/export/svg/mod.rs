@@ -7,7 +7,6 @@ mod axes;
 mod bars;
 mod canvas;
 mod chart;
-mod heat_map;
 mod lanes;
 mod legend;
 mod marks;
@@ -65,7 +64,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
             Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
             Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
             Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.regions, area),
-            Drawing::HeatMap(shown) => heat_map::draw(&mut canvas, shown, area),
+            Drawing::HeatMap(shown) => sketch::heat_map(&mut canvas, shown, area),
             Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
             Drawing::Roofline(shown) => sketch::roofs(&mut canvas, shown, area),
             Drawing::WallTime(shown) => sketch::wall(&mut canvas, shown, area),
@@ -92,7 +91,7 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
         Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
         Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
         Drawing::Treemap(_) => room * share.max(0.45),
-        Drawing::HeatMap(shown) => heat_map::height(canvas, shown, room),
+        Drawing::HeatMap(shown) => sketch::map_height(canvas, shown, room),
         Drawing::Timeline(shown) => timeline_figure::height(canvas, shown, room),
         Drawing::Roofline(shown) => {
             room * share.max(0.5) + sketch::legend_height(canvas, shown, room)
@@ -133,5 +132,7 @@ fn nothing(canvas: &mut Canvas, area: Area) {
     );
 }
 
+#[cfg(test)]
+mod heat_map_tests;
 #[cfg(test)]
 mod tests;

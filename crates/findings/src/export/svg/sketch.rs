@@ -1,12 +1,12 @@
-//! Figures that are laid out as shapes: a roofline, and the bar of wall time.
+//! Figures that are laid out as shapes.
 
 use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
-use crate::chart::colours::Rgb;
-use crate::chart::layout::cells::Letters;
-use crate::chart::layout::{Font, roofline, wall_time};
+use crate::chart::heat_map::HeatMap;
+use crate::chart::layout::cell_words::hatching;
+use crate::chart::layout::{Font, Letters, cells, heat_map, roofline, wall_time};
 use crate::chart::roofline::Roofline;
-use crate::chart::sketch::{Ink, Item, STRENGTH};
+use crate::chart::sketch::Item;
 use crate::chart::wall_time::WallBar;
 use crate::export::text_metrics::Type;
 
@@ -23,6 +23,17 @@ pub(super) fn legend_height(canvas: &Canvas, chart: &Roofline, room: f64) -> f64
     with_letters(canvas, |letters| {
         roofline::legend_height(chart, room, letters)
     })
+}
+
+/// The height that suits a heat map.
+pub(super) fn map_height(canvas: &Canvas, map: &HeatMap, room: f64) -> f64 {
+    with_letters(canvas, |letters| cells::height(map, room, letters))
+}
+
+/// Draws a heat map.
+pub(super) fn heat_map(canvas: &mut Canvas, map: &HeatMap, area: Area) {
+    let placed = with_letters(canvas, |letters| heat_map::lay_out(map, area, letters));
+    draw(canvas, &placed.items);
 }
 
 /// Draws a bar of wall time.
@@ -50,11 +61,13 @@ pub(super) fn roofs(canvas: &mut Canvas, chart: &Roofline, area: Area) {
 }
 
 fn with_letters<T>(canvas: &Canvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
-    let size = canvas.measures.caption;
+    let measures = canvas.measures;
     let metrics = std::rc::Rc::clone(&canvas.letters);
-    let width = move |text: &str, font: Font| metrics.width(text, kind(font), size);
+    let width = move |text: &str, font: Font| metrics.width(text, kind(font), measures.caption);
     then(&Letters {
-        size,
+        size: measures.caption,
+        marker: measures.marker,
+        line: measures.line,
         width: &width,
     })
 }
@@ -66,66 +79,71 @@ fn kind(font: Font) -> Type {
     }
 }
 
-fn colour(canvas: &Canvas, ink: Ink) -> Rgb {
-    let colours = canvas.colours;
-    match ink {
-        Ink::Series(index) => colours.series(index),
-        Ink::Text => colours.text,
-        Ink::Quiet => colours.quiet,
-        Ink::Faint => colours.faint,
-        Ink::Hairline => colours.line,
-        Ink::Accent => colours.accent,
+fn draw(canvas: &mut Canvas, items: &[Item]) {
+    for item in items {
+        draw_item(canvas, item);
     }
 }
 
-fn draw(canvas: &mut Canvas, items: &[Item]) {
-    for item in items {
-        match item {
-            Item::Line {
-                from,
-                to,
-                thickness,
-                is_dashed,
-                ink,
-            } => {
-                let width = canvas.measures.line * thickness.times();
-                let dashes = if *is_dashed { DASHES } else { "" };
-                let pen = Pen::new(colour(canvas, *ink), width).dashed(dashes);
-                canvas.line(*from, *to, pen);
-            }
-            Item::Block { area, fill, words } => {
-                canvas.group("point", words, |canvas| {
-                    canvas.filled(*area, *fill, 0.85, 2.0);
-                });
-            }
-            Item::Marker {
-                at,
-                shape,
-                radius,
-                ink,
-                words,
-            } => {
-                let colour = colour(canvas, *ink);
-                let pen = Pen::new(colour, canvas.measures.line * 0.75);
-                canvas.group("point", words, |canvas| match shape {
-                    Some(index) => canvas.strong_marker(*at, *index, *radius, STRENGTH),
-                    None => canvas.circle(*at, *radius, None, Some(pen)),
-                });
-            }
-            Item::Words {
-                anchor,
-                text,
-                font,
-                ink,
-                angle,
-            } => {
-                let mut words = canvas.caption(colour(canvas, *ink));
-                words.kind = kind(*font);
-                let words = words.at(anchor.side, anchor.height);
-                canvas.turned(anchor.at, *angle, |canvas| {
-                    canvas.text(anchor.at, text, words);
-                });
+fn draw_item(canvas: &mut Canvas, item: &Item) {
+    let (colours, measures) = (canvas.colours, canvas.measures);
+    match item {
+        Item::Line {
+            from,
+            to,
+            thickness,
+            is_dashed,
+            ink,
+            class,
+        } => {
+            let dashes = if *is_dashed { DASHES } else { "" };
+            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            canvas.line(*from, *to, pen.dashed(dashes).class(*class));
+        }
+        Item::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
+        Item::Ground { area, ink, radius } => canvas.rect(*area, ink.rgb(colours), 1.0, *radius),
+        Item::Edge { area, ink } => {
+            canvas.outline(*area, Pen::new(ink.rgb(colours), measures.line), 0.0);
+        }
+        Item::Hatched(area) => {
+            canvas.rect(*area, colours.raised, 1.0, 0.0);
+            let pen = Pen::new(colours.faint, measures.hair * 0.7);
+            for (from, to) in hatching(*area) {
+                canvas.line(from, to, pen);
             }
         }
+        Item::Marker {
+            at,
+            shape,
+            radius,
+            ink,
+            strength,
+        } => match shape {
+            Some(index) => canvas.strong_marker(*at, *index, *radius, *strength),
+            None => {
+                let pen = Pen::new(ink.rgb(colours), measures.line * 0.75);
+                canvas.circle(*at, *radius, None, Some(pen));
+            }
+        },
+        Item::Words {
+            anchor,
+            text,
+            font,
+            ink,
+            angle,
+            class,
+        } => {
+            let mut words = canvas.caption(ink.rgb(colours)).class(class);
+            words.kind = kind(*font);
+            let words = words.at(anchor.side, anchor.height);
+            canvas.turned(anchor.at, *angle, |canvas| {
+                canvas.text(anchor.at, text, words);
+            });
+        }
+        Item::Group {
+            class,
+            tooltip,
+            items,
+        } => canvas.group(class, tooltip, |canvas| draw(canvas, items)),
     }
 }
