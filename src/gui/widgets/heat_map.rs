@@ -1,22 +1,20 @@
 //! Shows a heat map: its shapes, and a field for each setup whose cells are found by the pointer, and by the arrow
 //! keys where it has the focus.
 
-use std::sync::Arc;
-
 use eframe::egui::{
     CursorIcon, EventFilter, Id, Key, Modifiers, Response, Sense, Stroke, StrokeKind, Ui,
     WidgetInfo, accesskit::Role, vec2,
 };
 
 use super::figure;
-use super::sketch::{Sketch, with_letters};
+use super::sketch::{Sketch, laid_out, with_letters};
 use crate::gui::theme::{self, Roles};
 use powerband_findings::chart::area::Area;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::heat_map::{HeatMap, Panel, Place};
 use powerband_findings::chart::layout::Font;
 use powerband_findings::chart::layout::cells::{self, Field};
-use powerband_findings::chart::layout::heat_map::{Placed, lay_out};
+use powerband_findings::chart::layout::heat_map::lay_out;
 use powerband_findings::chart::sketch::{Ink, Item, words};
 
 pub(crate) use powerband_findings::chart::layout::cells::Head;
@@ -35,56 +33,28 @@ pub(crate) struct Touched {
     pub head: Option<Head>,
 }
 
-/// A map as it was laid out last.
-struct LaidOut {
-    map: HeatMap,
-    /// For which width, and how large a pixel.
-    size: (f32, f32),
-    height: f32,
-    placed: Placed,
-}
-
-/// The shapes of a map from the origin on: those of the frame before, where nothing changed.
-fn laid_out(ui: &Ui, id: Id, map: &HeatMap) -> Arc<LaidOut> {
-    let size = (ui.available_width(), ui.pixels_per_point());
-    let known: Option<Arc<LaidOut>> = ui.data(|data| data.get_temp(id));
-    if let Some(known) = known.filter(|known| known.size == size && known.map == *map) {
-        return known;
-    }
-    let fresh = with_letters(ui.painter(), |letters| {
-        let width = f64::from(size.0);
-        let height = cells::height(map, width, letters);
-        LaidOut {
-            map: map.clone(),
-            size,
-            height: height as f32,
-            placed: lay_out(map, Area::new(0.0, 0.0, width, height), letters),
-        }
-    });
-    let fresh = Arc::new(fresh);
-    ui.data_mut(|data| data.insert_temp(id, Arc::clone(&fresh)));
-    fresh
-}
-
 /// Shows it over the width that there is.
 pub(crate) fn show(ui: &mut Ui, id: &str, map: &HeatMap) -> Vec<Touched> {
-    let laid_out = laid_out(ui, ui.scope_id().with((id, "shapes")), map);
-    let size = vec2(ui.available_width(), laid_out.height);
+    let shapes = ui.scope_id().with((id, "shapes"));
+    let laid_out = laid_out(ui, shapes, map, |width, letters| {
+        let height = cells::height(map, width, letters);
+        let area = Area::new(0.0, 0.0, width, height);
+        (height as f32, lay_out(map, area, letters))
+    });
+    let (height, placed) = &laid_out.placed;
+    let size = vec2(ui.available_width(), *height);
     let (outer, _) = ui.allocate_exact_size(size, Sense::hover());
     if !ui.is_rect_visible(outer) {
         return Vec::new();
     }
+    let painter = ui.painter_at(outer.expand(1.0));
     let canvas = Canvas {
         map,
-        sketch: Sketch {
-            painter: &ui.painter_at(outer.expand(1.0)),
-            colours: theme::colours(ui),
-            by: outer.min.to_vec2(),
-        },
+        sketch: Sketch::new(ui, &painter, outer.min.to_vec2()),
         roles: theme::roles(ui),
     };
-    canvas.sketch.paint(&laid_out.placed.items);
-    let panels = map.panels.iter().zip(&laid_out.placed.fields).enumerate();
+    canvas.sketch.paint(&placed.items);
+    let panels = map.panels.iter().zip(&placed.fields).enumerate();
     let touched = panels
         .filter(|(_, (_, field))| ui.is_rect_visible(canvas.sketch.rect(field.whole())))
         .map(|(place, (panel, field))| canvas.field(ui, id, place, panel, field))

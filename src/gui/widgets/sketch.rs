@@ -22,8 +22,9 @@ use powerband_findings::chart::roofline::Roofline;
 use powerband_findings::chart::sketch::{Ink, Item};
 use powerband_findings::chart::wall_time::WallBar;
 
-/// Width of a line, and how far from a point the pointer meets it.
-const LINE: f32 = 1.4;
+/// Width of a line and a hairline, and how far from a point the pointer meets it.
+const LINE: f32 = 2.0;
+const HAIR: f32 = 1.0;
 const REACH: f64 = 8.0;
 /// Between a point and the ring around it.
 const RING: f32 = 3.0;
@@ -55,7 +56,7 @@ pub(crate) fn roofline(
     let placed = with_letters(&painter, |letters| {
         roofline::lay_out(chart, area(outer), letters)
     });
-    sketch(ui, &painter).paint(&placed.items);
+    Sketch::new(ui, &painter, Vec2::ZERO).paint(&placed.items);
     let at = response.hover_pos();
     let hovered = at.and_then(|at| placed.node_at((at.x.into(), at.y.into()), REACH));
     let is_focused = response.has_focus();
@@ -142,7 +143,7 @@ pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<us
     let (items, places) = with_letters(&painter, |letters| {
         wall_time::lay_out(bar, area(outer), letters)
     });
-    sketch(ui, &painter).paint(&items);
+    Sketch::new(ui, &painter, Vec2::ZERO).paint(&items);
     let parts: Vec<String> = bar.parts.iter().map(|part| part.words()).collect();
     let name = format!("{}. {}", bar.title, parts.join("; "));
     let response = response.accessible_name(name);
@@ -153,13 +154,37 @@ pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<us
     (response, part)
 }
 
-/// Paints shapes where they were laid out.
-fn sketch<'a>(ui: &Ui, painter: &'a Painter) -> Sketch<'a> {
-    Sketch {
-        painter,
-        colours: theme::colours(ui),
-        by: Vec2::ZERO,
+/// A figure as it was laid out last, from the origin on.
+pub(crate) struct LaidOut<F, P> {
+    figure: F,
+    /// For which width, and how large a pixel.
+    size: (f32, f32),
+    pub(crate) placed: P,
+}
+
+/// Lays a figure out over the width that there is; where nothing changed, it is that of the frame before.
+pub(crate) fn laid_out<F, P>(
+    ui: &Ui,
+    id: Id,
+    figure: &F,
+    lay_out: impl FnOnce(f64, &Letters<'_>) -> P,
+) -> Arc<LaidOut<F, P>>
+where
+    F: Clone + PartialEq + Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    let size = (ui.available_width(), ui.pixels_per_point());
+    let known: Option<Arc<LaidOut<F, P>>> = ui.data(|data| data.get_temp(id));
+    if let Some(known) = known.filter(|known| known.size == size && known.figure == *figure) {
+        return known;
     }
+    let fresh = Arc::new(LaidOut {
+        figure: figure.clone(),
+        size,
+        placed: with_letters(ui.painter(), |letters| lay_out(size.0.into(), letters)),
+    });
+    ui.data_mut(|data| data.insert_temp(id, Arc::clone(&fresh)));
+    fresh
 }
 
 /// The sizes and widths of words in the window.
@@ -169,6 +194,7 @@ pub(super) fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>)
         size: text::CAPTION.into(),
         marker: marker::RADIUS.into(),
         line: LINE.into(),
+        hair: HAIR.into(),
         width: &width,
     })
 }
@@ -182,14 +208,22 @@ fn galley(painter: &Painter, words: &str, font: Font) -> Arc<Galley> {
 }
 
 /// Paints shapes that were laid out elsewhere.
-pub(super) struct Sketch<'a> {
-    pub(super) painter: &'a Painter,
-    pub(super) colours: &'a Colours,
+pub(crate) struct Sketch<'a> {
+    pub(crate) painter: &'a Painter,
+    colours: &'a Colours,
     /// From where they were laid out to where they are painted.
-    pub(super) by: Vec2,
+    pub(crate) by: Vec2,
 }
 
-impl Sketch<'_> {
+impl<'a> Sketch<'a> {
+    pub(crate) fn new(ui: &Ui, painter: &'a Painter, by: Vec2) -> Self {
+        Self {
+            painter,
+            colours: theme::colours(ui),
+            by,
+        }
+    }
+
     fn color(&self, ink: Ink) -> Color32 {
         theme::color(ink.rgb(self.colours))
     }
@@ -199,17 +233,17 @@ impl Sketch<'_> {
     }
 
     /// Where an area is painted.
-    pub(super) fn rect(&self, area: Area) -> Rect {
+    pub(crate) fn rect(&self, area: Area) -> Rect {
         rect(area).translate(self.by)
     }
 
-    pub(super) fn paint(&self, items: &[Item]) {
+    pub(crate) fn paint(&self, items: &[Item]) {
         for item in items {
             self.item(item);
         }
     }
 
-    pub(super) fn item(&self, item: &Item) {
+    fn item(&self, item: &Item) {
         match item {
             Item::Line {
                 from,
@@ -235,33 +269,25 @@ impl Sketch<'_> {
             Item::Ground { area, ink, radius } => {
                 self.filled(*area, *radius as f32, self.color(*ink));
             }
-            Item::Edge { area, ink } => {
-                let stroke = Stroke::new(LINE, self.color(*ink));
-                let place = self.rect(*area);
-                self.painter
-                    .rect_stroke(place, 0.0, stroke, StrokeKind::Middle);
-            }
-            Item::Hatched(area) => self.hatched(*area),
-            Item::Marker {
-                at,
-                shape,
-                radius,
+            Item::Edge {
+                area,
+                thickness,
                 ink,
-                strength,
+                radius,
             } => {
-                let (at, radius) = (self.pos(*at), *radius as f32);
-                let color = self.color(*ink);
-                match shape {
-                    Some(index) => {
-                        let color = color.gamma_multiply(*strength as f32);
-                        marker::paint(self.painter, at, *index, radius, color);
-                    }
-                    None => {
-                        let ring = Stroke::new(1.5, color);
-                        self.painter.circle_stroke(at, radius, ring);
-                    }
-                }
+                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                self.edge(*area, *radius as f32, stroke);
             }
+            Item::Tile { area, fill } => {
+                let color = theme::color(self.colours.fill(*fill));
+                self.filled(*area, 3.0, color.gamma_multiply(0.3));
+                let edge = Stroke::new(HAIR, color.gamma_multiply(0.7));
+                self.edge(*area, 3.0, edge);
+            }
+            // Tiles have no hatching here.
+            Item::Clearing(_) => {}
+            Item::Hatched(area) => self.hatched(*area),
+            Item::Marker { .. } => self.marker(item),
             Item::Words {
                 anchor,
                 text,
@@ -274,11 +300,40 @@ impl Sketch<'_> {
         }
     }
 
+    fn marker(&self, item: &Item) {
+        let Item::Marker {
+            at,
+            shape,
+            radius,
+            ink,
+            strength,
+        } = item
+        else {
+            return;
+        };
+        let (at, radius) = (self.pos(*at), *radius as f32);
+        let color = self.color(*ink);
+        if let Some(index) = shape {
+            let color = color.gamma_multiply(*strength as f32);
+            marker::paint(self.painter, at, *index, radius, color);
+        } else {
+            let ring = Stroke::new(LINE * 0.75, color);
+            self.painter.circle_stroke(at, radius, ring);
+        }
+    }
+
     fn filled(&self, area: Area, radius: f32, color: Color32) {
         let place = self.rect(area);
         if place.intersects(self.painter.clip_rect()) {
             self.painter.rect_filled(place, radius, color);
         }
+    }
+
+    /// The edge of an area.
+    pub(crate) fn edge(&self, area: Area, radius: f32, stroke: Stroke) {
+        let place = self.rect(area);
+        self.painter
+            .rect_stroke(place, radius, stroke, StrokeKind::Middle);
     }
 
     fn hatched(&self, area: Area) {

@@ -25,6 +25,8 @@ pub enum Ink {
     Panel,
     /// A ground that is set apart from it.
     Raised,
+    /// The colour of a block or a tile.
+    Fill(Fill),
     /// A share of a scale of colours.
     Scale(Kind, f64),
     /// What can be read on that share.
@@ -43,6 +45,7 @@ impl Ink {
             Self::Accent => of.accent,
             Self::Panel => of.panel,
             Self::Raised => of.raised,
+            Self::Fill(fill) => of.fill(fill),
             Self::Scale(kind, share) => colours::of_share(of, kind, share),
             Self::OnScale(kind, share) => colours::ink(colours::of_share(of, kind, share)),
         }
@@ -86,13 +89,26 @@ pub enum Item {
         /// Radius of its corners.
         radius: f64,
     },
-    /// The edge of a rectangle, within it.
+    /// The edge of a rectangle.
     Edge {
         /// The rectangle.
         area: Area,
+        /// In widths of a line.
+        thickness: f64,
         /// Its colour.
         ink: Ink,
+        /// Radius of its corners.
+        radius: f64,
     },
+    /// A rectangle in a pale hue with an edge, as ground for words.
+    Tile {
+        /// Where it is.
+        area: Area,
+        /// Its colour.
+        fill: Fill,
+    },
+    /// Ground for words on a tile, where tiles are hatched.
+    Clearing(Area),
     /// Hatching in place of a value.
     Hatched(Area),
     /// A marker.

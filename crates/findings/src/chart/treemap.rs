@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::area::Area;
 use super::breakdown::colour;
 use super::colours::Fill;
 use crate::analysis::breakdown::{Breakdown, Row, Shown};
@@ -29,6 +30,12 @@ pub struct Rectangle {
 }
 
 impl Rectangle {
+    /// Where it is in an area.
+    pub(crate) fn within(self, area: Area) -> Area {
+        let (left, top) = (area.left + self.x, area.top + self.y);
+        Area::new(left, top, left + self.width, top + self.height)
+    }
+
     /// Width times height.
     pub fn area(self) -> f64 {
         self.width * self.height
@@ -49,8 +56,6 @@ pub struct Tile {
     pub name: String,
     /// Its share of everything, from 0 to 1.
     pub share: f64,
-    /// Where it is.
-    pub place: Rectangle,
 }
 
 /// A category with its rows.
@@ -62,10 +67,6 @@ pub struct Region {
     pub share: f64,
     /// What it and its tiles are filled with.
     pub colour: Fill,
-    /// Where it is.
-    pub place: Rectangle,
-    /// The height of its head above its tiles; 0 where there is no room for one.
-    pub head: f64,
     /// Its rows, the largest first.
     pub tiles: Vec<Tile>,
 }
@@ -86,7 +87,6 @@ pub fn regions(breakdown: &Breakdown, shown: &Shown) -> Vec<Region> {
             row: Some(place),
             name: row.short.clone(),
             share: row.share,
-            place: Rectangle::default(),
         });
     }
     let region = |(category, (mut tiles, rest)): (Category, (Vec<Tile>, Vec<&Row>))| {
@@ -95,15 +95,12 @@ pub fn regions(breakdown: &Breakdown, shown: &Shown) -> Vec<Region> {
                 row: None,
                 name: format!("{} more", rest.len()),
                 share: rest.iter().map(|row| row.share).sum(),
-                place: Rectangle::default(),
             });
         }
         Region {
             category,
             share: tiles.iter().map(|tile| tile.share).sum(),
             colour: colour(category),
-            place: Rectangle::default(),
-            head: 0.0,
             tiles,
         }
     };
@@ -117,26 +114,34 @@ pub fn count(regions: &[Region]) -> usize {
     regions.iter().map(|region| region.tiles.len()).sum()
 }
 
-/// Gives regions and their tiles places in a field. A region has a head of this height where there is room.
-pub fn lay_out(regions: &mut [Region], width: f64, height: f64, head: f64) {
+/// Where a region is.
+pub(crate) struct Places {
+    /// All of it.
+    pub(crate) whole: Rectangle,
+    /// The height of its head above its tiles; 0 where there is no room for one.
+    pub(crate) head: f64,
+    /// Its tiles.
+    pub(crate) tiles: Vec<Rectangle>,
+}
+
+/// The places of regions and their tiles in a field. A region has a head of this height where there is room.
+pub(crate) fn places(regions: &[Region], width: f64, height: f64, head: f64) -> Vec<Places> {
     let weights: Vec<f64> = regions.iter().map(|region| region.share).collect();
-    let places = squarified(&weights, width, height);
-    for (region, place) in regions.iter_mut().zip(places) {
-        region.place = place;
-        let has_head = place.height >= WITH_HEAD.0 * head && place.width >= WITH_HEAD.1 * head;
-        region.head = if has_head { head } else { 0.0 };
+    let wholes = squarified(&weights, width, height);
+    let placed = regions.iter().zip(wholes).map(|(region, whole)| {
+        let has_head = whole.height >= WITH_HEAD.0 * head && whole.width >= WITH_HEAD.1 * head;
+        let head = if has_head { head } else { 0.0 };
         let edge = if has_head { EDGE } else { 0.0 };
         let weights: Vec<f64> = region.tiles.iter().map(|tile| tile.share).collect();
-        let inner = (place.width - 2.0 * edge, place.height - region.head - edge);
-        let places = squarified(&weights, inner.0, inner.1);
-        for (tile, within) in region.tiles.iter_mut().zip(places) {
-            tile.place = Rectangle {
-                x: place.x + edge + within.x,
-                y: place.y + region.head + within.y,
-                ..within
-            };
+        let inner = (whole.width - 2.0 * edge, whole.height - head - edge);
+        let mut tiles = squarified(&weights, inner.0, inner.1);
+        for tile in &mut tiles {
+            tile.x += whole.x + edge;
+            tile.y += whole.y + head;
         }
-    }
+        Places { whole, head, tiles }
+    });
+    placed.collect()
 }
 
 /// Fills a field with rectangles: their areas are proportional to the weights, their sides as equal as possible
@@ -278,22 +283,21 @@ mod tests {
     fn regions_of_a_real_profile_stand_for_all_of_it() {
         let profile = profile(RESNET_V100);
         let found = breakdown::add_up(&profile, &Rules::default(), Level::Kernel);
-        let mut regions = regions(&found, &found.shown(&Filter::default()));
+        let regions = regions(&found, &found.shown(&Filter::default()));
         let whole: f64 = regions.iter().map(|region| region.share).sum();
         assert!((whole - 1.0).abs() < 1e-9);
         assert_eq!(regions[0].category, Category::Convolution);
         assert!(count(&regions) <= TILES + 2 * regions.len());
-        lay_out(&mut regions, 900.0, 340.0, 18.0);
-        let area: f64 = regions.iter().map(|region| region.place.area()).sum();
+        let places = places(&regions, 900.0, 340.0, 18.0);
+        let area: f64 = places.iter().map(|places| places.whole.area()).sum();
         assert!((area - 306_000.0).abs() < 1.0, "{area}");
-        assert!(regions[0].head > 0.0 && regions.last().unwrap().head == 0.0);
-        for region in &regions {
-            let outer = region.place;
-            for tile in &region.tiles {
+        assert!(places[0].head > 0.0 && places.last().unwrap().head == 0.0);
+        for (region, places) in regions.iter().zip(&places) {
+            let outer = places.whole;
+            for (tile, inner) in region.tiles.iter().zip(&places.tiles) {
                 let row = tile.row.map(|row| &found.rows[row]);
                 assert!(row.is_none_or(|row| row.category == region.category));
-                let inner = tile.place;
-                assert!(inner.x >= outer.x - 1e-6 && inner.y >= outer.y + region.head - 1e-6);
+                assert!(inner.x >= outer.x - 1e-6 && inner.y >= outer.y + places.head - 1e-6);
                 assert!(inner.x + inner.width <= outer.x + outer.width + 1e-6);
                 assert!(inner.y + inner.height <= outer.y + outer.height + 1e-6);
             }

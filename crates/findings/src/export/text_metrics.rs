@@ -2,6 +2,7 @@
 
 use ttf_parser::Face;
 
+use crate::chart::layout;
 use powerband_core::base::fonts;
 
 /// The width of a letter that no font has, in ems.
@@ -75,22 +76,7 @@ impl TextMetrics {
 
     /// A text cut with an ellipsis, so that it fits.
     pub(super) fn cut(&self, text: &str, kind: Type, size: f64, room: f64) -> String {
-        if self.width(text, kind, size) <= room {
-            return text.to_owned();
-        }
-        let mut left = room - self.letter('…', kind) * size;
-        let mut short = String::new();
-        for letter in text.chars() {
-            left -= self.letter(letter, kind) * size;
-            if left < 0.0 {
-                break;
-            }
-            short.push(letter);
-        }
-        let kept = short.trim_end().len();
-        short.truncate(kept);
-        short.push('…');
-        short
+        layout::cut(text, room, |text| self.width(text, kind, size))
     }
 
     /// A text in at most so many lines, broken between words or, where one is too long, within it.
@@ -102,35 +88,7 @@ impl TextMetrics {
         room: f64,
         most: usize,
     ) -> Vec<String> {
-        let mut lines: Vec<String> = Vec::new();
-        let mut rest = text.trim();
-        while !rest.is_empty() && lines.len() + 1 < most.max(1) {
-            let end = self.fitting(rest, kind, size, room);
-            let (line, after) = rest.split_at(end);
-            lines.push(line.trim_end().to_owned());
-            rest = after.trim_start();
-        }
-        if !rest.is_empty() {
-            lines.push(self.cut(rest, kind, size, room));
-        }
-        lines
-    }
-
-    /// Where to break a text: after the last word that fits, or within the first; at least one letter.
-    fn fitting(&self, text: &str, kind: Type, size: f64, room: f64) -> usize {
-        let mut left = room;
-        let mut after_word = None;
-        for (at, letter) in text.char_indices() {
-            left -= self.letter(letter, kind) * size;
-            if left < 0.0 {
-                let first = text.chars().next().map_or(0, char::len_utf8);
-                return after_word.unwrap_or_else(|| at.max(first));
-            }
-            if matches!(letter, ' ' | '_' | ',' | '-' | '/' | '.' | ':' | ';') {
-                after_word = Some(at + letter.len_utf8());
-            }
-        }
-        text.len()
+        layout::broken(text, room, most, |text| self.width(text, kind, size))
     }
 }
 

@@ -101,8 +101,12 @@ fn shapes_of(cell: &Cell, map: &HeatMap, whole: Area, letters: &Letters<'_>) -> 
         Content::Missing { .. } | Content::Outside => (vec![Item::Hatched(area)], Ink::Quiet),
     };
     if cell.is_pinned {
-        let area = area.grown(-letters.line);
-        items.push(Item::Edge { area, ink });
+        items.push(Item::Edge {
+            area: area.grown(-letters.line),
+            thickness: 1.0,
+            ink,
+            radius: 0.0,
+        });
     }
     for written in words_in(cell, &map.scale, area, letters) {
         if is_hatched {

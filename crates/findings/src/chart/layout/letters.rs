@@ -10,6 +10,8 @@ pub struct Letters<'a> {
     pub marker: f64,
     /// The width of a line.
     pub line: f64,
+    /// The width of a hairline.
+    pub hair: f64,
     /// The width of words.
     pub width: &'a dyn Fn(&str, Font) -> f64,
 }
@@ -17,19 +19,68 @@ pub struct Letters<'a> {
 impl Letters<'_> {
     /// A text cut with an ellipsis, so that it fits.
     pub fn cut(&self, text: &str, font: Font, room: f64) -> String {
-        if (self.width)(text, font) <= room {
-            return text.to_owned();
-        }
-        let mut bytes = [0; 4];
-        let mut width = |letter: char| (self.width)(letter.encode_utf8(&mut bytes), font);
-        let mut left = room - width('…');
-        let fits = |letter: &char| {
-            left -= width(*letter);
-            left >= 0.0
-        };
-        let short: String = text.chars().take_while(fits).collect();
-        format!("{}…", short.trim_end())
+        cut(text, room, |text| (self.width)(text, font))
     }
+
+    /// A text in at most so many lines, as [`broken`] breaks it.
+    pub fn broken(&self, text: &str, font: Font, room: f64, most: usize) -> Vec<String> {
+        broken(text, room, most, |text| (self.width)(text, font))
+    }
+}
+
+fn letter_width(letter: char, width: impl Fn(&str) -> f64) -> f64 {
+    width(letter.encode_utf8(&mut [0; 4]))
+}
+
+/// A text cut with an ellipsis, so that it fits.
+pub(crate) fn cut(text: &str, room: f64, width: impl Fn(&str) -> f64) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut left = room - letter_width('…', &width);
+    let fits = |letter: &char| {
+        left -= letter_width(*letter, &width);
+        left >= 0.0
+    };
+    let short: String = text.chars().take_while(fits).collect();
+    format!("{}…", short.trim_end())
+}
+
+/// A text in at most so many lines, broken between words or, where one is too long, within it.
+pub(crate) fn broken(
+    text: &str,
+    room: f64,
+    most: usize,
+    width: impl Fn(&str) -> f64,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() && lines.len() + 1 < most.max(1) {
+        let (line, after) = rest.split_at(fitting(rest, room, &width));
+        lines.push(line.trim_end().to_owned());
+        rest = after.trim_start();
+    }
+    if !rest.is_empty() {
+        lines.push(cut(rest, room, width));
+    }
+    lines
+}
+
+/// Where to break a text: after the last word that fits, or within the first; at least one letter.
+fn fitting(text: &str, room: f64, width: impl Fn(&str) -> f64) -> usize {
+    let mut left = room;
+    let mut after_word = None;
+    for (at, letter) in text.char_indices() {
+        left -= letter_width(letter, &width);
+        if left < 0.0 {
+            let first = text.chars().next().map_or(0, char::len_utf8);
+            return after_word.unwrap_or_else(|| at.max(first));
+        }
+        if matches!(letter, ' ' | '_' | ',' | '-' | '/' | '.' | ':' | ';') {
+            after_word = Some(at + letter.len_utf8());
+        }
+    }
+    text.len()
 }
 
 #[cfg(test)]
@@ -42,6 +93,7 @@ pub(crate) mod testing {
             size: 10.0,
             marker: 3.6,
             line: 2.0,
+            hair: 1.0,
             width: &|text, _| 6.0 * text.chars().count() as f64,
         }
     }

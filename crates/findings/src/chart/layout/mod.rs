@@ -22,7 +22,7 @@ pub mod series;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod ticks;
-pub mod tiles;
+pub mod treemap;
 pub mod wall_time;
 pub mod words;
 
@@ -30,6 +30,7 @@ pub use self::anchor::{Anchor, Height, Side, Size};
 pub use self::letters::Letters;
 #[cfg(test)]
 pub(crate) use self::letters::testing::letters;
+pub(crate) use self::letters::{broken, cut};
 use super::area::{Area, At};
 use super::spec::ChartSpec;
 

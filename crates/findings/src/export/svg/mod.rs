@@ -12,7 +12,6 @@ mod legend;
 mod marks;
 mod sketch;
 mod timeline_figure;
-mod treemap;
 
 use self::canvas::{Canvas, Height, Side, Words};
 use super::style::{Preset, Style};
@@ -63,7 +62,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
             Drawing::Lanes(shown) => lanes::draw(&mut canvas, shown, area),
             Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
             Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
-            Drawing::Treemap(shown) => treemap::draw(&mut canvas, &shown.regions, area),
+            Drawing::Treemap(shown) => sketch::treemap(&mut canvas, &shown.regions, area),
             Drawing::HeatMap(shown) => sketch::heat_map(&mut canvas, shown, area),
             Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
             Drawing::Roofline(shown) => sketch::roofs(&mut canvas, shown, area),

@@ -4,9 +4,10 @@ use super::canvas::{Canvas, Height, Pen, Side};
 use crate::chart::area::Area;
 use crate::chart::heat_map::HeatMap;
 use crate::chart::layout::cell_words::hatching;
-use crate::chart::layout::{Font, Letters, cells, heat_map, roofline, wall_time};
+use crate::chart::layout::{Font, Letters, cells, heat_map, roofline, treemap, wall_time};
 use crate::chart::roofline::Roofline;
 use crate::chart::sketch::Item;
+use crate::chart::treemap::Region;
 use crate::chart::wall_time::WallBar;
 use crate::export::text_metrics::Type;
 
@@ -33,6 +34,12 @@ pub(super) fn map_height(canvas: &Canvas, map: &HeatMap, room: f64) -> f64 {
 /// Draws a heat map.
 pub(super) fn heat_map(canvas: &mut Canvas, map: &HeatMap, area: Area) {
     let placed = with_letters(canvas, |letters| heat_map::lay_out(map, area, letters));
+    draw(canvas, &placed.items);
+}
+
+/// Draws a treemap.
+pub(super) fn treemap(canvas: &mut Canvas, regions: &[Region], area: Area) {
+    let placed = with_letters(canvas, |letters| treemap::lay_out(regions, area, letters));
     draw(canvas, &placed.items);
 }
 
@@ -68,6 +75,7 @@ fn with_letters<T>(canvas: &Canvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
         size: measures.caption,
         marker: measures.marker,
         line: measures.line,
+        hair: measures.hair,
         width: &width,
     })
 }
@@ -102,8 +110,26 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
         }
         Item::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
         Item::Ground { area, ink, radius } => canvas.rect(*area, ink.rgb(colours), 1.0, *radius),
-        Item::Edge { area, ink } => {
-            canvas.outline(*area, Pen::new(ink.rgb(colours), measures.line), 0.0);
+        Item::Edge {
+            area,
+            thickness,
+            ink,
+            radius,
+        } => {
+            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            canvas.outline(*area, pen, *radius);
+        }
+        Item::Tile { area, fill } => {
+            canvas.filled(*area, *fill, 0.3, 3.0);
+            if !canvas.is_print {
+                let edge = colours.fill(*fill).towards(colours.panel, 0.3);
+                canvas.outline(*area, Pen::new(edge, measures.hair), 3.0);
+            }
+        }
+        Item::Clearing(area) => {
+            if canvas.is_print {
+                canvas.rect(area.grown(1.5), colours.panel, 1.0, 1.5);
+            }
         }
         Item::Hatched(area) => {
             canvas.rect(*area, colours.raised, 1.0, 0.0);
@@ -125,25 +151,31 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
                 canvas.circle(*at, *radius, None, Some(pen));
             }
         },
-        Item::Words {
-            anchor,
-            text,
-            font,
-            ink,
-            angle,
-            class,
-        } => {
-            let mut words = canvas.caption(ink.rgb(colours)).class(class);
-            words.kind = kind(*font);
-            let words = words.at(anchor.side, anchor.height);
-            canvas.turned(anchor.at, *angle, |canvas| {
-                canvas.text(anchor.at, text, words);
-            });
-        }
+        Item::Words { .. } => words(canvas, item),
         Item::Group {
             class,
             tooltip,
             items,
         } => canvas.group(class, tooltip, |canvas| draw(canvas, items)),
     }
+}
+
+fn words(canvas: &mut Canvas, item: &Item) {
+    let Item::Words {
+        anchor,
+        text,
+        font,
+        ink,
+        angle,
+        class,
+    } = item
+    else {
+        return;
+    };
+    let mut words = canvas.caption(ink.rgb(canvas.colours)).class(class);
+    words.kind = kind(*font);
+    let words = words.at(anchor.side, anchor.height);
+    canvas.turned(anchor.at, *angle, |canvas| {
+        canvas.text(anchor.at, text, words);
+    });
 }
