@@ -172,6 +172,7 @@ impl Canvas<'_> {
             let ground = Item::Ground {
                 area: anchor.area((width, letters.size)).grown(2.0),
                 ink: Ink::Panel,
+                strength: 1.0,
                 radius: 2.0,
             };
             [ground, words(anchor, text, Font::Numbers, Ink::Accent)]

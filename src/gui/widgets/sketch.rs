@@ -266,8 +266,28 @@ impl<'a> Sketch<'a> {
                 let color = theme::color(self.colours.fill(*fill)).gamma_multiply(0.85);
                 self.filled(*area, 2.0, color);
             }
-            Item::Ground { area, ink, radius } => {
-                self.filled(*area, *radius as f32, self.color(*ink));
+            Item::Ground {
+                area,
+                ink,
+                strength,
+                radius,
+            } => {
+                let color = self.color(*ink).gamma_multiply(*strength as f32);
+                self.filled(*area, *radius as f32, color);
+            }
+            Item::Path {
+                points,
+                thickness,
+                ink,
+                ..
+            } => {
+                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                let points = points.iter().map(|at| self.pos(*at)).collect();
+                self.painter.add(Shape::line(points, stroke));
+            }
+            Item::Dot { at, radius, ink } => {
+                let (at, color) = (self.pos(*at), self.color(*ink));
+                self.painter.circle_filled(at, *radius as f32, color);
             }
             Item::Edge {
                 area,

@@ -21,6 +21,8 @@ pub enum Ink {
     Hairline,
     /// What is selected.
     Accent,
+    /// Worse, failed.
+    Bad,
     /// The ground of the figure.
     Panel,
     /// A ground that is set apart from it.
@@ -43,6 +45,7 @@ impl Ink {
             Self::Faint => of.faint,
             Self::Hairline => of.line,
             Self::Accent => of.accent,
+            Self::Bad => of.bad,
             Self::Panel => of.panel,
             Self::Raised => of.raised,
             Self::Fill(fill) => of.fill(fill),
@@ -86,6 +89,8 @@ pub enum Item {
         area: Area,
         /// Its colour.
         ink: Ink,
+        /// How much of that colour it has.
+        strength: f64,
         /// Radius of its corners.
         radius: f64,
     },
@@ -111,6 +116,26 @@ pub enum Item {
     Clearing(Area),
     /// Hatching in place of a value.
     Hatched(Area),
+    /// A line through points.
+    Path {
+        /// The points.
+        points: Vec<At>,
+        /// In widths of a line.
+        thickness: f64,
+        /// Its colour.
+        ink: Ink,
+        /// What programs know it by that read the picture.
+        class: &'static str,
+    },
+    /// A filled circle.
+    Dot {
+        /// Its middle.
+        at: At,
+        /// Half its width.
+        radius: f64,
+        /// Its colour.
+        ink: Ink,
+    },
     /// A marker.
     Marker {
         /// Its middle.

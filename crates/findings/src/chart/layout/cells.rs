@@ -193,6 +193,7 @@ fn legend(map: &HeatMap, (left, top): At, width: f64, letters: &Letters<'_>) -> 
     let ground = |area, share, radius| Item::Ground {
         area,
         ink: Ink::Scale(map.scale.kind, share),
+        strength: 1.0,
         radius,
     };
     let beside = |(x, y): At, aside: f64, text: &str| {

@@ -94,6 +94,7 @@ fn shapes_of(cell: &Cell, map: &HeatMap, whole: Area, letters: &Letters<'_>) -> 
             let ground = Item::Ground {
                 area,
                 ink: Ink::Scale(kind, share),
+                strength: 1.0,
                 radius: 0.0,
             };
             (vec![ground], Ink::OnScale(kind, share))
@@ -116,6 +117,7 @@ fn shapes_of(cell: &Cell, map: &HeatMap, whole: Area, letters: &Letters<'_>) -> 
             items.push(Item::Ground {
                 area: Area::new(x - half, y - high, x + half, y + high),
                 ink: Ink::Raised,
+                strength: 1.0,
                 radius: 0.0,
             });
         }

@@ -1,9 +1,28 @@
-//! Rows below each other under the names of their groups, and what stands over lanes of time.
+//! Lanes of time as shapes, below each other under the names of their devices.
 
-use super::{Anchor, Height, Side, ticks};
-use crate::chart::area::Area;
-use crate::chart::lanes::{Lanes, Stretch};
+use super::{Anchor, Font, Height, Letters, Side, ticks};
+use crate::analysis::device_readings;
+use crate::chart::area::{Area, At};
+use crate::chart::lanes::{Lane, Lanes};
+use crate::chart::sketch::{Ink, Item, words};
 use crate::chart::spec::Tick;
+
+/// Heights in sizes of type: a lane, between two lanes, the name of a device above its first lane; above the lanes
+/// for the cases, and below them for the time.
+const LANE: f64 = 2.7;
+const BETWEEN_LANES: f64 = 0.45;
+const NAME: f64 = 1.6;
+const HEAD: f64 = 1.7;
+const FOOT: f64 = 3.2;
+/// For names and values, as a share of the width at most.
+const ASIDE: f64 = 0.5;
+/// Thickness of readings, and of the line where a device stopped responding, in widths of a line.
+const READINGS: f64 = 0.65;
+const CUT: f64 = 0.75;
+/// Half the width of a reading without neighbours.
+const ALONE: f64 = 1.2;
+/// Height of the colour of a case above the lanes, and how much of it lies behind them.
+const CASE: (f64, f64) = (3.0, 0.10);
 
 /// Between the words of two cases.
 const BETWEEN: f64 = 4.0;
@@ -36,85 +55,256 @@ pub fn stacked<G: PartialEq>(
     (rows.collect(), y)
 }
 
-/// A case over the lanes, or a divider.
-#[derive(Clone, Copy, Debug)]
-pub struct CasePlace<'a> {
-    /// The case.
-    pub stretch: &'a Stretch,
-    /// Where it begins.
-    pub from: f64,
-    /// Where it ends.
-    pub to: f64,
-    /// Whether its words have room.
-    pub has_words: bool,
+/// How lanes are shown.
+#[derive(Clone, Copy)]
+pub struct Look {
+    /// The number beside the name of a lane.
+    pub value: fn(&Lane) -> &str,
+    /// Where time begins and ends, where it has to be as on another chart.
+    pub time: Option<(f64, f64)>,
 }
 
-impl CasePlace<'_> {
-    /// Whether it is a divider: it has no length.
-    pub fn is_divider(&self) -> bool {
-        self.stretch.from >= self.stretch.to
+/// Lanes with everything at its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The shapes, first at the back.
+    pub items: Vec<Item>,
+    /// Where times and values are.
+    pub plot: Area,
+    /// Each lane with the space below it.
+    pub lanes: Vec<Area>,
+}
+
+fn rows(shown: &Lanes) -> (Vec<Row>, f64) {
+    let lanes = shown.lanes.iter();
+    let rows = lanes.map(|lane| (lane.device.as_str(), LANE + BETWEEN_LANES));
+    stacked(rows, NAME)
+}
+
+/// The height that suits lanes, in sizes of type.
+pub fn height(shown: &Lanes) -> f64 {
+    HEAD + rows(shown).1 + FOOT
+}
+
+/// Finds the place of everything; lanes grow with the area.
+pub fn lay_out(shown: &Lanes, area: Area, look: Look, letters: &Letters<'_>) -> Placed {
+    let size = letters.size;
+    let widest = |text: fn(&Lane) -> &str, font| {
+        let widths = shown.lanes.iter();
+        let widths = widths.map(|lane| (letters.width)(text(lane), font));
+        widths.fold(0.0, f64::max)
+    };
+    let names = widest(|lane| &lane.title, Font::Words);
+    // The range is as wide as any value of it, so that nothing moves when a new one comes.
+    let aside = names + widest(|lane| &lane.range, Font::Numbers) + size * 2.2;
+    let aside = aside.min(area.width() * ASIDE);
+    let usual = (area.left + aside, area.right - size * 0.8);
+    let (left, right) = look.time.unwrap_or(usual);
+    let (rows, high) = rows(shown);
+    let room = area.height() - (HEAD + FOOT) * size;
+    let mut sheet = Sheet {
+        shown,
+        letters,
+        left: area.left,
+        plot: Area::new(
+            left,
+            area.top + HEAD * size,
+            right,
+            area.bottom - FOOT * size,
+        ),
+        unit: (room / high.max(1.0)).max(1.0),
+        items: Vec::new(),
+    };
+    sheet.cases();
+    sheet.axis();
+    let mut lanes = Vec::new();
+    for (lane, row) in shown.lanes.iter().zip(&rows) {
+        let place = sheet.lane(lane, row, (look.value)(lane));
+        let below = BETWEEN_LANES * sheet.unit;
+        lanes.push(Area {
+            bottom: place.bottom + below,
+            ..place
+        });
+    }
+    sheet.cuts();
+    Placed {
+        items: sheet.items,
+        plot: sheet.plot,
+        lanes,
     }
 }
 
-/// Lanes in an area.
-#[derive(Clone, Copy, Debug)]
-pub struct Strip<'a> {
-    /// The lanes.
-    pub shown: &'a Lanes,
-    /// Where their times and values are.
-    pub plot: Area,
+struct Sheet<'a> {
+    shown: &'a Lanes,
+    letters: &'a Letters<'a>,
+    left: f64,
+    plot: Area,
+    /// What a size of type is high.
+    unit: f64,
+    items: Vec<Item>,
 }
 
-impl<'a> Strip<'a> {
-    /// Where a time is.
-    pub fn x(self, at: f64) -> f64 {
+impl Sheet<'_> {
+    fn x(&self, at: f64) -> f64 {
         self.plot.left + self.shown.x.share(at) * self.plot.width()
     }
 
-    /// The cases, with words where these fit and touch none before.
-    pub fn cases(self, width: impl Fn(&str) -> f64) -> Vec<CasePlace<'a>> {
+    fn width(&self, text: &str, font: Font) -> f64 {
+        (self.letters.width)(text, font)
+    }
+
+    fn hairline(&mut self, from: At, to: At) {
+        let thickness = self.letters.hair / self.letters.line;
+        let line = Item::line((from, to), thickness, Ink::Hairline);
+        self.items.push(line);
+    }
+
+    fn words(&mut self, at: At, (side, height): (Side, Height), text: &str, ink: Ink) {
+        let at = Anchor::new(at, side, height);
+        self.items.push(words(at, text, Font::Words, ink));
+    }
+
+    /// The cases behind the lanes, each in its setup's colour, with words where these fit and touch none before.
+    fn cases(&mut self) {
         let mut free_from = f64::NEG_INFINITY;
-        let places = self.shown.stretches.iter().map(|stretch| {
-            let [from, to] = [stretch.from, stretch.to].map(|at| self.x(at));
-            let width = width(&stretch.text);
-            let has_words = stretch.from < stretch.to && to - from >= width && from >= free_from;
-            if has_words {
+        let (top, bottom) = (self.plot.top, self.plot.bottom);
+        for case in &self.shown.stretches {
+            let [from, to] = [case.from, case.to].map(|at| self.x(at));
+            if case.from >= case.to {
+                // A divider has no length.
+                self.hairline((from, top), (from, bottom));
+                continue;
+            }
+            let mut ground = |top, bottom, strength| {
+                self.items.push(Item::Ground {
+                    area: Area::new(from, top, to, bottom),
+                    ink: Ink::Series(case.colour),
+                    strength,
+                    radius: 0.0,
+                });
+            };
+            ground(top, bottom, CASE.1);
+            ground(top - CASE.0, top, 1.0);
+            let width = self.width(&case.text, Font::Words);
+            if to - from >= width && from >= free_from {
                 free_from = from + width + BETWEEN;
+                let at = (from + 1.0, top - CASE.0);
+                self.words(at, (Side::Start, Height::Bottom), &case.text, Ink::Quiet);
             }
-            CasePlace {
-                stretch,
-                from,
-                to,
-                has_words,
-            }
-        });
-        places.collect()
+        }
     }
 
-    /// The ticks below that have room, each with its middle.
-    pub fn ticks(self, width: impl Fn(&str) -> f64) -> Vec<(f64, &'a str)> {
-        let ticks = &self.shown.x.ticks;
-        let place = |tick: &Tick| (self.x(tick.at), width(&tick.text));
+    fn axis(&mut self) {
+        let (size, y, shown) = (self.letters.size, self.plot.bottom, self.shown);
+        self.hairline((self.plot.left, y + 3.0), (self.plot.right, y + 3.0));
+        let ticks = &shown.x.ticks;
+        let place = |tick: &Tick| (self.x(tick.at), self.width(&tick.text, Font::Numbers));
         let places: Vec<(f64, f64)> = ticks.iter().map(place).collect();
-        let with_room = ticks::with_room(&places, (self.plot.left, self.plot.right));
-        let found = with_room.into_iter();
-        found
-            .map(|index| (places[index].0, ticks[index].text.as_str()))
-            .collect()
+        for index in ticks::with_room(&places, (self.plot.left, self.plot.right)) {
+            let at = (places[index].0, y + size * 0.55);
+            let at = Anchor::new(at, Side::Middle, Height::Top);
+            let tick = words(at, &ticks[index].text, Font::Numbers, Ink::Quiet);
+            self.items.push(tick.class("x-tick"));
+        }
+        let at = (self.plot.right, y + size * 1.95);
+        self.words(at, (Side::End, Height::Top), &shown.x.title, Ink::Quiet);
     }
 
-    /// Where the words of a device that stopped responding stand: on the side of its line where there is more
-    /// room; and how much that is.
-    pub fn cut_words(self, x: f64) -> (Anchor, f64) {
-        let plot = self.plot;
-        let (side, shift, room) = if x > f64::midpoint(plot.left, plot.right) {
-            (Side::End, -5.0, x - plot.left)
-        } else {
-            (Side::Start, 5.0, plot.right - x)
+    fn lane(&mut self, lane: &Lane, row: &Row, value: &str) -> Area {
+        let top = self.plot.top + row.top * self.unit;
+        let place = Area {
+            top,
+            bottom: top + LANE * self.unit,
+            ..self.plot
         };
-        let at = (x + shift, plot.top + 2.0);
-        (Anchor::new(at, side, Height::Top), room - 8.0)
+        if let Some(head) = row.head {
+            let room = self.plot.width() * 0.6;
+            let name = self.letters.cut(&lane.device, Font::Words, room);
+            let at = (self.left, self.plot.top + head * self.unit + 1.0);
+            self.words(at, (Side::Start, Height::Top), &name, Ink::Text);
+        }
+        let middle = f64::midpoint(place.top, place.bottom);
+        let at = (self.left, middle);
+        self.words(at, (Side::Start, Height::Middle), &lane.title, Ink::Quiet);
+        let at = (place.left - self.letters.size * 0.8, middle);
+        let at = Anchor::new(at, Side::End, Height::Middle);
+        self.items.push(words(at, value, Font::Numbers, Ink::Text));
+        self.hairline((place.left, place.bottom), (place.right, place.bottom));
+        let title = lane.title.to_lowercase();
+        let tooltip = format!("{} {title}: {}", lane.device, lane.range);
+        let readings = self.readings(lane, place);
+        self.items.push(Item::group("lane", tooltip, readings));
+        place
     }
+
+    fn readings(&self, lane: &Lane, place: Area) -> Vec<Item> {
+        let at = |(at, value): &(f64, f64)| {
+            let up = lane.share(*value) * (place.height() - 2.0);
+            (self.x(*at), place.bottom - up)
+        };
+        let ink = Ink::Series(0);
+        let item = |run: &[(f64, f64)]| {
+            let [alone] = run else {
+                let points: Vec<At> = run.iter().map(at).collect();
+                return Some(Item::Path {
+                    points: within(&points, (place.left, place.right)),
+                    thickness: READINGS,
+                    ink,
+                    class: "readings",
+                });
+            };
+            let value = device_readings::text(lane.quantity, alone.1);
+            let dot = Item::Dot {
+                at: at(alone),
+                radius: ALONE,
+                ink,
+            };
+            let tooltip = format!("{value}, {:.3} s", alone.0);
+            let is_seen = place.grown(ALONE).has(at(alone));
+            is_seen.then(|| Item::group("point", tooltip, vec![dot]))
+        };
+        lane.runs().filter_map(item).collect()
+    }
+
+    /// A device that stopped responding, with words on the side of its line where there is more room.
+    fn cuts(&mut self) {
+        let plot = self.plot;
+        for (at, text) in &self.shown.cuts {
+            let x = self.x(*at);
+            let ends = ((x, plot.top), (x, plot.bottom));
+            self.items.push(Item::line(ends, CUT, Ink::Bad));
+            let (side, shift, room) = if x > f64::midpoint(plot.left, plot.right) {
+                (Side::End, -5.0, x - plot.left)
+            } else {
+                (Side::Start, 5.0, plot.right - x)
+            };
+            let anchor = Anchor::new((x + shift, plot.top + 2.0), side, Height::Top);
+            let short = self.letters.cut(text, Font::Words, room - 8.0);
+            let short = words(anchor, short, Font::Words, Ink::Bad);
+            self.items.push(Item::group("cut", text, vec![short]));
+        }
+    }
+}
+
+/// What of a line from left to right is between two places: it is cut where it comes from outside.
+fn within(points: &[At], (low, high): (f64, f64)) -> Vec<At> {
+    let is_inside = |at: &At| (low..=high).contains(&at.0);
+    if points.iter().all(is_inside) {
+        return points.to_vec();
+    }
+    let crossing = |a: At, b: At, x: f64| (x, a.1 + (b.1 - a.1) * (x - a.0) / (b.0 - a.0));
+    let mut kept = Vec::new();
+    for pair in points.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        if b.0 < low || a.0 > high || a.0 > b.0 {
+            continue;
+        }
+        if kept.is_empty() {
+            kept.push(if a.0 < low { crossing(a, b, low) } else { a });
+        }
+        kept.push(if b.0 > high { crossing(a, b, high) } else { b });
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -136,5 +326,14 @@ mod tests {
             ]
         );
         assert_eq!(end, 20.0);
+    }
+
+    #[test]
+    fn a_line_that_comes_from_outside_is_cut_at_the_edge() {
+        let points = [(0.0, 0.0), (10.0, 10.0), (20.0, 0.0)];
+        assert_eq!(within(&points, (0.0, 20.0)), points);
+        let cut = within(&points, (5.0, 15.0));
+        assert_eq!(cut, [(5.0, 5.0), (10.0, 10.0), (15.0, 5.0)]);
+        assert_eq!(within(&points, (30.0, 40.0)), []);
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn roofs(canvas: &mut Canvas, chart: &Roofline, area: Area) {
     }
 }
 
-fn with_letters<T>(canvas: &Canvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
+pub(super) fn with_letters<T>(canvas: &Canvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
     let measures = canvas.measures;
     let metrics = std::rc::Rc::clone(&canvas.letters);
     let width = move |text: &str, font: Font| metrics.width(text, kind(font), measures.caption);
@@ -87,7 +87,8 @@ fn kind(font: Font) -> Type {
     }
 }
 
-fn draw(canvas: &mut Canvas, items: &[Item]) {
+/// Draws shapes.
+pub(super) fn draw(canvas: &mut Canvas, items: &[Item]) {
     for item in items {
         draw_item(canvas, item);
     }
@@ -109,7 +110,24 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
             canvas.line(*from, *to, pen.dashed(dashes).class(*class));
         }
         Item::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
-        Item::Ground { area, ink, radius } => canvas.rect(*area, ink.rgb(colours), 1.0, *radius),
+        Item::Ground {
+            area,
+            ink,
+            strength,
+            radius,
+        } => canvas.rect(*area, ink.rgb(colours), *strength, *radius),
+        Item::Path {
+            points,
+            thickness,
+            ink,
+            class,
+        } => {
+            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            canvas.path(points, pen.class(class));
+        }
+        Item::Dot { at, radius, ink } => {
+            canvas.circle(*at, *radius, Some(ink.rgb(colours)), None);
+        }
         Item::Edge {
             area,
             thickness,
@@ -138,19 +156,7 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
                 canvas.line(from, to, pen);
             }
         }
-        Item::Marker {
-            at,
-            shape,
-            radius,
-            ink,
-            strength,
-        } => match shape {
-            Some(index) => canvas.strong_marker(*at, *index, *radius, *strength),
-            None => {
-                let pen = Pen::new(ink.rgb(colours), measures.line * 0.75);
-                canvas.circle(*at, *radius, None, Some(pen));
-            }
-        },
+        Item::Marker { .. } => marker(canvas, item),
         Item::Words { .. } => words(canvas, item),
         Item::Group {
             class,
@@ -178,4 +184,23 @@ fn words(canvas: &mut Canvas, item: &Item) {
     canvas.turned(anchor.at, *angle, |canvas| {
         canvas.text(anchor.at, text, words);
     });
+}
+
+fn marker(canvas: &mut Canvas, item: &Item) {
+    let Item::Marker {
+        at,
+        shape,
+        radius,
+        ink,
+        strength,
+    } = item
+    else {
+        return;
+    };
+    if let Some(index) = shape {
+        canvas.strong_marker(*at, *index, *radius, *strength);
+    } else {
+        let pen = Pen::new(ink.rgb(canvas.colours), canvas.measures.line * 0.75);
+        canvas.circle(*at, *radius, None, Some(pen));
+    }
 }
