@@ -23,11 +23,11 @@ use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::case::Round;
 use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
-    Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -35,7 +35,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_core::stats::summary::median;
-use powerband_measure::worker::process::{Incoming, Process};
+use powerband_measure::worker::process::{ChildProcess, Incoming};
 use powerband_measure::worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule, WorkerCase};
 use powerband_measure::worker::supervisor::Worker;
 use powerband_onnx::{source, zoo};
@@ -47,7 +47,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const ORT: &str = "ort:cpu";
 
 fn main() -> Result<()> {
-    let Some(place) = Place::find()? else {
+    let Some(place) = BenchEnvironment::find()? else {
         return Ok(());
     };
     say(&format!(
@@ -118,14 +118,14 @@ fn times_ns(n: usize, mut work: impl FnMut() -> Result<()>) -> Result<Vec<f64>> 
 }
 
 /// What is measured with, and a folder for models and sessions.
-struct Place {
+struct BenchEnvironment {
     library: PathBuf,
     python: PathBuf,
     folder: TempDir,
     cancel: CancelToken,
 }
 
-impl Place {
+impl BenchEnvironment {
     /// Nothing, and a word about it, where a part is missing.
     fn find() -> Result<Option<Self>> {
         let file = |name| {
@@ -193,7 +193,7 @@ struct Harness<'a> {
 }
 
 impl<'a> Harness<'a> {
-    fn open(place: &'a Place, model: &Path, input: &TensorSpec) -> Result<Self> {
+    fn open(place: &'a BenchEnvironment, model: &Path, input: &TensorSpec) -> Result<Self> {
         let (worker, _) = place.load(ORT, model)?;
         let case = WorkerCase {
             setup: 0,
@@ -248,18 +248,18 @@ impl<'a> Harness<'a> {
 
 /// The same model in a loop in Python.
 struct Python {
-    process: Process,
+    process: ChildProcess,
 }
 
 impl Python {
-    fn open(place: &Place, model: &Path, input: &TensorSpec) -> Result<Self> {
+    fn open(place: &BenchEnvironment, model: &Path, input: &TensorSpec) -> Result<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/onnxruntime_loop.py");
         let spec = ProcessSpec::new(&place.python)
             .args([script, model.to_path_buf()])
             .args([&input.name])
             .args(input.dims.iter().map(ToString::to_string));
         let mut python = Self {
-            process: Process::start(&spec, LONGEST_LINE)?,
+            process: ChildProcess::start(&spec, LONGEST_LINE)?,
         };
         let version: String = serde_json::from_str(&python.hear()?)?;
         let same = place
@@ -308,7 +308,12 @@ struct Turns {
 
 impl Turns {
     /// Lets all three take turns, the first of which is for warming up; their order alternates.
-    fn take(place: &Place, model: &Path, input: &TensorSpec, amount: Amount) -> Result<Self> {
+    fn take(
+        place: &BenchEnvironment,
+        model: &Path,
+        input: &TensorSpec,
+        amount: Amount,
+    ) -> Result<Self> {
         let mut harness = Harness::open(place, model, input)?;
         let mut python = Python::open(place, model, input)?;
         let mut turns = Self::default();
@@ -358,7 +363,7 @@ impl Turns {
 }
 
 /// On a model that does next to nothing, what is left is the harness.
-fn overhead(place: &Place) -> Result<()> {
+fn overhead(place: &BenchEnvironment) -> Result<()> {
     let model = place.folder.path().join("relu.onnx");
     std::fs::write(&model, relu())?;
     let input = floats("x", &[1, 8]);
@@ -378,7 +383,7 @@ fn overhead(place: &Place) -> Result<()> {
 }
 
 /// On a real network both must say the same.
-fn truth(place: &Place, batch: usize) -> Result<()> {
+fn truth(place: &BenchEnvironment, batch: usize) -> Result<()> {
     let input = floats("input", &[batch, 3, 224, 224]);
     let amount = Amount {
         turns: 10,
@@ -405,7 +410,7 @@ fn truth(place: &Place, batch: usize) -> Result<()> {
 }
 
 /// From nothing to a loaded model, without the time that the engine needs for the model itself.
-fn start(place: &Place, setup: &str) -> Result<()> {
+fn start(place: &BenchEnvironment, setup: &str) -> Result<()> {
     let model = place.resnet50()?;
     let mut ours = Vec::new();
     // The first start reads the files from the disk and does not count.
@@ -425,7 +430,7 @@ fn start(place: &Place, setup: &str) -> Result<()> {
     )
 }
 
-fn open_a_million(place: &Place) -> Result<()> {
+fn open_a_million(place: &BenchEnvironment) -> Result<()> {
     let path = place.folder.path().join("million.ron");
     session_file::write(&path, &million_samples()?)?;
     let times = times_ns(5, || {
@@ -460,17 +465,17 @@ fn million_samples() -> Result<Session> {
         batch_axis: Vec::new(),
         inputs: Default::default(),
         preset: PresetName::Publish,
-        measure: MeasureRule::of(PresetName::Publish),
+        measure: MeasureRule::from_preset(PresetName::Publish),
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
         load: Load::Closed,
-        keeping: Keeping::Together,
+        keeping: WorkerLifetime::Together,
         judging: None,
         profiling: None,
         experiments: None,
     };
-    let mut session = Session::begin(Beginning {
+    let mut session = Session::from_start(RunStart {
         name: "a million samples".to_owned(),
         created: "2026-01-01T00:00:00Z".to_owned(),
         plan,
@@ -548,7 +553,9 @@ fn relu() -> Vec<u8> {
 
 fn eight_floats(name: &str) -> ValueInfoProto {
     let dim = |size| tensor_shape_proto::Dimension {
-        value: Some(tensor_shape_proto::dimension::Value::DimValue(size)),
+        value: Some(tensor_shape_proto::dimension::DimensionValue::DimValue(
+            size,
+        )),
         ..tensor_shape_proto::Dimension::default()
     };
     let tensor = type_proto::Tensor {
@@ -558,7 +565,7 @@ fn eight_floats(name: &str) -> ValueInfoProto {
         }),
     };
     let kind = TypeProto {
-        value: Some(type_proto::Value::TensorType(tensor)),
+        value: Some(type_proto::TypeValue::TensorType(tensor)),
         ..TypeProto::default()
     };
     ValueInfoProto {

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use powerband_app::action::{Action, Library, Sessions};
 use powerband_app::palette_entries::all_entries;
 use powerband_app::screen::Screen;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 use powerband_app::{App, Installation};
 use powerband_core::base::paths::Paths;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
@@ -149,11 +149,11 @@ fn in_the_application(home: &Path, count: usize) -> Result<()> {
         timed.at_once(&what, |app| app.act(search));
     }
     for column in ["name", "measured", "tags", "model"] {
-        let sort = Action::Table("sessions", Change::Sort(column.to_owned()));
+        let sort = Action::Table("sessions", TableChange::Sort(column.to_owned()));
         timed.at_once(&format!("sort by {column}"), |app| app.act(sort));
     }
     timed.at_once("select all rows", |app| {
-        app.act(Action::Table("sessions", Change::SelectAll));
+        app.act(Action::Table("sessions", TableChange::SelectAll));
     });
     timed.at_once("the palette's entries", |app| drop(all_entries(app)));
     let newest = home.join(format!("home/sessions/{:04}.ron", count - 1));

@@ -17,7 +17,7 @@ use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::export::html;
 use powerband_findings::report::Layout;
-use powerband_findings::report::material::{Material, Source};
+use powerband_findings::report::material::{ReportInputs, ReportedSession};
 use powerband_store::{examples, session_file};
 
 const SETUPS: usize = 5;
@@ -32,15 +32,15 @@ const LARGEST: f64 = 3.0;
 
 fn main() -> Result<()> {
     let session = session()?;
-    let rules = Rules::with(&[]);
+    let rules = Rules::with_user_rules(&[]);
     let layout = Layout::choose(None, false).map_err(anyhow::Error::msg)?;
     let mut spent = Vec::new();
     let mut size = 0;
     for _ in 0..TIMES {
         let begun = Instant::now();
         let plan = session_file::plan_text(&session.plan)?;
-        let document = layout.write(&Material {
-            first: Source::of(&session, Some("session.ron".to_owned()), Some(plan)),
+        let document = layout.write(&ReportInputs {
+            first: ReportedSession::new(&session, Some("session.ron".to_owned()), Some(plan)),
             second: None,
             rules: &rules,
             title: None,
@@ -67,7 +67,7 @@ fn session() -> Result<Session> {
     let setups = (0..SETUPS).map(|n| format!("ort:cpu,threads={}", n + 1).parse());
     session.plan.setups = setups.collect::<Result<_, _>>()?;
     session.plan.points = (0..BATCHES).map(|n| Point::of_batch(1 << n)).collect();
-    session.plan.measure = MeasureRule::of(session.plan.preset);
+    session.plan.measure = MeasureRule::from_preset(session.plan.preset);
     session.plan.looks.clear();
     session.reports = vec![None; SETUPS];
     let pattern = session.cases.first().context("it has no case")?.clone();

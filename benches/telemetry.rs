@@ -20,15 +20,15 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 
-use cards::Cards;
+use cards::FakeAmdCards;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::plan::{Load, WarmUpRule};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
-use powerband_core::stats::ratio::{self, Visit};
+use powerband_core::stats::ratio::{self, RoundSamples};
 use powerband_measure::telemetry::sampler::Sampler;
-use powerband_measure::telemetry::source::{Places, Source};
+use powerband_measure::telemetry::source::{TelemetryPaths, TelemetrySource};
 use powerband_measure::telemetry::{ALL, host, nvml, survey};
 use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
 use powerband_measure::worker::supervisor::Worker;
@@ -57,7 +57,7 @@ fn main() -> Result<()> {
         .skip(1)
         .filter(|word| !word.starts_with('-'))
         .collect();
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let itself = env::current_exe()?;
     let itself = itself.to_str().context("a path of letters")?;
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
@@ -89,9 +89,9 @@ fn with_cards() -> Result<()> {
     let wanted: Vec<String> = env::args().skip(1).collect();
     let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
     let folder = tempfile::tempdir()?;
-    let places = Places {
+    let places = TelemetryPaths {
         nvml: Some(fake_nvml::put(folder.path(), "gpus=1")),
-        ..Places::default()
+        ..TelemetryPaths::default()
     };
     if is_wanted("cost") {
         costs(&places)?;
@@ -124,7 +124,11 @@ fn processor_s() -> f64 {
 }
 
 /// The share of one core that sampling takes.
-fn cost(sources: &[&'static dyn Source], places: &Places, rate_hz: f64) -> Result<(f64, usize)> {
+fn cost(
+    sources: &[&'static dyn TelemetrySource],
+    places: &TelemetryPaths,
+    rate_hz: f64,
+) -> Result<(f64, usize)> {
     let survey = survey::survey_sources(sources, places, Duration::from_secs(5));
     let devices = survey.devices.len();
     let mut sampler = Sampler::start(survey, rate_hz);
@@ -144,7 +148,7 @@ fn cost(sources: &[&'static dyn Source], places: &Places, rate_hz: f64) -> Resul
     Ok((share, devices))
 }
 
-fn costs(places: &Places) -> Result<()> {
+fn costs(places: &TelemetryPaths) -> Result<()> {
     let (share, devices) = cost(ALL, places, 10.0)?;
     let names: Vec<&str> = ALL.iter().map(|source| source.title()).collect();
     say(&format!(
@@ -158,7 +162,7 @@ fn costs(places: &Places) -> Result<()> {
         "≤ 1 %",
         share <= 0.01,
     );
-    let single: [(&str, &'static dyn Source); 3] = [
+    let single: [(&str, &'static dyn TelemetrySource); 3] = [
         ("NVML", &nvml::Nvml),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         ("ROCm SMI", &powerband_measure::telemetry::rocm_smi::RocmSmi),
@@ -185,9 +189,9 @@ fn costs(places: &Places) -> Result<()> {
 }
 
 /// ResNet-18 with sampling on and off, by turns.
-fn disturbance(places: &Places, folder: &Path) -> Result<()> {
+fn disturbance(places: &TelemetryPaths, folder: &Path) -> Result<()> {
     let (mut worker, name) = worker(folder)?;
-    let mut visits: [Vec<Visit>; 2] = [Vec::new(), Vec::new()];
+    let mut visits: [Vec<RoundSamples>; 2] = [Vec::new(), Vec::new()];
     for round in 0..TURNS {
         // Which one comes first changes from pair to pair.
         for turn in 0..2 {
@@ -200,7 +204,7 @@ fn disturbance(places: &Places, folder: &Path) -> Result<()> {
             let samples_ns = measure(&mut worker)?;
             drop(sampler);
             let samples = samples_ns.iter().map(|ns| *ns as f64).collect();
-            visits[usize::from(is_on)].push(Visit {
+            visits[usize::from(is_on)].push(RoundSamples {
                 round,
                 start: 0,
                 samples,

@@ -26,9 +26,9 @@ use powerband_app::timeline::OpenTrace;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::selection::Statistics;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::find::SearchHits;
+use powerband_findings::analysis::timeline::selection::SelectionStatistics;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
         trace.names.len()
     ));
     in_background(&trace);
-    let open = Arc::new(OpenTrace::of("a million slices", trace));
+    let open = Arc::new(OpenTrace::new("a million slices", trace));
     say(&format!(
         "{:<46}{:>7}{:>7}{:>7}{:>7}   ms a frame, {FRAMES} frames at {} × {}",
         "the program's own work", "p50", "p95", "p99", "max", SIZE.x, SIZE.y
@@ -90,16 +90,16 @@ fn in_background(trace: &Trace) {
         ));
     };
     timed("made ready for looking at", "< 500 ms", 500.0, &|| {
-        Timeline::of(trace).rows.len()
+        Timeline::from_trace(trace).rows.len()
     });
-    let timeline = Timeline::of(trace);
+    let timeline = Timeline::from_trace(trace);
     timed("a name looked for", "< 200 ms", 200.0, &|| {
-        Hits::of(trace, &timeline, "conv").all.len()
+        SearchHits::search(trace, &timeline, "conv").all.len()
     });
     timed("all of it added up", "< 500 ms", 500.0, &|| {
-        Statistics::of(
+        SelectionStatistics::from_range(
             &timeline,
-            timeline.whole(),
+            timeline.full_range(),
             std::slice::from_ref(&(0..timeline.rows.len())),
         )
         .distinct
@@ -143,7 +143,7 @@ fn measure(open: &Arc<OpenTrace>, script: Script) -> Result<()> {
             scene.frame(Vec::new());
         }
     }
-    let whole = open.timeline.whole();
+    let whole = open.timeline.full_range();
     let mut times = Vec::new();
     for frame in 0..WARM_UP + FRAMES {
         let share = frame as f64 / FRAMES as f64;
@@ -161,7 +161,7 @@ fn measure(open: &Arc<OpenTrace>, script: Script) -> Result<()> {
                 let length = whole.length() * 10_f64.powf(-zoom * 0.5);
                 let step = (share * 12.0).fract();
                 let from = whole.length() * 0.1 + length * 2.0 * step;
-                scene.act(Change::Look(Stretch::new(from, from + length)));
+                scene.act(Change::Look(TimeRange::new(from, from + length)));
                 scene.act(Change::Scroll((step * 900.0) as f32));
                 events.push(Event::PointerMoved(wandering(frame)));
             }
@@ -252,7 +252,7 @@ impl Scene {
     }
 
     /// Takes hold every hundredth frame, at another zoom, and pulls to the left and up.
-    fn drag(&mut self, frame: usize, whole: Stretch, events: &mut Vec<Event>) {
+    fn drag(&mut self, frame: usize, whole: TimeRange, events: &mut Vec<Event>) {
         let step = frame % 100;
         let at = pos2(1_100.0 - 6.0 * step as f32, 700.0 - 2.0 * step as f32);
         if step == 0 {

@@ -24,16 +24,16 @@ use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::plan::PresetName;
 use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::{self, Interval};
-use powerband_core::stats::ratio::{self, Visit};
+use powerband_core::stats::ratio::{self, RoundSamples};
 use powerband_core::stats::summary::median;
-use powerband_findings::analysis::comparison::{self, Comparison, Pair};
+use powerband_findings::analysis::comparison::{self, CasePair, Comparison};
 use powerband_findings::analysis::{case_rows, verdict::Call};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run;
-use powerband_measure::worker::process::{Incoming, Process};
+use powerband_measure::worker::process::{ChildProcess, Incoming};
 use powerband_onnx::zoo::builder::{Conv, GraphBuilder};
 use powerband_store::settings::Settings;
 
@@ -211,10 +211,10 @@ fn holds(interval: Option<Interval>, truth: f64) -> bool {
     interval.is_some_and(|interval| interval.low <= truth && truth <= interval.high)
 }
 
-fn visits(rounds: Vec<Vec<f64>>, times: f64) -> Vec<Visit> {
+fn visits(rounds: Vec<Vec<f64>>, times: f64) -> Vec<RoundSamples> {
     (0..)
         .zip(rounds)
-        .map(|(round, samples)| Visit {
+        .map(|(round, samples)| RoundSamples {
             round,
             start: round,
             samples: samples.iter().map(|sample| sample * times).collect(),
@@ -261,7 +261,7 @@ fn time_the_bootstrap() -> Result<()> {
         return Ok(());
     };
     let spec = ProcessSpec::new(&python).args(["-c", SCIPY]);
-    let mut process = Process::start(&spec, 1 << 16)?;
+    let mut process = ChildProcess::start(&spec, 1 << 16)?;
     let Incoming::Line(line) = process.next(Duration::from_mins(2)) else {
         say("scipy's bootstrap: this Python has no scipy");
         return Ok(());
@@ -312,7 +312,7 @@ impl Ground {
     }
 
     /// One comparison of two setups, as a user makes it.
-    fn compare(&self, model: &Path, how: &How<'_>, seed: u64) -> Result<Pair> {
+    fn compare(&self, model: &Path, how: &How<'_>, seed: u64) -> Result<CasePair> {
         let request = RunRequest {
             setups: how
                 .setups
@@ -329,7 +329,9 @@ impl Ground {
         let request = prepare::prepare(&self.place, &request)?;
         let (session, _) = run::run(request, None, &Control::default(), &mut |_, _| {});
         let rows = case_rows::case_rows(&session);
-        let pairs: Option<Comparison> = comparison::within(&session, &rows).into_iter().next();
+        let pairs: Option<Comparison> = comparison::comparisons_with_first(&session, &rows)
+            .into_iter()
+            .next();
         let pair = pairs.and_then(|comparison| comparison.pairs.into_iter().next());
         pair.with_context(|| format!("nothing was measured: {:?}", session.warnings))
     }
@@ -366,7 +368,7 @@ struct Calls {
 }
 
 /// What a verdict rests on: ratio, interval, floor.
-fn grounds(pair: &Pair) -> String {
+fn grounds(pair: &CasePair) -> String {
     let ratio = pair.ratio.map_or(f64::NAN, |ratio| ratio.speed_up);
     let ends = pair.ratio.and_then(|ratio| ratio.ci95);
     let ends = ends.map_or_else(String::new, |ci| format!("{:.4} to {:.4}", ci.low, ci.high));
@@ -375,7 +377,7 @@ fn grounds(pair: &Pair) -> String {
 }
 
 impl Calls {
-    fn told(&self) -> String {
+    fn summary_text(&self) -> String {
         let mut sorted = self.ratios.clone();
         sorted.sort_by(f64::total_cmp);
         let at = |share: f64| {
@@ -430,7 +432,7 @@ fn measure(asked: Option<usize>) -> Result<()> {
             "0",
             wrong == 0,
         );
-        say(&calls.told());
+        say(&calls.summary_text());
         for grounds in &calls.sure {
             say(&format!("    wrong: {grounds}"));
         }
@@ -459,7 +461,7 @@ fn measure(asked: Option<usize>) -> Result<()> {
             &format!("≥ {:.0}, 0 wrong way", least * planted as f64),
             share >= least && calls.slower == 0,
         );
-        say(&calls.told());
+        say(&calls.summary_text());
     }
     Ok(())
 }
@@ -469,12 +471,12 @@ fn with(company: bool) -> &'static str {
 }
 
 /// Another process that loads one core from time to time.
-struct CpuContention(Process);
+struct CpuContention(ChildProcess);
 
 impl CpuContention {
     fn start() -> Result<Self> {
         let spec = ProcessSpec::new(&env::current_exe()?).args([COMPANY]);
-        Ok(Self(Process::start(&spec, 1 << 10)?))
+        Ok(Self(ChildProcess::start(&spec, 1 << 10)?))
     }
 }
 

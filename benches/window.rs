@@ -189,7 +189,7 @@ fn why() -> Result<Scene> {
 /// Sweeps over two dimensions.
 fn sweeps() -> Result<()> {
     let mut swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
-    swept.act(Action::Curves(Curves::Show(heat::Shown::Map)));
+    swept.act(Action::Curves(Curves::Show(heat::SweepView::Map)));
     let from = swept.app().suggested_limit_ns().context("no limit")?;
     swept.act(Action::Curves(Curves::Limit(Some(from))));
     swept.measure("a heat map of 20 × 20 points, 5 setups", |_, _| ());
@@ -429,12 +429,12 @@ fn many_cases() -> Result<Session> {
 }
 
 /// The program in a window of its own, ended with its owner.
-struct Shown {
+struct WindowProcess {
     program: Child,
     lines: Receiver<(Duration, String)>,
 }
 
-impl Shown {
+impl WindowProcess {
     #[expect(
         clippy::disallowed_methods,
         reason = "the bench is the user, who starts programs"
@@ -501,7 +501,7 @@ impl Shown {
     }
 }
 
-impl Drop for Shown {
+impl Drop for WindowProcess {
     fn drop(&mut self) {
         // Both fail only where it has ended by itself.
         drop(self.program.kill());
@@ -514,7 +514,7 @@ fn start_up(display: &Display) -> Result<()> {
     let (mut whole, mut own) = (Vec::new(), Vec::new());
     // The first start reads the files from the disk and does not count.
     for n in 0..=STARTS {
-        let (from_exec, from_window) = Shown::start(display, home.path())?.first_frame()?;
+        let (from_exec, from_window) = WindowProcess::start(display, home.path())?.first_frame()?;
         if n > 0 {
             whole.push(from_exec);
             own.push(from_window);
@@ -529,7 +529,7 @@ fn start_up(display: &Display) -> Result<()> {
 
 fn rest(display: &Display) -> Result<()> {
     let home = TempDir::new()?;
-    let shown = Shown::start(display, home.path())?;
+    let shown = WindowProcess::start(display, home.path())?;
     shown.first_frame()?;
     // Until the engines are found and the notices are gone.
     thread::sleep(Duration::from_secs(15));

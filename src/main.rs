@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use powerband::cli::{self, Wanted};
+use powerband::cli::{self, CliOutcome};
 use powerband::gui::{self, Failure, Started};
 
 fn main() -> ExitCode {
     match cli::main(std::env::args_os()) {
-        Wanted::Done(status) => status,
-        Wanted::Window(place, files, warnings, ending) => {
+        CliOutcome::Done(status) => status,
+        CliOutcome::Window(place, files, warnings, ending) => {
             let started = Started {
                 place: *place,
                 files,

@@ -8,11 +8,11 @@ use anyhow::Result;
 
 use powerband_core::domain::case::Round;
 use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
-    Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
@@ -59,17 +59,17 @@ pub(crate) fn session(
         dims: Vec::new(),
         inputs: Default::default(),
         preset: PresetName::Quick,
-        measure: MeasureRule::of(PresetName::Quick),
+        measure: MeasureRule::from_preset(PresetName::Quick),
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
         load: Load::Closed,
-        keeping: Keeping::Together,
+        keeping: WorkerLifetime::Together,
         judging: None,
         profiling: None,
         experiments: None,
     };
-    let mut session = Session::begin(Beginning {
+    let mut session = Session::from_start(RunStart {
         name: name.to_owned(),
         created: "2026-01-01T00:00:00Z".to_owned(),
         plan,

@@ -2,7 +2,7 @@
 
 use super::{promise, say};
 use powerband_findings::analysis::simulated_verdicts::{
-    Counts, Design, Machine, Shape, interleaved, separate,
+    Design, NoiseShape, NoisyMachine, VerdictCounts, interleaved, separate,
 };
 
 /// Comparisons of each kind on each machine.
@@ -46,11 +46,11 @@ pub(super) fn judge() {
         });
         say_wrong(&format!("separate sessions, {what}"), &wrong);
     }
-    let shared = Machine {
+    let shared = NoisyMachine {
         rounds: 0.07,
         processes: 0.01,
         sessions: 0.03,
-        shape: Shape::Normal,
+        shape: NoiseShape::Normal,
     };
     for times in [1.03, 1.1] {
         for starts in [3, 5, 9, 20] {
@@ -68,13 +68,13 @@ pub(super) fn judge() {
 }
 
 /// A figure of each machine: spread of rounds by that of processes by that of sessions by how rounds deviate.
-fn grid(sessions: &[f64], figure: impl Fn(&Machine, u64) -> f64) -> Vec<(f64, Machine)> {
+fn grid(sessions: &[f64], figure: impl Fn(&NoisyMachine, u64) -> f64) -> Vec<(f64, NoisyMachine)> {
     let mut figures = Vec::new();
     for rounds in [0.01, 0.03, 0.09] {
         for processes in [0.0, 0.01, 0.02] {
             for &sessions in sessions {
-                for shape in Shape::ALL {
-                    let machine = Machine {
+                for shape in NoiseShape::ALL {
+                    let machine = NoisyMachine {
                         rounds,
                         processes,
                         sessions,
@@ -88,7 +88,7 @@ fn grid(sessions: &[f64], figure: impl Fn(&Machine, u64) -> f64) -> Vec<(f64, Ma
     figures
 }
 
-fn say_wrong(what: &str, wrong: &[(f64, Machine)]) {
+fn say_wrong(what: &str, wrong: &[(f64, NoisyMachine)]) {
     let worst = wrong.iter().max_by(|one, other| one.0.total_cmp(&other.0));
     let Some((most, machine)) = worst else {
         return;
@@ -109,7 +109,7 @@ fn say_wrong(what: &str, wrong: &[(f64, Machine)]) {
     ));
 }
 
-fn say_found(what: &str, times: f64, found: Counts) {
+fn say_found(what: &str, times: f64, found: VerdictCounts) {
     let percent = (times - 1.0) * 100.0;
     say(&format!(
         "{what}: {percent:.0} % found{:>44.1} %, {} wrong way",

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::args::{BenchArgs, Detail};
-use super::bench::{Measured, measure, origin, place, status, target};
+use super::bench::{FinishedRun, measure, origin, place, status, target};
 use super::{Context, comparison_text, output, session_text};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
-use powerband_findings::analysis::comparison::{self, Comparison, Side};
+use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
 use powerband_findings::export;
 use powerband_measure::runner::again::{self, SessionPart};
 use powerband_measure::runner::request::RunRequest;
@@ -45,7 +45,7 @@ pub(super) fn run(
 }
 
 /// The session, then its pairs.
-fn answer(args: &BenchArgs, measured: &Measured) -> anyhow::Result<()> {
+fn answer(args: &BenchArgs, measured: &FinishedRun) -> anyhow::Result<()> {
     let comparisons = pairs(&measured.session);
     if args.json {
         let mut document = export::json::session(&measured.session);
@@ -53,11 +53,14 @@ fn answer(args: &BenchArgs, measured: &Measured) -> anyhow::Result<()> {
         document["comparisons"] = json!(documents.collect::<Vec<_>>());
         return output::document(&document);
     }
-    let mut texts = vec![session_text::whole(&measured.session, Detail::default())];
+    let mut texts = vec![session_text::full_text(
+        &measured.session,
+        Detail::default(),
+    )];
     texts.extend(
         comparisons
             .iter()
-            .map(|pair| comparison_text::whole(pair, Detail::default())),
+            .map(|pair| comparison_text::full_text(pair, Detail::default())),
     );
     output::answer(&texts.join("\n"))
 }
@@ -65,7 +68,7 @@ fn answer(args: &BenchArgs, measured: &Measured) -> anyhow::Result<()> {
 /// Each setup of the session before against the one that follows it, which is of the session after.
 fn pairs(session: &Session) -> Vec<Comparison> {
     let rows = case_rows::case_rows(session);
-    let side = |setup| Side {
+    let side = |setup| ComparedSide {
         session,
         rows: &rows,
         setup,

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 
 use super::args::{Arrivals, BenchArgs, Detail};
-use super::progress::Progress;
+use super::progress::ProgressDisplay;
 use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output, session_text};
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{Judging, Keeping, Load};
+use powerband_core::domain::plan::{AccuracyCheck, Load, WorkerLifetime};
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
@@ -19,13 +19,13 @@ use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_measure::engines;
-use powerband_measure::jobs::submit::{self, Detaching};
+use powerband_measure::jobs::submit::{self, DetachOptions};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
-use powerband_measure::runner::ladders::{self, Here};
+use powerband_measure::runner::ladders::{self, LadderMachine};
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::{self, Origin};
-use powerband_measure::runner::record::{Recorder, Target};
+use powerband_measure::runner::programs::{self, ProgramTrust};
+use powerband_measure::runner::record::{Recorder, SessionTarget};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::runner::watching::WatchRequest;
@@ -57,19 +57,19 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
 }
 
 /// Where the session goes.
-pub(super) fn target(args: &BenchArgs) -> anyhow::Result<Target> {
-    let file = args.out.clone().map(|path| Target::File {
+pub(super) fn target(args: &BenchArgs) -> anyhow::Result<SessionTarget> {
+    let file = args.out.clone().map(|path| SessionTarget::File {
         path,
         may_replace: args.force,
     });
-    let target = file.unwrap_or(Target::Library);
+    let target = file.unwrap_or(SessionTarget::Library);
     target.check()?;
     Ok(target)
 }
 
 /// Submits the run as jobs of Slurm.
 fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Result<ExitCode> {
-    let detaching = Detaching {
+    let detaching = DetachOptions {
         folder: args.detaching.job_folder.clone(),
         tasks: args.detaching.array,
         energy: args.energy,
@@ -86,7 +86,7 @@ fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Res
 
 /// More rounds of a session that was measured here, into the same file.
 fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Result<ExitCode> {
-    let stamp = Stamp::of(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let stamp = Stamp::read(path).with_context(|| format!("cannot open {}", path.display()))?;
     let opened = session_file::read(path)?;
     super::is_measured(path, &opened.session)?;
     if let Some(version) = opened.newer {
@@ -103,7 +103,7 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
     let spacing = &mut request.beginning.plan.measure.spacing;
     *spacing = args.spacing.or(*spacing);
-    let target = Target::Again {
+    let target = SessionTarget::Again {
         path: path.to_path_buf(),
         stamp,
     };
@@ -111,21 +111,21 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
 }
 
 /// Who says that programs of sessions may run; what is started because of `--allow-commands` is said.
-pub(super) fn origin(args: &BenchArgs, setups: &[Setup]) -> Origin {
+pub(super) fn origin(args: &BenchArgs, setups: &[Setup]) -> ProgramTrust {
     if !args.allow_commands {
-        return Origin::File;
+        return ProgramTrust::File;
     }
     for line in programs::lines(setups) {
         output::note(&format!("Allowed: {line}"));
     }
-    Origin::Allowed
+    ProgramTrust::Allowed
 }
 
 /// The rounds that may settle the inconclusive verdicts of the first setup; the usual number where there
 /// are none, or rounds would not settle them.
 fn rounds_to_settle(session: &Session) -> u32 {
     let rows = case_rows::case_rows(session);
-    let wanted = comparison::within(session, &rows)
+    let wanted = comparison::comparisons_with_first(session, &rows)
         .iter()
         .filter_map(Comparison::more_rounds)
         .map(|more| more.rounds)
@@ -156,7 +156,7 @@ pub(super) fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Insta
 }
 
 /// What a ladder measures here, or the bare request for a model.
-fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
+fn base_request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let Some(id) = &args.ladder else {
         let Some(model) = &args.model else {
             bail!(
@@ -171,7 +171,7 @@ fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let ladder = ladders::find(id).map_err(anyhow::Error::msg)?;
     let found = super::engines::survey(context).into_iter();
     let ready = found.filter_map(|found| Some((found.engine.id(), found.answer.ok()?)));
-    let request = ladder.request(&Here {
+    let request = ladder.request(&LadderMachine {
         engines: ready.collect(),
     });
     if args.journey && request.journey {
@@ -184,7 +184,7 @@ fn begun(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
 }
 
 fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
-    let begun = begun(context, args)?;
+    let begun = base_request(context, args)?;
     let setups = args
         .setups
         .iter()
@@ -215,14 +215,14 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         name: args.name.clone().or(begun.name),
         load: load(args)?,
         // They were typed, or are our own ladder's.
-        programs: Origin::Typed,
+        programs: ProgramTrust::Typed,
         energy: args.energy,
         judging: judging(args)?.or(begun.judging),
         profiling: args.profile.or(begun.profiling),
         keeping: if args.one_at_a_time {
-            Keeping::OneAtATime
+            WorkerLifetime::OneAtATime
         } else {
-            Keeping::Together
+            WorkerLifetime::Together
         },
         ..begun
     })
@@ -243,11 +243,11 @@ fn points(args: &BenchArgs) -> anyhow::Result<Option<Vec<Point>>> {
 }
 
 /// The inputs on which outputs are compared.
-fn judging(args: &BenchArgs) -> anyhow::Result<Option<Judging>> {
+fn judging(args: &BenchArgs) -> anyhow::Result<Option<AccuracyCheck>> {
     if args.accuracy.is_none() && args.samples.is_none() {
         return Ok(None);
     }
-    let inputs = args.accuracy.unwrap_or(Judging::USUAL);
+    let inputs = args.accuracy.unwrap_or(AccuracyCheck::USUAL);
     if inputs == 0 {
         bail!("--accuracy=0 compares nothing; give a number of inputs, for example --accuracy=64");
     }
@@ -259,7 +259,7 @@ fn judging(args: &BenchArgs) -> anyhow::Result<Option<Judging>> {
             path.display()
         ),
     };
-    Ok(Some(Judging { inputs, samples }))
+    Ok(Some(AccuracyCheck { inputs, samples }))
 }
 
 fn load(args: &BenchArgs) -> anyhow::Result<Load> {
@@ -270,8 +270,8 @@ fn load(args: &BenchArgs) -> anyhow::Result<Load> {
     Load::arriving(per_s, at_random).map_err(|problem| anyhow::anyhow!("--rate {problem}"))
 }
 
-/// How long the run will take, by the newest sessions of its network that the library has, which come with it.
-fn takes(context: &Context, request: &PreparedRun) -> (String, PastDurations) {
+/// Expected duration of the run, with the past durations of its network that it rests on.
+fn expected_duration(context: &Context, request: &PreparedRun) -> (String, PastDurations) {
     let beginning = &request.beginning;
     let mut plan = beginning.plan.clone();
     if let Some(earlier) = &request.earlier {
@@ -285,10 +285,10 @@ fn takes(context: &Context, request: &PreparedRun) -> (String, PastDurations) {
         .take(SESSIONS_READ)
         .filter_map(|entry| session_file::read(&entry.path).ok());
     let sessions: Vec<Session> = read.map(|read| read.session).collect();
-    let known = PastDurations::on(&beginning.environment.cpu, &sessions);
+    let known = PastDurations::on_processor(&beginning.environment.cpu, &sessions);
     let refused =
         (0..plan.setups.len()).filter(|setup| matches!(request.runtimes.get(*setup), Some(Err(_))));
-    let estimate = plan_estimate::estimate(&plan, &refused.collect(), &known);
+    let estimate = plan_estimate::plan_estimate(&plan, &refused.collect(), &known);
     (estimate.sentence(), known)
 }
 
@@ -296,19 +296,22 @@ fn measure_and_save(
     context: &Context,
     args: &BenchArgs,
     request: PreparedRun,
-    target: &Target,
+    target: &SessionTarget,
 ) -> anyhow::Result<ExitCode> {
     let measured = measure(context, request, target)?;
     let told = if args.json {
         output::document(&json::session(&measured.session))
     } else {
-        output::answer(&session_text::whole(&measured.session, Detail::default()))
+        output::answer(&session_text::full_text(
+            &measured.session,
+            Detail::default(),
+        ))
     };
     status(&measured, told)
 }
 
 /// The exit status of a run that is over, where its answer was printed or not.
-pub(super) fn status(measured: &Measured, told: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+pub(super) fn status(measured: &FinishedRun, told: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
     // The exit status counts even where standard output is closed.
     told.or_else(|error| {
         if is_broken_pipe(&error) {
@@ -330,8 +333,8 @@ pub(super) fn status(measured: &Measured, told: anyhow::Result<()>) -> anyhow::R
     })
 }
 
-/// A run that is over.
-pub(super) struct Measured {
+/// A finished run.
+pub(super) struct FinishedRun {
     /// What was measured.
     pub session: Session,
     /// Whether the user stopped it.
@@ -344,11 +347,11 @@ pub(super) struct Measured {
 pub(super) fn measure(
     context: &Context,
     request: PreparedRun,
-    target: &Target,
-) -> anyhow::Result<Measured> {
-    let ending = super::signals::heard()?;
+    target: &SessionTarget,
+) -> anyhow::Result<FinishedRun> {
+    let ending = super::signals::listen()?;
     let control = Control::new(ending.token());
-    let living = journal::living(&library::journals(&context.paths), &[]);
+    let living = journal::live_runs(&library::journals(&context.paths), &[]);
     if let Some(others) = journal::in_words(&living) {
         output::note(&format!("{others}. The numbers of both runs suffer."));
     }
@@ -358,8 +361,8 @@ pub(super) fn measure(
     if let Some(note) = recorder.note.take() {
         output::note(&note);
     }
-    let (takes, past) = takes(context, &request);
-    let progress = Progress::new(&request, &takes, past);
+    let (takes, past) = expected_duration(context, &request);
+    let progress = ProgressDisplay::new(&request, &takes, past);
     // Measurements are saved first.
     ending.set_saving(true);
     let recorded = recorder.run(
@@ -382,7 +385,7 @@ pub(super) fn measure(
     if let Ok(saved) = &recorded.saved {
         output::note(&format!("Saved to {}", saved.display()));
     }
-    Ok(Measured {
+    Ok(FinishedRun {
         session: recorded.session,
         cancelled: control.is_cancelled(),
         unsaved: recorded.saved.err(),

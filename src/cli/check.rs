@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::CheckArgs;
 use super::{REGRESSION, output, status_of};
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::lint::{self, Finding};
+use powerband_findings::analysis::lint::{self, LintFinding};
 use powerband_findings::export;
 use powerband_store::session_file;
 
@@ -26,7 +26,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if let Some(status) = trouble.filter(|_| sessions.is_empty()) {
         return Ok(status);
     }
-    let found: Vec<(&Path, &Session, Vec<Finding>)> = sessions
+    let found: Vec<(&Path, &Session, Vec<LintFinding>)> = sessions
         .iter()
         .map(|(path, session)| (*path, session, lint::lint_findings(session)))
         .collect();
@@ -38,7 +38,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         });
         output::document(&json!({
             "sessions": documents.collect::<Vec<_>>(),
-            "checks": lint::ALL,
+            "checks": lint::ALL_CHECKS,
         }))?;
     } else {
         let texts: Vec<String> = found

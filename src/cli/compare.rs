@@ -13,9 +13,9 @@ use powerband_core::base::atomic_file;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::comparison::{self, Comparison, Pair, Side};
+use powerband_findings::analysis::comparison::{self, CasePair, ComparedSide, Comparison};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
-use powerband_findings::analysis::repeat::quoted;
+use powerband_findings::analysis::repeat::shell_quoted;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export;
 use powerband_measure::runner::again::{self, SessionPart};
@@ -29,11 +29,11 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
     {
         bail!("--fail-if-slower takes a percentage from 0, for example --fail-if-slower=2");
     }
-    let before = Part::read(&args.before, &args.point)?;
+    let before = ComparedSession::read(&args.before, &args.point)?;
     let after = args
         .after
         .as_deref()
-        .map(|path| Part::read(path, &args.point))
+        .map(|path| ComparedSession::read(path, &args.point))
         .transpose()?;
     check_profiles(args, &before, after.as_ref())?;
     check_point(args, &before, after.as_ref())?;
@@ -63,16 +63,16 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
     } else {
         let texts: Vec<String> = comparisons
             .iter()
-            .map(|comparison| comparison_text::whole(comparison, args.detail))
+            .map(|comparison| comparison_text::full_text(comparison, args.detail))
             .collect();
         output::answer(&texts.join("\n"))?;
-        settle(args, &before, after.as_ref(), &comparisons);
+        print_rerun_command(args, &before, after.as_ref(), &comparisons);
     }
     Ok(status(args, &comparisons))
 }
 
-/// A session with its rows.
-struct Part {
+/// A compared session with its rows.
+struct ComparedSession {
     session: Session,
     /// The rows that are meant.
     rows: Vec<CaseRow>,
@@ -80,7 +80,7 @@ struct Part {
     known: BTreeSet<Point>,
 }
 
-impl Part {
+impl ComparedSession {
     fn read(path: &Path, wanted: &PointArgs) -> anyhow::Result<Self> {
         let session = super::measured(path)?;
         let mut rows = case_rows::case_rows(&session);
@@ -93,8 +93,8 @@ impl Part {
         })
     }
 
-    fn side(&self, setup: usize) -> Side<'_> {
-        Side {
+    fn side(&self, setup: usize) -> ComparedSide<'_> {
+        ComparedSide {
             session: &self.session,
             rows: &self.rows,
             setup,
@@ -130,8 +130,13 @@ impl Part {
 }
 
 /// An error with the command that compares profiles, where neither side has anything else.
-fn check_profiles(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
-    let is_profile = |part: &Part| part.known.is_empty() && !part.session.profiles.is_empty();
+fn check_profiles(
+    args: &CompareArgs,
+    before: &ComparedSession,
+    after: Option<&ComparedSession>,
+) -> anyhow::Result<()> {
+    let is_profile =
+        |part: &ComparedSession| part.known.is_empty() && !part.session.profiles.is_empty();
     let path = args.after.as_deref().unwrap_or(&args.before);
     if is_profile(before) && after.is_none_or(is_profile) {
         bail!(
@@ -145,21 +150,25 @@ fn check_profiles(args: &CompareArgs, before: &Part, after: Option<&Part>) -> an
 }
 
 /// An error with the known points where the wanted one was planned on neither side.
-fn check_point(args: &CompareArgs, before: &Part, after: Option<&Part>) -> anyhow::Result<()> {
-    let parts: Vec<&Part> = std::iter::once(before).chain(after).collect();
+fn check_point(
+    args: &CompareArgs,
+    before: &ComparedSession,
+    after: Option<&ComparedSession>,
+) -> anyhow::Result<()> {
+    let parts: Vec<&ComparedSession> = std::iter::once(before).chain(after).collect();
     if !args.point.is_given() || parts.iter().any(|part| !part.rows.is_empty()) {
         return Ok(());
     }
-    let known: Vec<String> = parts.iter().copied().map(Part::points).collect();
+    let known: Vec<String> = parts.iter().copied().map(ComparedSession::points).collect();
     match known.as_slice() {
         [one] => bail!(
             "{} has no {}; it has {one}",
             args.before.display(),
-            args.point.words()
+            args.point.sizes_text()
         ),
         _ => bail!(
             "neither session has {}; they have {}",
-            args.point.words(),
+            args.point.sizes_text(),
             known.join(" and ")
         ),
     }
@@ -182,14 +191,14 @@ pub(super) fn earlier_sessions(
 
 fn compare(
     args: &CompareArgs,
-    (before, after): (&Part, &Part),
+    (before, after): (&ComparedSession, &ComparedSession),
     earlier: &EarlierSessions,
 ) -> anyhow::Result<Vec<Comparison>> {
     let first = before.setup(args.before_setup.as_deref())?;
     let second = after.setup(args.after_setup.as_deref())?;
     let is_one = args.after.is_none();
     let pair = |first: usize, second: usize| {
-        comparison::compare_setups_beside(&before.side(first), &after.side(second), earlier)
+        comparison::compare_setups_with_earlier(&before.side(first), &after.side(second), earlier)
     };
     let n_after = after.session.plan.setups.len();
     let comparisons = match (first, second) {
@@ -210,7 +219,7 @@ fn compare(
         }
         (Some(first), None) => vec![pair(first, same_or_only(before, first, after)?)],
         (None, Some(second)) => vec![pair(same_or_only(after, second, before)?, second)],
-        (None, None) => vec![comparison::between(
+        (None, None) => vec![comparison::compare_sides(
             &before.side(0),
             &after.side(0),
             earlier,
@@ -220,7 +229,11 @@ fn compare(
 }
 
 /// The identical setup of another session, or its only one.
-fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize> {
+fn same_or_only(
+    part: &ComparedSession,
+    setup: usize,
+    other: &ComparedSession,
+) -> anyhow::Result<usize> {
     let spec = part.session.setup_spec(setup);
     if let Some(same) = other.session.find_setup(&spec) {
         return Ok(same);
@@ -235,13 +248,18 @@ fn same_or_only(part: &Part, setup: usize, other: &Part) -> anyhow::Result<usize
 }
 
 /// The command that may settle inconclusive verdicts, and those of what was not interleaved.
-fn settle(args: &CompareArgs, before: &Part, after: Option<&Part>, comparisons: &[Comparison]) {
+fn print_rerun_command(
+    args: &CompareArgs,
+    before: &ComparedSession,
+    after: Option<&ComparedSession>,
+    comparisons: &[Comparison],
+) {
     let is_of_two = after.is_some_and(|after| {
         let parts = [before, after].map(|part| SessionPart::all(&part.session));
         again::request_for(parts[0], parts[1]).is_ok()
     });
     if let (true, Some(after)) = (is_of_two, &args.after) {
-        let paths = [&args.before, after].map(|path| quoted(&path.display().to_string()));
+        let paths = [&args.before, after].map(|path| shell_quoted(&path.display().to_string()));
         output::note(&format!(
             "To measure both again, in turns: powerband bench --again {} {}",
             paths[0], paths[1]
@@ -263,7 +281,7 @@ fn status(args: &CompareArgs, comparisons: &[Comparison]) -> ExitCode {
     let Some(percent) = args.fail_if_slower else {
         return ExitCode::SUCCESS;
     };
-    let pairs: Vec<&Pair> = comparisons.iter().flat_map(|one| &one.pairs).collect();
+    let pairs: Vec<&CasePair> = comparisons.iter().flat_map(|one| &one.pairs).collect();
     let slower = pairs.iter().filter(|pair| {
         let loss = pair.loss_percent().unwrap_or(0.0);
         pair.verdict.call == Call::Slower && loss > percent

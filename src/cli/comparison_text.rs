@@ -5,15 +5,15 @@ use super::fleet;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::comparison::{Comparison, Pair};
+use powerband_findings::analysis::comparison::{CasePair, Comparison};
 use powerband_findings::analysis::conditions::Difference;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export::terminal;
 use powerband_findings::report::in_short;
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::tables::{self, view::TableView};
 
 /// The whole comparison.
-pub(super) fn whole(comparison: &Comparison, detail: Detail) -> String {
+pub(super) fn full_text(comparison: &Comparison, detail: Detail) -> String {
     let parts = [
         conditions(comparison),
         table(&comparison.pairs),
@@ -48,11 +48,11 @@ fn difference(difference: &Difference) -> String {
 }
 
 /// The cases side by side.
-pub(super) fn table(pairs: &[Pair]) -> String {
+pub(super) fn table(pairs: &[CasePair]) -> String {
     if pairs.is_empty() {
         return String::new();
     }
-    let table = View::new(tables::pairs::of_pairs(pairs)).to_text();
+    let table = TableView::new(tables::pairs::of_pairs(pairs)).to_text();
     table + "· " + OVER_ROUNDS + "\n"
 }
 
@@ -73,7 +73,7 @@ fn summary(comparison: &Comparison) -> String {
 }
 
 /// Flags of either side, each case once.
-fn flags(pairs: &[Pair], detail: Detail) -> String {
+fn flags(pairs: &[CasePair], detail: Detail) -> String {
     let mut rows: Vec<&CaseRow> = Vec::new();
     for row in pairs.iter().flat_map(|pair| [&pair.before, &pair.after]) {
         if !rows.contains(&row) {
@@ -84,8 +84,8 @@ fn flags(pairs: &[Pair], detail: Detail) -> String {
 }
 
 /// Each reason once, with the case that has it, or with how many have it.
-fn reasons(pairs: &[Pair]) -> String {
-    let reason_of = |pair: &Pair| pair.verdict.reason.clone();
+fn reasons(pairs: &[CasePair]) -> String {
+    let reason_of = |pair: &CasePair| pair.verdict.reason.clone();
     let mut texts = String::new();
     for (place, pair) in pairs.iter().enumerate() {
         let Some(reason) = reason_of(pair) else {
@@ -102,7 +102,7 @@ fn reasons(pairs: &[Pair]) -> String {
             .filter(|one| reason_of(one).as_ref() == Some(&reason));
         let whose = match such.count() {
             1 => format!("{} {}", pair.after.setup_label, pair.after_point),
-            several => humanize::of_many(several as u64, "case"),
+            several => humanize::pluralised(several as u64, "case"),
         };
         texts.push_str(&format!("· {whose}: {reason}.\n"));
     }

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 use super::args::DevicesArgs;
 use super::{Context, devices_text, output};
 use powerband_core::base::{clock, humanize};
-use powerband_core::domain::telemetry::{Lost, Reading, Telemetry};
+use powerband_core::domain::telemetry::{DeviceLoss, DeviceReading, Telemetry};
 use powerband_measure::telemetry::sampler::{RATES_HZ, Sampler};
-use powerband_measure::telemetry::source::Places;
+use powerband_measure::telemetry::source::TelemetryPaths;
 use powerband_measure::telemetry::{machine, survey};
 use powerband_store::session_file;
 
@@ -26,7 +26,6 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How often what was read is printed.
 const PRINTED: Duration = Duration::from_millis(500);
 
-/// Prints it.
 pub(super) fn run(context: &Context, args: &DevicesArgs) -> anyhow::Result<ExitCode> {
     if let Some(host) = &args.on {
         return on(context, args, host);
@@ -87,8 +86,8 @@ fn on(context: &Context, args: &DevicesArgs, host: &str) -> anyhow::Result<ExitC
 }
 
 /// The sources of readings, or the session to play back.
-pub(super) fn places(replay: Option<&Path>) -> anyhow::Result<Places> {
-    let mut places = Places::of_user();
+pub(super) fn places(replay: Option<&Path>) -> anyhow::Result<TelemetryPaths> {
+    let mut places = TelemetryPaths::of_user();
     if let Some(path) = replay {
         let recorded = session_file::read(path)?.session.telemetry;
         if recorded.tracks.is_empty() {
@@ -116,7 +115,7 @@ struct Watching {
 }
 
 impl Watching {
-    fn begin(places: &Places, rate_hz: f64) -> Self {
+    fn begin(places: &TelemetryPaths, rate_hz: f64) -> Self {
         let survey = survey::survey(places);
         let mut telemetry = Telemetry::default();
         telemetry.watch(0, rate_hz, survey.devices.clone(), survey.missing.clone());
@@ -128,13 +127,13 @@ impl Watching {
     }
 
     /// Takes in readings, and gives them with other messages.
-    fn fetch(&mut self) -> (Vec<Reading>, Vec<String>) {
+    fn fetch(&mut self) -> (Vec<DeviceReading>, Vec<String>) {
         let caught = self.sampler.fetch();
         let relative = |at_ns: u64| at_ns.saturating_sub(self.began_ns);
-        let readings: Vec<Reading> = caught
+        let readings: Vec<DeviceReading> = caught
             .readings
             .into_iter()
-            .map(|reading| Reading {
+            .map(|reading| DeviceReading {
                 at_ns: relative(reading.at_ns),
                 ..reading
             })
@@ -142,7 +141,7 @@ impl Watching {
         self.telemetry.take(&readings);
         for (device, at_ns, why) in caught.lost {
             let at_ns = relative(at_ns);
-            self.telemetry.lose(device, Lost { at_ns, why });
+            self.telemetry.lose(device, DeviceLoss { at_ns, why });
         }
         (readings, caught.warnings)
     }
@@ -162,9 +161,9 @@ impl Watching {
 /// Readings that are kept of each device while watching.
 const KEPT: usize = 1_000;
 
-fn watch(args: &DevicesArgs, places: &Places) -> anyhow::Result<ExitCode> {
+fn watch(args: &DevicesArgs, places: &TelemetryPaths) -> anyhow::Result<ExitCode> {
     let rate_hz = rate(args.rate, "--rate")?;
-    let cancel = super::signals::heard()?.token();
+    let cancel = super::signals::listen()?.token();
     let mut watching = Watching::begin(places, rate_hz);
     if watching.telemetry.tracks.is_empty() {
         bail!(
@@ -196,7 +195,7 @@ fn watch(args: &DevicesArgs, places: &Places) -> anyhow::Result<ExitCode> {
 }
 
 /// One document a reading.
-fn print_lines(telemetry: &Telemetry, readings: &[Reading]) -> anyhow::Result<()> {
+fn print_lines(telemetry: &Telemetry, readings: &[DeviceReading]) -> anyhow::Result<()> {
     for reading in readings {
         let Some(track) = telemetry.tracks.get(reading.device) else {
             continue;

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::device::Cpu;
-use powerband_core::domain::telemetry::{MissingSource, Quantity, Telemetry, Track, WatchedDevice};
+use powerband_core::domain::telemetry::{
+    DeviceTelemetry, MissingSource, Quantity, Telemetry, WatchedDevice,
+};
 use powerband_findings::analysis::device_readings;
 use powerband_findings::export::json;
 
@@ -44,7 +46,7 @@ pub(super) fn devices(telemetry: &Telemetry) -> String {
     devices.join("\n")
 }
 
-fn device(telemetry: &Telemetry, track: &Track) -> String {
+fn device(telemetry: &Telemetry, track: &DeviceTelemetry) -> String {
     let about = &track.device;
     let mut text = format!("{}\n", title(about));
     let mut line = |name: &str, value: &str| text.push_str(&format!("  {name:<22} {value}\n"));
@@ -65,7 +67,10 @@ fn device(telemetry: &Telemetry, track: &Track) -> String {
         .iter()
         .map(|(quantity, value)| {
             let title = quantity.title().to_lowercase();
-            format!("{title} {}", device_readings::text(*quantity, *value))
+            format!(
+                "{title} {}",
+                device_readings::reading_text(*quantity, *value)
+            )
         })
         .collect();
     let now = match &track.lost {
@@ -87,7 +92,12 @@ fn title(device: &WatchedDevice) -> String {
 }
 
 fn constants(device: &WatchedDevice) -> Vec<(&'static str, String)> {
-    let mhz = |mhz: f64| format!("up to {}", device_readings::text(Quantity::Clock, mhz));
+    let mhz = |mhz: f64| {
+        format!(
+            "up to {}",
+            device_readings::reading_text(Quantity::Clock, mhz)
+        )
+    };
     let mut constants = Vec::new();
     if device.kind.is_gpu() {
         constants.extend(
@@ -107,7 +117,7 @@ fn constants(device: &WatchedDevice) -> Vec<(&'static str, String)> {
 }
 
 /// What was read last, single cores and totals of counters left out.
-fn newest(telemetry: &Telemetry, track: &Track) -> Vec<(Quantity, f64)> {
+fn newest(telemetry: &Telemetry, track: &DeviceTelemetry) -> Vec<(Quantity, f64)> {
     let is_told = |quantity: &Quantity| *quantity != Quantity::Energy;
     Quantity::ALL
         .into_iter()
@@ -115,7 +125,7 @@ fn newest(telemetry: &Telemetry, track: &Track) -> Vec<(Quantity, f64)> {
         .filter_map(|quantity| {
             Some((
                 quantity,
-                device_readings::newest(telemetry, track, quantity)?,
+                device_readings::newest_value(telemetry, track, quantity)?,
             ))
         })
         .collect()
@@ -168,17 +178,17 @@ pub(crate) fn line_head() -> String {
 }
 
 /// One device in one line.
-pub(super) fn line(telemetry: &Telemetry, track: &Track, at_ns: u64) -> String {
+pub(super) fn line(telemetry: &Telemetry, track: &DeviceTelemetry, at_ns: u64) -> String {
     let seconds = at_ns as f64 / 1e9;
     let name = humanize::shorten(&track.device.short_name(), 15);
     if let Some(lost) = &track.lost {
         return format!("{seconds:>7.1}s  {name:<16} lost: {}", lost.why);
     }
     let values = COLUMNS.iter().map(|(quantity, width)| {
-        let value = device_readings::newest(telemetry, track, *quantity);
+        let value = device_readings::newest_value(telemetry, track, *quantity);
         let words = value.map_or_else(
             || UNKNOWN.to_owned(),
-            |v| device_readings::text(*quantity, v),
+            |v| device_readings::reading_text(*quantity, v),
         );
         format!("{words:>width$}")
     });
@@ -196,14 +206,14 @@ pub(super) fn document(telemetry: &Telemetry) -> Value {
     devices.collect()
 }
 
-fn values(telemetry: &Telemetry, track: &Track) -> Value {
+fn values(telemetry: &Telemetry, track: &DeviceTelemetry) -> Value {
     let read = Quantity::ALL.into_iter().filter_map(|quantity| {
-        let value = device_readings::newest(telemetry, track, quantity)?;
+        let value = device_readings::newest_value(telemetry, track, quantity)?;
         Some((quantity.key().to_owned(), Value::from(value)))
     });
     let mut values: Map<String, Value> = read.collect();
     let cores: Vec<f64> = (0..)
-        .map_while(|core| device_readings::newest(telemetry, track, Quantity::Core(core)))
+        .map_while(|core| device_readings::newest_value(telemetry, track, Quantity::Core(core)))
         .collect();
     if !cores.is_empty() {
         values.insert("cores_percent".to_owned(), Value::from(cores));

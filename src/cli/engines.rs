@@ -10,10 +10,10 @@ use super::{Context, machines, output};
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::repeat;
 use powerband_measure::engines::install::InstallRequest;
-use powerband_measure::engines::runtimes::{EnvironmentRoots, Offer};
-use powerband_measure::engines::{self, COMMON_KEYS, Engine, Needs};
+use powerband_measure::engines::runtimes::{EnvironmentRoots, OfferedEnvironment};
+use powerband_measure::engines::{self, COMMON_KEYS, Engine, Requirement};
 use powerband_measure::worker::fetch::{self, FetchStep};
-use powerband_measure::worker::probe::{self, Found};
+use powerband_measure::worker::probe::{self, EngineProbe};
 
 /// Lines are broken before they get longer.
 const LONGEST_LINE: usize = 98;
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitC
 }
 
 /// Every engine, available or not, with what is missing.
-pub(super) fn survey(context: &Context) -> Vec<Found> {
+pub(super) fn survey(context: &Context) -> Vec<EngineProbe> {
     let settings = &context.settings;
     probe::survey(
         &context.paths,
@@ -58,7 +58,7 @@ pub(super) fn survey(context: &Context) -> Vec<Found> {
 }
 
 /// The engines as a table, the first usable one of each kind on top of its kind.
-pub(super) fn listing(found: &[Found]) -> String {
+pub(super) fn listing(found: &[EngineProbe]) -> String {
     let mut text = String::from("Engines\n");
     for one in found {
         match &one.answer {
@@ -98,13 +98,13 @@ pub(super) fn listing(found: &[Found]) -> String {
 }
 
 /// One line an engine, with the command that gets what is missing.
-pub(crate) fn brief(found: &[Found]) -> String {
+pub(crate) fn brief(found: &[EngineProbe]) -> String {
     let mut text = String::from("Engines\n");
     for one in found {
         let state = match (&one.answer, &one.runtime) {
             _ if !one.offers.is_empty() => {
                 let offer = offer_text(one.engine, &one.offers[0]);
-                let fetches = if one.engine.needs() == Needs::OnnxRuntime {
+                let fetches = if one.engine.needs() == Requirement::OnnxRuntime {
                     "\n         or powerband engines install onnxruntime fetches one"
                 } else {
                     ""
@@ -116,7 +116,7 @@ pub(crate) fn brief(found: &[Found]) -> String {
                 "{} does not load; powerband engines gives the reason",
                 runtime.path.display()
             ),
-            (Err(_), None) if one.engine.needs() == Needs::OnnxRuntime => format!(
+            (Err(_), None) if one.engine.needs() == Requirement::OnnxRuntime => format!(
                 "{} is missing; powerband engines install onnxruntime fetches it",
                 one.engine.title()
             ),
@@ -131,10 +131,10 @@ pub(crate) fn brief(found: &[Found]) -> String {
 }
 
 /// An environment that has an engine, and the command that measures with it.
-fn offer_text(engine: &dyn Engine, offer: &Offer) -> String {
+fn offer_text(engine: &dyn Engine, offer: &OfferedEnvironment) -> String {
     let key = match engine.needs() {
-        Needs::OnnxRuntime => "runtime",
-        Needs::Nothing | Needs::Python { .. } => "python",
+        Requirement::OnnxRuntime => "runtime",
+        Requirement::Nothing | Requirement::Python { .. } => "python",
     };
     let setup = Setup {
         engine: engine.id().to_owned(),
@@ -149,7 +149,7 @@ fn offer_text(engine: &dyn Engine, offer: &Offer) -> String {
         "{}{version} is in {}; to use it: powerband bench resnet50 --preset quick --setup {}",
         engine.title(),
         offer.folder,
-        repeat::quoted(&setup.to_string()),
+        repeat::shell_quoted(&setup.to_string()),
     )
 }
 
@@ -194,7 +194,7 @@ fn keys() -> String {
     text
 }
 
-fn document(found: &Found) -> Value {
+fn document(found: &EngineProbe) -> Value {
     let keys: Vec<Value> = found
         .engine
         .keys()
@@ -241,7 +241,7 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
         .python
         .clone()
         .or_else(|| context.settings.python.clone());
-    let cancel = super::signals::heard()?.token();
+    let cancel = super::signals::listen()?.token();
     let installed = fetch::install(
         &context.paths,
         &context.program,

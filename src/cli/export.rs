@@ -18,8 +18,10 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::provenance;
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_findings::analysis::timeline::stretch::Stretch;
-use powerband_findings::chart::figure::{self, Choice, Drawing, Figure, Material, Part};
+use powerband_findings::analysis::timeline::stretch::TimeRange;
+use powerband_findings::chart::figure::{
+    self, Drawing, FigureChoice, FigureInputs, FigureKind, SessionNumbers,
+};
 use powerband_findings::export::figure_file::{self, FileKind, SCALES};
 use powerband_findings::export::style::{Preset, Style, Theme};
 use powerband_findings::export::{json, session_table};
@@ -32,7 +34,6 @@ use powerband_store::session_file;
 /// Pixels of a PNG for each of the picture's own, by default.
 const SCALE: f64 = 2.0;
 
-/// Writes it.
 pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
     let session = session_file::read(&args.session)?.session;
     check_target(&args.session, &args.to)?;
@@ -41,7 +42,7 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCo
     } else {
         let bytes = match &args.chart {
             Some(name) => chart(context, args, &session, name)?,
-            None => whole(args, &session)?,
+            None => session_bytes(args, &session)?,
         };
         atomic_file::write_bytes(&args.to, &bytes).with_context(|| not_written(&args.to))?;
     }
@@ -75,8 +76,8 @@ fn check_target(session: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// The session itself.
-fn whole(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
-    let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
+fn session_bytes(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
+    let kind = FileKind::from_path(&args.to).map_err(anyhow::Error::msg)?;
     match kind {
         FileKind::Csv if session.cases.is_empty() => bail!(
             "the session holds no case that was measured, so there is no table; export its stated numbers as .json, and its curves with --chart throughput"
@@ -102,7 +103,7 @@ fn chart(
     let figure = figure::find(name).map_err(anyhow::Error::msg)?;
     let part = of_points(args, figure, session)?;
     let session = part.as_ref();
-    let kind = FileKind::of(&args.to).map_err(anyhow::Error::msg)?;
+    let kind = FileKind::from_path(&args.to).map_err(anyhow::Error::msg)?;
     check_options(args, figure, kind)?;
     let (style, scale) = style(args)?;
     let is_history = figure.name == "history";
@@ -124,10 +125,10 @@ fn chart(
             unused.display()
         );
     }
-    let rules = Rules::with(&context.settings.categories);
+    let rules = Rules::with_user_rules(&context.settings.categories);
     let roofs = powerband_store::roofs_file::read(&context.paths.roofs).roofs;
-    let mut material = Material::of(session);
-    let mut parts = others.iter().map(Part::of);
+    let mut material = FigureInputs::new(session);
+    let mut parts = others.iter().map(SessionNumbers::new);
     if takes_several {
         material.others = parts.collect();
     } else {
@@ -152,7 +153,7 @@ fn chart(
         _ => None,
     };
     material.trace = trace.as_ref().map(|(trace, ready)| (trace, ready));
-    material.stretch = args.between.map(|(from, to)| Stretch::new(from, to));
+    material.stretch = args.between.map(|(from, to)| TimeRange::new(from, to));
     let drawing = figure
         .make(&material)
         .map_err(|why| anyhow!("{name} cannot be drawn: {why}"))?;
@@ -168,17 +169,21 @@ fn chart(
 }
 
 /// Refuses options that the figure, or the kind of file, does not read.
-fn check_options(args: &ExportArgs, figure: &Figure, kind: FileKind) -> anyhow::Result<()> {
-    let takes = |choice: Choice| figure.takes.contains(&choice);
+fn check_options(args: &ExportArgs, figure: &FigureKind, kind: FileKind) -> anyhow::Result<()> {
+    let takes = |choice: FigureChoice| figure.takes.contains(&choice);
     let is_picture = !matches!(kind, FileKind::Csv | FileKind::Json);
     let of_figure = [
-        ("--setup", args.setup.is_some(), takes(Choice::Setup)),
+        ("--setup", args.setup.is_some(), takes(FigureChoice::Setup)),
         (
             "--batch or --at",
             args.point.is_given(),
-            takes(Choice::Point),
+            takes(FigureChoice::Point),
         ),
-        ("--profile", args.profile.is_some(), takes(Choice::Profile)),
+        (
+            "--profile",
+            args.profile.is_some(),
+            takes(FigureChoice::Profile),
+        ),
         (
             "--between",
             args.between.is_some(),
@@ -217,7 +222,7 @@ fn points_of(session: &Session) -> BTreeSet<Point> {
 /// dimensions, a curve at one sequence.
 fn of_points<'a>(
     args: &ExportArgs,
-    figure: &Figure,
+    figure: &FigureKind,
     session: &'a Session,
 ) -> anyhow::Result<Cow<'a, Session>> {
     if !args.point.is_given() || !figure.is_of_sweep() {
@@ -230,7 +235,7 @@ fn of_points<'a>(
         bail!(
             "{}: there is no {}; there are {}",
             session.name,
-            args.point.words(),
+            args.point.sizes_text(),
             point::list(points_of(session))
         );
     }
@@ -239,11 +244,11 @@ fn of_points<'a>(
 
 /// Refuses an option that changes nothing of the figure.
 fn check_effects(
-    figure: &Figure,
-    material: &mut Material<'_>,
+    figure: &FigureKind,
+    material: &mut FigureInputs<'_>,
     drawing: &Drawing,
 ) -> anyhow::Result<()> {
-    let is_same = |material: &Material<'_>| figure.make(material).as_ref() == Ok(drawing);
+    let is_same = |material: &FigureInputs<'_>| figure.make(material).as_ref() == Ok(drawing);
     let limit_ns = material.options.limit_ns.take();
     let is_idle = if limit_ns.is_some() && is_same(material) {
         Some("--limit")
@@ -310,7 +315,8 @@ fn trace_file<'a>(
     session: &'a Session,
 ) -> anyhow::Result<(&'a Profile, Option<PathBuf>)> {
     let place = profile_place(args)?;
-    let profile = figure::profile(&Part::of(session), place).map_err(anyhow::Error::msg)?;
+    let profile =
+        figure::profile(&SessionNumbers::new(session), place).map_err(anyhow::Error::msg)?;
     let Some(name) = &profile.trace_file else {
         return Ok((profile, None));
     };
@@ -336,7 +342,7 @@ fn trace(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<(Trace, 
     let trace = read
         .with_context(|| format!("{} cannot be read", path.display()))?
         .trace;
-    let ready = Timeline::of(&trace);
+    let ready = Timeline::from_trace(&trace);
     Ok(Some((trace, ready)))
 }
 

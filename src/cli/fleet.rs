@@ -10,7 +10,7 @@ use super::output;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{self, Effects, Fleet, FleetCase, FleetMachine};
 use powerband_findings::export;
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::tables::{self, view::TableView};
 
 /// Reads the sessions and prints a table for each case.
 pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
@@ -18,7 +18,7 @@ pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     for path in &args.sessions {
         sessions.push((name_of(path, &args.sessions), super::measured(path)?));
     }
-    let named: Vec<fleet::Named<'_>> = sessions
+    let named: Vec<fleet::NamedSession<'_>> = sessions
         .iter()
         .map(|(name, session)| (name.as_str(), session))
         .collect();
@@ -44,7 +44,7 @@ fn name_of(path: &Path, all: &[PathBuf]) -> String {
 
 fn text(fleet: &Fleet, effects: &[Effects]) -> String {
     let cases = fleet.cases.iter().map(|case| {
-        let table = View::new(tables::fleet::of_case(case)).without_empty_columns();
+        let table = TableView::new(tables::fleet::of_case(case)).without_empty_columns();
         let (setup, point) = (&case.setup, case.point);
         format!("{setup} {point}\n{}{}\n\n", table.to_text(), case.sentence)
     });
@@ -56,7 +56,7 @@ fn text(fleet: &Fleet, effects: &[Effects]) -> String {
 /// A table and a sentence for each pair of setups on two machines.
 pub(super) fn effects_text(all: &[Effects]) -> String {
     let texts = all.iter().map(|effects| {
-        let table = View::new(tables::fleet_effects::of(effects)).to_text();
+        let table = TableView::new(tables::fleet_effects::effects_table(effects)).to_text();
         format!("{}\n{table}{}\n\n", effects.title(), effects.sentence())
     });
     texts.collect()

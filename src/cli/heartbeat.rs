@@ -30,7 +30,7 @@ pub(crate) struct Heartbeat {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A wait.
+/// What a run waits for, and since when.
 #[derive(Clone, Debug)]
 struct Waiting {
     what: String,
@@ -63,7 +63,7 @@ impl Heartbeat {
         let seen = Arc::clone(&waiting);
         let thread = thread::Builder::new()
             .name("heartbeat".to_owned())
-            .spawn(move || look(&ended, &seen, each_look, &say))?;
+            .spawn(move || report_waits(&ended, &seen, each_look, &say))?;
         Ok(Self {
             waiting,
             beat: Some(beat),
@@ -91,7 +91,7 @@ impl Drop for Heartbeat {
     }
 }
 
-fn look(
+fn report_waits(
     ended: &Receiver<()>,
     waiting: &Mutex<Option<Waiting>>,
     each_look: bool,

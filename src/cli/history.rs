@@ -10,9 +10,9 @@ use super::args::HistoryArgs;
 use super::{Context, output};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::history::{self, AgainstEarlier, Followed, History};
+use powerband_findings::analysis::history::{self, AgainstEarlier, FollowedCase, History};
 use powerband_findings::export::comparison::pair;
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::tables::{self, view::TableView};
 use powerband_store::{library, session_file};
 
 /// Looks through the sessions and prints.
@@ -38,8 +38,8 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     let cases = given.cases.iter().filter(|case| {
         setup.is_none_or(|setup| setup == case.setup) && args.point.takes(case.point)
     });
-    let histories: Vec<(Followed, History)> = cases
-        .map(|case| Followed::of(given, case.setup, case.point))
+    let histories: Vec<(FollowedCase, History)> = cases
+        .map(|case| FollowedCase::new(given, case.setup, case.point))
         .map(|followed| (followed.clone(), history::case_history(&followed, &pairs)))
         .filter(|(_, history)| !history.points.is_empty())
         .collect();
@@ -94,21 +94,21 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn text((followed, history): &(Followed, History)) -> String {
-    let table = View::new(tables::history::of_history(history)).to_text();
+fn text((followed, history): &(FollowedCase, History)) -> String {
+    let table = TableView::new(tables::history::of_history(history)).to_text();
     let (setup, point) = (&followed.setup, followed.point);
     format!("{setup} {point}\n{table}{}\n", history.trend)
 }
 
-fn document((followed, history): &(Followed, History)) -> Value {
+fn document((followed, history): &(FollowedCase, History)) -> Value {
     let points = history.points.iter().map(|point| {
         json!({
             "session": point.name,
             "created": point.created,
             "median_ms": point.row.latency_ns.as_ref().map(|times| times.median / 1e6),
-            "since_earlier": point.since_earlier.as_ref().map(against_earlier),
-            "since_last": point.since_last.as_ref().map(pair),
-            "since_first": point.since_first.as_ref().map(pair),
+            "since_earlier": point.vs_earlier.as_ref().map(against_earlier),
+            "since_last": point.vs_previous.as_ref().map(pair),
+            "since_first": point.vs_first.as_ref().map(pair),
             "changed": point.changed.iter().map(|changed| changed.what).collect::<Vec<_>>(),
         })
     });

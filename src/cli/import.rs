@@ -18,7 +18,7 @@ use powerband_findings::export::profile;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_measure::runner::importing::{self, Taken};
+use powerband_measure::runner::importing::{self, ImportedSession};
 use powerband_store::session_file;
 
 /// Rows of each kind that are shown.
@@ -35,16 +35,16 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCo
     };
     let read = AtomicU64::new(0);
     let watch = ReadProgress {
-        cancel: signals::heard()?.token(),
+        cancel: signals::listen()?.token(),
         progress: Some(&read),
     };
     let columns = args.columns.as_deref().map(columns).transpose()?;
-    let mut taken = importing::take(&args.files, columns.as_ref(), limits, &watch)?;
+    let mut taken = importing::import_files(&args.files, columns.as_ref(), limits, &watch)?;
     if let Some(out) = &args.out {
         importing::keep(&mut taken, out)?;
     }
     if args.json {
-        let rules = Rules::with(&context.settings.categories);
+        let rules = Rules::with_user_rules(&context.settings.categories);
         output::document(&document(&taken, &rules))?;
     } else {
         output::answer(&text(&taken))?;
@@ -91,7 +91,7 @@ fn columns(text: &str) -> anyhow::Result<Columns> {
 }
 
 /// One profile is the document itself; several are a list in it.
-fn document(taken: &Taken, rules: &Rules) -> Value {
+fn document(taken: &ImportedSession, rules: &Rules) -> Value {
     let session = &taken.session;
     let reported: Vec<Value> = session.reported.iter().map(profile::reported).collect();
     let mut profiles = session
@@ -121,7 +121,7 @@ fn document(taken: &Taken, rules: &Rules) -> Value {
     document
 }
 
-fn text(taken: &Taken) -> String {
+fn text(taken: &ImportedSession) -> String {
     let profiles = taken.session.profiles.iter().map(profile_text);
     let reported = reported_text(&taken.session.reported);
     let parts: Vec<String> = profiles.chain(reported).collect();
@@ -163,7 +163,7 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
         .take(ROWS)
         .map(|total| {
             let share = total.total_ns as f64 / (summed.max(1)) as f64;
-            let share = if lies_over(kind) {
+            let share = if may_overlap(kind) {
                 String::new()
             } else {
                 format!("{:.1} %", share * 100.0)
@@ -190,14 +190,14 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
     if more > 0 {
         text.push_str(&format!("and {more} more\n"));
     }
-    if lies_over(kind) {
+    if may_overlap(kind) {
         return text + "\n";
     }
     format!("{text}{} in all\n\n", humanize::duration_ns(summed as f64))
 }
 
 /// Whether slices of a kind overlap, so that their sum is meaningless.
-fn lies_over(kind: SliceKind) -> bool {
+fn may_overlap(kind: SliceKind) -> bool {
     matches!(kind, SliceKind::Range | SliceKind::Other)
 }
 
@@ -215,7 +215,7 @@ fn reported_text(reported: &[Reported]) -> Option<String> {
         if !one.samples_ns.is_empty() {
             text.push_str(&format!(
                 ", {}",
-                humanize::of_many(one.samples_ns.len() as u64, "sample")
+                humanize::pluralised(one.samples_ns.len() as u64, "sample")
             ));
         }
         if let Some(typical) = one.typical_ns {
@@ -225,7 +225,7 @@ fn reported_text(reported: &[Reported]) -> Option<String> {
         let stated = one
             .generation
             .as_ref()
-            .map(reported_stats::generation_words);
+            .map(reported_stats::generation_texts);
         for words in stated.unwrap_or_default() {
             text.push_str(&format!("  {words}\n"));
         }

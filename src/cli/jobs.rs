@@ -58,7 +58,7 @@ fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
             vec![
                 record.jobs().join(", "),
                 record.beginning.name.clone(),
-                state::words(states),
+                state::states_text(states),
                 format!("{done} of {all}"),
                 record.folder.display().to_string(),
             ]
@@ -88,7 +88,7 @@ fn row(record: &JobRecord, states: &[PartState]) -> Value {
         "id": record.id(),
         "jobs": record.jobs(),
         "name": record.beginning.name,
-        "state": state::words(states),
+        "state": state::states_text(states),
         "cases_done": done,
         "cases": all,
         "folder": record.folder,
@@ -118,7 +118,10 @@ fn collect(context: &Context, id: Option<&str>, as_json: bool) -> anyhow::Result
         if as_json {
             output::document(&documents::session(&collected.session))?;
         } else {
-            output::answer(&session_text::whole(&collected.session, Detail::default()))?;
+            output::answer(&session_text::full_text(
+                &collected.session,
+                Detail::default(),
+            ))?;
         }
         if let Some(left) = &collected.left {
             output::note(left);

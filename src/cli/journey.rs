@@ -18,7 +18,7 @@ use powerband_findings::analysis::limits::speed_of_light::{self, LightRow};
 use powerband_findings::export::comparison::pair;
 use powerband_findings::export::terminal;
 use powerband_findings::report::in_short;
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::tables::{self, view::TableView};
 
 /// Prints the steps of a session.
 pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
     let named = args.point.one_of(points.iter().copied());
     let named = named.map_err(|reason| anyhow!("{}: {reason}", args.session.display()))?;
     let point = named.unwrap_or_else(|| session.plan.first_point());
-    let (journey, light) = of(&session, point);
+    let (journey, light) = steps_and_floors(&session, point);
     if args.json {
         output::document(&document(&journey, &light))?;
     } else {
@@ -43,10 +43,10 @@ pub(super) fn run(args: &JourneyArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The steps, and the least that the network can take here for each, and for steps that were not taken.
-fn of(session: &Session, point: Point) -> (Journey, Vec<LightRow>) {
+fn steps_and_floors(session: &Session, point: Point) -> (Journey, Vec<LightRow>) {
     let rows = case_rows::case_rows(session);
     let journey = journey::compare_steps(session, &rows, point);
-    let light = speed_of_light::rows_of(session, &rows, &journey, &session.roofs);
+    let light = speed_of_light::light_rows_of_cases(session, &rows, &journey, &session.roofs);
     (journey, light)
 }
 
@@ -54,16 +54,17 @@ fn of(session: &Session, point: Point) -> (Journey, Vec<LightRow>) {
 pub(super) fn of_ladder(session: &Session) -> Option<String> {
     let is_ladder = !session.plan.ladder.is_empty();
     is_ladder.then(|| {
-        let (journey, light) = of(session, Point::of_batch(1));
+        let (journey, light) = steps_and_floors(session, Point::of_batch(1));
         text(&journey, &light)
     })
 }
 
 fn text(journey: &Journey, light: &[LightRow]) -> String {
-    let view = View::new(tables::steps::of_journey(journey)).columns(&tables::steps::ON_TERMINAL);
+    let view =
+        TableView::new(tables::steps::of_journey(journey)).columns(&tables::steps::ON_TERMINAL);
     let mut text = view.to_text();
     let failures = journey.steps.iter().filter_map(|step| {
-        let trouble = step.trouble.as_ref()?;
+        let trouble = step.why_not_measured.as_ref()?;
         Some(format!("· {} was not measured: {trouble}\n", step.title))
     });
     let accuracies = journey
@@ -104,12 +105,12 @@ fn step(step: &StepResult) -> Value {
         "point": step.case.point,
         "median_ms": row.and_then(|row| Some(row.latency_ns.as_ref()?.median / 1e6)),
         "throughput_per_s": row.and_then(|row| row.throughput_per_s),
-        "trouble": step.trouble,
+        "trouble": step.why_not_measured,
         "rank": step.rank.as_ref().map(Statement::candidates),
-        "over_before": step.over_before.as_ref().map(pair),
-        "over_start": step.over_start.as_ref().map(pair),
+        "over_before": step.vs_previous.as_ref().map(pair),
+        "over_start": step.vs_baseline.as_ref().map(pair),
         "preparation_ms": step.cost.preparation_ns.map(|ns| ns / 1e6),
-        "pays_after_runs": step.cost.pays_after_runs,
+        "pays_after_runs": step.cost.break_even_runs,
         "memory_bytes": step.cost.memory.map(|need| need.bytes),
         "accuracy": step.accuracy,
     })

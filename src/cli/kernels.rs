@@ -9,7 +9,7 @@ use super::args::{KernelsArgs, RowsBy};
 use super::{Context, kernels_text, output};
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::breakdown::{self, Filter, Level};
+use powerband_findings::analysis::breakdown::{self, BreakdownLevel, Filter};
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::{kernel_comparison as comparison, limits};
 use powerband_findings::export::{kernels as documents, terminal};
@@ -24,8 +24,8 @@ const OTHERS: usize = 300;
 pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitCode> {
     let (session, place, others) = profile_of(&args.session, &args.profile)?;
     let profile = &session.profiles[place];
-    let rules = Rules::with(&context.settings.categories);
-    for objection in &rules.objections {
+    let rules = Rules::with_user_rules(&context.settings.categories);
+    for objection in &rules.errors {
         output::note(&format!("In the settings, {objection}"));
     }
     let filter = Filter {
@@ -35,15 +35,15 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         top: args.top,
     };
     let level = args.by.map(|by| match by {
-        RowsBy::Category => Level::Category,
-        RowsBy::Operator => Level::Operator,
-        RowsBy::Kernel => Level::Kernel,
+        RowsBy::Category => BreakdownLevel::Category,
+        RowsBy::Operator => BreakdownLevel::Operator,
+        RowsBy::Kernel => BreakdownLevel::Kernel,
     });
     if let Some(other) = &args.against {
         let (other, before, _) = profile_of(other, &args.against_profile)?;
         let before = &other.profiles[before];
         let found = match level {
-            Some(level) => comparison::compare_by(before, profile, &rules, level),
+            Some(level) => comparison::compare_by_level(before, profile, &rules, level),
             None => comparison::compare_profiles(before, profile, &rules),
         };
         let rows = found.shown(&filter);
@@ -54,11 +54,11 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut found = breakdown::add_up(profile, &rules, level.unwrap_or_default());
+    let mut found = breakdown::profile_breakdown(profile, &rules, level.unwrap_or_default());
     let roofs = kept::for_session(&session, &context.paths);
-    let limits = limits::of_profile(&session, place, &roofs);
-    limits::rows::add_to(&mut found, profile, &rules, &limits);
-    let shown = found.shown(&filter);
+    let limits = limits::profile_limits(&session, place, &roofs);
+    limits::rows::add_row_limits(&mut found, profile, &rules, &limits);
+    let shown = found.filtered_rows(&filter);
     if args.json {
         output::document(&documents::document(profile, &found, &shown, &limits))?;
     } else {
@@ -72,13 +72,13 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         } else {
             text
         })?;
-        tell_of(&others);
+        note_other_profiles(&others);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Lists all further profiles.
-fn tell_of(others: &[String]) {
+fn note_other_profiles(others: &[String]) {
     if !others.is_empty() {
         let all = humanize::shorten(&others.join("; "), OTHERS);
         output::note(&format!("With --profile N there are also: {all}"));

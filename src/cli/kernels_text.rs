@@ -2,10 +2,10 @@
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{Counter, Profile};
-use powerband_findings::analysis::breakdown::{Breakdown, Shown};
+use powerband_findings::analysis::breakdown::{Breakdown, FilteredRows};
 use powerband_findings::analysis::counters;
-use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::analysis::kernel_comparison::{KernelComparison, KernelEntry};
+use powerband_findings::tables::{self, view::TableView};
 
 /// Longest name in a table, in characters.
 const NAME: usize = 52;
@@ -18,10 +18,10 @@ const NAMES: usize = 5;
 pub(super) fn breakdown(
     profile: &Profile,
     found: &Breakdown,
-    shown: &Shown,
+    shown: &FilteredRows,
     counters: &str,
 ) -> String {
-    let mut text = head(profile, found);
+    let mut text = header_text(profile, found);
     if shown.rows.is_empty() && shown.hidden > 0 {
         text.push_str(&nothing_matches(shown.hidden));
     } else if !found.rows.is_empty() {
@@ -36,9 +36,9 @@ pub(super) fn breakdown(
 }
 
 /// The rows that are shown, and how many are not.
-fn rows_table(found: &Breakdown, shown: &Shown) -> String {
+fn rows_table(found: &Breakdown, shown: &FilteredRows) -> String {
     let table = tables::kernels::of_breakdown(found, &shown.rows);
-    let mut text = View::new(table)
+    let mut text = TableView::new(table)
         .without_empty_columns()
         .shortened(NAME)
         .to_text();
@@ -46,7 +46,7 @@ fn rows_table(found: &Breakdown, shown: &Shown) -> String {
         let share = found.share_of_all(shown.total_ns as f64);
         text.push_str(&format!(
             "{} left out; those above are {}\n",
-            humanize::of_many(shown.hidden as u64, "row"),
+            humanize::pluralised(shown.hidden as u64, "row"),
             humanize::percent(share)
         ));
     }
@@ -56,18 +56,18 @@ fn rows_table(found: &Breakdown, shown: &Shown) -> String {
 /// The hardware counters, a row for each kernel and counter: those that have the words, at most so many.
 pub(super) fn counters(profile: &Profile, words: &str, top: usize) -> String {
     let fitting: Vec<&Counter> = (profile.counters.iter())
-        .filter(|counter| counters::has(counter, words))
+        .filter(|counter| counters::matches_text(counter, words))
         .collect();
     if fitting.is_empty() {
         return String::new();
     }
     let told: Vec<Counter> = fitting.iter().take(top).copied().cloned().collect();
-    let mut text = View::new(tables::counters::of_counters(&told))
+    let mut text = TableView::new(tables::counters::of_counters(&told))
         .shortened(NAME)
         .to_text();
     let hidden = fitting.len() - told.len();
     if hidden > 0 {
-        let hidden = humanize::of_many(hidden as u64, "counter");
+        let hidden = humanize::pluralised(hidden as u64, "counter");
         text.push_str(&format!("{hidden} left out\n"));
     }
     text
@@ -85,11 +85,11 @@ fn notes(profile: &Profile) -> String {
 fn nothing_matches(hidden: usize) -> String {
     format!(
         "Nothing matches the filter; {} left out.\n",
-        humanize::of_many(hidden as u64, "row")
+        humanize::pluralised(hidden as u64, "row")
     )
 }
 
-fn head(profile: &Profile, found: &Breakdown) -> String {
+fn header_text(profile: &Profile, found: &Breakdown) -> String {
     let time = |ns: u64| humanize::duration_ns(ns as f64);
     let version = profile.tool.version.as_deref().unwrap_or_default();
     let tool = format!("{} {version}", profile.tool.name);
@@ -99,7 +99,7 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
             "{:<17}  {} in {} ({})",
             found.scope.sum_title(),
             time(summed_ns),
-            humanize::of_many(calls, "call"),
+            humanize::pluralised(calls, "call"),
             found.scope.title()
         )),
         None => text.push_str(&format!(
@@ -109,7 +109,7 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
     }
     let per_run = found.summed_ns.and_then(|ns| found.per_run(ns as f64));
     if let Some((ns, runs)) = per_run.zip(found.runs) {
-        let (per, count) = (runs.per(), humanize::of_many(runs.count, runs.word()));
+        let (per, count) = (runs.per(), humanize::pluralised(runs.count, runs.word()));
         text.push_str(&format!(", {} {per} of {count}", humanize::duration_ns(ns)));
     }
     text.push('\n');
@@ -171,7 +171,7 @@ fn head(profile: &Profile, found: &Breakdown) -> String {
 pub(super) fn comparison(
     before: &Profile,
     after: &Profile,
-    found: &Comparison,
+    found: &KernelComparison,
     rows: &[usize],
 ) -> String {
     let per = found
@@ -181,34 +181,34 @@ pub(super) fn comparison(
         "{} → {}\n{} → {}{per}, {}\n\n",
         before.name,
         after.name,
-        known(found.before_ns, humanize::duration_ns),
-        known(found.after_ns, humanize::duration_ns),
-        known(found.difference_ns(), humanize::time_change)
+        or_unknown(found.before_ns, humanize::duration_ns),
+        or_unknown(found.after_ns, humanize::duration_ns),
+        or_unknown(found.difference_ns(), humanize::time_change)
     );
     let hidden = found.rows.len() - rows.len();
     if rows.is_empty() && hidden > 0 {
         text.push_str(&nothing_matches(hidden));
     } else if !rows.is_empty() {
         let table = tables::kernel_changes::of_comparison(found, rows);
-        let view = View::new(table).columns(&tables::kernel_changes::ON_TERMINAL);
+        let view = TableView::new(table).columns(&tables::kernel_changes::ON_TERMINAL);
         text.push_str(&view.shortened(NAME).to_text());
     }
     if hidden > 0 && !rows.is_empty() {
         text.push_str(&format!(
             "{} left out\n",
-            humanize::of_many(hidden as u64, "row")
+            humanize::pluralised(hidden as u64, "row")
         ));
     }
     text.push('\n');
-    text.push_str(&names("Removed", &found.went));
-    text.push_str(&names("Added", &found.appeared));
+    text.push_str(&names("Removed", &found.removed));
+    text.push_str(&names("Added", &found.added));
     for note in &found.notes {
         text.push_str(&format!("· {note}\n"));
     }
     text
 }
 
-fn names(title: &str, members: &[Member]) -> String {
+fn names(title: &str, members: &[KernelEntry]) -> String {
     if members.is_empty() {
         return String::new();
     }
@@ -229,10 +229,10 @@ fn names(title: &str, members: &[Member]) -> String {
     } else {
         String::new()
     };
-    let count = humanize::of_many(members.len() as u64, "name");
+    let count = humanize::pluralised(members.len() as u64, "name");
     format!("{title}: {count}: {}{more}\n", some.join(", "))
 }
 
-fn known(ns: Option<f64>, in_words: impl Fn(f64) -> String) -> String {
+fn or_unknown(ns: Option<f64>, in_words: impl Fn(f64) -> String) -> String {
     ns.map_or_else(|| UNKNOWN.to_owned(), in_words)
 }

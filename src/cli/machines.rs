@@ -12,8 +12,8 @@ use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_core::domain::setup::Setup;
 use powerband_measure::worker::remote::reached::Reached;
-use powerband_measure::worker::remote::{News, RemoteError};
-use powerband_measure::worker::transport::{self, Machine};
+use powerband_measure::worker::remote::{RemoteError, RemoteEvent};
+use powerband_measure::worker::transport::{self, SetupMachine};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -99,25 +99,25 @@ pub(super) fn on_each(
 }
 
 /// The machine that an argument means.
-fn find(context: &Context, host: &str) -> anyhow::Result<Machine> {
+fn find(context: &Context, host: &str) -> anyhow::Result<SetupMachine> {
     let known = &context.settings.machines;
-    let machine = Machine::find(&place(context, host), known).map_err(anyhow::Error::msg)?;
+    let machine = SetupMachine::find(&place(context, host), known).map_err(anyhow::Error::msg)?;
     machine.with_context(|| format!("{host} is this machine; leave --on out"))
 }
 
 /// Connects, with a word about what is sent.
 pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
     let machine = find(context, host)?;
-    let cancel = signals::heard()?.token();
+    let cancel = signals::listen()?.token();
     let mut is_said = false;
-    let mut told = |news: News| match news {
-        News::Queued(state) => output::note(&format!("{host}: queued, {state}")),
-        News::Sending(progress) if !is_said => {
+    let mut told = |news: RemoteEvent| match news {
+        RemoteEvent::Queued(state) => output::note(&format!("{host}: queued, {state}")),
+        RemoteEvent::Sending(progress) if !is_said => {
             is_said = true;
             let size = humanize::bytes(progress.total_bytes);
             output::note(&format!("Sending {} to {host}, {size}", progress.what));
         }
-        News::Sending(_) => {}
+        RemoteEvent::Sending(_) => {}
     };
     Reached::reach(&machine, &context.program, &cancel, &mut told)
         .map_err(|error| explained(host, &error))
@@ -139,7 +139,7 @@ pub(super) fn run_on(
     arguments: &[&str],
 ) -> anyhow::Result<ExitCode> {
     let reached = reach(context, host)?;
-    let cancel = signals::heard()?.token();
+    let cancel = signals::listen()?.token();
     let mut trouble = None;
     let mut print = |line: &str| {
         if trouble.is_none() {
@@ -210,7 +210,7 @@ fn check(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCod
 
 fn clean(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let machine = find(context, host)?;
-    let cancel = signals::heard()?.token();
+    let cancel = signals::listen()?.token();
     let left = Reached::left(&machine, true, &cancel).map_err(|error| explained(host, &error))?;
     let total: u64 = left.iter().map(|one| one.bytes).sum();
     if as_json {

@@ -55,7 +55,7 @@ use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_measure::roofs::child as roofs_child;
-use powerband_measure::roofs::neighbour::{self, NeighbourKind};
+use powerband_measure::roofs::neighbour::{self, BackgroundLoadKind};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::worker::child;
 use powerband_store::settings::{self, Settings};
@@ -81,9 +81,9 @@ impl Context {
     }
 }
 
-/// What remains to do after the arguments were read.
+/// The outcome of the command line: an exit status, or a window to open.
 #[derive(Debug)]
-pub enum Wanted {
+pub enum CliOutcome {
     /// Nothing: here is the exit status.
     Done(ExitCode),
     /// The window, with these files and warnings, until it is closed.
@@ -91,25 +91,25 @@ pub enum Wanted {
 }
 
 /// Does what the arguments say, short of opening a window.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Wanted {
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> CliOutcome {
     let args = match Args::try_parse_from(arguments) {
         Ok(args) => args,
         Err(error) => {
-            let error = with_tip(error);
+            let error = with_option_hint(error);
             let status = if error.use_stderr() { TROUBLE } else { 0 };
             // There is no way to report that even this cannot be printed.
             drop(error.print());
-            return Wanted::Done(ExitCode::from(status));
+            return CliOutcome::Done(ExitCode::from(status));
         }
     };
     match dispatch(args) {
         Ok(wanted) => wanted,
-        Err(error) => Wanted::Done(status_of(&error)),
+        Err(error) => CliOutcome::Done(status_of(&error)),
     }
 }
 
-/// A setup that stands where no argument is expected has an option of its own, which is then named.
-fn with_tip(mut error: clap::Error) -> clap::Error {
+/// Adds a hint to the error about a setup in the place of an argument: the option to use.
+fn with_option_hint(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
@@ -185,7 +185,7 @@ fn context_of_window() -> anyhow::Result<(Context, Vec<String>)> {
     match settings::read(&Paths::for_user().settings) {
         Ok(settings) => Ok((context_with(settings)?, Vec::new())),
         Err(reason) => {
-            let reason = humanize::capital(&reason);
+            let reason = humanize::capitalised(&reason);
             let warning =
                 format!("{reason}. Default settings are used, and the file stays as it is.");
             Ok((context_with(Settings::default())?, vec![warning]))
@@ -207,7 +207,7 @@ fn context_with(settings: Settings) -> anyhow::Result<Context> {
 }
 
 /// The window is opened where there is a display; missing files are reported before.
-fn window(files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
+fn window(files: Vec<PathBuf>) -> anyhow::Result<CliOutcome> {
     for file in &files {
         if !file.exists() {
             anyhow::bail!(
@@ -229,15 +229,15 @@ fn window(files: Vec<PathBuf>) -> anyhow::Result<Wanted> {
         {
             reason.push_str(&format!(" powerband show {} prints it.", file.display()));
         }
-        return without_window_in(&context, &warnings, &reason).map(Wanted::Done);
+        return without_window_in(&context, &warnings, &reason).map(CliOutcome::Done);
     }
     let files = files
         .into_iter()
         .map(|file| std::path::absolute(&file).unwrap_or(file))
         .collect();
-    let ending = signals::heard()?;
+    let ending = signals::listen()?;
     let place = Box::new(context.place());
-    Ok(Wanted::Window(place, files, warnings, ending))
+    Ok(CliOutcome::Window(place, files, warnings, ending))
 }
 
 fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
@@ -248,22 +248,22 @@ fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
         }
         Some(WorkerTask::Exec { command }) => child::become_program(command)?,
         Some(WorkerTask::Neighbour { kind, cores }) => {
-            let kind = NeighbourKind::named(kind).context("there is no such neighbour")?;
+            let kind = BackgroundLoadKind::named(kind).context("there is no such neighbour")?;
             neighbour::run(kind, cores)?;
         }
     }
     Ok(())
 }
 
-fn dispatch(args: Args) -> anyhow::Result<Wanted> {
+fn dispatch(args: Args) -> anyhow::Result<CliOutcome> {
     match &args.command {
         Some(Command::Worker(args)) => {
             worker(args)?;
-            return Ok(Wanted::Done(ExitCode::SUCCESS));
+            return Ok(CliOutcome::Done(ExitCode::SUCCESS));
         }
         // Packages are made where there are no settings.
-        Some(Command::Completions(args)) => return completions::run(args).map(Wanted::Done),
-        Some(Command::Manual(args)) => return manual::run(args).map(Wanted::Done),
+        Some(Command::Completions(args)) => return completions::run(args).map(CliOutcome::Done),
+        Some(Command::Manual(args)) => return manual::run(args).map(CliOutcome::Done),
         _ => {}
     }
     if args.command.is_none() {
@@ -271,7 +271,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
     }
     let context = context()?;
     if let Some(Command::Remote { command }) = args.command {
-        return remote::run(&context, command).map(Wanted::Done);
+        return remote::run(&context, command).map(CliOutcome::Done);
     }
     if !matches!(args.command, Some(Command::Recover(_))) {
         offer_journals(&context);
@@ -307,7 +307,7 @@ fn dispatch(args: Args) -> anyhow::Result<Wanted> {
         Some(Command::Roofs(args)) => roofs::run(&context, &args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
     };
-    status.map(Wanted::Done)
+    status.map(CliOutcome::Done)
 }
 
 /// A session with measurements: published numbers are never among them.

@@ -12,7 +12,7 @@ use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::setup::Setup;
 use powerband_measure::runner::exporting;
-use powerband_measure::runner::precision::{self, Converted};
+use powerband_measure::runner::precision::{self, ConvertedModel};
 use powerband_measure::runner::shape_trial;
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
         .ok()
         .and_then(|ports| BatchAxes::find(&ports, &sizes.batch_axis).ok());
     let converted = precision::convert(&place, &model, &recipe, &sizes);
-    let Converted { file: model, notes } = converted.map_err(|reason| {
+    let ConvertedModel { file: model, notes } = converted.map_err(|reason| {
         anyhow::anyhow!("{} cannot be rewritten to {recipe}: {reason}", model.name)
     })?;
     if recipe.batch.is_some() {

@@ -12,28 +12,28 @@ use super::heartbeat::Heartbeat;
 use super::output;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 use powerband_core::stats::summary::median;
 use powerband_findings::analysis::past_durations::PastDurations;
-use powerband_findings::analysis::progress::{Meter, left_words};
+use powerband_findings::analysis::progress::{Meter, remaining_text};
 use powerband_findings::analysis::{accuracy, examined, profiled};
 use powerband_measure::runner::run::PreparedRun;
-use powerband_measure::runner::visit::{Step, Visits};
+use powerband_measure::runner::visit::{RunStep, StepFollower};
 
 /// Shows how far a run is.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ProgressDisplay {
     bar: Option<ProgressBar>,
-    visits: Cell<Visits>,
+    visits: Cell<StepFollower>,
     /// Nothing where its thread could not be started.
     heartbeat: Option<Heartbeat>,
     meter: RefCell<Meter>,
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// Begins to show a run with its estimate.
     pub(super) fn new(request: &PreparedRun, takes: &str, past: PastDurations) -> Self {
         let beginning = &request.beginning;
@@ -55,9 +55,9 @@ impl Progress {
         progress.line(&format!(
             "{}: {} × {} × {}{}, preset {}",
             beginning.model_names(),
-            humanize::of_many(plan.setups.len() as u64, "setup"),
-            sweep::count_words(&plan.points),
-            humanize::of_many(u64::from(rounds), "round"),
+            humanize::pluralised(plan.setups.len() as u64, "setup"),
+            sweep::point_count_text(&plan.points),
+            humanize::pluralised(u64::from(rounds), "round"),
             if earlier.is_some() { " more" } else { "" },
             plan.preset
         ));
@@ -69,7 +69,7 @@ impl Progress {
     }
 
     /// Takes one event in.
-    pub(super) fn tell(&self, stamped: &Stamped, session: &Session) {
+    pub(super) fn tell(&self, stamped: &TimedEvent, session: &Session) {
         self.follow_visits(&stamped.event, session);
         self.measure_progress(stamped, session);
         match &stamped.event {
@@ -92,9 +92,9 @@ impl Progress {
             RunEvent::Examined { setup, examination } => self.line(&format!(
                 "{}: {}",
                 session.setup_label(*setup),
-                examined::in_short(examination)
+                examined::examination_text(examination)
             )),
-            RunEvent::Profiled { profile } => self.line(&profiled::told(profile)),
+            RunEvent::Profiled { profile } => self.line(&profiled::named_profile_text(profile)),
             RunEvent::Judged { setup, accuracy } => self.line(&format!(
                 "{}: {}",
                 session.setup_label(*setup),
@@ -139,35 +139,35 @@ impl Progress {
         let mut visits = self.visits.get();
         let step = visits.follow(event);
         self.visits.set(visits);
-        let words = step.map(|step| words(&step, session));
+        let words = step.map(|step| step_text(&step, session));
         if let Some(words) = &words {
             self.message(words);
         }
         if let Some(heartbeat) = self.heartbeat.as_ref()
-            && (words.is_some() || Visits::is_pause(event))
+            && (words.is_some() || StepFollower::is_pause(event))
         {
             heartbeat.wait_for(words);
         }
     }
 
     /// The bar has the share of the time; the rounds, which take unequal times, stand beside it.
-    fn measure_progress(&self, stamped: &Stamped, session: &Session) {
+    fn measure_progress(&self, stamped: &TimedEvent, session: &Session) {
         let Some(bar) = &self.bar else {
             return;
         };
         let mut meter = self.meter.borrow_mut();
         if matches!(stamped.event, RunEvent::Paused | RunEvent::Resumed) {
-            meter.rest();
+            meter.pause();
         }
         meter.follow(&stamped.event, stamped.at_ns);
         let progress = meter.read(session, stamped.at_ns);
-        let left = left_words(progress.remaining_s, progress.note.as_deref());
+        let left = remaining_text(progress.remaining_s, progress.note.as_deref());
         let left = left.map_or_else(String::new, |left| format!(", {left}"));
         bar.set_position(u64::from(progress.percent()));
         bar.set_prefix(format!(
             "{}, {}{left}",
-            progress.rounds_words(),
-            progress.time_words()
+            progress.rounds_text(),
+            progress.time_text()
         ));
     }
 
@@ -224,7 +224,7 @@ fn heartbeat(bar: Option<ProgressBar>) -> io::Result<Heartbeat> {
 }
 
 /// What is done, and with which case or setup.
-fn words(step: &Step, session: &Session) -> String {
+fn step_text(step: &RunStep, session: &Session) -> String {
     let doing = step.doing;
     match (step.case, doing.setup()) {
         (Some(case), _) => format!("{}: {doing}", label(session, case)),

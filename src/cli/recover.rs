@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitC
     session_file::write(&target, &session)?;
     recoverable::remove(&path)
         .with_context(|| format!("the session is saved, but {} stays", path.display()))?;
-    output::answer(&session_text::whole(&session, Detail::default()))?;
+    output::answer(&session_text::full_text(&session, Detail::default()))?;
     output::note(&format!("Saved to {}", target.display()));
     Ok(ExitCode::SUCCESS)
 }

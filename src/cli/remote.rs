@@ -7,7 +7,6 @@ use super::{Context, output};
 use powerband_measure::jobs::work;
 use powerband_measure::worker::remote::{guard, sampling, serve};
 
-/// Answers.
 pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<ExitCode> {
     match command {
         RemoteCommand::Describe => serve::describe()?,
@@ -17,7 +16,7 @@ pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<E
             output::answer(&located)?;
         }
         RemoteCommand::Job { folder, part } => {
-            let ending = super::signals::heard()?;
+            let ending = super::signals::listen()?;
             work::work(&context.place(), &folder, part, &ending).map_err(anyhow::Error::msg)?;
         }
         RemoteCommand::Hold => guard::hold()?,

@@ -11,20 +11,19 @@ use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::export::report::{self as files, Format};
 use powerband_findings::report::Layout;
-use powerband_findings::report::material::{Material, Source};
+use powerband_findings::report::material::{ReportInputs, ReportedSession};
 use powerband_store::session_file;
 
-/// Writes it.
 pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCode> {
     // Checked before anything is read: a mistyped ending should fail at once.
-    Format::of(&args.to)?;
+    Format::from_path(&args.to)?;
     let layout =
         Layout::choose(args.layout.as_deref(), args.after.is_some()).map_err(anyhow::Error::msg)?;
     let first = session_file::read(&args.session)?.session;
     let second = args.after.as_deref().map(session_file::read).transpose()?;
     let second = second.map(|opened| opened.session);
-    let rules = Rules::with(&context.settings.categories);
-    for objection in &rules.objections {
+    let rules = Rules::with_user_rules(&context.settings.categories);
+    for objection in &rules.errors {
         output::note(&format!("In the settings, {objection}"));
     }
     let earlier = second
@@ -32,7 +31,7 @@ pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCo
         .map_or_else(EarlierSessions::default, |after| {
             earlier_sessions(context, &first, after)
         });
-    let material = Material {
+    let material = ReportInputs {
         earlier,
         first: source(&first, &args.session),
         second: second
@@ -52,10 +51,10 @@ pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-fn source<'a>(session: &'a Session, path: &Path) -> Source<'a> {
+fn source<'a>(session: &'a Session, path: &Path) -> ReportedSession<'a> {
     // A report is read on other machines, where this folder does not exist.
     let file = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
-    Source::of(session, file, session_file::plan_text(&session.plan).ok())
+    ReportedSession::new(session, file, session_file::plan_text(&session.plan).ok())
 }

@@ -4,17 +4,17 @@ use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::{batch_curve, peak};
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::tables::{self, view::TableView};
 
 /// A table of utilisation, power, clock, temperature, memory and energy; nothing where none was reported.
 pub(super) fn table(session: &Session, rows: &[CaseRow]) -> String {
-    let is_told = |row: &&CaseRow| row.memory.is_some() || !row.watched.is_empty();
+    let is_told = |row: &&CaseRow| row.memory.is_some() || !row.device_readings.is_empty();
     let told: Vec<CaseRow> = rows.iter().filter(is_told).cloned().collect();
     if told.is_empty() {
         return String::new();
     }
     let table = tables::cases::of_session(session, &told, &[]);
-    let view = View::new(table).columns(&tables::cases::DEVICES);
+    let view = TableView::new(table).columns(&tables::cases::DEVICES);
     view.to_text() + &remarks(rows)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn peaks(session: &Session, rows: &[CaseRow]) -> String {
             row.setup_label,
             humanize::percent(share),
             row.point,
-            peak.told
+            peak.description
         ))
     });
     lines.collect()

@@ -13,12 +13,12 @@ use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::tables::roofs::{noise_words, of_roofs};
-use powerband_findings::tables::view::View;
+use powerband_findings::tables::view::TableView;
 use powerband_measure::engines;
 use powerband_measure::roofs::RoofProgress;
 use powerband_measure::roofs::measuring::{self, MeasuredRoofs, RoofRequest};
 use powerband_measure::roofs::{devices, kept};
-use powerband_measure::telemetry::source::Places;
+use powerband_measure::telemetry::source::TelemetryPaths;
 
 /// Columns of the JSON document.
 const KEYS: [&str; 13] = [
@@ -62,7 +62,7 @@ pub(super) fn run(context: &Context, args: &RoofsArgs) -> anyhow::Result<ExitCod
 }
 
 fn kept_roofs(context: &Context) -> anyhow::Result<MeasuredRoofs> {
-    let all = devices::all(&Places::of_user());
+    let all = devices::all(&TelemetryPaths::of_user());
     let kept = kept::read(&context.paths, &all);
     let mut notes = kept.warnings;
     let stale = kept.stale.iter();
@@ -98,7 +98,7 @@ fn measured_roofs(context: &Context, args: &RoofsArgs) -> anyhow::Result<Measure
         usual_engines: true,
         setups,
     };
-    let cancel = super::signals::heard()?.token();
+    let cancel = super::signals::listen()?.token();
     let bar = io::stderr().is_terminal().then(progress::bar);
     let mut tell = |step: RoofProgress| show(bar.as_ref(), &step);
     let measured = measuring::measure(&context.place(), &request, &cancel, &mut tell);
@@ -119,7 +119,11 @@ fn show(bar: Option<&ProgressBar>, step: &RoofProgress) {
 
 fn text(roofs: &Roofs) -> String {
     let mut text = format!("{}, {}\n", roofs.name, conditions(roofs));
-    text.push_str(&View::new(of_roofs(roofs)).without_empty_columns().to_text());
+    text.push_str(
+        &TableView::new(of_roofs(roofs))
+            .without_empty_columns()
+            .to_text(),
+    );
     let notes = roofs.notes.iter().cloned().chain(noise_words(roofs));
     for note in notes {
         text.push_str(&format!("{note}\n"));
@@ -161,7 +165,7 @@ fn document(roofs: &Roofs) -> Value {
         "conditions": roofs.conditions,
         "clock_mhz": roofs.clock_mhz,
         "temperature_c": roofs.temperature_c,
-        "roofs": View::new(of_roofs(roofs)).columns(&KEYS).to_json(),
+        "roofs": TableView::new(of_roofs(roofs)).columns(&KEYS).to_json(),
         "noise": noise_words(roofs),
         "notes": roofs.notes,
     })

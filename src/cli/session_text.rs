@@ -6,37 +6,37 @@ use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::claims::MARK;
-use powerband_findings::analysis::comparison::{self, Pair};
+use powerband_findings::analysis::claims::PUBLISHED_MARK;
+use powerband_findings::analysis::comparison::{self, CasePair};
 use powerband_findings::analysis::limits::experiments;
 use powerband_findings::analysis::{
     accuracy, conditions, examined, lint, profiled, remarks, run_phases, scaling,
 };
 use powerband_findings::export::terminal;
 use powerband_findings::report::in_short;
-use powerband_findings::tables::{self, view::View};
+use powerband_findings::tables::{self, view::TableView};
 
 /// Most rewrites of a network's nodes.
 const PATTERNS: usize = 5;
 
 /// A session: its tables, and a line for each kind of warning; in full with what each case and each engine has beside.
-pub(super) fn whole(session: &Session, detail: Detail) -> String {
+pub(super) fn full_text(session: &Session, detail: Detail) -> String {
     let findings = terminal::write(&in_short::contradictions(&lint::lint_findings(session)));
     let published = session.published.as_ref();
     let published = published.map_or_else(Vec::new, in_short::published);
     let published = terminal::sections(&published);
     if session.is_published_only() {
-        let head = format!("{}: {MARK}\n", session.name);
+        let head = format!("{}: {PUBLISHED_MARK}\n", session.name);
         return [head, published, findings, notes(session)].join("\n");
     }
     let rows = case_rows::case_rows(session);
     let parts = [
-        head(session),
+        header_text(session),
         engines(session),
         graphs(session, detail),
         cases(session, &rows),
         requests(&rows),
-        sentences(remarks::failures(&rows).into_iter()),
+        sentences(remarks::failure_sentences(&rows).into_iter()),
         resources::table(session, &rows),
         resources::peaks(session, &rows),
         accuracies(session),
@@ -45,7 +45,7 @@ pub(super) fn whole(session: &Session, detail: Detail) -> String {
         profiles(session),
         terminal::write(&in_short::session_limits(session, &rows)),
         comparisons(session, &rows),
-        remarks::outliers(&rows).map_or_else(String::new, |text| text + "\n"),
+        remarks::outlier_sentence(&rows).map_or_else(String::new, |text| text + "\n"),
         terminal::write(&in_short::flags(&rows, detail.verbose)),
         published,
         findings,
@@ -60,7 +60,7 @@ pub(super) fn whole(session: &Session, detail: Detail) -> String {
 
 /// What the setups are to each other: experiments, optimisation steps, or each against the first.
 fn comparisons(session: &Session, rows: &[CaseRow]) -> String {
-    if let Some(answer) = experiments::answer(session) {
+    if let Some(answer) = experiments::experiment_answer(session) {
         return why_text::experiments_text(&answer);
     }
     journey::of_ladder(session).unwrap_or_else(|| verdicts(session, rows))
@@ -76,7 +76,7 @@ fn profiles(session: &Session) -> String {
         format!(
             "{}: {}{}\n",
             profile.name,
-            profiled::in_short(profile),
+            profiled::profile_text(profile),
             beside.unwrap_or_default()
         )
     });
@@ -86,7 +86,7 @@ fn profiles(session: &Session) -> String {
 /// The gain of replicas over one worker.
 fn scalings(session: &Session, rows: &[CaseRow]) -> String {
     let found = scaling::scaling_rows(session, rows);
-    let mut text = View::new(tables::scaling::of_session(session, &found)).to_text();
+    let mut text = TableView::new(tables::scaling::of_session(session, &found)).to_text();
     for scaling in &found {
         if let Some(warning) = scaling.warning() {
             let label = session.setup_label(scaling.setup);
@@ -101,9 +101,12 @@ fn parts_of_runs(session: &Session) -> String {
     let mut text = String::new();
     for case in &session.cases {
         let name = format!("{} {}", session.setup_label(case.setup), case.point);
-        for words in [run_phases::in_short(case), run_phases::learned(case)]
-            .into_iter()
-            .flatten()
+        for words in [
+            run_phases::phases_text(case),
+            run_phases::training_text(case),
+        ]
+        .into_iter()
+        .flatten()
         {
             text.push_str(&format!("{name}: {words}\n"));
         }
@@ -122,7 +125,7 @@ fn accuracies(session: &Session) -> String {
         None => (first.inputs.as_str(), String::new()),
     };
     let mut text = format!("Accuracy on {inputs}, against {}\n{notes}", first.reference);
-    text.push_str(&View::new(tables::accuracies::of_session(session)).to_text());
+    text.push_str(&TableView::new(tables::accuracies::of_session(session)).to_text());
     for (&setup, found) in &session.accuracies {
         if let Some(trouble) = &found.trouble {
             text.push_str(&format!("· {}: {trouble}\n", session.setup_label(setup)));
@@ -144,11 +147,14 @@ fn graphs(session: &Session, detail: Detail) -> String {
     for (setup, timed) in found {
         let examination = &*timed.examination;
         let label = session.setup_label(setup);
-        text.push_str(&format!("{label}: {}\n", examined::in_short(examination)));
+        text.push_str(&format!(
+            "{label}: {}\n",
+            examined::examination_text(examination)
+        ));
         if !detail.verbose {
             continue;
         }
-        for pattern in examined::patterns(examination, PATTERNS) {
+        for pattern in examined::frequent_rewrites(examination, PATTERNS) {
             text.push_str(&format!("    {pattern}\n"));
         }
         for note in &examination.notes {
@@ -158,7 +164,7 @@ fn graphs(session: &Session, detail: Detail) -> String {
     text
 }
 
-fn head(session: &Session) -> String {
+fn header_text(session: &Session) -> String {
     if let Some(tool) = &session.imported {
         let version = tool.version.as_ref().map(|version| format!(" {version}"));
         let command = tool
@@ -237,7 +243,7 @@ fn networks(session: &Session) -> String {
 }
 
 fn engines(session: &Session) -> String {
-    View::new(tables::engines::of_session(session)).to_text()
+    TableView::new(tables::engines::of_session(session)).to_text()
 }
 
 fn cases(session: &Session, rows: &[CaseRow]) -> String {
@@ -249,7 +255,7 @@ fn cases(session: &Session, rows: &[CaseRow]) -> String {
         .copied()
         .filter(|key| has_best || *key != "of_best")
         .collect();
-    View::new(table).columns(&keys).to_text()
+    TableView::new(table).columns(&keys).to_text()
 }
 
 /// Requests to a language model, and how many of their tokens were real.
@@ -259,13 +265,13 @@ fn requests(rows: &[CaseRow]) -> String {
         let sentence = requests.tokens_sentence();
         Some(format!("{}, {}: {sentence}", row.setup_label, row.point))
     });
-    View::new(tables::requests::of_session(rows)).to_text() + &sentences(found)
+    TableView::new(tables::requests::of_session(rows)).to_text() + &sentences(found)
 }
 
 /// The first setup against all others, with verdicts.
 fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
-    let comparisons = comparison::within(session, rows);
-    let pairs: Vec<Pair> = comparisons.into_iter().flat_map(|one| one.pairs).collect();
+    let comparisons = comparison::comparisons_with_first(session, rows);
+    let pairs: Vec<CasePair> = comparisons.into_iter().flat_map(|one| one.pairs).collect();
     let reasons = pairs.iter().filter_map(|pair| {
         let reason = pair.verdict.reason.as_ref()?;
         Some(format!(

@@ -7,7 +7,6 @@ use super::{output, session_text};
 use powerband_findings::export::json;
 use powerband_store::session_file;
 
-/// Prints it.
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     let opened = session_file::read(&args.session)?;
     if let Some(version) = opened.newer {
@@ -20,7 +19,7 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         output::document(&json::session(&opened.session))?;
     } else {
-        output::answer(&session_text::whole(&opened.session, args.detail))?;
+        output::answer(&session_text::full_text(&opened.session, args.detail))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -22,7 +22,7 @@ const SAME_REQUEST: Duration = Duration::from_secs(1);
 /// The first signal asks. A command that saves nothing has a moment to end by itself: work may be blocked, as in
 /// opening a file or writing to a pipe without a reader. A second Ctrl-C more than a second later, or a third one, ends
 /// the program as if there were no handler.
-pub(super) fn heard() -> io::Result<Ending> {
+pub(super) fn listen() -> io::Result<Ending> {
     let ending = Ending::default();
     let flag = ending.token().flag();
     let mut signals = vec![SIGINT, SIGTERM];
@@ -38,16 +38,16 @@ pub(super) fn heard() -> io::Result<Ending> {
     let heard = ending.clone();
     thread::Builder::new()
         .name("signals".to_owned())
-        .spawn(move || obey(signals, &heard))?;
+        .spawn(move || handle_signals(signals, &heard))?;
     Ok(ending)
 }
 
-/// Asks for the end at the first signal, and sees to it that the process ends.
-fn obey(mut signals: Signals, ending: &Ending) {
-    let mut requests = Requests::default();
+/// Requests the end at the first signal, and ends the process if nothing responds.
+fn handle_signals(mut signals: Signals, ending: &Ending) {
+    let mut requests = ReceivedSignals::default();
     for signal in signals.forever() {
         match requests.answer(signal, Instant::now()) {
-            Answer::Ask => {
+            SignalResponse::Ask => {
                 let is_saving = ending.is_saving();
                 ending.ask();
                 if !is_saving {
@@ -56,15 +56,17 @@ fn obey(mut signals: Signals, ending: &Ending) {
                     low_level::exit(128 + signal);
                 }
             }
-            Answer::Wait => {}
-            Answer::EndAtOnce => low_level::emulate_default_handler(signal).unwrap_or_default(),
+            SignalResponse::Wait => {}
+            SignalResponse::EndAtOnce => {
+                low_level::emulate_default_handler(signal).unwrap_or_default()
+            }
         }
     }
 }
 
-/// What a signal leads to.
+/// The response to a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum SignalResponse {
     /// The work is asked to end.
     Ask,
     /// It was asked already.
@@ -75,27 +77,27 @@ enum Answer {
 
 /// Signals that were received.
 #[derive(Default)]
-struct Requests {
+struct ReceivedSignals {
     first: Option<Instant>,
     count: u32,
 }
 
-impl Requests {
-    fn answer(&mut self, signal: i32, now: Instant) -> Answer {
+impl ReceivedSignals {
+    fn answer(&mut self, signal: i32, now: Instant) -> SignalResponse {
         let Some(first) = self.first else {
             self.first = Some(now);
             self.count = 1;
-            return Answer::Ask;
+            return SignalResponse::Ask;
         };
         // A closed terminal sends several: its shell does, and the kernel after it.
         if signal == SIGHUP {
-            return Answer::Wait;
+            return SignalResponse::Wait;
         }
         self.count += 1;
         if self.count > 2 || now.duration_since(first) > SAME_REQUEST {
-            Answer::EndAtOnce
+            SignalResponse::EndAtOnce
         } else {
-            Answer::Wait
+            SignalResponse::Wait
         }
     }
 }
@@ -116,7 +118,7 @@ mod tests {
         let begun = Instant::now();
         let later = |ms: u64| begun + Duration::from_millis(ms);
         let answers = |signals: &[(i32, u64)]| {
-            let mut requests = Requests::default();
+            let mut requests = ReceivedSignals::default();
             let answers = signals
                 .iter()
                 .map(|&(signal, ms)| requests.answer(signal, later(ms)));
@@ -124,15 +126,23 @@ mod tests {
         };
         assert_eq!(
             answers(&[(SIGTERM, 0), (SIGTERM, 3), (SIGTERM, 90)]),
-            [Answer::Ask, Answer::Wait, Answer::EndAtOnce]
+            [
+                SignalResponse::Ask,
+                SignalResponse::Wait,
+                SignalResponse::EndAtOnce
+            ]
         );
         assert_eq!(
             answers(&[(SIGINT, 0), (SIGTERM, 1_500)]),
-            [Answer::Ask, Answer::EndAtOnce]
+            [SignalResponse::Ask, SignalResponse::EndAtOnce]
         );
         assert_eq!(
             answers(&[(SIGHUP, 0), (SIGHUP, 1), (SIGHUP, 5_000)]),
-            [Answer::Ask, Answer::Wait, Answer::Wait]
+            [
+                SignalResponse::Ask,
+                SignalResponse::Wait,
+                SignalResponse::Wait
+            ]
         );
     }
 

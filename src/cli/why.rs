@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::args::WhyArgs;
-use super::bench::{self, Measured};
+use super::bench::{self, FinishedRun};
 use super::{Context, TROUBLE, output, why_text};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
@@ -14,15 +14,15 @@ use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
-use powerband_findings::analysis::limits::experiments::{self as findings, Answer};
+use powerband_findings::analysis::limits::experiments::{self as findings, ExperimentAnswer};
 use powerband_findings::analysis::limits::{self, Limits};
-use powerband_measure::engines::{self, LAST_RESORT, Needs};
+use powerband_measure::engines::{self, LAST_RESORT, Requirement};
 use powerband_measure::roofs::kept;
 use powerband_measure::roofs::measuring::{self, RoofRequest};
-use powerband_measure::runner::experiments::{self, Here};
+use powerband_measure::runner::experiments::{self, ExperimentMachine};
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::Origin;
-use powerband_measure::runner::record::Target;
+use powerband_measure::runner::programs::ProgramTrust;
+use powerband_measure::runner::record::SessionTarget;
 use powerband_measure::runner::request::RunRequest;
 
 /// Runs the experiments, or shows those that were made.
@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     let is_session = path.extension().is_some_and(|end| end == "ron");
     let session = is_session.then(|| super::measured(path)).transpose()?;
     if let Some(session) = &session
-        && let Some(answer) = kept_answer(args, session)?
+        && let Some(answer) = saved_answer(args, session)?
     {
         return shown(context, args, session, &answer);
     }
@@ -52,20 +52,20 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     let request = if args.only.is_empty() {
         request
     } else {
-        experiments::only(request, &args.only)
+        experiments::keep_changes(request, &args.only)
     };
     let request = RunRequest {
         programs: match (&session, args.allow_commands) {
-            (None, _) => Origin::Typed,
-            (Some(_), true) => Origin::Allowed,
-            (Some(_), false) => Origin::File,
+            (None, _) => ProgramTrust::Typed,
+            (Some(_), true) => ProgramTrust::Allowed,
+            (Some(_), false) => ProgramTrust::File,
         },
         ..request
     };
     let target = args
         .out
         .clone()
-        .map_or(Target::Library, |path| Target::File {
+        .map_or(SessionTarget::Library, |path| SessionTarget::File {
             path,
             may_replace: args.force,
         });
@@ -78,12 +78,12 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         measure_roofs(context, &request);
         prepared.beginning.roofs = kept::for_setups(&context.place(), &request.setups);
     }
-    let Measured {
+    let FinishedRun {
         session,
         cancelled,
         unsaved,
     } = bench::measure(context, prepared, &target)?;
-    let Some(answer) = findings::answer(&session) else {
+    let Some(answer) = findings::experiment_answer(&session) else {
         bail!(unsaved.unwrap_or_else(|| "the run has no experiments".to_owned()));
     };
     let status = shown(context, args, &session, &answer)?;
@@ -130,8 +130,8 @@ fn measure_roofs(context: &Context, request: &RunRequest) {
 }
 
 /// What the experiments of a session said, where they are those that are asked for.
-fn kept_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<Answer>> {
-    let Some(answer) = findings::answer(session) else {
+fn saved_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<ExperimentAnswer>> {
+    let Some(answer) = findings::experiment_answer(session) else {
         if args.show {
             bail!(
                 "{} has no experiments; leave --show out to make some on one of its cases",
@@ -193,9 +193,10 @@ fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
             point::list(points.iter().copied())
         ),
     };
-    let request = experiments::request_for(session, CaseKey { setup, point }, &Here::now());
+    let request =
+        experiments::request_for(session, CaseKey { setup, point }, &ExperimentMachine::now());
     let request = request.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-    Ok(with_care(args, request))
+    Ok(with_preset(args, request))
 }
 
 /// The experiments on a model.
@@ -216,11 +217,12 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
         ..RunRequest::new(&args.subject)
     };
     let point = args.point.point().unwrap_or_else(|| Point::of_batch(1));
-    experiments::request_of_model(begun, &setup, point, &Here::now()).map_err(anyhow::Error::msg)
+    experiments::request_of_model(begun, &setup, point, &ExperimentMachine::now())
+        .map_err(anyhow::Error::msg)
 }
 
 /// The request with the preset and rounds that are asked for.
-fn with_care(args: &WhyArgs, request: RunRequest) -> RunRequest {
+fn with_preset(args: &WhyArgs, request: RunRequest) -> RunRequest {
     RunRequest {
         rounds: args.rounds,
         preset: args.preset(),
@@ -232,23 +234,23 @@ fn with_care(args: &WhyArgs, request: RunRequest) -> RunRequest {
 fn usual_setup(context: &Context) -> &'static str {
     let found = super::engines::survey(context).into_iter();
     let mut ready = found.filter(|found| found.answer.is_ok());
-    let is_ort = ready.any(|found| found.engine.needs() == Needs::OnnxRuntime);
+    let is_ort = ready.any(|found| found.engine.needs() == Requirement::OnnxRuntime);
     if is_ort { "ort" } else { LAST_RESORT }
 }
 
 /// What the model says of the case, where it was profiled.
-fn by_model(context: &Context, session: &Session, answer: &Answer) -> Option<Limits> {
+fn by_model(context: &Context, session: &Session, answer: &ExperimentAnswer) -> Option<Limits> {
     let is_asked = |profile: &Profile| profile.case == Some(answer.case);
     let place = session.profiles.iter().position(is_asked)?;
     let roofs = kept::for_session(session, &context.paths);
-    Some(limits::of_profile(session, place, &roofs))
+    Some(limits::profile_limits(session, place, &roofs))
 }
 
 fn shown(
     context: &Context,
     args: &WhyArgs,
     session: &Session,
-    answer: &Answer,
+    answer: &ExperimentAnswer,
 ) -> anyhow::Result<ExitCode> {
     let model = by_model(context, session, answer);
     if args.json {

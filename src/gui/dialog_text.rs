@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use powerband_app::Ask;
-use powerband_app::machine::Pointed;
+use powerband_app::machine::PathSetting;
 
-/// The title of a dialog.
 pub(super) fn title(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open => "Open sessions or an ONNX file",
@@ -13,8 +12,8 @@ pub(super) fn title(ask: &Ask) -> &'static str {
         Ask::KeyFile(..) => "Choose a file",
         Ask::KeyFolder(..) => "Choose a folder",
         Ask::Trace => "Open a trace of a profiler",
-        Ask::Point(Pointed::OnnxRuntime) => "Choose the library of ONNX Runtime",
-        Ask::Point(Pointed::Python) => "Choose a Python interpreter",
+        Ask::Point(PathSetting::OnnxRuntime) => "Choose the library of ONNX Runtime",
+        Ask::Point(PathSetting::Python) => "Choose a Python interpreter",
         Ask::SaveSession(..) => "Save the session as",
         Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
         Ask::SaveTable(..) => "Export the table to a .csv, .tsv or .json file",
@@ -22,7 +21,6 @@ pub(super) fn title(ask: &Ask) -> &'static str {
     }
 }
 
-/// An example of a path.
 pub(super) fn example(ask: &Ask) -> &'static str {
     match ask {
         Ask::Open | Ask::SaveSession(..) => "~/session.ron",
@@ -30,8 +28,8 @@ pub(super) fn example(ask: &Ask) -> &'static str {
         Ask::KeyFile(..) => "~/file",
         Ask::KeyFolder(..) => "~/pictures",
         Ask::Trace => "~/trace.json.gz",
-        Ask::Point(Pointed::OnnxRuntime) => "/opt/onnxruntime/lib/libonnxruntime.so",
-        Ask::Point(Pointed::Python) => "~/venv/bin/python",
+        Ask::Point(PathSetting::OnnxRuntime) => "/opt/onnxruntime/lib/libonnxruntime.so",
+        Ask::Point(PathSetting::Python) => "~/venv/bin/python",
         Ask::SaveFigure(..) => "~/figure.svg",
         Ask::SaveReport(..) => "~/report.html",
         Ask::SaveTable(..) => "~/table.csv",
@@ -67,7 +65,7 @@ pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
 
 /// The typed text as an absolute path. A bare name lies in the proposed folder, not in the folder from
 /// which the program was started.
-pub(super) fn whole(ask: &Ask, typed: &str) -> PathBuf {
+pub(super) fn absolute_path(ask: &Ask, typed: &str) -> PathBuf {
     let folder = proposed(ask).and_then(Path::parent);
     let path = folder
         .unwrap_or_else(|| Path::new(""))
@@ -95,9 +93,12 @@ mod tests {
     fn a_bare_name_lies_where_it_was_proposed() {
         let folder = PathBuf::from("/somewhere");
         let save = Ask::SaveSession(powerband_app::sessions::LIVE, folder.join("a.ron"));
-        assert_eq!(whole(&save, " b.ron "), folder.join("b.ron"));
-        assert_eq!(whole(&save, "deep/b.ron"), folder.join("deep/b.ron"));
-        assert_eq!(whole(&save, "/c.ron"), PathBuf::from("/c.ron"));
-        assert!(whole(&Ask::Open, "b.ron").is_absolute());
+        assert_eq!(absolute_path(&save, " b.ron "), folder.join("b.ron"));
+        assert_eq!(
+            absolute_path(&save, "deep/b.ron"),
+            folder.join("deep/b.ron")
+        );
+        assert_eq!(absolute_path(&save, "/c.ron"), PathBuf::from("/c.ron"));
+        assert!(absolute_path(&Ask::Open, "b.ron").is_absolute());
     }
 }

@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use eframe::egui::{Align2, Area, Context, Id, Order, Ui, vec2};
 
 use super::dialog_text::{proposed, title};
-use super::file_chooser::{self, Chosen, Kind, OpenDialog, Wanted};
+use super::file_chooser::{self, Chosen, DialogKind, DialogRequest, OpenDialog};
 use super::portal;
-use super::shell::path_field::{self, Answer};
+use super::shell::path_field::{self, PathAnswer};
 use super::theme::{self, size, space};
 use super::widgets::{button, label};
 use powerband_app::Ask;
-use powerband_app::action::{Action, Figures, Machine, Sessions};
+use powerband_app::action::{Action, FigureAction, MachineAction, Sessions};
 use powerband_app::plan::PlanEdit;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 
 /// Time after which a desktop has shown its dialog.
 const SHOWN_BY: Duration = Duration::from_secs(2);
@@ -118,8 +118,8 @@ impl Dialogs {
         let field = path_field::show(ui, &asking.ask, &mut asking.typed, &mut asking.exists);
         if let Some(answer) = field {
             let paths = match answer {
-                Answer::Path(path) => vec![path],
-                Answer::None => Vec::new(),
+                PathAnswer::Path(path) => vec![path],
+                PathAnswer::None => Vec::new(),
             };
             actions.extend(wanted(&asking.ask, paths));
             self.asking = None;
@@ -150,7 +150,7 @@ fn says_wait(ui: &mut Ui) -> bool {
     ui.set_width(440.0);
     ui.horizontal(|ui| {
         label::quiet_line(ui, "Waiting for the desktop's file dialog.");
-        button::plain(ui, None, "Type the path instead").clicked()
+        button::labelled(ui, None, "Type the path instead").clicked()
     })
     .inner
 }
@@ -165,11 +165,13 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
             Action::Plan(PlanEdit::Key(*setup, key.clone(), path))
         }
         Ask::Trace => Action::OpenTrace(first),
-        Ask::Point(pointed) => Action::Machine(Machine::Point(*pointed, Some(first))),
+        Ask::Point(pointed) => Action::Machine(MachineAction::Point(*pointed, Some(first))),
         Ask::SaveSession(id, _) => Action::Sessions(Sessions::SaveAs(*id, Some(first))),
-        Ask::SaveFigure(shown, _) => Action::Figures(Figures::Save(Arc::clone(shown), Some(first))),
+        Ask::SaveFigure(shown, _) => {
+            Action::Figures(FigureAction::Save(Arc::clone(shown), Some(first)))
+        }
         Ask::SaveReport(subject, _) => Action::Report(*subject, Some(first)),
-        Ask::SaveTable(id, _) => Action::Table(id, Change::Export(Some(first))),
+        Ask::SaveTable(id, _) => Action::Table(id, TableChange::Export(Some(first))),
     })
 }
 
@@ -191,36 +193,39 @@ fn desktop(ask: &Ask, ctx: Context) -> Option<Desktop> {
 }
 
 /// The dialog for a question.
-fn dialog_of(ask: &Ask) -> Wanted {
+fn dialog_of(ask: &Ask) -> DialogRequest {
     let (kind, filters) = match ask {
         Ask::Open => (
-            Kind::Files,
+            DialogKind::Files,
             vec![
                 ("Sessions and models", vec!["ron", "onnx"]),
                 ("Everything, with traces of profilers", vec!["*"]),
             ],
         ),
-        Ask::Model => (Kind::File, vec![("ONNX", vec!["onnx"])]),
-        Ask::KeyFolder(..) => (Kind::Folder, Vec::new()),
-        Ask::KeyFile(..) | Ask::Trace | Ask::Point(_) => (Kind::File, Vec::new()),
+        Ask::Model => (DialogKind::File, vec![("ONNX", vec!["onnx"])]),
+        Ask::KeyFolder(..) => (DialogKind::Folder, Vec::new()),
+        Ask::KeyFile(..) | Ask::Trace | Ask::Point(_) => (DialogKind::File, Vec::new()),
         Ask::SaveFigure(_, path) => (
-            Kind::Save(path.clone()),
+            DialogKind::Save(path.clone()),
             vec![(
                 "Pictures and tables",
                 vec!["png", "svg", "pdf", "csv", "json"],
             )],
         ),
         Ask::SaveReport(_, path) => (
-            Kind::Save(path.clone()),
+            DialogKind::Save(path.clone()),
             vec![("Report", vec!["html", "md"])],
         ),
         Ask::SaveTable(_, path) => (
-            Kind::Save(path.clone()),
+            DialogKind::Save(path.clone()),
             vec![("Table", vec!["csv", "tsv", "json"])],
         ),
-        Ask::SaveSession(_, path) => (Kind::Save(path.clone()), vec![("Session", vec!["ron"])]),
+        Ask::SaveSession(_, path) => (
+            DialogKind::Save(path.clone()),
+            vec![("Session", vec!["ron"])],
+        ),
     };
-    Wanted {
+    DialogRequest {
         title: title(ask),
         kind,
         filters,

@@ -25,18 +25,15 @@ const TOO_FAST: Duration = Duration::from_millis(600);
 
 /// What a dialog is to ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
-    /// Its title.
+pub(super) struct DialogRequest {
     pub(super) title: &'static str,
-    /// Which kind of dialog it is.
-    pub(super) kind: Kind,
+    pub(super) kind: DialogKind,
     /// Names of file types, each with its endings; `*` stands for every file.
     pub(super) filters: Vec<(&'static str, Vec<&'static str>)>,
 }
 
-/// The kinds of dialogs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DialogKind {
     /// One file that exists.
     #[default]
     File,
@@ -53,17 +50,17 @@ pub(super) type Chosen = Option<Vec<PathBuf>>;
 
 /// A dialog of the portal that may be open, to be closed from another thread.
 #[derive(Clone, Default)]
-pub(super) struct OpenDialog(Arc<Mutex<State>>);
+pub(super) struct OpenDialog(Arc<Mutex<DialogState>>);
 
 #[derive(Default)]
-struct State {
+struct DialogState {
     open: Option<(Connection, OwnedObjectPath)>,
     /// Whether the user does not wait for it any more.
     is_unwanted: bool,
 }
 
 impl OpenDialog {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DialogState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -91,7 +88,7 @@ impl OpenDialog {
 }
 
 /// Shows a dialog and waits for the user.
-pub(super) fn ask(wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
+pub(super) fn ask(wanted: &DialogRequest, dialog: &OpenDialog) -> Chosen {
     let asked = portal::connect(portal::STARTING)
         .and_then(|connection| ask_portal(&connection, wanted, dialog));
     let mut state = dialog.state();
@@ -104,7 +101,7 @@ pub(super) fn ask(wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
     ask_rfd(wanted)
 }
 
-fn ask_portal(connection: &Connection, wanted: &Wanted, dialog: &OpenDialog) -> Chosen {
+fn ask_portal(connection: &Connection, wanted: &DialogRequest, dialog: &OpenDialog) -> Chosen {
     // Every message of this connection: the answer, and that the portal ended.
     let mut messages = MessageIterator::from(connection.clone());
     let token = format!("powerband_{:x}", clock::entropy());
@@ -120,7 +117,7 @@ fn ask_portal(connection: &Connection, wanted: &Wanted, dialog: &OpenDialog) -> 
         added.ok()?;
     }
     let method = match wanted.kind {
-        Kind::Save(_) => "SaveFile",
+        DialogKind::Save(_) => "SaveFile",
         _ => "OpenFile",
     };
     let begun = Instant::now();
@@ -186,13 +183,13 @@ fn was_cancelled(took: Duration) -> bool {
     took >= TOO_FAST
 }
 
-fn options<'a>(wanted: &'a Wanted, token: &'a str) -> HashMap<&'static str, Value<'a>> {
+fn options<'a>(wanted: &'a DialogRequest, token: &'a str) -> HashMap<&'static str, Value<'a>> {
     let mut options = HashMap::from([("handle_token", Value::from(token))]);
     match &wanted.kind {
-        Kind::File => {}
-        Kind::Files => drop(options.insert("multiple", Value::from(true))),
-        Kind::Folder => drop(options.insert("directory", Value::from(true))),
-        Kind::Save(path) => {
+        DialogKind::File => {}
+        DialogKind::Files => drop(options.insert("multiple", Value::from(true))),
+        DialogKind::Folder => drop(options.insert("directory", Value::from(true))),
+        DialogKind::Save(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             options.insert("current_name", Value::from(name.into_owned()));
             if let Some(folder) = path.parent() {
@@ -239,7 +236,7 @@ fn path_of(uri: &str) -> Option<PathBuf> {
 }
 
 /// The dialog of what else the desktop has, of zenity for example.
-fn ask_rfd(wanted: &Wanted) -> Chosen {
+fn ask_rfd(wanted: &DialogRequest) -> Chosen {
     let begun = Instant::now();
     let mut dialog = rfd::FileDialog::new().set_title(wanted.title);
     for (name, endings) in &wanted.filters {
@@ -247,17 +244,17 @@ fn ask_rfd(wanted: &Wanted) -> Chosen {
     }
     let one = |path: Option<PathBuf>| path.map(|path| vec![path]);
     let chosen = match &wanted.kind {
-        Kind::File => one(dialog.pick_file()),
-        Kind::Files => dialog.pick_files(),
-        Kind::Folder => one(dialog.pick_folder()),
-        Kind::Save(path) => one(at(path, dialog).save_file()),
+        DialogKind::File => one(dialog.pick_file()),
+        DialogKind::Files => dialog.pick_files(),
+        DialogKind::Folder => one(dialog.pick_folder()),
+        DialogKind::Save(path) => one(starting_at(path, dialog).save_file()),
     };
     // It says the same where the user cancelled and where there was no dialog.
     chosen.or_else(|| was_cancelled(begun.elapsed()).then(Vec::new))
 }
 
 /// A dialog that begins at a path.
-fn at(path: &Path, dialog: rfd::FileDialog) -> rfd::FileDialog {
+fn starting_at(path: &Path, dialog: rfd::FileDialog) -> rfd::FileDialog {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let dialog = dialog.set_file_name(name);
     match path.parent() {

@@ -26,7 +26,6 @@ const KEPT: usize = 15;
 pub(super) struct Pace(Arc<AtomicU64>);
 
 impl Pace {
-    /// As it is now.
     pub(super) fn get(&self) -> Duration {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
@@ -38,16 +37,16 @@ impl Default for Pace {
     }
 }
 
-/// The cost of frames.
+/// Processor time of recent frames, from which the repaint interval follows.
 #[derive(Debug, Default)]
-pub(crate) struct Calm {
+pub(crate) struct RepaintThrottle {
     pace: Pace,
     /// When the last frame began: on the clock, and in time of the processor.
     last: Option<(u64, u64)>,
     costs: VecDeque<u64>,
 }
 
-impl Calm {
+impl RepaintThrottle {
     /// Of the pace that another thread reads.
     pub(super) fn new(pace: Pace) -> Self {
         Self {
@@ -85,7 +84,7 @@ mod tests {
     /// The pace after frames that began this long after each other and took so much.
     fn pace(frames: &[(u64, u64)]) -> Duration {
         let pace = Pace::default();
-        let mut calm = Calm::new(pace.clone());
+        let mut calm = RepaintThrottle::new(pace.clone());
         let (mut now, mut used) = (0, 0);
         calm.frame(now, used);
         for (after, cost) in frames {

@@ -27,7 +27,6 @@ pub(super) mod space {
 
 /// Sizes of fixed parts of the window.
 pub(super) mod size {
-    /// Width of the rail.
     pub(crate) const RAIL: f32 = 56.0;
     /// Height of the strip at the foot.
     pub(crate) const STRIP: f32 = 32.0;
@@ -132,10 +131,8 @@ const fn painted(colours: &Colours) -> Roles {
     }
 }
 
-/// The dark theme.
 pub(super) const DARK: Roles = painted(&colours::DARK);
 
-/// The light theme.
 pub(super) const LIGHT: Roles = painted(&colours::LIGHT);
 
 impl Roles {
@@ -200,12 +197,12 @@ pub(crate) fn mono_semibold() -> FontFamily {
     FontFamily::Name("mono-semibold".into())
 }
 
-/// Words of a size.
-pub(super) fn words(size: f32) -> FontId {
+/// The proportional font at a size.
+pub(super) fn text_font(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
 }
 
-/// Numbers of a size.
+/// The font of numbers at a size.
 pub(super) fn numbers(size: f32) -> FontId {
     FontId::new(size, FontFamily::Monospace)
 }
@@ -265,9 +262,9 @@ fn style(theme: Theme, roles: &Roles) -> Style {
         ..Style::default()
     };
     style.text_styles = [
-        (TextStyle::Small, words(text::CAPTION)),
-        (TextStyle::Body, words(text::BODY)),
-        (TextStyle::Button, words(text::BODY)),
+        (TextStyle::Small, text_font(text::CAPTION)),
+        (TextStyle::Body, text_font(text::BODY)),
+        (TextStyle::Button, text_font(text::BODY)),
         (TextStyle::Heading, FontId::new(text::SCREEN, semibold())),
         (TextStyle::Monospace, numbers(text::BODY)),
     ]

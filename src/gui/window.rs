@@ -9,18 +9,18 @@ use eframe::egui::{
 };
 
 use super::dialogs::Dialogs;
-use super::repaint_throttle::{Calm, Pace};
+use super::repaint_throttle::{Pace, RepaintThrottle};
 use super::theme::{self, size, space};
 use super::widgets::handle::{self, Grows};
 use super::widgets::{field, figure, focus, zoom};
 use super::{heap, keyboard, lost_display, missing_libraries, shell, system_theme, views};
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
 use powerband_app::shell::settings::{self, Placement, Theme};
-use powerband_app::{App, Installation, Output};
+use powerband_app::{App, Installation, WindowRequest};
 use powerband_core::base::clock;
 use powerband_core::base::ending::Ending;
 
@@ -171,7 +171,7 @@ pub struct Window {
     ending: Ending,
     /// Whether the application knows that it should end.
     is_ending: bool,
-    calm: Calm,
+    calm: RepaintThrottle,
     /// Start time, until the first frame was reported; `None` without the variable.
     since: Option<Instant>,
     /// Whether the cursor was in a text field when the last frame ended.
@@ -187,7 +187,7 @@ impl Window {
         let pace = Pace::default();
         let mut window = Self {
             app: App::new(started.place, waker(ctx, pace.clone())),
-            calm: Calm::new(pace),
+            calm: RepaintThrottle::new(pace),
             dialogs: Dialogs::default(),
             waking: Some(started.files),
             shown: None,
@@ -201,7 +201,10 @@ impl Window {
         };
         for warning in started.warnings {
             let now = clock::monotonic_ns();
-            window.app.notices.add(Weight::Trouble, warning, None, now);
+            window
+                .app
+                .notices
+                .add(NoticeLevel::Trouble, warning, None, now);
         }
         system_theme::begin_with(ctx, window.app.remembered.light_desktop);
         window.apply_looks(ctx);
@@ -258,22 +261,22 @@ impl Window {
         self.shown = Some(wanted);
     }
 
-    fn do_outputs(&mut self, ctx: &Context) {
+    fn handle_requests(&mut self, ctx: &Context) {
         for output in std::mem::take(&mut self.app.outputs) {
             match output {
-                Output::Copy(text) => ctx.copy_text(text),
-                Output::CopyPicture(picture) => {
+                WindowRequest::Copy(text) => ctx.copy_text(text),
+                WindowRequest::CopyPicture(picture) => {
                     let size = [picture.width, picture.height];
                     let image = egui::ColorImage::from_rgba_unmultiplied(size, &picture.rgba);
                     ctx.copy_image(image);
                 }
-                Output::Cursor(field) => field::want(ctx, field),
-                Output::Figure(request) => figure::want(ctx, request),
-                Output::Zoom(step) => zoom::want(ctx, step),
-                Output::Ask(ask) => self.dialogs.ask(ask, ctx),
-                Output::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
-                Output::Show => ctx.send_viewport_cmd(ViewportCommand::Visible(true)),
-                Output::Close => {
+                WindowRequest::Cursor(field) => field::request_focus(ctx, field),
+                WindowRequest::Figure(request) => figure::want(ctx, request),
+                WindowRequest::Zoom(step) => zoom::want(ctx, step),
+                WindowRequest::Ask(ask) => self.dialogs.ask(ask, ctx),
+                WindowRequest::Hide => ctx.send_viewport_cmd(ViewportCommand::Visible(false)),
+                WindowRequest::Show => ctx.send_viewport_cmd(ViewportCommand::Visible(true)),
+                WindowRequest::Close => {
                     self.is_closing = true;
                     ctx.send_viewport_cmd(ViewportCommand::Close);
                 }
@@ -320,7 +323,7 @@ impl Window {
         self.note_placement(ctx);
         self.app.remembered.light_desktop = system_theme::is_light(ctx);
         self.apply_looks(ctx);
-        self.do_outputs(ctx);
+        self.handle_requests(ctx);
         if let Some(next) = self.app.next_change_ns() {
             ctx.request_repaint_after(Duration::from_nanos(next));
         }
@@ -337,7 +340,7 @@ impl Window {
 
     /// Prints when the first frame was on the screen, which is known once the second one begins.
     #[expect(clippy::print_stderr, reason = "the environment variable requests it")]
-    fn tell_times(&mut self, ctx: &Context) {
+    fn print_start_time(&mut self, ctx: &Context) {
         if ctx.cumulative_frame_nr() == 0 {
             return ctx.request_repaint();
         }
@@ -403,7 +406,7 @@ impl Window {
         for request in actions {
             self.app.act(request);
         }
-        self.do_outputs(&ctx);
+        self.handle_requests(&ctx);
         self.apply_looks(&ctx);
         if has_actions {
             ctx.request_repaint();
@@ -471,7 +474,7 @@ impl Window {
 impl eframe::App for Window {
     fn logic(&mut self, ctx: &Context, _frame: &mut eframe::Frame) {
         if self.since.is_some() {
-            self.tell_times(ctx);
+            self.print_start_time(ctx);
         }
         self.before_frame(ctx);
     }

@@ -8,10 +8,10 @@ use powerband_onnx::pb::{AttributeProto, NodeProto, attribute_proto};
 use serde_json::Value;
 
 use crate::models::{self, Dim, FLOAT};
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// A short run of the program.
-fn bench(home: &Home, model: &str, setups: &[&str], rest: &[&str]) -> Run {
+fn bench(home: &Home, model: &str, setups: &[&str], rest: &[&str]) -> ProgramRun {
     home.run(&arguments(model, setups, rest))
 }
 

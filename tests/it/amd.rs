@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::cards::Cards;
+use crate::cards::FakeAmdCards;
 use crate::support::{self, Home};
 
 /// Where the library is on the systems that have it.
@@ -15,7 +15,7 @@ const LIBRARIES: [&str; 3] = [
 
 /// The program on a machine with these cards; nothing where this user may not make a namespace, or
 /// ROCm SMI is not here.
-pub(crate) fn command(cards: &Cards, home: &Home, args: &[&str]) -> Option<Command> {
+pub(crate) fn command(cards: &FakeAmdCards, home: &Home, args: &[&str]) -> Option<Command> {
     let library = LIBRARIES.iter().find(|path| Path::new(path).exists());
     support::component(library, "ROCm SMI (librocm-smi64-1)")?;
     if !may_unshare() {

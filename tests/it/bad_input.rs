@@ -5,7 +5,7 @@ use std::fs;
 use crate::models::{self, Dim, FLOAT, good_model};
 use crate::support::{self, Home, Mount};
 
-fn bench(home: &Home, model: &str, rest: &[&str]) -> support::Run {
+fn bench(home: &Home, model: &str, rest: &[&str]) -> support::ProgramRun {
     let args = [
         &["bench", model, "--preset", "quick", "--rounds", "1"],
         rest,

@@ -14,7 +14,7 @@ pub(crate) const WAVE_S: f64 = 5.0;
 pub(crate) const WAVE_W: (f64, f64) = (90.0, 500.0);
 
 /// Simulated MI250s, whose values are those of an accelerator at half load.
-pub(crate) struct Cards {
+pub(crate) struct FakeAmdCards {
     folder: tempfile::TempDir,
     count: usize,
     stop: Arc<AtomicBool>,
@@ -52,7 +52,7 @@ const FILES: [(&str, &str); 27] = [
     ("hwmon/hwmon0/freq1_label", "sclk"),
 ];
 
-impl Cards {
+impl FakeAmdCards {
     pub(crate) fn new(count: usize) -> Self {
         let cards = Self {
             folder: tempfile::tempdir().expect("a folder"),
@@ -229,7 +229,7 @@ impl Cards {
     }
 }
 
-impl Drop for Cards {
+impl Drop for FakeAmdCards {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(writer) = self.writer.take() {

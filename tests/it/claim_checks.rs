@@ -1,13 +1,13 @@
 //! Checks of published numbers on documents of a few lines: rankings, the largest latency, numbers of parameters.
 
-use powerband_findings::analysis::lint::of_published;
+use powerband_findings::analysis::lint::published_findings;
 
 use crate::claims::{by, document};
 
 #[test]
 fn a_ranking_is_wrong_where_its_numbers_surely_go_another_way() {
     let ranked = |first: &str, second: &str| {
-        let found = of_published(&document(&format!(
+        let found = published_findings(&document(&format!(
             r#"rankings: [(title: "by effect", metric: Throughput, best_first: ["a", "silent", "b"])],
             steps: [(title: "a", changes: [{first}]), (title: "b", changes: [{second}]), (title: "silent")]"#
         )));
@@ -47,7 +47,7 @@ fn a_ranking_is_wrong_where_its_numbers_surely_go_another_way() {
 #[test]
 fn no_throughput_is_below_what_the_largest_latency_gives() {
     let found = |rate: &str, time: &str, of: &str| {
-        let found = of_published(&document(&format!(
+        let found = published_findings(&document(&format!(
             r#"figures: [
                 (metric: Throughput, subject: "{of}", value: "{rate}", unit: "img/s", batch: Some(32)),
                 (metric: Latency, subject: "b", value: "{time}", unit: "ms", batch: Some(32), extreme: Some(Worst)),
@@ -69,7 +69,7 @@ fn no_throughput_is_below_what_the_largest_latency_gives() {
 #[test]
 fn a_number_of_parameters_is_of_its_data_set() {
     let found = |subject: &str, millions: &str, note: &str| {
-        let found = of_published(&document(&format!(
+        let found = published_findings(&document(&format!(
             r#"figures: [(metric: Parameters, subject: "{subject}", value: "{millions}", unit: "M", note: "{note}")]"#
         )));
         by(&found, "networks").len()

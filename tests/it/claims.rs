@@ -6,7 +6,9 @@ use std::path::Path;
 
 use powerband_core::domain::claim::Published;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::lint::{Finding, Weight, lint_findings, of_published};
+use powerband_findings::analysis::lint::{
+    LintFinding, LintSeverity, lint_findings, published_findings,
+};
 use powerband_store::session_file;
 
 use crate::support::Home;
@@ -31,7 +33,7 @@ pub(crate) fn document(fields: &str) -> Published {
     ron::from_str(&format!("(source: (title: \"made up\"), {fields})")).expect("a document")
 }
 
-pub(crate) fn by<'a>(findings: &'a [Finding], check: &str) -> Vec<&'a Finding> {
+pub(crate) fn by<'a>(findings: &'a [LintFinding], check: &str) -> Vec<&'a LintFinding> {
     findings
         .iter()
         .filter(|finding| finding.check == check)
@@ -39,7 +41,7 @@ pub(crate) fn by<'a>(findings: &'a [Finding], check: &str) -> Vec<&'a Finding> {
 }
 
 /// The only finding of a check, as one text.
-fn only(findings: &[Finding], check: &str) -> String {
+fn only(findings: &[LintFinding], check: &str) -> String {
     let found = by(findings, check);
     assert_eq!(found.len(), 1, "{check}: {findings:#?}");
     let one = found[0];
@@ -49,7 +51,7 @@ fn only(findings: &[Finding], check: &str) -> String {
     )
 }
 
-fn has(text: &str, words: &[&str]) {
+fn assert_contains(text: &str, words: &[&str]) {
     for word in words {
         assert!(text.contains(word), "{word:?} is not in {text}");
     }
@@ -59,7 +61,7 @@ fn has(text: &str, words: &[&str]) {
 fn the_case_study_compares_batch_32_with_batch_1() {
     let findings = lint_findings(&read(CASE_STUDY));
     let batches = only(&findings, "batches");
-    has(
+    assert_contains(
         &batches,
         &[
             "80 img/s → 1,730 img/s at batch 32: 21.6 ×",
@@ -69,7 +71,7 @@ fn the_case_study_compares_batch_32_with_batch_1() {
         ],
     );
     let efficiency = only(&findings, "efficiency");
-    has(
+    assert_contains(
         &efficiency,
         &[
             "85 % at batch 1",
@@ -90,14 +92,14 @@ fn the_second_half_of_an_mi250_loses_at_batches_2_and_8() {
         let one = found.iter().find(|finding| finding.about.starts_with(name));
         one.unwrap().follows.clone()
     };
-    has(
+    assert_contains(
         &of_setup("AITemplate, 2 × MI250"),
         &[
             "2 devices lose against 1 at batches 2 and 8;",
             "different conditions",
         ],
     );
-    has(
+    assert_contains(
         &of_setup("PyTorch 1.12 eager, 2 × MI250"),
         &["at batches 2 and 4;"],
     );
@@ -107,7 +109,7 @@ fn the_second_half_of_an_mi250_loses_at_batches_2_and_8() {
 #[test]
 fn the_training_baseline_contradicts_itself() {
     let findings = lint_findings(&read(TRAINING));
-    has(
+    assert_contains(
         &only(&findings, "rates"),
         &[
             "ResNet-34 at batch 32",
@@ -116,7 +118,7 @@ fn the_training_baseline_contradicts_itself() {
             "+7.3 %",
         ],
     );
-    has(
+    assert_contains(
         &only(&findings, "phases"),
         &[
             "0.30 ms, 0.96 % of it, are not accounted for",
@@ -125,8 +127,12 @@ fn the_training_baseline_contradicts_itself() {
     );
     // 890 MB in one table and 282 MB in another, of one model on one data set.
     let memory = by(&findings, "values");
-    assert!(memory.iter().all(|finding| finding.weight == Weight::Doubt));
-    has(&memory[0].sum, &["282 MB ≠ ~890 MB"]);
+    assert!(
+        memory
+            .iter()
+            .all(|finding| finding.weight == LintSeverity::Doubt)
+    );
+    assert_contains(&memory[0].sum, &["282 MB ≠ ~890 MB"]);
     // The numbers of parameters are those for ImageNet.
     let parameters = by(&findings, "networks");
     let told: Vec<&str> = parameters.iter().map(|f| f.follows.as_str()).collect();
@@ -143,12 +149,12 @@ fn the_training_baseline_contradicts_itself() {
 #[test]
 fn the_suite_prints_one_pair_twice_and_gains_nothing() {
     let findings = lint_findings(&read(SUITE));
-    has(
+    assert_contains(
         &only(&findings, "twins"),
         &["latency 22–665 ms; throughput 22–665 samples/sec"],
     );
     assert_eq!(by(&findings, "best").len(), 0, "the worst says it");
-    has(
+    assert_contains(
         &only(&findings, "worst"),
         &[
             "Channels Last at batch 32, throughput",
@@ -166,18 +172,18 @@ fn the_suite_prints_one_pair_twice_and_gains_nothing() {
             "2. Channels Last, 10–30 % more; 3. torch.compile, 20–40 % more; 5. FP16 quantization, 1.5–2 ×",
         ]
     );
-    has(&rankings[0].sum, &["1.30 × < 1.45 ×; 1.41 × < 1.45 ×"]);
-    has(&rankings[0].follows, &["it belongs above rank 2"]);
+    assert_contains(&rankings[0].sum, &["1.30 × < 1.45 ×; 1.41 × < 1.45 ×"]);
+    assert_contains(&rankings[0].follows, &["it belongs above rank 2"]);
     let promises = by(&findings, "promises");
     let sums: Vec<&str> = promises
         .iter()
         .map(|finding| finding.sum.as_str())
         .collect();
-    has(&sums.join("\n"), &["40 ms ÷ 22 ms = 1.82 ×", "= 62 % more"]);
+    assert_contains(&sums.join("\n"), &["40 ms ÷ 22 ms = 1.82 ×", "= 62 % more"]);
     let values = by(&findings, "values");
     let sums: Vec<&str> = values.iter().map(|finding| finding.sum.as_str()).collect();
     assert_eq!(sums, ["875–1411 MB ≠ 875–1419 MB", "22–665 ms ≠ 48 ms"]);
-    has(
+    assert_contains(
         &only(&findings, "accuracy"),
         &["top-1 accuracy 100 %, top-5 accuracy 100 %"],
     );
@@ -236,8 +242,8 @@ fn nothing_is_wrong_where_everything_agrees() {
             (metric: Other("loss"), value: "2.3"),
         ]"#,
     );
-    assert_eq!(of_published(&consistent), []);
-    assert_eq!(of_published(&Published::default()), []);
+    assert_eq!(published_findings(&consistent), []);
+    assert_eq!(published_findings(&Published::default()), []);
 }
 
 #[test]
@@ -250,7 +256,7 @@ fn nothing_is_wrong_in_real_measurements() {
 #[test]
 fn mixed_up_units_are_named() {
     let table = |latency: &str, throughput: &str| {
-        let found = of_published(&document(&format!(
+        let found = published_findings(&document(&format!(
             "curves: [(setup: \"a\", per_s: \"img/s\", points: [(batch: 8, latency_ms: Some(\"{latency}\"), throughput: Some(\"{throughput}\"))])]"
         )));
         found
@@ -268,14 +274,14 @@ fn mixed_up_units_are_named() {
         let found = table(latency, throughput);
         assert_eq!(found.len(), 1, "{latency} {throughput}: {found:?}");
         assert_eq!(found[0].0, check);
-        has(&found[0].1, &[words]);
+        assert_contains(&found[0].1, &[words]);
     }
     assert_eq!(table("6.8", "1,176"), []);
     assert_eq!(table("0", "0").len(), 0, "nothing can be said of nothing");
     let of_none = document(
         r#"curves: [(setup: "a", per_s: "/s", points: [(batch: 0, latency_ms: Some("6.8"), throughput: Some("9"), efficiency: Some("7"))])]"#,
     );
-    assert_eq!(of_published(&of_none), []);
+    assert_eq!(published_findings(&of_none), []);
 }
 
 #[test]
@@ -283,27 +289,27 @@ fn stated_gains_have_to_follow() {
     let change = |metric: &str, unit: &str, before: &str, after: &str, claimed: &str| {
         let figure =
             |value: &str| format!("Some((metric: {metric}, value: \"{value}\", unit: \"{unit}\"))");
-        of_published(&document(&format!(
+        published_findings(&document(&format!(
             "changes: [(metric: {metric}, before: {}, after: {}, claimed: Some({claimed}))]",
             figure(before),
             figure(after)
         )))
     };
-    has(
+    assert_contains(
         &only(
             &change("Latency", "ms", "12.5", "4.2", "Times(\"3.2\")"),
             "gains",
         ),
         &["12.5 ms → 4.2 ms: 3.2 ×", "12.5 ms ÷ 4.2 ms = 2.98 ×"],
     );
-    has(
+    assert_contains(
         &only(
             &change("Memory", "GB", "2.1", "4.2", "LessBy(\"50\")"),
             "gains",
         ),
         &["100 % more"],
     );
-    has(
+    assert_contains(
         &only(
             &change("Throughput", "img/s", "100", "120", "MoreBy(\"40\")"),
             "gains",
@@ -324,13 +330,13 @@ fn stated_gains_have_to_follow() {
 
 #[test]
 fn openly_unlike_batches_are_told() {
-    let found = of_published(&document(
+    let found = published_findings(&document(
         r#"changes: [(metric: Throughput,
             before: Some((metric: Throughput, value: "80", unit: "img/s", batch: Some(1))),
             after: Some((metric: Throughput, value: "1,730", unit: "img/s", batch: Some(32))),
             claimed: Some(Times("21.6")))]"#,
     ));
-    has(
+    assert_contains(
         &only(&found, "batches"),
         &["80 img/s at batch 1 → 1,730 img/s at batch 32: 21.6 ×"],
     );
@@ -348,7 +354,7 @@ fn efficiencies_of_any_definition_are_accepted() {
             })
             .collect();
         let points = points.join(", ");
-        of_published(&document(&format!(
+        published_findings(&document(&format!(
             "curves: [(setup: \"a\", per_s: \"/s\", points: [{points}])]"
         )))
         .len()
@@ -363,25 +369,25 @@ fn efficiencies_of_any_definition_are_accepted() {
 #[test]
 fn sums_of_shares_and_phases() {
     let shares = |is_complete: bool, values: [&str; 2]| {
-        of_published(&document(&format!(
+        published_findings(&document(&format!(
             "shares: [(of: \"time\", is_complete: {is_complete}, parts: [(name: \"a\", value: \"{}\"), (name: \"b\", value: \"{}\")])]",
             values[0], values[1]
         )))
     };
-    has(
+    assert_contains(
         &only(&shares(false, ["65", "40"]), "shares"),
         &["105 %, more than there is", "65 + 40 = 105 %"],
     );
-    has(
+    assert_contains(
         &only(&shares(true, ["65–70", "20"]), "shares"),
         &["85.0 to 90.0 %", "the rest is not stated"],
     );
     assert_eq!(shares(false, ["65", "20"]), []);
     assert_eq!(shares(true, ["33.3", "66.6"]), [], "rounding");
-    let over = of_published(&document(
+    let over = published_findings(&document(
         r#"phases: [(of: "step", unit: "ms", total: "10.0", parts: [(name: "a", value: "8.0"), (name: "b", value: "3.0")])]"#,
     ));
-    has(
+    assert_contains(
         &only(&over, "phases"),
         &["1.0 ms more than the whole", "10.0 − (8.0 + 3.0) = −1.0 ms"],
     );
@@ -389,18 +395,18 @@ fn sums_of_shares_and_phases() {
 
 #[test]
 fn a_best_that_is_surely_not_the_best_is_a_contradiction() {
-    let found = of_published(&document(
+    let found = published_findings(&document(
         r#"figures: [
             (metric: Throughput, subject: "a", value: "600", unit: "img/s", batch: Some(32), extreme: Some(Best)),
             (metric: Throughput, subject: "b", value: "700", unit: "img/s", batch: Some(32)),
         ]"#,
     ));
-    assert_eq!(by(&found, "best")[0].weight, Weight::Contradiction);
+    assert_eq!(by(&found, "best")[0].weight, LintSeverity::Contradiction);
 }
 
 #[test]
 fn accuracies_that_cannot_be() {
-    let found = of_published(&document(
+    let found = published_findings(&document(
         r#"figures: [
             (metric: Accuracy, subject: "a", value: "93", unit: "%", note: "top-1"),
             (metric: Accuracy, subject: "a", value: "76", unit: "%", note: "top-5"),
@@ -428,7 +434,7 @@ fn check_says_what_it_found_and_ends_accordingly() {
         (Some(1), ""),
         "{found:#?}"
     );
-    has(
+    assert_contains(
         &found.out,
         &[
             "published, not measured",
@@ -439,7 +445,7 @@ fn check_says_what_it_found_and_ends_accordingly() {
     );
     let clean = home.run(&["check", &file(MEASURED[0])]);
     assert_eq!(clean.status, Some(0), "{clean:#?}");
-    has(&clean.out, &["Nothing was found"]);
+    assert_contains(&clean.out, &["Nothing was found"]);
 
     let both = home.run(&["check", &file(TRAINING), &file(MEASURED[0]), "--json"]);
     assert_eq!((both.status, both.err.as_str()), (Some(1), ""));
@@ -462,8 +468,8 @@ fn check_says_what_it_found_and_ends_accordingly() {
     // One that cannot be read does not keep the others from being checked.
     let mixed = home.run(&["check", "nowhere.ron", &file(CASE_STUDY)]);
     assert_eq!(mixed.status, Some(2), "{mixed:#?}");
-    has(&mixed.err, &["nowhere.ron"]);
-    has(&mixed.out, &["2 contradictions"]);
+    assert_contains(&mixed.err, &["nowhere.ron"]);
+    assert_contains(&mixed.out, &["2 contradictions"]);
 }
 
 #[test]
@@ -484,7 +490,7 @@ fn what_is_published_is_shown_and_never_compared() {
             (Some(0), ""),
             "{shown:#?}"
         );
-        has(
+        assert_contains(
             &shown.out,
             &["published, not measured", "Source", "powerband check"],
         );
@@ -493,7 +499,7 @@ fn what_is_published_is_shown_and_never_compared() {
         assert!(document["published"]["source"]["title"].is_string());
     }
     let tables = home.run(&["show", &file(AITEMPLATE)]).out;
-    has(
+    assert_contains(
         &tables,
         &[
             "Over the batch size, 2 × MI250 GCD",
@@ -527,7 +533,7 @@ fn published_curves_go_out_alone_and_under_measured_ones() {
     let run = home.run(&alone);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let rows = fs::read_to_string(home.path("a.csv")).expect("a table");
-    has(&rows, &["AITemplate, A100-40GB, published", "15444.57"]);
+    assert_contains(&rows, &["AITemplate, A100-40GB, published", "15444.57"]);
 
     let under = [
         "export",
@@ -542,7 +548,7 @@ fn published_curves_go_out_alone_and_under_measured_ones() {
     let run = home.run(&under);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let picture = fs::read_to_string(home.path("b.svg")).expect("a picture");
-    has(
+    assert_contains(
         &picture,
         &["tract:cpu", "published", "stroke-dasharray=\"3 3\""],
     );

@@ -200,7 +200,7 @@ fn onnxruntime_measures_and_is_described() {
         .env("ORT_DYLIB_PATH", &library)
         .output()
         .unwrap();
-    let engines = support::Run::of(&listed).json();
+    let engines = support::ProgramRun::from_output(&listed).json();
     let engine = &engines["engines"][0];
     assert_eq!(
         (engine["engine"].as_str(), engine["available"].as_bool()),
@@ -250,7 +250,7 @@ fn a_library_that_is_none_is_an_answer_and_not_a_crash() {
         .env("ORT_DYLIB_PATH", &fake)
         .output()
         .unwrap();
-    let engines = support::Run::of(&listed).json();
+    let engines = support::ProgramRun::from_output(&listed).json();
     assert_eq!(engines["engines"][0]["available"], false, "{engines}");
     let setup = format!("ort,runtime={}", fake.display());
     let made = home.run(&bench(&[
@@ -425,7 +425,7 @@ fn a_session_that_appeared_meanwhile_is_not_replaced() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     home.write("same.ron", "(version: 1, session: ())");
-    let ended = support::Run::of(&running.wait_with_output().unwrap());
+    let ended = support::ProgramRun::from_output(&running.wait_with_output().unwrap());
     assert!(
         ended.err.contains("exists already") && ended.err.contains("library instead"),
         "{ended:#?}"

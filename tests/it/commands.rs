@@ -3,10 +3,10 @@
 use powerband_store::session_file;
 use serde_json::Value;
 
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// Measures a small network by commands, at batch sizes 2 and 4.
-fn bench(home: &Home, setups: &[&str], rest: &[&str]) -> Run {
+fn bench(home: &Home, setups: &[&str], rest: &[&str]) -> ProgramRun {
     let mut args = vec![
         "bench",
         "resnet18@cifar",

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};
-use powerband_core::domain::plan::{Keeping, PresetName};
+use powerband_core::domain::plan::{PresetName, WorkerLifetime};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::Origin;
-use powerband_measure::runner::record::{self, Recorded, Target};
+use powerband_measure::runner::programs::ProgramTrust;
+use powerband_measure::runner::record::{self, RecordedRun, SessionTarget};
 use powerband_measure::runner::request::RunRequest;
 use powerband_store::session_file;
 use powerband_store::settings::Settings;
@@ -31,17 +31,22 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct Running {
     home: tempfile::TempDir,
     pub(crate) control: Control,
-    events: Receiver<Stamped>,
-    thread: JoinHandle<Recorded>,
+    events: Receiver<TimedEvent>,
+    thread: JoinHandle<RecordedRun>,
 }
 
 impl Running {
     /// The setups at batch sizes 1 and 2.
     fn start(setups: &[&str], rounds: u32, control: &Control) -> Self {
-        Self::start_keeping(setups, rounds, control, Keeping::Together)
+        Self::start_keeping(setups, rounds, control, WorkerLifetime::Together)
     }
 
-    fn start_keeping(setups: &[&str], rounds: u32, control: &Control, keeping: Keeping) -> Self {
+    fn start_keeping(
+        setups: &[&str],
+        rounds: u32,
+        control: &Control,
+        keeping: WorkerLifetime,
+    ) -> Self {
         let request = RunRequest {
             keeping,
             ..request(setups, rounds)
@@ -63,7 +68,7 @@ impl Running {
                 record::record(
                     request,
                     &paths,
-                    &Target::Library,
+                    &SessionTarget::Library,
                     &theirs,
                     &mut |stamped, _session| {
                         sender.send(stamped.clone()).expect("somebody listens");
@@ -115,7 +120,7 @@ impl Running {
 /// The setups at batch sizes 1 and 2.
 pub(crate) fn request(setups: &[&str], rounds: u32) -> RunRequest {
     RunRequest {
-        programs: Origin::Typed,
+        programs: ProgramTrust::Typed,
         setups: setups
             .iter()
             .map(|spec| spec.parse().expect("a setup"))
@@ -346,7 +351,8 @@ pub(crate) fn started(events: &[RunEvent], setup: usize) -> usize {
 #[test]
 fn workers_may_live_one_at_a_time() {
     let setups = ["fake", "fake,noise=2"];
-    let running = Running::start_keeping(&setups, 3, &Control::default(), Keeping::OneAtATime);
+    let running =
+        Running::start_keeping(&setups, 3, &Control::default(), WorkerLifetime::OneAtATime);
     let (session, events) = running.end();
     assert_eq!(outcomes(&session), vec![Outcome::Finished; 4]);
     assert!(session.cases.iter().all(|case| case.rounds.len() == 3));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::PresetName;
 use powerband_core::domain::point::Point;
@@ -16,7 +16,7 @@ use powerband_core::domain::session::Session;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::Origin;
+use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::{self, PreparedRun};
 use powerband_measure::runner::schedule;
@@ -44,7 +44,7 @@ fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> Pre
         .collect();
     let is_first = |seed: &u64| schedule::order(cases.clone(), 0, *seed)[0].point.batch() == first;
     let request = RunRequest {
-        programs: Origin::Typed,
+        programs: ProgramTrust::Typed,
         setups,
         points: Some(batches.iter().copied().map(Point::of_batch).collect()),
         rounds: Some(rounds),
@@ -62,7 +62,7 @@ fn request(setups: &[&str], batches: &[usize], rounds: u32, first: usize) -> Pre
 /// The session and everything that happened; the observer may do something about it.
 fn carry_out(request: PreparedRun, mut each: impl FnMut(&RunEvent)) -> (Session, Vec<RunEvent>) {
     let mut events = Vec::new();
-    let mut observer = |stamped: &Stamped, _session: &Session| {
+    let mut observer = |stamped: &TimedEvent, _session: &Session| {
         each(&stamped.event);
         events.push(stamped.event.clone());
     };

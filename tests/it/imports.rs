@@ -10,7 +10,7 @@ use powerband_core::domain::telemetry::Quantity;
 use powerband_findings::chart::lanes;
 use powerband_store::session_file;
 
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// Where a file of another tool lies.
 fn fixture(name: &str) -> String {
@@ -18,7 +18,7 @@ fn fixture(name: &str) -> String {
     path.join(name).display().to_string()
 }
 
-fn import(home: &Home, files: &[&str], rest: &[&str]) -> Run {
+fn import(home: &Home, files: &[&str], rest: &[&str]) -> ProgramRun {
     let files: Vec<String> = files.iter().map(|name| fixture(name)).collect();
     let mut args = vec!["import", "--json"];
     args.extend(files.iter().map(String::as_str));

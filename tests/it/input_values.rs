@@ -10,7 +10,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare::prepare;
-use powerband_measure::runner::programs::Origin;
+use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::request::RunRequest;
 use powerband_onnx::pb::attribute_proto::AttributeType;
 use powerband_onnx::pb::{AttributeProto, NodeProto, TensorProto};
@@ -21,7 +21,7 @@ use powerband_store::settings::Settings;
 
 use crate::agreement::{BATCH, outputs};
 use crate::models::{self, Dim, FLOAT, INT64};
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// Rows of words and of positions.
 const ROWS: (usize, usize) = (500, 40);
@@ -141,7 +141,7 @@ fn inputs(home: &Home, choices: &[&str]) -> Vec<TensorSpec> {
         format!("past_key_values.0.key=Nx{PAST}x2"),
     ];
     let request = RunRequest {
-        programs: Origin::Typed,
+        programs: ProgramTrust::Typed,
         setups: vec!["fake".parse().expect("a setup")],
         shapes: shapes
             .iter()
@@ -225,7 +225,7 @@ fn choices_and_files_reach_the_engine() {
     }
 }
 
-fn bench(home: &Home, rest: &[&str]) -> Run {
+fn bench(home: &Home, rest: &[&str]) -> ProgramRun {
     home.write("net.onnx", decoder());
     let mut args = vec!["bench", "net.onnx", "--preset", "quick", "--rounds", "1"];
     if !rest.contains(&"--batch") {
@@ -270,7 +270,7 @@ fn a_session_says_what_inputs_were_filled_with_and_repeats_it() {
         *kept,
         Fill::File(home.path("ids.npy").display().to_string())
     );
-    let again = RunRequest::of(&session.plan);
+    let again = RunRequest::from_plan(&session.plan);
     assert_eq!(again.inputs, session.plan.inputs);
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 const LISTING: &str = "index,name,time_ms\n0,a,1.5\n1,a,2.5\n";
 
@@ -19,13 +19,17 @@ fn pipe(home: &Home, name: &str) {
 }
 
 /// Ends a program by a signal, and tells how it ended and how long that took.
-fn ended_by(child: Child, signal: Signal) -> (Run, Option<i32>, Duration) {
+fn ended_by(child: Child, signal: Signal) -> (ProgramRun, Option<i32>, Duration) {
     let pid = Pid::from_raw(child.id().cast_signed()).expect("a process number");
     let begin = Instant::now();
     kill_process(pid, signal).expect("the signal is sent");
     let output = child.wait_with_output().expect("it ends");
     let took = begin.elapsed();
-    (Run::of(&output), output.status.signal(), took)
+    (
+        ProgramRun::from_output(&output),
+        output.status.signal(),
+        took,
+    )
 }
 
 /// Less than this is at once, on a machine that is busy with other tests.
@@ -100,7 +104,7 @@ fn what_is_no_regular_file_is_refused_at_once_by_every_command() {
 }
 
 /// Runs the program with some bytes on its standard input.
-fn fed(home: &Home, args: &[&str], bytes: &[u8]) -> Run {
+fn fed(home: &Home, args: &[&str], bytes: &[u8]) -> ProgramRun {
     let mut child = home
         .command(args)
         .stdin(Stdio::piped())
@@ -112,7 +116,7 @@ fn fed(home: &Home, args: &[&str], bytes: &[u8]) -> Run {
     // Where it has seen enough, nobody reads the rest.
     drop(stdin.write_all(bytes));
     drop(stdin);
-    Run::of(&child.wait_with_output().expect("it ends"))
+    ProgramRun::from_output(&child.wait_with_output().expect("it ends"))
 }
 
 #[test]

@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// Measures on the engine that makes timings up: 1000 µs, 500 µs and 250 µs at batch 1.
-fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> Run {
+fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> ProgramRun {
     let mut args = vec![
         "bench",
         "resnet18@cifar",
@@ -27,7 +27,7 @@ fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> Run {
 
 const STEPS: [&str; 3] = ["fake", "fake,fixed=300", "fake,fixed=150,item=100"];
 
-fn steps(run: &Run) -> Vec<Value> {
+fn steps(run: &ProgramRun) -> Vec<Value> {
     let steps = run.json()["steps"].as_array().cloned();
     steps.unwrap_or_else(|| panic!("no steps in {run:#?}"))
 }

@@ -4,7 +4,7 @@ use powerband_core::domain::profile::{DeviceTime, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 use powerband_store::session_file;
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 const V100: &str = include_str!("../fixtures/kernels/resnet50-v100.tsv");
 const MI210: &str = include_str!("../fixtures/kernels/resnet-mi210.tsv");
@@ -78,7 +78,7 @@ fn home() -> Home {
     home
 }
 
-fn answer(home: &Home, args: &[&str]) -> Run {
+fn answer(home: &Home, args: &[&str]) -> ProgramRun {
     let mut all = vec!["kernels", "some.ron"];
     all.extend(args);
     let run = home.run(&all);

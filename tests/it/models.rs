@@ -70,9 +70,9 @@ fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
         .iter()
         .map(|dim| tensor_shape_proto::Dimension {
             value: Some(match dim {
-                Dim::Size(size) => tensor_shape_proto::dimension::Value::DimValue(*size),
+                Dim::Size(size) => tensor_shape_proto::dimension::DimensionValue::DimValue(*size),
                 Dim::Name(name) => {
-                    tensor_shape_proto::dimension::Value::DimParam((*name).to_owned())
+                    tensor_shape_proto::dimension::DimensionValue::DimParam((*name).to_owned())
                 }
             }),
             ..tensor_shape_proto::Dimension::default()
@@ -83,7 +83,7 @@ fn value(name: &str, element: i32, dims: &[Dim]) -> ValueInfoProto {
         shape: Some(TensorShapeProto { dim: dims }),
     };
     let kind = TypeProto {
-        value: Some(type_proto::Value::TensorType(tensor)),
+        value: Some(type_proto::TypeValue::TensorType(tensor)),
         ..TypeProto::default()
     };
     ValueInfoProto {

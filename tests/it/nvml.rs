@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Throttle};
 use powerband_measure::telemetry::nvml::Nvml;
-use powerband_measure::telemetry::source::{Places, Source as _, Watch};
+use powerband_measure::telemetry::source::{DeviceReader, TelemetryPaths, TelemetrySource as _};
 use tempfile::TempDir;
 
 use crate::fake_nvml;
@@ -16,19 +16,19 @@ use crate::fake_nvml;
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// A machine with the library on it.
-struct Machine {
+struct NvmlMachine {
     folder: TempDir,
-    places: Places,
+    places: TelemetryPaths,
 }
 
-impl Machine {
+impl NvmlMachine {
     fn new(settings: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let nvml = Some(fake_nvml::put(folder.path(), settings));
-        let places = Places {
+        let places = TelemetryPaths {
             root: folder.path().join("root"),
             nvml,
-            ..Places::default()
+            ..TelemetryPaths::default()
         };
         Self { folder, places }
     }
@@ -41,7 +41,7 @@ impl Machine {
         self
     }
 
-    fn watch(&self) -> Box<dyn Watch> {
+    fn watch(&self) -> Box<dyn DeviceReader> {
         let opened = Nvml.open(&self.places);
         opened.unwrap_or_else(|missing| panic!("{missing:?} in {:?}", self.folder))
     }
@@ -51,7 +51,7 @@ impl Machine {
     }
 }
 
-fn read(watch: &mut dyn Watch, device: usize, worker: Option<u32>) -> Vec<(Quantity, f64)> {
+fn read(watch: &mut dyn DeviceReader, device: usize, worker: Option<u32>) -> Vec<(Quantity, f64)> {
     watch
         .read(device, worker.as_slice())
         .expect("the card is there")
@@ -82,7 +82,7 @@ const AT_ONCE: [(Quantity, f64); 12] = [
 
 #[test]
 fn a_card_is_described() {
-    let machine = Machine::new("gpus=2");
+    let machine = NvmlMachine::new("gpus=2");
     let watch = machine.watch();
     let [first, second] = watch.devices() else {
         panic!("{:?}", watch.devices());
@@ -130,7 +130,7 @@ fn a_card_is_described() {
 
 #[test]
 fn every_value_is_what_the_library_says() {
-    let machine = Machine::new("gpus=2\npid=777");
+    let machine = NvmlMachine::new("gpus=2\npid=777");
     let mut watch = machine.watch();
     for device in 0..2 {
         let values = read(&mut *watch, device, Some(777));
@@ -147,7 +147,7 @@ fn every_value_is_what_the_library_says() {
 
 #[test]
 fn energy_grows_with_power() {
-    let machine = Machine::new("");
+    let machine = NvmlMachine::new("");
     let mut watch = machine.watch();
     let mut energy = || {
         let before = Instant::now();
@@ -165,7 +165,7 @@ fn energy_grows_with_power() {
 
 #[test]
 fn what_is_costly_is_asked_rarely() {
-    let machine = Machine::new("gpus=2\npid=777");
+    let machine = NvmlMachine::new("gpus=2\npid=777");
     let mut watch = machine.watch();
     let mut seen = Vec::new();
     let begun = Instant::now();
@@ -220,7 +220,7 @@ fn what_a_card_does_not_support_is_a_gap_and_the_others_come() {
         ),
     ];
     for (entry, gaps) in entries {
-        let machine = Machine::new(&format!("pid=777\nnot_supported={entry}"));
+        let machine = NvmlMachine::new(&format!("pid=777\nnot_supported={entry}"));
         let mut watch = machine.watch();
         // The second time, it is not even asked.
         let first = read(&mut *watch, 0, Some(777));
@@ -237,7 +237,7 @@ fn what_a_card_does_not_support_is_a_gap_and_the_others_come() {
 
 #[test]
 fn a_card_that_tells_nothing_is_still_a_card() {
-    let machine = Machine::new("not_supported=all-readings");
+    let machine = NvmlMachine::new("not_supported=all-readings");
     let mut watch = machine.watch();
     assert_eq!(watch.devices()[0].max_clock_mhz, Some(1_980.0));
     assert_eq!(watch.devices()[0].memory_bytes, None);
@@ -247,7 +247,7 @@ fn a_card_that_tells_nothing_is_still_a_card() {
 #[test]
 fn what_is_not_supported_is_not_asked_again() {
     let entry = "nvmlDeviceGetTemperature";
-    let machine = Machine::new(&format!(
+    let machine = NvmlMachine::new(&format!(
         "not_supported={entry}\ndelay_entry={entry}\ndelay_ms=300"
     ));
     let mut watch = machine.watch();
@@ -262,7 +262,7 @@ fn what_is_not_supported_is_not_asked_again() {
 
 #[test]
 fn without_the_power_of_this_moment_there_is_its_mean() {
-    let machine = Machine::new("not_supported=field:186");
+    let machine = NvmlMachine::new("not_supported=field:186");
     let mut watch = machine.watch();
     for _ in 0..2 {
         let values = read(&mut *watch, 0, None);
@@ -279,7 +279,7 @@ fn odd_values_are_handed_on_and_are_not_plausible() {
         ("nvmlDeviceGetMemoryInfo_v2", Quantity::MemoryUsed),
         ("field:186", Quantity::Power),
     ] {
-        let machine = Machine::new(&format!("odd={entry}"));
+        let machine = NvmlMachine::new(&format!("odd={entry}"));
         let values = read(&mut *machine.watch(), 0, None);
         let odd = value(&values, quantity).unwrap();
         assert!(!quantity.plausible().contains(&odd), "{entry}: {odd}");
@@ -290,7 +290,7 @@ fn odd_values_are_handed_on_and_are_not_plausible() {
 fn a_lost_card_is_gone_and_the_other_goes_on() {
     let moment = tempfile::tempdir().expect("a temporary folder");
     let moment = moment.path().join("lost");
-    let machine = Machine::new(&format!(
+    let machine = NvmlMachine::new(&format!(
         "gpus=2\nlost_once={}\nlost_gpu=0",
         moment.display()
     ));
@@ -306,7 +306,7 @@ fn a_lost_card_is_gone_and_the_other_goes_on() {
 
 #[test]
 fn a_card_that_was_lost_before_is_listed_and_gone() {
-    let machine = Machine::new("gpus=2\nlost_once=/\nlost_gpu=1");
+    let machine = NvmlMachine::new("gpus=2\nlost_once=/\nlost_gpu=1");
     let mut watch = machine.watch();
     let device = &watch.devices()[1];
     assert_eq!((device.number, device.id.as_str()), (1, "nvidia-1"));
@@ -336,17 +336,17 @@ fn reasons_for_throttling_are_named() {
             ],
         ),
     ] {
-        let machine = Machine::new(&format!("throttle={told}"));
+        let machine = NvmlMachine::new(&format!("throttle={told}"));
         let values = read(&mut *machine.watch(), 0, None);
         let bits = value(&values, Quantity::Throttle).unwrap();
-        let named: Vec<Throttle> = Throttle::within(bits).collect();
+        let named: Vec<Throttle> = Throttle::reasons_in(bits).collect();
         assert_eq!(named, reasons, "{told}");
     }
 }
 
 #[test]
 fn clocks_that_a_setting_holds_down_are_told() {
-    let machine = Machine::new("throttle=setting");
+    let machine = NvmlMachine::new("throttle=setting");
     let watch = machine.watch();
     let settings = &watch.devices()[0].settings;
     let clocks = settings.iter().find(|s| s.name == "Clocks").unwrap();
@@ -356,7 +356,7 @@ fn clocks_that_a_setting_holds_down_are_told() {
 #[test]
 fn the_worker_is_found_among_the_processes() {
     let found = |settings: &str, namespace: &str, worker| {
-        let machine = Machine::new(settings).in_namespace(namespace);
+        let machine = NvmlMachine::new(settings).in_namespace(namespace);
         let values = read(&mut *machine.watch(), 0, worker);
         let gib = value(&values, Quantity::WorkerMemory).map(|bytes| bytes / GIB);
         (gib, value(&values, Quantity::OtherProcesses))
@@ -388,7 +388,7 @@ fn processes_that_this_one_started_can_stand_for_workers() {
         .stdin(Stdio::piped())
         .spawn();
     let mut child = waiting.unwrap();
-    let machine = Machine::new("pid=children");
+    let machine = NvmlMachine::new("pid=children");
     let values = read(&mut *machine.watch(), 0, Some(child.id()));
     assert_eq!(value(&values, Quantity::WorkerMemory), Some(3.0 * GIB));
     drop(child.stdin.take());
@@ -397,7 +397,7 @@ fn processes_that_this_one_started_can_stand_for_workers() {
 
 #[test]
 fn workers_that_wait_for_their_turn_are_no_others() {
-    let machine = Machine::new("pid=777");
+    let machine = NvmlMachine::new("pid=777");
     let others = |workers: &[u32]| {
         let values = machine.watch().read(0, workers).expect("the card is there");
         value(&values, Quantity::OtherProcesses)
@@ -414,7 +414,7 @@ fn workers_that_wait_for_their_turn_are_no_others() {
 
 #[test]
 fn a_library_can_keep_its_caller_waiting() {
-    let machine = Machine::new("hang_after=0.5");
+    let machine = NvmlMachine::new("hang_after=0.5");
     let mut watch = machine.watch();
     thread::sleep(Duration::from_millis(600));
     let (answer, answers) = sync_channel(1);
@@ -430,7 +430,7 @@ fn a_library_can_keep_its_caller_waiting() {
 
 #[test]
 fn without_a_library_it_is_said_what_would_help() {
-    let mut machine = Machine::new("");
+    let mut machine = NvmlMachine::new("");
     let path = machine.folder.path().join("nowhere/libnvidia-ml.so.1");
     machine.places.nvml = Some(path.clone());
     let missing = machine.missing();
@@ -443,7 +443,7 @@ fn without_a_library_it_is_said_what_would_help() {
 
 #[test]
 fn a_library_that_is_another_one_is_not_taken() {
-    let mut machine = Machine::new("");
+    let mut machine = NvmlMachine::new("");
     let text = machine.folder.path().join("text");
     fs::write(&text, "no library").unwrap();
     machine.places.nvml = Some(text);
@@ -462,7 +462,7 @@ fn a_library_that_does_not_start_says_why() {
         ("gpus=0", "knows of no card", "nvidia-smi -L"),
         ("lost_once=/", "fell off the bus", "nvidia-smi"),
     ] {
-        let missing = Machine::new(settings).missing();
+        let missing = NvmlMachine::new(settings).missing();
         assert!(missing.why.contains(why), "{settings}: {missing:?}");
         assert!(missing.remedy.contains(remedy), "{settings}: {missing:?}");
     }
@@ -470,7 +470,7 @@ fn a_library_that_does_not_start_says_why() {
 
 #[test]
 fn a_reading_takes_little_time() {
-    let machine = Machine::new("gpus=2\npid=777");
+    let machine = NvmlMachine::new("gpus=2\npid=777");
     let mut watch = machine.watch();
     let mut times: Vec<Duration> = (0..2_000)
         .map(|turn| {

@@ -239,7 +239,7 @@ fn what_is_never_looked_into_is_kept() {
             .r#type
             .as_ref()
             .and_then(|kind| kind.value.as_ref()),
-        Some(pb::type_proto::Value::SequenceType(_))
+        Some(pb::type_proto::TypeValue::SequenceType(_))
     ));
     assert_eq!(read.encode_to_vec(), model);
 }

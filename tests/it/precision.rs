@@ -43,7 +43,7 @@ fn a_network_in_other_numbers_computes_nearly_the_same() {
         ];
         let mut command = home.command(&args);
         let output = command.env("ORT_DYLIB_PATH", &library).output();
-        let run = support::Run::of(&output.expect("the program starts"));
+        let run = support::ProgramRun::from_output(&output.expect("the program starts"));
         assert_eq!(run.status, Some(0), "{run:#?}");
         run.json()
     };
@@ -96,7 +96,7 @@ fn setups_ask_for_numbers_and_take_turns() {
         "--json",
     ];
     let output = home.command(&args).env("ORT_DYLIB_PATH", &library).output();
-    let run = support::Run::of(&output.expect("the program starts"));
+    let run = support::ProgramRun::from_output(&output.expect("the program starts"));
     let document = run.json();
     let cases = document["cases"].as_array().expect("cases");
     assert_eq!(cases[0]["outcome"], "finished", "{run:#?}");
@@ -189,7 +189,7 @@ fn what_pytorch_exports_is_converted_whole_and_runs_in_every_engine() {
         ];
         let mut command = home.command(&args);
         let output = command.env("ORT_DYLIB_PATH", &library).output();
-        let run = support::Run::of(&output.expect("the program starts"));
+        let run = support::ProgramRun::from_output(&output.expect("the program starts"));
         assert_eq!(run.status, Some(0), "{run:#?}");
         let document = run.json();
         let operators = &document["operators"];

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use powerband_core::base::cancel::CancelToken;
-use powerband_measure::roofs::neighbour::{self, NeighbourKind};
+use powerband_measure::roofs::neighbour::{self, BackgroundLoadKind};
 use powerband_measure::roofs::{self, RoofError};
 
 use crate::support::{Home, processes_with};
@@ -81,7 +81,7 @@ fn measuring_can_be_cancelled_and_leaves_nothing_running() {
 
 #[test]
 fn a_neighbour_works_until_it_is_dropped() {
-    for kind in NeighbourKind::ALL {
+    for kind in BackgroundLoadKind::ALL {
         // No other test has this order of processors.
         let words = format!("worker neighbour {kind} 0 0 0");
         let mut neighbour = neighbour::start(program(), kind, &[0, 0, 0]).unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use powerband_core::domain::session::Session;
 use powerband_store::session_file;
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 fn fixture(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
@@ -25,7 +25,7 @@ fn home_with(profiler: &str, script: &str) -> (Home, PathBuf) {
     (home, PathBuf::from(search.expect("folders without colons")))
 }
 
-fn bench(home: &Home, search: &Path, profiler: &str) -> Run {
+fn bench(home: &Home, search: &Path, profiler: &str) -> ProgramRun {
     let profile = format!("--profile={profiler}");
     let args = [
         "bench",

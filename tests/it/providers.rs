@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// A short run on a small network.
-fn bench(home: &Home, setups: &[&str]) -> Run {
+fn bench(home: &Home, setups: &[&str]) -> ProgramRun {
     let mut args = vec![
         "bench",
         "resnet18@cifar",
@@ -24,7 +24,7 @@ fn bench(home: &Home, setups: &[&str]) -> Run {
     home.run(&args)
 }
 
-fn examination(run: &Run, setup: usize) -> Value {
+fn examination(run: &ProgramRun, setup: usize) -> Value {
     let found = run.json()["setups"][setup]["examination"].clone();
     assert!(found.is_object(), "nothing was looked at: {run:#?}");
     found
@@ -88,7 +88,7 @@ fn what_onnx_runtime_makes_of_a_network_is_looked_at() {
 }
 
 /// Where a run was saved.
-fn saved(run: &Run) -> String {
+fn saved(run: &ProgramRun) -> String {
     let line = run
         .err
         .lines()

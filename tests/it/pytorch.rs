@@ -9,7 +9,7 @@ use powerband_store::session_file;
 use serde_json::Value;
 
 use crate::models::{self, Dim, FLOAT};
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// A network of the user's own that is quick to run, needs 3 MiB for each picture meanwhile, and says
 /// more than it should, wherever it can.
@@ -36,7 +36,7 @@ def network():
 ";
 
 /// A short run of the program.
-fn bench(home: &Home, model: &str, setups: &[&str], rest: &[&str]) -> Run {
+fn bench(home: &Home, model: &str, setups: &[&str], rest: &[&str]) -> ProgramRun {
     let mut args = vec!["bench", model, "--preset", "quick", "--json"];
     for setup in setups {
         args.extend(["--setup", setup]);
@@ -51,12 +51,12 @@ fn torch(python: &Path, rest: &str) -> String {
     format!("torch,threads=1,python={}{rest}", python.display())
 }
 
-fn outcomes(run: &Run) -> Vec<String> {
+fn outcomes(run: &ProgramRun) -> Vec<String> {
     let outcomes = run.outcomes().into_iter();
     outcomes.map(|(_, _, outcome)| outcome).collect()
 }
 
-fn reason(run: &Run, case: usize) -> String {
+fn reason(run: &ProgramRun, case: usize) -> String {
     let document = run.json();
     let reason = document["cases"][case]["reason"].as_str();
     reason.unwrap_or_default().to_owned()

@@ -18,7 +18,7 @@ use x11rb::rust_connection::RustConnection;
 
 use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::screen::Screen;
-use powerband_app::shell::settings::{self, Placement, Remembered, Theme};
+use powerband_app::shell::settings::{self, Placement, SavedState, Theme};
 use powerband_core::domain::plan::PresetName;
 
 use super::display::{self, Display};
@@ -36,7 +36,7 @@ const HAND: Duration = Duration::from_millis(150);
 
 #[test]
 fn a_run_is_planned_started_and_found_again() {
-    let Some(desk) = Desk::find() else {
+    let Some(desk) = RealDesk::find() else {
         return;
     };
     desk.plan(&Draft {
@@ -87,7 +87,7 @@ fn a_run_is_planned_started_and_found_again() {
 
 #[test]
 fn closing_in_mid_run_asks_and_keeps_what_was_measured() {
-    let Some(desk) = Desk::find() else {
+    let Some(desk) = RealDesk::find() else {
         return;
     };
     let window = desk.in_mid_run();
@@ -111,7 +111,7 @@ fn closing_in_mid_run_asks_and_keeps_what_was_measured() {
 #[test]
 fn a_signal_in_mid_run_keeps_what_was_measured() {
     use rustix::process::{Pid, Signal, kill_process};
-    let Some(desk) = Desk::find() else {
+    let Some(desk) = RealDesk::find() else {
         return;
     };
     let window = desk.in_mid_run();
@@ -127,7 +127,7 @@ fn a_signal_in_mid_run_keeps_what_was_measured() {
 #[test]
 fn a_signal_closes_a_window_that_is_at_rest() {
     use rustix::process::{Pid, Signal, kill_process};
-    let Some(desk) = Desk::find() else {
+    let Some(desk) = RealDesk::find() else {
         return;
     };
     desk.plan(&draft());
@@ -154,14 +154,14 @@ pub(crate) fn draft() -> Draft {
 }
 
 /// A display, a home, and a hand.
-pub(crate) struct Desk {
+pub(crate) struct RealDesk {
     display: Display,
     pub(crate) home: Home,
     /// The address of the session bus, for windows that have one.
     pub(crate) bus: Option<String>,
 }
 
-impl Desk {
+impl RealDesk {
     pub(crate) fn find() -> Option<Self> {
         let found = display::are_installed(&["Xvfb", "xdotool"]).then_some(());
         component(found, "Xvfb and xdotool (apt-get install xvfb xdotool)")?;
@@ -189,7 +189,7 @@ impl Desk {
     }
 
     pub(crate) fn plan(&self, draft: &Draft) {
-        let remembered = Remembered {
+        let remembered = SavedState {
             theme: Theme::Dark,
             draft: draft.clone(),
             placement: Some(Placement {
@@ -197,12 +197,12 @@ impl Desk {
                 size: (f32::from(SIZE.0), f32::from(SIZE.1)),
                 maximized: false,
             }),
-            ..Remembered::default()
+            ..SavedState::default()
         };
         settings::write(&self.window_file(), &remembered).expect("a window.ron");
     }
 
-    pub(crate) fn remembered(&self) -> Remembered {
+    pub(crate) fn remembered(&self) -> SavedState {
         let (remembered, said) = settings::read(&self.window_file());
         assert_eq!(said, None);
         remembered
@@ -294,7 +294,7 @@ impl Desk {
 
 /// The program in its window, ended with its owner.
 pub(crate) struct Window<'a> {
-    desk: &'a Desk,
+    desk: &'a RealDesk,
     pub(crate) program: Child,
     server: RustConnection,
     id: u32,
@@ -321,7 +321,7 @@ impl Window<'_> {
     }
 
     /// Waits until the picture, or whatever else, has what is looked for.
-    pub(crate) fn until<T>(&self, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
+    pub(crate) fn until<T>(&self, what: &str, found: impl Fn(&ScreenPixels) -> Option<T>) -> T {
         self.within(PATIENCE, &found).unwrap_or_else(|| {
             let said = fs::read_to_string(self.desk.home.path("stderr.txt")).unwrap_or_default();
             panic!("no {what}\n{said}")
@@ -330,7 +330,12 @@ impl Window<'_> {
 
     /// Presses keys until the picture has what they lead to: a window that has just come up does not have the
     /// keyboard yet.
-    fn keys_until<T>(&self, keys: &str, what: &str, found: impl Fn(&Picture) -> Option<T>) -> T {
+    fn keys_until<T>(
+        &self,
+        keys: &str,
+        what: &str,
+        found: impl Fn(&ScreenPixels) -> Option<T>,
+    ) -> T {
         for _ in 0..5 {
             self.desk.keys(keys);
             if let Some(found) = self.within(Duration::from_secs(20), &found) {
@@ -340,7 +345,7 @@ impl Window<'_> {
         self.until(what, found)
     }
 
-    fn within<T>(&self, time: Duration, found: impl Fn(&Picture) -> Option<T>) -> Option<T> {
+    fn within<T>(&self, time: Duration, found: impl Fn(&ScreenPixels) -> Option<T>) -> Option<T> {
         let begin = Instant::now();
         loop {
             let found = self.picture().as_ref().and_then(&found);
@@ -371,14 +376,14 @@ impl Window<'_> {
     }
 
     /// A picture with something on it.
-    pub(crate) fn drawn(&self) -> Picture {
+    pub(crate) fn drawn(&self) -> ScreenPixels {
         self.until("picture that is not blank", |picture| {
             (picture.ink() > 0.01).then(|| picture.clone())
         })
     }
 
     /// What is seen; nothing while the window is not there.
-    fn picture(&self) -> Option<Picture> {
+    fn picture(&self) -> Option<ScreenPixels> {
         let (width, height) = SIZE;
         let asked = self.server.get_image(
             ImageFormat::Z_PIXMAP,
@@ -392,7 +397,7 @@ impl Window<'_> {
         let image = asked.ok()?.reply().ok()?;
         // Xvfb of depth 24 has four bytes a pixel, blue first.
         let pixels = image.data.as_chunks::<4>().0.iter();
-        Some(Picture {
+        Some(ScreenPixels {
             pixels: pixels
                 .map(|&[blue, green, red, _]| [red, green, blue])
                 .collect(),
@@ -452,25 +457,25 @@ impl Drop for Window<'_> {
 
 /// Pixels in rows from the top, red first.
 #[derive(Clone)]
-pub(crate) struct Picture {
+pub(crate) struct ScreenPixels {
     pixels: Vec<[u8; 3]>,
 }
 
 /// Part of one row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct PixelRun {
     y: usize,
     from: usize,
     to: usize,
 }
 
-impl Span {
+impl PixelRun {
     pub(crate) fn middle(self) -> (usize, usize) {
         (usize::midpoint(self.from, self.to), self.y)
     }
 }
 
-impl Picture {
+impl ScreenPixels {
     fn width() -> usize {
         usize::from(SIZE.0)
     }
@@ -504,13 +509,13 @@ impl Picture {
     }
 
     /// Spans of one colour in a row, from the left.
-    fn spans(&self, y: usize, is_it: impl Fn([u8; 3]) -> bool) -> Vec<Span> {
-        let mut spans: Vec<Span> = Vec::new();
+    fn spans(&self, y: usize, is_it: impl Fn([u8; 3]) -> bool) -> Vec<PixelRun> {
+        let mut spans: Vec<PixelRun> = Vec::new();
         let row = self.pixels.chunks(Self::width()).nth(y).unwrap_or_default();
         for (x, _) in row.iter().enumerate().filter(|&(_, &pixel)| is_it(pixel)) {
             match spans.last_mut().filter(|span| span.to == x) {
                 Some(span) => span.to = x + 1,
-                None => spans.push(Span {
+                None => spans.push(PixelRun {
                     y,
                     from: x,
                     to: x + 1,
@@ -521,7 +526,7 @@ impl Picture {
     }
 
     /// The primary button: the first row with enough of the accent in one piece, a little below it.
-    pub(crate) fn button(&self) -> Option<Span> {
+    pub(crate) fn button(&self) -> Option<PixelRun> {
         let rows = self.pixels.len() / Self::width();
         let top = (0..rows).find_map(|y| {
             let spans = self
@@ -537,7 +542,7 @@ impl Picture {
             .spans(y, |pixel| Self::is_near(pixel, ACCENT))
             .into_iter();
         let first = spans.find(|span| span.to > top.from)?;
-        Some(Span {
+        Some(PixelRun {
             y,
             from: first.from,
             to: first.to.max(top.to),
@@ -545,7 +550,7 @@ impl Picture {
     }
 
     /// Buttons in the same row, further right, by their fill; between them is nothing but the card.
-    fn right_of(&self, button: Span) -> impl Iterator<Item = Span> {
+    fn right_of(&self, button: PixelRun) -> impl Iterator<Item = PixelRun> {
         let row = self
             .pixels
             .chunks(Self::width())

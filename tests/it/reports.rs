@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Home, Run, component, files};
+use crate::support::{Home, ProgramRun, component, files};
 
 /// Whoever says nothing for so long has nothing to say.
 const SILENCE: Duration = Duration::from_millis(500);
@@ -35,7 +35,7 @@ fn read(home: &Home, file: &str) -> String {
     std::fs::read_to_string(home.path(file)).expect("a file")
 }
 
-fn written(run: &Run) {
+fn written(run: &ProgramRun) {
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert!(run.out.is_empty(), "{run:#?}");
     assert!(run.err.contains("Saved to"), "{run:#?}");
@@ -245,7 +245,11 @@ fn open(home: &Home, browser: &Path, page: &Path, picture: &Path, look: &[&str])
     let mut command = home.command_of(browser, &args);
     let output = command.env("HOME", home.path("")).output();
     let output = output.expect("the browser starts");
-    assert!(output.status.success(), "{:#?}", Run::of(&output));
+    assert!(
+        output.status.success(),
+        "{:#?}",
+        ProgramRun::from_output(&output)
+    );
     // What the browser wants for itself names its maker.
     let own = ["google", "gvt1", "chromium"];
     let asked = std::iter::from_fn(|| requests.recv_timeout(SILENCE).ok());

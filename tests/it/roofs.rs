@@ -8,8 +8,8 @@ use powerband_measure::roofs::devices::RoofDevice;
 use powerband_store::roofs_file;
 use serde_json::Value;
 
-use crate::cards::Cards;
-use crate::support::{self, Home, Run};
+use crate::cards::FakeAmdCards;
+use crate::support::{self, Home, ProgramRun};
 
 /// A peak that was measured while something else computed is too low for what an engine reaches afterwards.
 const ATTEMPTS: usize = 3;
@@ -32,7 +32,7 @@ fn kept_file(home: &Home) -> PathBuf {
 }
 
 /// The program with ONNX Runtime and with no Python that may have PyTorch.
-fn measure(home: &Home, library: &Path, args: &[&str]) -> Run {
+fn measure(home: &Home, library: &Path, args: &[&str]) -> ProgramRun {
     let args = [&["roofs", "--json"], args].concat();
     home.run_with(
         &args,
@@ -222,7 +222,7 @@ fn home_with_interpreter() -> Home {
 
 #[test]
 fn a_card_is_measured_through_an_engine_and_kept_by_itself() {
-    let (home, cards) = (home_with_interpreter(), Cards::new(2));
+    let (home, cards) = (home_with_interpreter(), FakeAmdCards::new(2));
     let variables = [
         ("POWERBAND_ROOT", cards.root()),
         ("PATH", Path::new("/usr/bin:/bin")),
@@ -235,7 +235,7 @@ fn a_card_is_measured_through_an_engine_and_kept_by_itself() {
         panic!("the second card has no engine, and so no roofs: {run:#?}");
     };
     assert_eq!(card["device"], "rocm:0", "{card}");
-    assert_eq!(card["card"], Cards::address(0), "{card}");
+    assert_eq!(card["card"], FakeAmdCards::address(0), "{card}");
     assert_eq!(card["conditions"]["power_limit_w"], 500.0, "{card}");
     assert!(card["temperature_c"].as_f64().is_some(), "{card}");
     let all = card["roofs"].as_array().expect("roofs");

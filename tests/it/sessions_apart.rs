@@ -5,7 +5,7 @@ use std::path::Path;
 
 use powerband_store::session_file;
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 use crate::verdicts::{measure, verdicts};
 
 /// Five earlier sessions in the library show that sessions differ by a tenth, and a difference of a fifth is no change;
@@ -46,7 +46,7 @@ fn what_sessions_differ_by_is_no_change() {
     write(&home.path("a.ron"), 7, 1.0);
     write(&home.path("b.ron"), 8, 1.2);
     let compared = || home.run(&["compare", "a.ron", "b.ron", "--json"]);
-    let reason = |run: &Run| {
+    let reason = |run: &ProgramRun| {
         let reason = &run.json()["comparisons"][0]["pairs"][0]["reason"];
         reason.as_str().unwrap_or_default().to_owned()
     };

@@ -10,13 +10,13 @@ use prost::Message as _;
 use serde_json::Value;
 
 use crate::models::{self, Dim, FLOAT};
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// Tokens of each sequence.
 const LENGTH: usize = 12;
 
 /// Whole numbers as an input takes them.
-fn whole(name: &str, rows: usize, length: usize, value: impl Fn(usize) -> i64) -> Tensor {
+fn integer_tensor(name: &str, rows: usize, length: usize, value: impl Fn(usize) -> i64) -> Tensor {
     Tensor {
         spec: TensorSpec::new(name, ElementType::I64, vec![rows, length]),
         data: TensorData::I64((0..rows * length).map(value).collect()),
@@ -27,9 +27,9 @@ fn whole(name: &str, rows: usize, length: usize, value: impl Fn(usize) -> i64) -
 fn texts(rows: usize, seed: usize) -> Vec<Tensor> {
     let word = move |place: usize| ((place * 7919 + seed * 104_729) % 30_000) as i64;
     vec![
-        whole("input_ids", rows, LENGTH, word),
-        whole("attention_mask", rows, LENGTH, |_| 1),
-        whole("token_type_ids", rows, LENGTH, |place| {
+        integer_tensor("input_ids", rows, LENGTH, word),
+        integer_tensor("attention_mask", rows, LENGTH, |_| 1),
+        integer_tensor("token_type_ids", rows, LENGTH, |place| {
             (place % LENGTH / 8) as i64
         }),
     ]
@@ -48,7 +48,7 @@ fn archive(arrays: &[Tensor]) -> Vec<u8> {
     archive.finish().expect("an archive").into_inner()
 }
 
-fn bench(home: &Home, setups: &[&str], rest: &[&str]) -> Run {
+fn bench(home: &Home, setups: &[&str], rest: &[&str]) -> ProgramRun {
     let mut args = vec!["bench", "minilm", "--preset", "quick", "--rounds", "1"];
     args.extend(["--shape", "input_ids=Nx12", "--batch", "2", "--json"]);
     for setup in setups {
@@ -98,7 +98,7 @@ fn a_transformer_is_calibrated_and_compared_on_archives() {
     assert!(half > 0.999 && half <= float, "{half} of {float}");
     assert!(eight > 0.99 && eight < half, "{eight} of {half}");
     // What stays in floats is named, with the reason, and again where the file was made before.
-    let named = |run: &Run| {
+    let named = |run: &ProgramRun| {
         let warnings = run.json()["warnings"].to_string();
         let named = "both of their inputs are activations: MatMul (12: encoder.layer.0.attention.self.scores";
         assert!(warnings.contains(named), "{warnings}");
@@ -137,14 +137,14 @@ fn archives_that_do_not_fit_the_network_are_sentences() {
     let mut missing = texts(2, 1);
     missing.pop();
     let mut long = texts(2, 1);
-    long[0] = whole("input_ids", 2, 20, |_| 5);
+    long[0] = integer_tensor("input_ids", 2, 20, |_| 5);
     let mut floats = texts(2, 1);
     floats[1] = Tensor {
         spec: TensorSpec::new("attention_mask", ElementType::F32, vec![2, LENGTH]),
         data: TensorData::F32(vec![1.0; 2 * LENGTH]),
     };
     let mut uneven = texts(2, 1);
-    uneven[2] = whole("token_type_ids", 3, LENGTH, |_| 0);
+    uneven[2] = integer_tensor("token_type_ids", 3, LENGTH, |_| 0);
     let good = archive(&texts(2, 1));
     let cut = good[..good.len() - 30].to_vec();
     let one = npy::write(&texts(2, 1)[0]);

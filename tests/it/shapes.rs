@@ -6,7 +6,7 @@ use powerband_core::domain::point::Point;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare::prepare;
 use powerband_measure::runner::prepare_error::PrepareError;
-use powerband_measure::runner::programs::Origin;
+use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::request::RunRequest;
 use powerband_onnx::pb::{AttributeProto, NodeProto};
 use powerband_onnx::shapes::parse_override;
@@ -41,7 +41,7 @@ fn planned(
         "powerband".into(),
     );
     let request = RunRequest {
-        programs: Origin::Typed,
+        programs: ProgramTrust::Typed,
         setups: vec!["fake".parse().expect("a setup")],
         shapes: shape
             .iter()

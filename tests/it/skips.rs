@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::support::{Home, Run, skipped};
+use crate::support::{Home, ProgramRun, skipped};
 
 /// Names of tests by what they need.
 static SKIPS: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::new(BTreeMap::new());
@@ -64,7 +64,7 @@ fn skipped_tests_are_counted_in_a_last_line() {
     let test = "skips::skipped_tests_are_counted_in_a_last_line";
     let mut command = Home::new().command_of(&itself, &["--exact", test]);
     command.current_dir("/").env(SKIPPING, "yes");
-    let run = Run::of(&command.output().expect("the test binary starts"));
+    let run = ProgramRun::from_output(&command.output().expect("the test binary starts"));
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert_eq!(
         run.err.lines().last(),

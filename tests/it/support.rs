@@ -74,15 +74,15 @@ impl Home {
     }
 
     /// Runs the program to its end.
-    pub(crate) fn run(&self, args: &[&str]) -> Run {
-        Run::of(&self.command(args).output().expect("the program starts"))
+    pub(crate) fn run(&self, args: &[&str]) -> ProgramRun {
+        ProgramRun::from_output(&self.command(args).output().expect("the program starts"))
     }
 
     /// The same with variables of the environment.
-    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &Path)]) -> Run {
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &Path)]) -> ProgramRun {
         let mut command = self.command(args);
         command.envs(variables.iter().copied());
-        Run::of(&command.output().expect("the program starts"))
+        ProgramRun::from_output(&command.output().expect("the program starts"))
     }
 
     /// Journals that are left.
@@ -133,7 +133,7 @@ pub(crate) fn alone(home: &Home, test: &str) -> bool {
     command
         .env(ALONE, "yes")
         .env("XDG_DATA_HOME", home.path("data"));
-    let run = Run::of(&command.output().expect("the test binary starts"));
+    let run = ProgramRun::from_output(&command.output().expect("the test binary starts"));
     assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
     assert!(run.out.contains("1 passed"), "{}", run.out);
     if let Some((_, what)) = run.err.split_once("SKIPPED: this test needs ") {
@@ -153,16 +153,16 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What the program said.
+/// Exit status and output of a program run.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct ProgramRun {
     pub status: Option<i32>,
     pub out: String,
     pub err: String,
 }
 
-impl Run {
-    pub(crate) fn of(output: &Output) -> Self {
+impl ProgramRun {
+    pub(crate) fn from_output(output: &Output) -> Self {
         Self {
             status: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),

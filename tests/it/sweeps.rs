@@ -1,7 +1,7 @@
 //! Sweeps over several dimensions, from the command line to the session and back.
 
 use crate::models::{self, Dim, FLOAT};
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 use serde_json::{Value, json};
 
 /// A network over `batch×seq×64`; the second dimension goes by another name in some.
@@ -13,7 +13,7 @@ fn home(sequence: &'static str) -> Home {
     home
 }
 
-fn bench(home: &Home, more: &[&str]) -> Run {
+fn bench(home: &Home, more: &[&str]) -> ProgramRun {
     let plan = [
         "bench", "net.onnx", "--setup", "rten", "--preset", "quick", "--rounds", "1",
     ];

@@ -6,8 +6,8 @@ use std::fs;
 use powerband_core::stats::integral;
 use serde_json::Value;
 
-use crate::cards::{Cards, WAVE_S, WAVE_W};
-use crate::support::{Home, Run};
+use crate::cards::{FakeAmdCards, WAVE_S, WAVE_W};
+use crate::support::{Home, ProgramRun};
 use crate::{amd, fake_nvml};
 
 /// What every simulated card says, but for its number, which is added to `busy_percent`.
@@ -35,7 +35,7 @@ fn are_at_rest(cards: &[&Value], source: &str, count: usize) {
     assert_eq!(cards.len(), count);
     for (number, card) in cards.iter().enumerate() {
         assert_eq!(card["source"], source, "{card}");
-        assert_eq!(card["id"], Cards::address(number));
+        assert_eq!(card["id"], FakeAmdCards::address(number));
         assert_eq!(card["number"], number);
         assert_eq!(card["name"], "AMD INSTINCT MI250 (simulated)");
         assert_eq!(card["memory_bytes"], 68_702_699_520_u64);
@@ -60,19 +60,20 @@ fn are_at_rest(cards: &[&Value], source: &str, count: usize) {
 #[test]
 fn amd_cards_say_the_same_through_rocm_smi_and_through_files() {
     for count in [1, 2, 4] {
-        let (home, cards) = (Home::new(), Cards::new(count));
+        let (home, cards) = (Home::new(), FakeAmdCards::new(count));
         let from_files = home
             .command(&["devices", "--json"])
             .env("POWERBAND_ROOT", cards.root())
             .output()
             .expect("the program starts");
-        let from_files = Run::of(&from_files).json();
+        let from_files = ProgramRun::from_output(&from_files).json();
         are_at_rest(&cards_of(&from_files), "amdgpu", count);
 
         let Some(mut command) = amd::command(&cards, &home, &["devices", "--json"]) else {
             return;
         };
-        let from_library = Run::of(&command.output().expect("the program starts")).json();
+        let from_library =
+            ProgramRun::from_output(&command.output().expect("the program starts")).json();
         let missing = from_library["missing"].to_string();
         assert!(missing.contains("rocm-smi tells of the same"), "{missing}");
         are_at_rest(&cards_of(&from_library), "rocm-smi", count);
@@ -86,13 +87,13 @@ fn amd_cards_say_the_same_through_rocm_smi_and_through_files() {
 
 #[test]
 fn settings_come_with_the_commands_that_would_change_them() {
-    let (home, cards) = (Home::new(), Cards::new(1));
+    let (home, cards) = (Home::new(), FakeAmdCards::new(1));
     let shown = home
         .command(&["devices"])
         .env("POWERBAND_ROOT", cards.root())
         .output()
         .expect("the program starts");
-    let text = Run::of(&shown).out;
+    let text = ProgramRun::from_output(&shown).out;
     for words in [
         "Power limit            500 W",
         "sudo rocm-smi --device 0 --setpoweroverdrive 500",
@@ -106,7 +107,7 @@ fn settings_come_with_the_commands_that_would_change_them() {
 
 #[test]
 fn the_area_under_the_power_of_a_card_is_its_energy() {
-    let (home, mut cards) = (Home::new(), Cards::new(1));
+    let (home, mut cards) = (Home::new(), FakeAmdCards::new(1));
     cards.vary();
     let seconds = (6.0 * WAVE_S + 2.0).to_string();
     let watch = [
@@ -121,7 +122,7 @@ fn the_area_under_the_power_of_a_card_is_its_energy() {
     let Some(mut command) = amd::command(&cards, &home, &watch) else {
         return;
     };
-    let run = Run::of(&command.output().expect("the program starts"));
+    let run = ProgramRun::from_output(&command.output().expect("the program starts"));
     let watts: Vec<(f64, f64)> = run
         .out
         .lines()
@@ -154,7 +155,7 @@ const LONG: [&str; 11] = [
 
 #[test]
 fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
-    let (home, cards) = (Home::new(), Cards::new(2));
+    let (home, cards) = (Home::new(), FakeAmdCards::new(2));
     let request = [&LONG[..], &["--setup", "fake:rocm:1,sleep=yes", "--json"]].concat();
     let Some(mut command) = amd::command(&cards, &home, &request) else {
         return;
@@ -166,7 +167,7 @@ fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
         .expect("the program starts");
     home.until_measured(1);
     cards.vanish();
-    let run = Run::of(&running.wait_with_output().expect("it ends"));
+    let run = ProgramRun::from_output(&running.wait_with_output().expect("it ends"));
     assert_eq!(run.status, Some(0), "{run:#?}");
     let document = run.json();
     assert_eq!(document["cases"][0]["outcome"], "finished");
@@ -196,11 +197,11 @@ fn a_card_that_falls_off_the_bus_leaves_a_gap_and_no_zeros() {
 }
 
 /// Runs the program on a machine whose NVIDIA cards are like this.
-fn with_nvidia(home: &Home, settings: &str, args: &[&str]) -> Run {
+fn with_nvidia(home: &Home, settings: &str, args: &[&str]) -> ProgramRun {
     let library = fake_nvml::put(home.path("").as_path(), settings);
     let mut command = home.command(args);
     let output = command.env("POWERBAND_NVML", library).output();
-    Run::of(&output.expect("the program starts"))
+    ProgramRun::from_output(&output.expect("the program starts"))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use powerband_core::base::paths::Paths;
 use powerband_store::trash::{discard, restore};
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// Where the process below works; without it, it does nothing.
 const VARIABLE: &str = "POWERBAND_TEST_TRASH";
@@ -20,7 +20,7 @@ fn the_desktops_trash_takes_and_gives_back() {
     command
         .env(VARIABLE, home.path("work"))
         .env("XDG_DATA_HOME", home.path("data"));
-    let run = Run::of(&command.output().unwrap());
+    let run = ProgramRun::from_output(&command.output().unwrap());
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert!(home.path("work/done").exists(), "{run:#?}");
     assert!(home.path("data/Trash/info").is_dir());

@@ -206,7 +206,7 @@ fn a_command_from_a_file_is_shown_and_not_run() {
         .current_dir(home.path("elsewhere"))
         .output()
         .unwrap();
-    crate::support::Run::of(&elsewhere)
+    crate::support::ProgramRun::from_output(&elsewhere)
         .fails_saying(&["run=sleep 0.02; true mark", "--allow-commands"]);
 }
 
@@ -242,7 +242,7 @@ fn a_library_or_module_from_a_file_is_not_loaded() {
 struct Watch(OwnedFd);
 
 impl Watch {
-    fn of(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         let watch = inotify::init(CreateFlags::NONBLOCK).expect("inotify");
         inotify::add_watch(&watch, path, WatchFlags::OPEN).expect("a watch");
         Self(watch)
@@ -263,7 +263,7 @@ fn a_session_that_is_looked_at_opens_nothing_that_its_plan_names() {
     let words: Vec<&str> = words.split(' ').collect();
     let made = home.run(&words);
     assert_eq!(made.status, Some(0), "{made:#?}");
-    let watch = Watch::of(&model);
+    let watch = Watch::new(&model);
     for args in [
         &["show", "a.ron"][..],
         &["show", "a.ron", "--json"],

@@ -14,10 +14,10 @@ use powerband_measure::worker::supervisor::Worker;
 use powerband_store::session_file;
 use serde_json::Value;
 
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// A session on the engine that makes timings up.
-pub(crate) fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> Run {
+pub(crate) fn measure(home: &Home, file: &str, setups: &[&str], rest: &[&str]) -> ProgramRun {
     let mut args = vec![
         "bench",
         "resnet18@cifar",
@@ -44,7 +44,7 @@ fn tamper(home: &Home, file: &str, from: &str, to: &str) -> PathBuf {
     path
 }
 
-pub(crate) fn verdicts(run: &Run) -> Vec<String> {
+pub(crate) fn verdicts(run: &ProgramRun) -> Vec<String> {
     let document = run.json();
     let comparisons = document["comparisons"]
         .as_array()

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// The program under a name that only this test has, so that its children can be told from others'.
 fn own_program(home: &Home) -> PathBuf {
@@ -17,12 +17,12 @@ fn own_program(home: &Home) -> PathBuf {
     program
 }
 
-fn why(home: &Home, program: &Path, args: &[&str]) -> Run {
+fn why(home: &Home, program: &Path, args: &[&str]) -> ProgramRun {
     let mut command = home.command_of(program, args);
     if let Some(library) = support::onnxruntime() {
         command.env("ORT_DYLIB_PATH", library);
     }
-    Run::of(&command.output().expect("the program starts"))
+    ProgramRun::from_output(&command.output().expect("the program starts"))
 }
 
 fn rows(answer: &Value, list: &str) -> Vec<Value> {
@@ -237,7 +237,7 @@ fn one_thread_and_one_core_are_reasons() {
         support::skipped("taskset");
         return;
     };
-    let run = Run::of(&output);
+    let run = ProgramRun::from_output(&output);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let answer = run.json();
     assert!(reason(&answer, "half-threads").contains("one thread"));

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// The failing setup beside a good one, over batch sizes 1, 2 and 4.
-fn bench(home: &Home, failing: &str, rest: &[&str]) -> Run {
+fn bench(home: &Home, failing: &str, rest: &[&str]) -> ProgramRun {
     let args = [
         "bench",
         "resnet18@cifar",
@@ -30,7 +30,7 @@ fn bench(home: &Home, failing: &str, rest: &[&str]) -> Run {
 }
 
 /// Outcomes of the failing setup; those of the good one must all be good.
-fn outcomes(run: &Run) -> Vec<String> {
+fn outcomes(run: &ProgramRun) -> Vec<String> {
     let all = run.outcomes();
     assert_eq!(all.len(), 6, "{run:#?}");
     assert!(
@@ -44,7 +44,7 @@ fn outcomes(run: &Run) -> Vec<String> {
         .collect()
 }
 
-fn reason(run: &Run, case: usize) -> String {
+fn reason(run: &ProgramRun, case: usize) -> String {
     run.json()["cases"][case]["reason"]
         .as_str()
         .unwrap_or_default()
@@ -306,7 +306,7 @@ fn an_interrupted_run_keeps_what_it_measured() {
     let workers = workers_of(child.id());
     assert!(!workers.is_empty());
     signal(&child, rustix::process::Signal::INT);
-    let run = Run::of(&child.wait_with_output().unwrap());
+    let run = ProgramRun::from_output(&child.wait_with_output().unwrap());
     assert_eq!(run.status, Some(2), "{run:#?}");
     let document = run.json();
     assert_eq!(document["completion"], "cancelled");
@@ -334,7 +334,7 @@ fn a_terminal_that_closes_ends_a_run_cleanly_unless_it_is_to_go_on() {
     let child = start_long_run_by(&home, &["env", "--default-signal=HUP"]);
     signal(&child, Signal::HUP);
     signal(&child, Signal::HUP);
-    let run = Run::of(&child.wait_with_output().unwrap());
+    let run = ProgramRun::from_output(&child.wait_with_output().unwrap());
     assert_eq!(run.json()["completion"], "cancelled", "{run:#?}");
     assert!(home.path("long.ron").exists() && home.journals().is_empty());
 
@@ -349,7 +349,7 @@ fn a_terminal_that_closes_ends_a_run_cleanly_unless_it_is_to_go_on() {
     let before = rounds();
     wait_until("it goes on", || rounds() > before + 2);
     signal(&child, Signal::INT);
-    let run = Run::of(&child.wait_with_output().unwrap());
+    let run = ProgramRun::from_output(&child.wait_with_output().unwrap());
     assert_eq!(run.json()["completion"], "cancelled", "{run:#?}");
 }
 
@@ -443,7 +443,7 @@ fn a_limit_that_the_login_already_has_is_kept() {
     );
     let limited = home.script("limited", &script);
     let mut command = home.command_of(&limited, &[]);
-    let run = Run::of(&command.output().unwrap());
+    let run = ProgramRun::from_output(&command.output().unwrap());
     assert_eq!(run.outcomes()[0].2, "finished", "{run:#?}");
 }
 

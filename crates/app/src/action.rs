@@ -6,21 +6,21 @@ pub use super::charts::action::Charts;
 pub use super::compare::action::Compare;
 pub use super::curves::action::Curves;
 pub use super::detached::action::Detached;
-pub use super::figures::action::Figures;
+pub use super::figures::action::FigureAction;
 pub use super::fleet::action::Fleet;
 pub use super::history::action::History;
 pub use super::journey::action::Journey;
 pub use super::kernels::action::Kernels;
 pub use super::library::action::Library;
-pub use super::machine::action::Machine;
+pub use super::machine::action::MachineAction;
 use super::plan::PlanEdit;
-use super::reports::Subject;
+use super::reports::ReportSubject;
 pub use super::roofs::action::Roofs;
-pub use super::run::action::Run;
+pub use super::run::action::RunAction;
 use super::screen::Screen;
 pub use super::sessions::action::Sessions;
 pub use super::shell::action::{Closing, Shell};
-use super::tables::action::Change;
+use super::tables::action::TableChange;
 pub use super::timeline::action::Timeline;
 pub use super::why::action::Why;
 
@@ -34,7 +34,7 @@ pub enum Action {
     /// Actions on the window itself.
     Shell(Shell),
     /// About this machine and its engines.
-    Machine(Machine),
+    Machine(MachineAction),
     /// About detached runs.
     Detached(Detached),
     /// About the roofs of this machine.
@@ -42,7 +42,7 @@ pub enum Action {
     /// About the plan.
     Plan(PlanEdit),
     /// Actions on the run.
-    Run(Run),
+    Run(RunAction),
     /// Actions on the open sessions.
     Sessions(Sessions),
     /// Actions on the curves.
@@ -68,9 +68,9 @@ pub enum Action {
     /// Actions on the files of the library.
     Library(Library),
     /// Writes a report to a file; nothing stands for asking which.
-    Report(Subject, Option<PathBuf>),
+    Report(ReportSubject, Option<PathBuf>),
     /// Actions on figures as pictures.
-    Figures(Figures),
+    Figures(FigureAction),
     /// About a table, by its id.
-    Table(&'static str, Change),
+    Table(&'static str, TableChange),
 }

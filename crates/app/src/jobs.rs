@@ -15,9 +15,9 @@ use std::thread;
 use std::time::Duration;
 
 use super::App;
-use super::notices::Weight;
-use powerband_store::journal::{self, Living};
-use powerband_store::library::{self, Scanned, Stamp};
+use super::notices::NoticeLevel;
+use powerband_store::journal::{self, JournalledRun};
+use powerband_store::library::{self, ScannedFile, Stamp};
 
 /// Reports in the queue before senders block.
 const QUEUE: usize = 4096;
@@ -41,12 +41,12 @@ pub enum Urgency {
 pub type Waker = Arc<dyn Fn(Urgency) + Send + Sync>;
 
 /// Takes a result of background work in.
-pub(crate) type Report = Box<dyn FnOnce(&mut App) + Send>;
+pub(crate) type JobReport = Box<dyn FnOnce(&mut App) + Send>;
 
 /// Where background work reports to.
 #[derive(Clone)]
 pub(crate) struct Outlet {
-    sender: SyncSender<Report>,
+    sender: SyncSender<JobReport>,
     waker: Waker,
 }
 
@@ -69,7 +69,7 @@ impl Outlet {
 
     /// Reports why something was not done.
     pub(crate) fn failed(&self, text: String) {
-        self.send(|app| app.say(Weight::Trouble, text));
+        self.send(|app| app.notify(NoticeLevel::Trouble, text));
     }
 
     /// Whether the receiver may still exist.
@@ -86,7 +86,7 @@ impl Outlet {
 /// Starts work and holds what it reports.
 pub(crate) struct Jobs {
     outlet: Outlet,
-    reports: Receiver<Report>,
+    reports: Receiver<JobReport>,
     watch: Arc<Watch>,
 }
 
@@ -102,7 +102,7 @@ impl Jobs {
     }
 
     /// The next report, if there is one.
-    pub(crate) fn next(&self) -> Option<Report> {
+    pub(crate) fn next(&self) -> Option<JobReport> {
         self.reports.try_recv().ok()
     }
 
@@ -112,7 +112,7 @@ impl Jobs {
 
     /// Runs work on a background thread, which reports as often as it likes.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
-        self.spawn_or(name, |app, why| app.say(Weight::Trouble, why), work);
+        self.spawn_or(name, |app, why| app.notify(NoticeLevel::Trouble, why), work);
     }
 
     /// Runs work on a background thread, and takes its result in.
@@ -191,11 +191,11 @@ impl Jobs {
     pub(crate) fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
         let watch = Arc::downgrade(&self.watch);
         self.spawn("library-watch", move |outlet| {
-            let mut known = Known::default();
+            let mut known = LastScan::default();
             let mut is_wanted = false;
             while let Some(watch) = watch.upgrade() {
                 known.look_for_runs(&journals, outlet);
-                if !known.look(&folder, &watch.files(), is_wanted, outlet) {
+                if !known.scan_once(&folder, &watch.files(), is_wanted, outlet) {
                     return;
                 }
                 is_wanted = watch.wait();
@@ -268,27 +268,27 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// The last scan, so that only changes are reported.
 #[derive(Default)]
-struct Known {
-    library: Option<Result<BTreeMap<PathBuf, Scanned>, String>>,
+struct LastScan {
+    library: Option<Result<BTreeMap<PathBuf, ScannedFile>, String>>,
     /// Whether any scan found the library's folder.
     was_there: bool,
     files: BTreeMap<PathBuf, Option<Stamp>>,
-    living: Vec<Living>,
+    living: Vec<JournalledRun>,
 }
 
-impl Known {
+impl LastScan {
     /// Runs in progress, including this program's own.
     fn look_for_runs(&mut self, journals: &Path, outlet: &Outlet) {
-        let now = journal::living(journals, &self.living);
+        let now = journal::live_runs(journals, &self.living);
         if now != self.living {
             self.living.clone_from(&now);
-            outlet.send_with(Urgency::Soon, |app| app.living(now));
+            outlet.send_with(Urgency::Soon, |app| app.update_other_runs(now));
         }
     }
 
     /// Scans once; returns whether the receiver still exists. A request is answered even where nothing
     /// changed: a session trashed and restored between two scans looks the same as before.
-    fn look(
+    fn scan_once(
         &mut self,
         folder: &Path,
         files: &BTreeSet<PathBuf>,
@@ -303,7 +303,7 @@ impl Known {
         let is_there = readable(folder, self.was_there);
         self.was_there |= is_there == Ok(true);
         let now = is_there.map(|_| library::scan(folder, before));
-        let stamps = |found: &BTreeMap<PathBuf, Scanned>| -> Vec<(PathBuf, Option<Stamp>)> {
+        let stamps = |found: &BTreeMap<PathBuf, ScannedFile>| -> Vec<(PathBuf, Option<Stamp>)> {
             found
                 .iter()
                 .map(|(path, scanned)| (path.clone(), Some(scanned.stamp)))
@@ -321,7 +321,7 @@ impl Known {
         }
         self.files.retain(|path, _| files.contains(path));
         for path in files {
-            let stamp = Stamp::of(path).ok();
+            let stamp = Stamp::read(path).ok();
             // Also at the first look: a file may change between its reading and that.
             if self.files.get(path).is_none_or(|before| *before != stamp) {
                 let path = path.clone();
@@ -380,18 +380,19 @@ mod tests {
         let count = 3;
         jobs.spawn_or(
             "count",
-            |app, why| app.say(Weight::Info, format!("Not counted: {why}")),
+            |app, why| app.notify(NoticeLevel::Info, format!("Not counted: {why}")),
             move |_| panic!("{count} is odd"),
         );
         let text = said();
         assert!(text.starts_with("Not counted: "), "{text}");
         assert!(text.contains("\u{201c}count\u{201d}: 3 is odd."), "{text}");
 
-        let broken =
-            |app: &mut App, number: u32, why| app.say(Weight::Info, format!("{number}: {why}"));
+        let broken = |app: &mut App, number: u32, why| {
+            app.notify(NoticeLevel::Info, format!("{number}: {why}"))
+        };
         jobs.spawn_each("halve", (1..=9).collect(), broken, |number, outlet| {
             assert!(number % 3 > 0, "no thirds");
-            outlet.send(move |app| app.say(Weight::Info, number.to_string()));
+            outlet.send(move |app| app.notify(NoticeLevel::Info, number.to_string()));
         });
         let mut halved: Vec<String> = (1..=9).map(|_| said()).collect();
         halved.sort();
@@ -405,7 +406,7 @@ mod tests {
         jobs.spawn_then(
             "add",
             || 1 + 1,
-            |app, sum| app.say(Weight::Info, format!("{sum} in all")),
+            |app, sum| app.notify(NoticeLevel::Info, format!("{sum} in all")),
         );
         assert_eq!(said(), "2 in all");
         jobs.spawn("add", |_| panic!("no numbers"));

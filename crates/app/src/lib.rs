@@ -53,18 +53,18 @@ use journey::JourneyState;
 use kernels::KernelsState;
 use library::LibraryState;
 use machine::MachineState;
-use notices::{Notices, Weight};
+use notices::{NoticeLevel, Notices};
 use plan::Planner;
 use powerband_core::base::clock;
 use powerband_findings::chart::view::Zoom;
 pub use powerband_measure::runner::installation::Installation;
-use powerband_store::journal::Living;
+use powerband_store::journal::JournalledRun;
 use powerband_store::library::journals;
 use roofs::RoofsState;
 use run::LiveRun;
 use screen::Screen;
 use sessions::{OpenSessions, SessionId};
-use shell::settings::{self, Remembered};
+use shell::settings::{self, SavedState};
 use shell::trail::Trail;
 use tables::Tables;
 use timeline::TimelineState;
@@ -72,7 +72,7 @@ use why::WhyState;
 
 /// A request of the application to the window.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Output {
+pub enum WindowRequest {
     /// Put this text on the clipboard.
     Copy(String),
     /// Put this picture on the clipboard.
@@ -116,15 +116,15 @@ pub enum Ask {
     /// Which files of other tools to open.
     Trace,
     /// Where something is that engines need.
-    Point(machine::Pointed),
+    Point(machine::PathSetting),
     /// Where to save a session, with a whole path to begin with.
     SaveSession(SessionId, PathBuf),
     /// Where to save a figure, with a whole path to begin with.
-    SaveFigure(Arc<figures::Shown>, PathBuf),
+    SaveFigure(Arc<figures::ShownFigure>, PathBuf),
     /// Where to write a table, with a whole path to begin with.
     SaveTable(&'static str, PathBuf),
     /// Where to write a report, with a whole path to begin with.
-    SaveReport(reports::Subject, PathBuf),
+    SaveReport(reports::ReportSubject, PathBuf),
 }
 
 /// The whole application.
@@ -134,7 +134,7 @@ pub struct App {
     /// The screen that is shown.
     pub screen: Screen,
     /// The saved state of the window.
-    pub remembered: Remembered,
+    pub remembered: SavedState,
     /// Whether the command palette is open.
     pub palette_open: bool,
     /// Whether the log is open.
@@ -165,7 +165,7 @@ pub struct App {
     /// How many runs were begun in this window.
     pub n_runs: u32,
     /// Runs that other programs measure now.
-    elsewhere: Vec<Living>,
+    elsewhere: Vec<JournalledRun>,
     /// The open sessions.
     pub sessions: OpenSessions,
     /// The curves.
@@ -197,10 +197,10 @@ pub struct App {
     /// What the user should know.
     pub notices: Notices,
     /// Requests to the window, oldest first.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<WindowRequest>,
     window_file: PathBuf,
     /// What was last written there, and when, on the monotonic clock.
-    kept: (Remembered, u64),
+    kept: (SavedState, u64),
     /// Which of the open sessions are built-in examples, each with its place among them.
     examples: std::collections::BTreeMap<SessionId, usize>,
     /// Files that are being read; they are remembered as if they were open.
@@ -210,7 +210,7 @@ pub struct App {
     /// Whether sessions were opened of which nothing is made yet.
     has_opened: bool,
     /// What earlier sessions took.
-    learned: plan::past_durations::Learned,
+    learned: plan::past_durations::PastDurationCache,
     jobs: Jobs,
 }
 
@@ -255,7 +255,7 @@ impl App {
             jobs: Jobs::new(waker),
             examples: std::collections::BTreeMap::new(),
             opening: std::collections::BTreeMap::new(),
-            learned: plan::past_durations::Learned::default(),
+            learned: plan::past_durations::PastDurationCache::default(),
             shows_opened: false,
             has_opened: false,
             kept: (remembered.clone(), clock::monotonic_ns()),
@@ -272,7 +272,7 @@ impl App {
         app.curves.options.efficiency = app.remembered.efficiency;
         if let Some(said) = said {
             app.notices
-                .add(Weight::Trouble, said, None, clock::monotonic_ns());
+                .add(NoticeLevel::Trouble, said, None, clock::monotonic_ns());
         }
         app
     }
@@ -305,7 +305,7 @@ impl App {
         match action {
             Action::Shell(Shell::Earlier) => self.go_back(),
             Action::Shell(Shell::Later) => self.go_forward(),
-            _ => self.on_the_trail(|app| app.apply(action)),
+            _ => self.with_trail(|app| app.apply(action)),
         }
     }
 
@@ -342,13 +342,13 @@ impl App {
         let begun = Instant::now();
         let mut is_more_left = false;
         while let Some(report) = self.jobs.next() {
-            self.on_the_trail(report);
+            self.with_trail(report);
             if begun.elapsed() >= budget {
                 is_more_left = true;
                 break;
             }
         }
-        self.on_the_trail(Self::all_opened);
+        self.with_trail(Self::all_opened);
         if is_more_left {
             return true;
         }
@@ -356,7 +356,7 @@ impl App {
         self.notices.age(now);
         self.remember_now_and_then(now);
         if let Some(run) = &mut self.run {
-            run.tick(now);
+            run.update_progress(now);
         }
         self.run_table();
         self.planned_table();
@@ -386,11 +386,17 @@ impl App {
             .min()
     }
 
-    fn say(&mut self, weight: Weight, text: impl Into<String>) {
+    fn notify(&mut self, weight: NoticeLevel, text: impl Into<String>) {
         self.notices.add(weight, text, None, clock::monotonic_ns());
     }
 
-    fn offer(&mut self, weight: Weight, text: impl Into<String>, button: &str, action: Action) {
+    fn notify_with_button(
+        &mut self,
+        weight: NoticeLevel,
+        text: impl Into<String>,
+        button: &str,
+        action: Action,
+    ) {
         let offer = Some((button.to_owned(), action));
         self.notices.add(weight, text, offer, clock::monotonic_ns());
     }
@@ -400,10 +406,10 @@ impl App {
         match written {
             Ok((text, path)) => {
                 let open = Action::Shell(Shell::OpenFile(path));
-                self.offer(Weight::Done, text, "Open", open);
+                self.notify_with_button(NoticeLevel::Done, text, "Open", open);
                 self.jobs.rescan_library();
             }
-            Err(reason) => self.say(Weight::Trouble, reason),
+            Err(reason) => self.notify(NoticeLevel::Trouble, reason),
         }
     }
 }

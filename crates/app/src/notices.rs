@@ -8,9 +8,9 @@ use powerband_core::base::humanize;
 /// Most notices in the log.
 const KEPT: usize = 500;
 
-/// How much a notice matters.
+/// The level of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum NoticeLevel {
     /// Something succeeded.
     Done,
     /// Worth knowing.
@@ -21,20 +21,20 @@ pub enum Weight {
     Question,
 }
 
-impl Weight {
+impl NoticeLevel {
     /// Whether it stays until the user dismisses it.
     fn stays(self) -> bool {
         matches!(self, Self::Trouble | Self::Question)
     }
 }
 
-/// One thing to know.
+/// A message to the user.
 #[derive(Clone, Debug)]
 pub struct Notice {
     /// Counts up, so that a notice can be named.
     pub id: u64,
     /// How much it matters.
-    pub weight: Weight,
+    pub weight: NoticeLevel,
     /// The whole message.
     pub text: String,
     /// The action it offers, with the button's label.
@@ -56,7 +56,7 @@ impl Notices {
     /// Adds one. It replaces a notice with the same text.
     pub fn add(
         &mut self,
-        weight: Weight,
+        weight: NoticeLevel,
         text: impl Into<String>,
         offer: Option<(String, Action)>,
         now_ns: u64,
@@ -85,7 +85,7 @@ impl Notices {
     }
 
     /// Withdraws offers that were taken or no longer apply.
-    pub fn settle(&mut self, is_settled: impl Fn(&Action) -> bool) {
+    pub fn withdraw_offers(&mut self, is_settled: impl Fn(&Action) -> bool) {
         for notice in &mut self.all {
             let offered = notice.offer.as_ref();
             if offered.is_some_and(|(_, action)| is_settled(action)) {
@@ -115,14 +115,14 @@ impl Notices {
 
     /// Nanoseconds until the next one is dismissed by itself.
     pub fn next_change_ns(&self, now_ns: u64) -> Option<u64> {
-        self.up()
+        self.on_screen()
             .filter(|notice| !notice.weight.stays())
             .map(|notice| (notice.at_ns + reading_time_ns(notice)).saturating_sub(now_ns) + 1)
             .min()
     }
 
     /// Those on the screen, oldest first.
-    pub fn up(&self) -> impl Iterator<Item = &Notice> {
+    pub fn on_screen(&self) -> impl Iterator<Item = &Notice> {
         self.all.iter().filter(|notice| notice.is_up)
     }
 
@@ -133,7 +133,7 @@ impl Notices {
 
     /// The newest one that is on the screen.
     pub fn newest_up(&self) -> Option<u64> {
-        self.up().last().map(|notice| notice.id)
+        self.on_screen().last().map(|notice| notice.id)
     }
 }
 
@@ -162,15 +162,18 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::action::Run;
+    use crate::action::RunAction;
 
     #[test]
     fn trouble_stays_and_news_go() {
         let mut notices = Notices::default();
-        notices.add(Weight::Done, "saved", None, 0);
-        notices.add(Weight::Trouble, "disk full", None, 0);
+        notices.add(NoticeLevel::Done, "saved", None, 0);
+        notices.add(NoticeLevel::Trouble, "disk full", None, 0);
         notices.age(6_000_000_000);
-        let up: Vec<&str> = notices.up().map(|notice| notice.text.as_str()).collect();
+        let up: Vec<&str> = notices
+            .on_screen()
+            .map(|notice| notice.text.as_str())
+            .collect();
         assert_eq!(up, ["disk full"]);
         assert_eq!(notices.all().len(), 2, "the log keeps both");
         notices.dismiss(notices.newest_up().unwrap());
@@ -180,25 +183,28 @@ mod tests {
     #[test]
     fn a_question_stays_until_it_is_answered() {
         let mut notices = Notices::default();
-        let recover = Action::Run(Run::Recover);
+        let recover = Action::Run(RunAction::Recover);
         let offer = Some(("Recover".to_owned(), recover.clone()));
-        notices.add(Weight::Question, "a run was interrupted", offer, 0);
+        notices.add(NoticeLevel::Question, "a run was interrupted", offer, 0);
         notices.age(60_000_000_000);
-        assert_eq!(notices.up().count(), 1);
+        assert_eq!(notices.on_screen().count(), 1);
         assert_eq!(notices.next_change_ns(0), None);
         notices.dismiss(notices.newest_up().unwrap());
         assert!(notices.all()[0].offer.is_some(), "the log still offers it");
-        notices.settle(|action| *action == recover);
+        notices.withdraw_offers(|action| *action == recover);
         assert!(notices.all()[0].offer.is_none());
     }
 
     #[test]
     fn what_is_no_longer_so_comes_down() {
         let mut notices = Notices::default();
-        notices.add(Weight::Done, "a is in the trash", None, 0);
-        notices.add(Weight::Done, "b is in the trash", None, 0);
+        notices.add(NoticeLevel::Done, "a is in the trash", None, 0);
+        notices.add(NoticeLevel::Done, "b is in the trash", None, 0);
         notices.withdraw("a is in the trash");
-        let up: Vec<&str> = notices.up().map(|notice| notice.text.as_str()).collect();
+        let up: Vec<&str> = notices
+            .on_screen()
+            .map(|notice| notice.text.as_str())
+            .collect();
         assert_eq!(up, ["b is in the trash"]);
         assert_eq!(notices.all().len(), 2, "the log keeps both");
     }
@@ -207,7 +213,7 @@ mod tests {
     fn the_same_words_do_not_pile_up() {
         let mut notices = Notices::default();
         for _ in 0..3 {
-            notices.add(Weight::Trouble, "the folder is gone", None, 0);
+            notices.add(NoticeLevel::Trouble, "the folder is gone", None, 0);
         }
         assert_eq!(notices.all().len(), 1);
     }

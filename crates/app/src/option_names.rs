@@ -19,7 +19,7 @@ pub(crate) fn without_options(text: impl Into<String>) -> String {
     for option in FIELDS {
         let field = option.trim_start_matches('-').replace('-', " ");
         if let Some(rest) = text.strip_prefix(option) {
-            text = powerband_core::base::humanize::capital(&field) + rest;
+            text = powerband_core::base::humanize::capitalised(&field) + rest;
         }
         text = text.replace(&format!(". {option}"), &format!(". The {field}"));
         text = text.replace(option, &field);

@@ -24,9 +24,9 @@ use powerband_core::base::humanize;
 use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::Trace;
-use reading::head::Head;
+use reading::head::FileHead;
 use reading::read_progress::ReadProgress;
-use reading::source::Source;
+use reading::source::ImportSource;
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
@@ -97,7 +97,6 @@ pub const ALL: &[&Format] = &[
     &chrome::ANY,
 ];
 
-/// A format.
 #[derive(Debug)]
 pub struct Format {
     /// Its identifier: `rocprofv3-kernels`.
@@ -110,9 +109,9 @@ pub struct Format {
     /// end is the same for all of them.
     pub(crate) name_ends: &'static [&'static str],
     /// Whether a file that begins so is one.
-    pub(crate) recognises: fn(&Head) -> bool,
+    pub(crate) recognises: fn(&FileHead) -> bool,
     /// Adds what a file holds.
-    pub(crate) read: fn(&Source, &ReadProgress<'_>, &mut Imported) -> Result<(), ImportError>,
+    pub(crate) read: fn(&ImportSource, &ReadProgress<'_>, &mut Imported) -> Result<(), ImportError>,
 }
 
 impl Format {
@@ -120,7 +119,7 @@ impl Format {
     /// be read.
     pub fn read(
         &self,
-        source: &Source,
+        source: &ImportSource,
         watch: &ReadProgress<'_>,
         into: &mut Imported,
     ) -> Result<(), ImportError> {
@@ -159,7 +158,6 @@ pub struct Imported {
 /// A layer of an engine, without a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name.
     pub name: String,
     /// Its type; empty where the file has none.
     pub kind: String,
@@ -180,7 +178,10 @@ impl Imported {
     /// it is the same for one as for many.
     pub(crate) fn note_some(&mut self, count: u64, what: &str, of: &str, fate: &str) {
         if count > 0 {
-            self.note(format!("{} of {of} {fate}", humanize::of_many(count, what)));
+            self.note(format!(
+                "{} of {of} {fate}",
+                humanize::pluralised(count, what)
+            ));
         }
     }
 
@@ -237,7 +238,6 @@ impl Imported {
         }
     }
 
-    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.trace.is_empty()
             && self.trace.memory.is_empty()
@@ -253,42 +253,26 @@ impl Imported {
 pub enum ImportError {
     /// The system refuses.
     #[error("cannot read {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// It is empty.
     #[error("{} is empty. Tools that are killed leave empty files: let the program that is profiled end by itself", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// It is a folder.
     #[error("{} is a folder; name the files in it", path.display())]
-    Folder {
-        /// The folder.
-        path: PathBuf,
-    },
+    Folder { path: PathBuf },
     /// It is a pipe, a device or a socket.
     #[error("{} is {what}, and only regular files are read: save its contents to a file, or pass them on standard input, with: powerband import -", path.display())]
     NotRegular {
-        /// What was named.
         path: PathBuf,
         /// What it is, with its article.
         what: &'static str,
     },
     /// Git's stand-in for a large file.
     #[error("{} is a pointer of Git LFS in place of the file itself; fetch the file with: git lfs pull", path.display())]
-    LfsPointer {
-        /// The file.
-        path: PathBuf,
-    },
+    LfsPointer { path: PathBuf },
     /// Its format is not known.
     #[error("{} is of no format that Powerband knows: {looks}. docs/import.md lists the formats; a table of timings is read with --columns", path.display())]
     Unknown {
-        /// The file.
         path: PathBuf,
         /// What it looks like.
         looks: String,
@@ -296,7 +280,6 @@ pub enum ImportError {
     /// It is known, and not read.
     #[error("{} is {title}, which Powerband does not read as it is. {helps}", path.display())]
     Unread {
-        /// The file.
         path: PathBuf,
         /// What it is, with its article.
         title: &'static str,
@@ -306,7 +289,6 @@ pub enum ImportError {
     /// There is more of it than is allowed.
     #[error("{} {how} more than {limit_mb} MB, which may be an accident or an attack; raise the limit with --unpack-limit", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
         /// `unpacks to` or `holds`.
         how: &'static str,
@@ -316,9 +298,7 @@ pub enum ImportError {
     /// It is of a known format and nothing in it can be read.
     #[error("{} is {title}, and cannot be used: {reason}", path.display())]
     Unusable {
-        /// The file.
         path: PathBuf,
-        /// The format.
         title: &'static str,
         /// What is wrong, and what helps.
         reason: String,
@@ -350,19 +330,18 @@ impl ImportError {
 }
 
 /// Which format a file is of.
-pub fn sniff(source: &Source) -> Result<&'static Format, ImportError> {
+pub fn sniff(source: &ImportSource) -> Result<&'static Format, ImportError> {
     let beginning = source.beginning()?;
     let head = source.head_of(&beginning)?;
     let found = ALL.iter().find(|format| (format.recognises)(&head));
     found.copied().ok_or_else(|| {
         unread::refusal(source.path(), &beginning, &head).unwrap_or_else(|| ImportError::Unknown {
             path: source.path().to_path_buf(),
-            looks: head.looks(),
+            looks: head.description(),
         })
     })
 }
 
-/// Reads one file.
 pub fn read(
     path: &Path,
     limits: reading::source::Limits,
@@ -391,7 +370,7 @@ pub fn add(
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let source = Source::open_named(path, limits, watch)?;
+    let source = ImportSource::open_named(path, limits, watch)?;
     let format = sniff(&source)?;
     if into.format.is_empty() {
         into.format = format.id;
@@ -400,7 +379,7 @@ pub fn add(
     let change = source.change();
     match (read, change) {
         (Err(ImportError::Unusable { reason, .. }), Some(change)) => {
-            return Err(source.unusable(format.title, format!("{reason}; {change}")));
+            return Err(source.unusable_error(format.title, format!("{reason}; {change}")));
         }
         (read, change) => {
             read?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Format, ImportError, Imported, read, read_all};
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::{Limits, Source};
+use crate::reading::source::{ImportSource, Limits};
 use powerband_core::domain::trace::SliceKind;
 
 /// Where a fixture is.
@@ -79,7 +79,7 @@ pub fn raw(name: &str) -> Vec<u8> {
 pub fn unpacked(name: &str) -> Vec<u8> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    let source = Source::open(&path(name), Limits::default()).unwrap();
+    let source = ImportSource::open(&path(name), Limits::default()).unwrap();
     source.stream().unwrap().read_to_end(&mut bytes).unwrap();
     bytes
 }
@@ -133,7 +133,7 @@ pub fn share(part: u64, whole: u64) -> String {
 pub fn read_by(format: &Format, content: &[u8]) -> Result<Imported, ImportError> {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), content).unwrap();
-    let source = Source::open(file.path(), Limits::default())?;
+    let source = ImportSource::open(file.path(), Limits::default())?;
     let mut into = Imported::default();
     format.read(&source, &ReadProgress::default(), &mut into)?;
     Ok(into)
@@ -188,8 +188,8 @@ pub fn damage(content: &[u8], times: usize, read: impl Fn(&[u8])) {
     }
 }
 
-/// Reads a file; what goes wrong is in words.
-pub fn at(path: &Path) -> Result<Imported, String> {
+/// Reads a file, with the error as text.
+pub fn read_path(path: &Path) -> Result<Imported, String> {
     read(path, Limits::default(), &ReadProgress::default()).map_err(|error| error.to_string())
 }
 

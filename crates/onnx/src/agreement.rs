@@ -40,12 +40,12 @@ pub fn agreeing(mut model: ModelProto, inputs: &[TensorSpec]) -> BTreeSet<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::Graph;
+    use crate::infer::testing::TestGraph;
     use powerband_core::domain::tensor::ElementType;
 
     #[test]
     fn names_and_other_sizes_do_not_hold() {
-        let graph = Graph::new(&[("x", &[1, 4])])
+        let graph = TestGraph::new(&[("x", &[1, 4])])
             .node("Relu", "x", "a", &[])
             .node("Relu", "a", "b", &[])
             .node("Relu", "b", "c", &[])

@@ -16,12 +16,12 @@ const BATCH_WORDS: [&str; 4] = ["batch", "batches", "batchsize", "batchdim"];
 /// Names that stand for the batch where they are the whole name.
 const BATCH_NAMES: [&str; 2] = ["n", "bs"];
 
-/// How the batch was found.
+/// Evidence for the batch dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum AxisEvidence {
     /// The user said which dimension it is.
     Chosen,
-    /// A dimension is called so.
+    /// A dimension has a name of the batch.
     Called,
     /// None is called so, and a recurrent layer says which it is.
     Recurrent,
@@ -36,7 +36,7 @@ pub struct BatchAxes {
     axes: BTreeMap<String, Vec<usize>>,
     /// Names of dimensions that stand for the batch.
     names: BTreeSet<String>,
-    found: Found,
+    found: AxisEvidence,
 }
 
 impl BatchAxes {
@@ -58,7 +58,7 @@ impl BatchAxes {
             });
         }
         let axes = nameless(inputs, &called);
-        Ok(Self::new(inputs, called, &axes, Found::Called))
+        Ok(Self::new(inputs, called, &axes, AxisEvidence::Called))
     }
 
     /// The dimensions that recurrent layers take for the batch.
@@ -71,7 +71,7 @@ impl BatchAxes {
         });
         let names: BTreeSet<String> = dims.collect();
         axes.extend(nameless(inputs, &names));
-        Self::new(inputs, names, &axes, Found::Recurrent)
+        Self::new(inputs, names, &axes, AxisEvidence::Recurrent)
     }
 
     /// The dimensions that the user names.
@@ -109,7 +109,7 @@ impl BatchAxes {
                 }
             }
         }
-        Ok(Self::new(inputs, names, &axes, Found::Chosen))
+        Ok(Self::new(inputs, names, &axes, AxisEvidence::Chosen))
     }
 
     /// The first dimension of each input where one is open, or where all of them agree.
@@ -127,7 +127,12 @@ impl BatchAxes {
         let names = taken.iter().filter_map(|(_, dim)| name_of(dim));
         let names = names.map(str::to_owned).collect();
         let axes = taken.iter().map(|(port, _)| (port.name.clone(), 0));
-        Self::new(inputs, names, &axes.collect::<Vec<_>>(), Found::First)
+        Self::new(
+            inputs,
+            names,
+            &axes.collect::<Vec<_>>(),
+            AxisEvidence::First,
+        )
     }
 
     /// These axes, and every dimension that goes by one of the names.
@@ -135,7 +140,7 @@ impl BatchAxes {
         inputs: &[Port],
         names: BTreeSet<String>,
         axes: &[(String, usize)],
-        found: Found,
+        found: AxisEvidence,
     ) -> Self {
         let mut all: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for port in inputs {
@@ -165,7 +170,7 @@ impl BatchAxes {
         self.of_input(input).contains(&index)
     }
 
-    /// The same as the user would say it, for a network in which the batch has a size and no name any more.
+    /// The batch axes as options, for a network in which the batch has a size and no name any more.
     pub fn as_chosen(&self) -> Vec<InputAxis> {
         let of_input = |(input, axes): (&String, &Vec<usize>)| {
             let at = |&index: &usize| InputAxis::At {
@@ -208,10 +213,10 @@ impl BatchAxes {
     /// A sentence where no name says which dimension is the batch: that a recurrent layer does, or nothing but its
     /// place, so that it could be another.
     pub fn note(&self, inputs: &[Port]) -> Option<String> {
-        if self.found == Found::Recurrent {
+        if self.found == AxisEvidence::Recurrent {
             return inputs.iter().find_map(recurrent_note);
         }
-        if self.found != Found::First || !self.is_open(inputs) {
+        if self.found != AxisEvidence::First || !self.is_open(inputs) {
             return None;
         }
         let port = inputs.iter().find(|port| {

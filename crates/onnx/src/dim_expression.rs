@@ -6,7 +6,7 @@
 /// What an expression comes to, where every name in it has a size: whole numbers, names, `+`, `-`, `*`,
 /// `//` or `/` that leaves no rest, and parentheses.
 pub(super) fn evaluate(text: &str, size_of: &dyn Fn(&str) -> Option<usize>) -> Option<usize> {
-    let mut reader = Reader {
+    let mut reader = ExpressionParser {
         rest: text.trim(),
         size_of,
     };
@@ -31,12 +31,12 @@ fn is_in_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.')
 }
 
-struct Reader<'a> {
+struct ExpressionParser<'a> {
     rest: &'a str,
     size_of: &'a dyn Fn(&str) -> Option<usize>,
 }
 
-impl Reader<'_> {
+impl ExpressionParser<'_> {
     fn sum(&mut self) -> Option<i64> {
         let mut value = self.product()?;
         loop {

@@ -22,24 +22,24 @@ const REVISION: u32 = 5;
 
 /// What is remembered of a file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Remembered {
-    state: State,
+struct RememberedFacts {
+    state: ModelFileKey,
     /// Of the files beside it that hold weights.
-    data: Vec<State>,
+    data: Vec<ModelFileKey>,
     summary: ModelSummary,
 }
 
-/// By what a file is known to be the same as it was, and looked at in the same way.
+/// State of a file and revision of the summary: equal where a remembered summary still holds.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct State {
+struct ModelFileKey {
     revision: u32,
     path: PathBuf,
     bytes: u64,
     modified: SystemTime,
 }
 
-impl State {
-    fn of(path: &Path) -> io::Result<Self> {
+impl ModelFileKey {
+    fn read(path: &Path) -> io::Result<Self> {
         let path = fs::canonicalize(path)?;
         let known = fs::metadata(&path)?;
         Ok(Self {
@@ -50,7 +50,7 @@ impl State {
         })
     }
 
-    /// Where it is remembered.
+    /// Path of the cached summary.
     fn place(&self, cache_dir: &Path) -> PathBuf {
         let name = source::sha256(self.path.as_os_str().as_encoded_bytes());
         cache_dir.join("facts").join(format!("{name}.json"))
@@ -72,15 +72,19 @@ pub fn model_summary(name_or_path: &str, cache_dir: &Path) -> Result<ModelSummar
         return Ok(summary);
     }
     // Before it is read: what is written into it meanwhile makes it another file.
-    let before = State::of(&path).ok();
+    let before = ModelFileKey::read(&path).ok();
     let model = source::open(name_or_path, cache_dir)?;
     let summary = inspect::summarize(&model.proto, &model.name);
-    let data: io::Result<Vec<State>> = model.data.iter().map(|path| State::of(path)).collect();
-    let state = before.or_else(|| State::of(&path).ok());
+    let data: io::Result<Vec<ModelFileKey>> = model
+        .data
+        .iter()
+        .map(|path| ModelFileKey::read(path))
+        .collect();
+    let state = before.or_else(|| ModelFileKey::read(&path).ok());
     if let (Some(state), Ok(data)) = (state, data) {
         // What cannot be kept is read again the next time, and nothing else comes of it.
         let summary = summary.clone();
-        let known = Remembered {
+        let known = RememberedFacts {
             state,
             data,
             summary,
@@ -91,15 +95,15 @@ pub fn model_summary(name_or_path: &str, cache_dir: &Path) -> Result<ModelSummar
 }
 
 fn remembered(path: &Path, cache_dir: &Path) -> Option<ModelSummary> {
-    let state = State::of(path).ok()?;
+    let state = ModelFileKey::read(path).ok()?;
     let text = fs::read(state.place(cache_dir)).ok()?;
-    let known: Remembered = serde_json::from_slice(&text).ok()?;
+    let known: RememberedFacts = serde_json::from_slice(&text).ok()?;
     // Which files belong to it is in the file itself, and so the same where that is.
-    let same = |data: &State| State::of(&data.path).is_ok_and(|now| now == *data);
+    let same = |data: &ModelFileKey| ModelFileKey::read(&data.path).is_ok_and(|now| now == *data);
     (known.state == state && known.data.iter().all(same)).then_some(known.summary)
 }
 
-fn keep(known: &Remembered, cache_dir: &Path) -> io::Result<()> {
+fn keep(known: &RememberedFacts, cache_dir: &Path) -> io::Result<()> {
     let place = known.state.place(cache_dir);
     if let Some(folder) = place.parent() {
         fs::create_dir_all(folder)?;

@@ -26,24 +26,17 @@ const HEAD: usize = 4096;
 pub enum ModelFileError {
     /// Nothing is there.
     #[error("no such model file: {}. Check the spelling and the folder", path.display())]
-    Missing {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// A folder, a pipe or a device.
     #[error("not a model file but {what}: {}. Name the .onnx file itself", path.display())]
     NotAFile {
         /// What it is instead, with its article.
         what: &'static str,
-        /// The file asked for.
         path: PathBuf,
     },
     /// No bytes at all.
     #[error("the model file is empty: {}. Export or download it again", path.display())]
-    Empty {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// More than a protobuf can hold.
     #[error(
         "too large for an ONNX file ({size}, the format allows 2 GiB): {}. Large models keep their \
@@ -52,7 +45,6 @@ pub enum ModelFileError {
     TooLarge {
         /// How large it is, for people.
         size: String,
-        /// The file asked for.
         path: PathBuf,
     },
     /// Something else altogether.
@@ -62,7 +54,6 @@ pub enum ModelFileError {
         what: &'static str,
         /// What to do about it.
         advice: &'static str,
-        /// The file asked for.
         path: PathBuf,
     },
     /// Starts like a model, then ends too soon.
@@ -75,7 +66,6 @@ pub enum ModelFileError {
         found: u64,
         /// Bytes that its own lengths promise beyond its end.
         missing: u64,
-        /// The file asked for.
         path: PathBuf,
     },
     /// Whole by its lengths, wrong inside.
@@ -88,7 +78,6 @@ pub enum ModelFileError {
         found: u64,
         /// What the decoder says.
         source: prost::DecodeError,
-        /// The file asked for.
         path: PathBuf,
     },
     /// Decodes, but there is nothing to run.
@@ -96,17 +85,14 @@ pub enum ModelFileError {
     Hollow {
         /// What is not there.
         lack: &'static str,
-        /// The file asked for.
         path: PathBuf,
     },
-    /// The operating system says no.
+    /// The operating system reported an error.
     #[error("cannot {action} the model file ({source}): {}", path.display())]
     Io {
         /// `read` or `write`.
         action: &'static str,
-        /// What the system says.
         source: io::Error,
-        /// The file asked for.
         path: PathBuf,
     },
 }
@@ -130,7 +116,7 @@ fn save_within(path: &Path, model: &ModelProto, most: u64) -> Result<u64, ModelF
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let location = format!("{name}.data");
-    let apart = external::Apart::of(model, &location);
+    let apart = external::SplitModel::new(model, &location);
     let length = apart.model.encoded_len() as u64;
     if length >= most {
         return Err(ModelFileError::TooLarge {
@@ -303,7 +289,7 @@ fn is_text(head: &[u8]) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_control() && !c.is_whitespace())
 }
 
-/// What walking over the outermost fields showed.
+/// Result of walking over the outermost fields.
 enum Walk {
     /// They fill the file exactly.
     Whole,

@@ -10,8 +10,8 @@ use super::infer;
 use super::input_values::InputValues;
 use super::known_sizes::{InputSizes, STEP};
 use super::pb::ModelProto;
-use super::shape_error::Shapes;
-use super::shape_examples::{Choice, PICTURES, choices, closing, has_past};
+use super::shape_error::InputShapes;
+use super::shape_examples::{PICTURES, SizeChoice, choices, closing, has_past};
 use super::{proto, shapes};
 use powerband_core::domain::model::Port;
 use powerband_core::domain::point::Point;
@@ -23,11 +23,11 @@ const MOST_POSITIONS: usize = 1024;
 const MOST_OF_CONSTANTS: usize = 4;
 
 /// Shapes that close what is open, the likeliest first; each has only what the others follow from.
-pub fn examples(model: &ModelProto, inputs: &[Port], asked: &InputSizes) -> Vec<Shapes> {
+pub fn examples(model: &ModelProto, inputs: &[Port], asked: &InputSizes) -> Vec<InputShapes> {
     let Ok(axes) = BatchAxes::find(inputs, &asked.batch_axis) else {
         return Vec::new();
     };
-    let network = Network {
+    let network = OpenNetwork {
         model,
         inputs,
         axes: &axes,
@@ -36,7 +36,7 @@ pub fn examples(model: &ModelProto, inputs: &[Port], asked: &InputSizes) -> Vec<
     };
     let positions = network.positions();
     let of_constants = lengths_of_constants(model);
-    let mut candidates: Vec<(usize, Shapes)> = Vec::new();
+    let mut candidates: Vec<(usize, InputShapes)> = Vec::new();
     for choice in choices(inputs, &axes, positions, &of_constants) {
         let shapes = closing(inputs, &axes, asked, choice);
         if candidates.iter().all(|(_, known)| *known != shapes) {
@@ -48,7 +48,7 @@ pub fn examples(model: &ModelProto, inputs: &[Port], asked: &InputSizes) -> Vec<
 }
 
 /// A network whose inputs have open sizes.
-struct Network<'a> {
+struct OpenNetwork<'a> {
     model: &'a ModelProto,
     inputs: &'a [Port],
     axes: &'a BatchAxes,
@@ -56,14 +56,14 @@ struct Network<'a> {
     values: InputValues<'a>,
 }
 
-impl Network<'_> {
+impl OpenNetwork<'_> {
     /// For how many tokens the network has tables: the most that it can be fed, with those before; nothing where it
     /// has none, or more than are worth running.
     fn positions(&self) -> Option<usize> {
         let has_past = has_past(self.inputs, self.axes);
         let fits = |tokens: usize| {
             let past = if has_past { tokens - STEP } else { tokens };
-            let choice = Choice {
+            let choice = SizeChoice {
                 new: tokens - if has_past { past } else { 0 },
                 past,
                 has_past,
@@ -88,7 +88,7 @@ impl Network<'_> {
     }
 
     /// The inputs with these shapes, where nothing in the network says that they are too large.
-    fn specs(&self, added: &Shapes) -> Option<Vec<TensorSpec>> {
+    fn specs(&self, added: &InputShapes) -> Option<Vec<TensorSpec>> {
         let mut all = self.asked.clone();
         all.shapes.extend(added.clone());
         let batch = self.axes.fixed(self.inputs).unwrap_or(1);
@@ -97,7 +97,7 @@ impl Network<'_> {
     }
 
     /// How many values have a known shape then: fewer where sizes do not fit each other.
-    fn followed(&self, added: &Shapes) -> usize {
+    fn followed(&self, added: &InputShapes) -> usize {
         let specs = self.specs(added);
         specs.map_or(0, |specs| infer::infer(self.model, &specs).len())
     }
@@ -119,7 +119,7 @@ fn lengths_of_constants(model: &ModelProto) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr, port};
+    use crate::infer::testing::{TestGraph, attr, port};
     use crate::pb::tensor_proto::DataType;
     use crate::shape_error::options;
     use crate::shapes::resolve;
@@ -173,15 +173,15 @@ mod tests {
     }
 
     /// A graph whose inputs have these names and dimensions.
-    fn with_inputs(inputs: &[(&str, DataType, &[&str])]) -> Graph {
-        let mut graph = Graph::default();
+    fn with_inputs(inputs: &[(&str, DataType, &[&str])]) -> TestGraph {
+        let mut graph = TestGraph::default();
         for (name, element, dims) in inputs {
             graph.graph.input.push(port(name, *element, dims));
         }
         graph
     }
 
-    fn suggested(graph: &Graph) -> String {
+    fn suggested(graph: &TestGraph) -> String {
         let model = graph.model();
         let inputs = crate::inspect::inputs(&model).unwrap();
         let all = examples(&model, &inputs, &InputSizes::default());

@@ -25,29 +25,18 @@ pub enum InspectError {
     #[error(
         "input {name:?} is not a tensor, and only tensors can be fed. Export the model with tensor inputs"
     )]
-    NotATensor {
-        /// The input.
-        name: String,
-    },
+    NotATensor { name: String },
     /// Elements that we have no values for.
     #[error(
         "input {name:?} holds {element} elements, which cannot be fed. Float, integer (8, 16, 32, 64 bit) \
          and bool inputs can: export the model with one of these"
     )]
-    Element {
-        /// The input.
-        name: String,
-        /// Its element type.
-        element: String,
-    },
+    Element { name: String, element: String },
     /// Not even the number of dimensions.
     #[error(
         "input {name:?} states no shape. Export the model with input shapes, or run ONNX shape inference on it"
     )]
-    NoShape {
-        /// The input.
-        name: String,
-    },
+    NoShape { name: String },
 }
 
 /// The inputs that the caller must give: those of the graph that the file does not fill itself.
@@ -264,7 +253,7 @@ fn cost_at_examples(
     model: &ModelProto,
     ports: &[Port],
     asked: &InputSizes,
-    examples: shape_error::Shapes,
+    examples: shape_error::InputShapes,
 ) -> Option<String> {
     let mut asked = asked.clone();
     asked.shapes.extend(examples);
@@ -298,7 +287,6 @@ pub fn outputs(model: &ModelProto) -> Vec<String> {
     outputs.map(|output| output.name.clone()).collect()
 }
 
-/// Nodes by operator.
 pub fn operators(model: &ModelProto) -> BTreeMap<String, u64> {
     let mut operators = BTreeMap::new();
     for node in proto::nodes(model) {
@@ -326,14 +314,14 @@ fn opset(model: &ModelProto) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, port as stated};
+    use crate::infer::testing::{TestGraph, port as stated};
     use crate::pb::TypeProto;
     use crate::pb::tensor_proto::DataType;
 
     #[test]
     fn inputs_that_cannot_be_fed_are_named() {
         let with = |value: ValueInfoProto| {
-            let mut graph = Graph::new(&[("x", &[1])]).node("Relu", "x", "y", &[]);
+            let mut graph = TestGraph::new(&[("x", &[1])]).node("Relu", "x", "y", &[]);
             graph.graph.input.push(value);
             let model = graph.model();
             let summary = summarize(&model, "m");
@@ -352,7 +340,7 @@ mod tests {
         assert!(with(sequence).contains("\"list\" is not a tensor"));
         let mut shapeless = stated("free", DataType::Float, &[]);
         if let Some(TypeProto {
-            value: Some(crate::pb::type_proto::Value::TensorType(tensor)),
+            value: Some(crate::pb::type_proto::TypeValue::TensorType(tensor)),
             ..
         }) = &mut shapeless.r#type
         {
@@ -364,7 +352,7 @@ mod tests {
     #[test]
     fn initializers_are_not_inputs() {
         let mut graph =
-            Graph::new(&[("x", &[1, 4])])
+            TestGraph::new(&[("x", &[1, 4])])
                 .weight("w", &[4, 5])
                 .node("MatMul", "x w", "y", &[]);
         graph
@@ -382,7 +370,7 @@ mod tests {
     #[test]
     fn what_could_not_be_counted_is_said() {
         let unknown =
-            Graph::new(&[("x", &[1])])
+            TestGraph::new(&[("x", &[1])])
                 .weight("w", &[4, 5])
                 .node("Mystery", "x", "a", &[]);
         let mut unknown = unknown.node("MatMul", "a w", "y", &[]);

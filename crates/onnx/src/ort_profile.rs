@@ -24,38 +24,24 @@ const RUN: &str = "model_run";
 /// Why a profile gave nothing.
 #[derive(Debug, Error)]
 pub enum ProfileError {
-    /// The operating system says no.
+    /// The operating system reported an error.
     #[error("cannot read ONNX Runtime's profile ({source}): {}. Examine the network again", path.display())]
-    Io {
-        /// What the system says.
-        source: io::Error,
-        /// The file asked for.
-        path: PathBuf,
-    },
+    Io { source: io::Error, path: PathBuf },
     /// Nothing written, as by a process that was killed.
     #[error(
         "ONNX Runtime's profile is empty: {}. It is written when the session ends, so that a \
          session that was killed leaves nothing: examine the network again", path.display()
     )]
-    Empty {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// Something else altogether.
     #[error("not a profile of ONNX Runtime, which is a list of events in JSON: {}. Name the file that enable_profiling wrote", path.display())]
-    NotAProfile {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    NotAProfile { path: PathBuf },
     /// Events, but no whole run.
     #[error(
         "ONNX Runtime's profile holds no finished run: {}. The run failed, or the file is cut off: \
          examine the network again", path.display()
     )]
-    NoRun {
-        /// The file asked for.
-        path: PathBuf,
-    },
+    NoRun { path: PathBuf },
     /// All runs were warm-up.
     #[error(
         "ONNX Runtime's profile holds {runs} runs, and the first {skipped} are to be left out: {}. \
@@ -66,7 +52,6 @@ pub enum ProfileError {
         runs: u32,
         /// Runs to leave out.
         skipped: u32,
-        /// The file asked for.
         path: PathBuf,
     },
 }
@@ -125,7 +110,7 @@ pub fn parse(path: &Path, bytes: &[u8], skip_runs: u32) -> Result<Profile, Profi
 
 /// An event, as far as it is read. Text is borrowed where it holds no escapes.
 #[derive(Deserialize)]
-struct Event<'a> {
+struct ProfileEvent<'a> {
     #[serde(borrow)]
     cat: Cow<'a, str>,
     #[serde(borrow)]
@@ -153,7 +138,7 @@ struct Args<'a> {
 }
 
 /// All events that can be read.
-fn events<'a>(bytes: &'a [u8], notes: &mut Vec<String>) -> Vec<Event<'a>> {
+fn events<'a>(bytes: &'a [u8], notes: &mut Vec<String>) -> Vec<ProfileEvent<'a>> {
     if let Ok(events) = serde_json::from_slice(bytes) {
         return events;
     }
@@ -175,14 +160,14 @@ fn events<'a>(bytes: &'a [u8], notes: &mut Vec<String>) -> Vec<Event<'a>> {
     if unread > 0 && !events.is_empty() {
         notes.push(format!(
             "{} of ONNX Runtime's profile could not be read: it is cut off, or a name in it holds quotation marks",
-            humanize::of_many(unread, "line")
+            humanize::pluralised(unread, "line")
         ));
     }
     events
 }
 
-/// What a node did once.
-struct Span<'a> {
+/// One execution of a node.
+struct NodeSpan<'a> {
     key: Key<'a>,
     provider: &'a str,
     run: u32,
@@ -200,13 +185,13 @@ struct Key<'a> {
 }
 
 /// The nodes of all finished runs, and how many those are.
-fn spans<'a>(events: &'a [Event<'a>], notes: &mut Vec<String>) -> (Vec<Span<'a>>, u32) {
+fn spans<'a>(events: &'a [ProfileEvent<'a>], notes: &mut Vec<String>) -> (Vec<NodeSpan<'a>>, u32) {
     let mut spans = Vec::new();
     let mut runs = 0;
     for event in events {
         match (&*event.cat, event.name.strip_suffix(KERNEL)) {
             ("Session", _) if event.name == RUN => runs += 1,
-            ("Node", Some(name)) => spans.push(Span {
+            ("Node", Some(name)) => spans.push(NodeSpan {
                 key: Key {
                     name,
                     op: &event.args.op_name,
@@ -235,7 +220,7 @@ fn spans<'a>(events: &'a [Event<'a>], notes: &mut Vec<String>) -> (Vec<Span<'a>>
 /// Takes the time of nodes inside a node off that node's. Nodes of one thread either follow each
 /// other or lie within each other, and rounding down never makes followers overlap; so a node
 /// that starts before another has ended lies within it.
-fn unnest(spans: &mut [Span<'_>]) {
+fn unnest(spans: &mut [NodeSpan<'_>]) {
     spans.sort_by_key(|span| (span.thread, span.start, std::cmp::Reverse(span.time)));
     // Nodes that have not ended yet, and when they do.
     let mut open: Vec<(usize, u64)> = Vec::new();
@@ -257,11 +242,11 @@ fn unnest(spans: &mut [Span<'_>]) {
 }
 
 /// Each node once, with its mean time.
-fn means(mut spans: Vec<Span<'_>>, runs: u32) -> Vec<NodeRun> {
+fn means(mut spans: Vec<NodeSpan<'_>>, runs: u32) -> Vec<NodeRun> {
     unnest(&mut spans);
     spans.sort_by_key(|span| span.start);
     let mut places: HashMap<Key<'_>, usize> = HashMap::new();
-    let mut nodes: Vec<(&Span<'_>, u64)> = Vec::new();
+    let mut nodes: Vec<(&NodeSpan<'_>, u64)> = Vec::new();
     for span in &spans {
         let place = *places.entry(span.key).or_insert(nodes.len());
         match nodes.get_mut(place) {

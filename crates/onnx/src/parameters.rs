@@ -118,32 +118,32 @@ fn role(node: &NodeProto, index: usize) -> Option<Role> {
 
 #[cfg(test)]
 mod tests {
-    use crate::infer::testing::{Graph, port as stated};
+    use crate::infer::testing::{TestGraph, port as stated};
     use crate::inspect::summarize;
     use crate::pb::tensor_proto::DataType;
     use crate::pb::{AttributeProto, TensorProto};
 
-    fn learned(graph: &Graph) -> u64 {
+    fn learned(graph: &TestGraph) -> u64 {
         summarize(&graph.model(), "x").parameters
     }
 
     #[test]
     fn parameters_are_what_was_learned() {
-        let norm = Graph::new(&[("x", &[1, 4, 8, 8])])
+        let norm = TestGraph::new(&[("x", &[1, 4, 8, 8])])
             .weight("g", &[4])
             .weight("b", &[4])
             .weight("m", &[4])
             .weight("v", &[4])
             .node("BatchNormalization", "x g b m v", "y", &[]);
         assert_eq!(learned(&norm), 8);
-        let settings = Graph::new(&[("x", &[1, 4])])
+        let settings = TestGraph::new(&[("x", &[1, 4])])
             .ints("axes", &[1, 2, 3])
             .weight("low", &[])
             .floats("factors", &[1.0, 2.0])
             .node("Clip", "x low", "a", &[])
             .node("Resize", "a _ factors", "y", &[]);
         assert_eq!(learned(&settings), 0);
-        let quantised = Graph::new(&[("x", &[1, 4, 8, 8])])
+        let quantised = TestGraph::new(&[("x", &[1, 4, 8, 8])])
             .weight("scale", &[6])
             .typed("zero", DataType::Int8, &[6])
             .typed("w", DataType::Int8, &[6, 4, 3, 3])
@@ -155,7 +155,7 @@ mod tests {
                 &[],
             );
         assert_eq!(learned(&quantised), 6 * 4 * 9 + 6);
-        let dequantised = Graph::new(&[("x", &[1, 4])])
+        let dequantised = TestGraph::new(&[("x", &[1, 4])])
             .typed("w", DataType::Uint8, &[4, 5])
             .weight("scale", &[1])
             .node("DequantizeLinear", "w scale", "f", &[])
@@ -175,7 +175,7 @@ mod tests {
             t: Some(tensor),
             ..Default::default()
         };
-        let mut graph = Graph::new(&[("x", &[1, 4])])
+        let mut graph = TestGraph::new(&[("x", &[1, 4])])
             .node("Constant", "_", "w", std::slice::from_ref(&value))
             .node("Constant", "_", "c", &[value])
             .node("MatMul", "x w", "y", &[])
@@ -198,28 +198,30 @@ mod tests {
             }),
             ..Default::default()
         };
-        let body = |name: &str, inner: Graph| AttributeProto {
+        let body = |name: &str, inner: TestGraph| AttributeProto {
             name: name.to_owned(),
             g: Some(inner.graph),
             ..Default::default()
         };
-        let innermost = Graph::new(&[]).weight("deep", &[7, 3]);
-        let then = Graph::new(&[])
+        let innermost = TestGraph::new(&[]).weight("deep", &[7, 3]);
+        let then = TestGraph::new(&[])
             .node("Constant", "_", "k", &[constant(&[4, 5])])
             .node("Constant", "_", "two", &[constant(&[])])
             .node("Slice", "k starts ends", "part", &[])
             .node("MatMul", "x part", "a", &[])
             .node("Pow", "a two", "y", &[])
             .node("Loop", "n _ y", "z", &[body("body", innermost)]);
-        let other = Graph::new(&[])
+        let other = TestGraph::new(&[])
             .weight("w", &[4, 6])
             .node("MatMul", "x w", "y", &[]);
-        let graph = Graph::new(&[("x", &[1, 4])]).weight("outer", &[2]).node(
-            "If",
-            "c",
-            "y",
-            &[body("then_branch", then), body("else_branch", other)],
-        );
+        let graph = TestGraph::new(&[("x", &[1, 4])])
+            .weight("outer", &[2])
+            .node(
+                "If",
+                "c",
+                "y",
+                &[body("then_branch", then), body("else_branch", other)],
+            );
         let summary = summarize(&graph.model(), "x");
         assert_eq!(summary.parameters, 2 + 20 + 21 + 24);
         assert_eq!(summary.constant_bytes, 4 * (2 + 20 + 1 + 21 + 24));

@@ -13,37 +13,27 @@ use prost::{Enumeration, Message, Oneof};
 /// A named setting of a node: one of its values is filled; `type` says which.
 #[derive(Clone, PartialEq, Message)]
 pub struct AttributeProto {
-    /// What it is called.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// A number.
     #[prost(float, optional, tag = "2")]
     pub f: Option<f32>,
-    /// A whole number.
     #[prost(int64, optional, tag = "3")]
     pub i: Option<i64>,
-    /// A text.
     #[prost(bytes = "vec", optional, tag = "4")]
     pub s: Option<Vec<u8>>,
-    /// A tensor.
     #[prost(message, optional, tag = "5")]
     pub t: Option<TensorProto>,
     /// A graph: the body of a loop or a branch.
     #[prost(message, optional, tag = "6")]
     pub g: Option<GraphProto>,
-    /// Numbers.
     #[prost(float, repeated, packed = "false", tag = "7")]
     pub floats: Vec<f32>,
-    /// Whole numbers.
     #[prost(int64, repeated, packed = "false", tag = "8")]
     pub ints: Vec<i64>,
-    /// Texts.
     #[prost(bytes = "vec", repeated, tag = "9")]
     pub strings: Vec<Vec<u8>>,
-    /// Tensors.
     #[prost(message, repeated, tag = "10")]
     pub tensors: Vec<TensorProto>,
-    /// Graphs.
     #[prost(message, repeated, tag = "11")]
     pub graphs: Vec<GraphProto>,
     /// What it is for, for people.
@@ -61,7 +51,6 @@ pub struct AttributeProto {
     /// In a function: the setting of the caller that it stands for.
     #[prost(string, tag = "21")]
     pub ref_attr_name: String,
-    /// A sparse tensor.
     #[prost(message, optional, tag = "22")]
     pub sparse_tensor: Option<SparseTensorProto>,
     /// Sparse tensors.
@@ -113,7 +102,6 @@ pub mod attribute_proto {
 /// A value that goes along an edge of the graph.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct ValueInfoProto {
-    /// What it is called.
     #[prost(string, tag = "1")]
     pub name: String,
     /// Its type, where the file states it.
@@ -231,7 +219,6 @@ pub struct GraphProto {
     /// What is done, in an order in which it can be done.
     #[prost(message, repeated, tag = "1")]
     pub node: Vec<NodeProto>,
-    /// What it is called.
     #[prost(string, tag = "2")]
     pub name: String,
     /// Weights and other constants.
@@ -263,7 +250,6 @@ pub struct GraphProto {
 /// A constant: its shape, its type, and its numbers in one of several fields or in another file.
 #[derive(Clone, PartialEq, Message)]
 pub struct TensorProto {
-    /// Its shape.
     #[prost(int64, repeated, packed = "false", tag = "1")]
     pub dims: Vec<i64>,
     /// Its type, one of `DataType`.
@@ -284,7 +270,6 @@ pub struct TensorProto {
     /// Its numbers, where they are 64-bit integers.
     #[prost(int64, repeated, tag = "7")]
     pub int64_data: Vec<i64>,
-    /// What it is called.
     #[prost(string, tag = "8")]
     pub name: String,
     /// Its numbers as they lie in memory, least byte first.
@@ -345,7 +330,6 @@ pub mod tensor_proto {
         Int32 = 6,
         /// Signed, 64 bits.
         Int64 = 7,
-        /// Texts.
         String = 8,
         /// True or false, a byte each.
         Bool = 9,
@@ -409,7 +393,6 @@ pub struct SparseTensorProto {
     /// Where that stands.
     #[prost(message, optional, tag = "2")]
     pub indices: Option<TensorProto>,
-    /// Its shape.
     #[prost(int64, repeated, packed = "false", tag = "3")]
     pub dims: Vec<i64>,
 }
@@ -430,8 +413,8 @@ pub mod tensor_shape_proto {
     #[derive(Clone, PartialEq, Eq, Message)]
     pub struct Dimension {
         /// Its size, where anything is said of it.
-        #[prost(oneof = "dimension::Value", tags = "1, 2")]
-        pub value: Option<dimension::Value>,
+        #[prost(oneof = "dimension::DimensionValue", tags = "1, 2")]
+        pub value: Option<dimension::DimensionValue>,
         /// What it counts, such as a batch.
         #[prost(string, tag = "3")]
         pub denotation: String,
@@ -443,8 +426,7 @@ pub mod tensor_shape_proto {
 
         /// The size of a dimension.
         #[derive(Clone, PartialEq, Eq, Oneof)]
-        pub enum Value {
-            /// A number.
+        pub enum DimensionValue {
             #[prost(int64, tag = "1")]
             DimValue(i64),
             /// A name: open, and the same wherever it stands.
@@ -458,8 +440,8 @@ pub mod tensor_shape_proto {
 #[derive(Clone, PartialEq, Eq, Message)]
 pub struct TypeProto {
     /// Which kind of value it is.
-    #[prost(oneof = "type_proto::Value", tags = "1, 4, 5, 7, 8, 9")]
-    pub value: Option<type_proto::Value>,
+    #[prost(oneof = "type_proto::TypeValue", tags = "1, 4, 5, 7, 8, 9")]
+    pub value: Option<type_proto::TypeValue>,
     /// What it stands for, such as an image.
     #[prost(string, tag = "6")]
     pub denotation: String,
@@ -482,8 +464,7 @@ pub mod type_proto {
 
     /// Kinds of values; all but tensors as they came.
     #[derive(Clone, PartialEq, Eq, Oneof)]
-    pub enum Value {
-        /// A tensor.
+    pub enum TypeValue {
         #[prost(message, tag = "1")]
         TensorType(Tensor),
         /// A list.
@@ -495,7 +476,6 @@ pub mod type_proto {
         /// Something that only its makers know.
         #[prost(bytes, tag = "7")]
         OpaqueType(Vec<u8>),
-        /// A sparse tensor.
         #[prost(bytes, tag = "8")]
         SparseTensorType(Vec<u8>),
         /// A value that may be missing.
@@ -518,7 +498,6 @@ pub struct OperatorSetIdProto {
 /// An operator that the file itself defines.
 #[derive(Clone, PartialEq, Message)]
 pub struct FunctionProto {
-    /// What it is called.
     #[prost(string, optional, tag = "1")]
     pub name: Option<String>,
     /// What it takes.

@@ -191,7 +191,7 @@ pub fn type_name(data_type: i32) -> String {
 /// The tensor type of a value; nothing for sequences, maps and values without a type.
 pub fn tensor_type(value: &ValueInfoProto) -> Option<&type_proto::Tensor> {
     match value.r#type.as_ref()?.value.as_ref()? {
-        type_proto::Value::TensorType(tensor) => Some(tensor),
+        type_proto::TypeValue::TensorType(tensor) => Some(tensor),
         _ => None,
     }
 }
@@ -206,13 +206,15 @@ fn is_name(text: &str) -> bool {
 pub(crate) fn stated_dims(value: &ValueInfoProto) -> Option<Vec<Dim>> {
     let shape = tensor_type(value)?.shape.as_ref()?;
     let dims = shape.dim.iter().map(|dim| match &dim.value {
-        Some(dimension::Value::DimValue(size)) => match usize::try_from(*size) {
+        Some(dimension::DimensionValue::DimValue(size)) => match usize::try_from(*size) {
             Ok(size) if size > 0 => Dim::Fixed(size),
             _ => Dim::Named(String::new()),
         },
         // A mark in place of a name names nothing.
-        Some(dimension::Value::DimParam(name)) if !is_name(name) => Dim::Named(String::new()),
-        Some(dimension::Value::DimParam(name)) => Dim::Named(name.clone()),
+        Some(dimension::DimensionValue::DimParam(name)) if !is_name(name) => {
+            Dim::Named(String::new())
+        }
+        Some(dimension::DimensionValue::DimParam(name)) => Dim::Named(name.clone()),
         None => Dim::Named(String::new()),
     });
     Some(dims.collect())

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 /// What the file system said of files when they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeenFiles(Vec<(PathBuf, Option<State>)>);
+pub struct SeenFiles(Vec<(PathBuf, Option<FileState>)>);
 
-/// All that changes with a file's contents, and some more.
+/// Metadata of a file that changes with its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
+struct FileState {
     device: u64,
     inode: u64,
     bytes: u64,
@@ -19,8 +19,8 @@ struct State {
     changed_ns: (i64, i64),
 }
 
-impl State {
-    fn of(path: &Path) -> Option<Self> {
+impl FileState {
+    fn read(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         Some(Self {
             device: about.dev(),
@@ -37,12 +37,12 @@ impl SeenFiles {
     pub fn now<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
         let states = paths
             .into_iter()
-            .map(|path| (path.to_owned(), State::of(path)));
+            .map(|path| (path.to_owned(), FileState::read(path)));
         Self(states.collect())
     }
 
-    /// These files and others.
-    pub(crate) fn and(mut self, others: Self) -> Self {
+    /// Both lists of files together.
+    pub(crate) fn merged_with(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
@@ -50,7 +50,7 @@ impl SeenFiles {
     /// Whether nothing about the files differs. Where something does, their contents may still be the same.
     pub fn are_untouched(&self) -> bool {
         let mut files = self.0.iter();
-        files.all(|(path, state)| State::of(path) == *state)
+        files.all(|(path, state)| FileState::read(path) == *state)
     }
 }
 

@@ -8,7 +8,7 @@ use powerband_core::domain::input_sizes::shape_text;
 use powerband_core::domain::point::Point;
 
 /// Whole shapes for inputs, by their names.
-pub type Shapes = BTreeMap<String, Vec<usize>>;
+pub type InputShapes = BTreeMap<String, Vec<usize>>;
 
 /// Why the inputs have no full shape.
 #[derive(Debug, PartialEq, Eq, Error)]
@@ -19,7 +19,7 @@ pub enum ShapeError {
         /// Each open dimension, with the inputs that have it.
         open: Vec<String>,
         /// Example shapes that close them, by inputs.
-        shapes: Shapes,
+        shapes: InputShapes,
         /// The result of trying the example shapes; empty where none was tried.
         trial: String,
     },
@@ -28,7 +28,6 @@ pub enum ShapeError {
     UnknownInput {
         /// The option.
         option: &'static str,
-        /// What was named.
         name: String,
         /// What there is.
         known: Vec<String>,
@@ -36,7 +35,6 @@ pub enum ShapeError {
     /// A batch axis by a name that no dimension has.
     #[error("--batch-axis names a dimension {name:?} that no input has; they are {}", known.join(", "))]
     UnknownBatchAxis {
-        /// What was named.
         name: String,
         /// The inputs with their dimensions.
         known: Vec<String>,
@@ -46,7 +44,6 @@ pub enum ShapeError {
         "--batch-axis {name}={index} names a dimension that {name:?} does not have: {port}; dimensions are counted from 0"
     )]
     NoSuchAxis {
-        /// The input.
         name: String,
         /// The dimension, from 0.
         index: usize,
@@ -56,7 +53,6 @@ pub enum ShapeError {
     /// Too few or too many dimensions.
     #[error("--shape gives {given} dimension(s) for {name:?}, which has {wanted}: {port}")]
     Rank {
-        /// The input.
         name: String,
         /// How many were given.
         given: usize,
@@ -71,7 +67,6 @@ pub enum ShapeError {
         index + 1
     )]
     Contradiction {
-        /// The input.
         name: String,
         /// Which dimension, from 0.
         index: usize,
@@ -88,7 +83,6 @@ pub enum ShapeError {
         index + 1
     )]
     NotTheBatch {
-        /// The input.
         name: String,
         /// Which dimension, from 0.
         index: usize,
@@ -105,7 +99,6 @@ pub enum ShapeError {
         index + 1
     )]
     BatchElsewhere {
-        /// The input.
         name: String,
         /// Which dimension, from 0.
         index: usize,
@@ -143,7 +136,6 @@ pub enum ShapeError {
         point: Point,
         /// Bytes, for people.
         needed: String,
-        /// The input.
         name: String,
     },
     /// A dimension of the sweep that no input has.
@@ -152,7 +144,6 @@ pub enum ShapeError {
         dimensions(known)
     )]
     UnknownDimension {
-        /// What was named.
         name: String,
         /// Open dimensions that the model has.
         known: Vec<String>,
@@ -187,7 +178,7 @@ pub enum ShapeError {
 }
 
 /// What to type for these shapes.
-pub fn options(shapes: &Shapes) -> Vec<String> {
+pub fn options(shapes: &InputShapes) -> Vec<String> {
     let option =
         |(input, dims): (&String, &Vec<usize>)| format!("--shape {}", shape_text(input, dims));
     shapes.iter().map(option).collect()

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
 use super::known_sizes::{InputSizes, KnownSizes, STEP, is_length, is_past, is_total};
-use super::shape_error::{ShapeError, Shapes};
+use super::shape_error::{InputShapes, ShapeError};
 use powerband_core::domain::input_sizes::BATCH;
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;
@@ -48,7 +48,7 @@ const MOST_NAMED: usize = 3;
 
 /// Sizes for dimensions that a model leaves open.
 #[derive(Clone, Copy)]
-pub(super) struct Choice {
+pub(super) struct SizeChoice {
     /// Of what is new: tokens, samples, steps.
     pub(super) new: usize,
     /// Of what came before.
@@ -65,7 +65,9 @@ pub(super) fn open_sizes(inputs: &[Port], axes: &BatchAxes, asked: &InputSizes) 
     let first = choices.first();
     ShapeError::Open {
         open: open_dims(inputs, axes, asked),
-        shapes: first.map_or_else(Shapes::new, |choice| closing(inputs, axes, asked, *choice)),
+        shapes: first.map_or_else(InputShapes::new, |choice| {
+            closing(inputs, axes, asked, *choice)
+        }),
         trial: String::new(),
     }
 }
@@ -76,7 +78,7 @@ pub(super) fn choices(
     axes: &BatchAxes,
     positions: Option<usize>,
     of_constants: &[usize],
-) -> Vec<Choice> {
+) -> Vec<SizeChoice> {
     let most = positions.unwrap_or(LENGTH);
     // A step beside a cache, a prompt beside one, and everything alike.
     let has_past = has_past(inputs, axes);
@@ -102,7 +104,7 @@ pub(super) fn choices(
         &PICTURES[..1]
     };
     let all = lengths.iter().flat_map(|&(new, past)| {
-        pictures.iter().map(move |&picture| Choice {
+        pictures.iter().map(move |&picture| SizeChoice {
             new,
             past,
             has_past,
@@ -133,7 +135,7 @@ fn side(port: &Port, index: usize) -> Option<usize> {
     index.checked_sub(first).filter(|side| *side < 2)
 }
 
-impl Choice {
+impl SizeChoice {
     /// The size of an open dimension.
     fn size_of(&self, port: &Port, index: usize) -> usize {
         if let Some(side) = side(port, index) {
@@ -161,9 +163,9 @@ pub(super) fn closing(
     inputs: &[Port],
     axes: &BatchAxes,
     asked: &InputSizes,
-    choice: Choice,
-) -> Shapes {
-    let mut added = Shapes::new();
+    choice: SizeChoice,
+) -> InputShapes {
+    let mut added = InputShapes::new();
     let mut all = asked.clone();
     for port in inputs {
         let known = KnownSizes::new(inputs, axes, ONE, &all);

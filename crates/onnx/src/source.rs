@@ -41,7 +41,7 @@ impl ModelFile {
     /// # Errors
     ///
     /// Where weights beside it cannot be read.
-    pub fn whole(&self) -> Result<ModelProto, ExternalError> {
+    pub fn with_weights(&self) -> Result<ModelProto, ExternalError> {
         let mut proto = self.proto.clone();
         external::fill(&mut proto, &self.path)?;
         Ok(proto)
@@ -58,7 +58,7 @@ impl ModelFile {
             file::save_bytes(target, &bytes)?;
             return Ok(bytes.len() as u64);
         }
-        Ok(file::save(target, &self.whole()?)?)
+        Ok(file::save(target, &self.with_weights()?)?)
     }
 }
 
@@ -133,8 +133,8 @@ pub(crate) fn decode_file(name_or_path: &str) -> Result<DecodedFile, SourceError
     let seen = SeenFiles::now([path]);
     let bytes = file::read(path)?;
     let mut proto = file::decode(path, &bytes)?;
-    let data = external::settle(&mut proto, path)?;
-    let seen = seen.and(SeenFiles::now(data.iter().map(PathBuf::as_path)));
+    let data = external::load_short_weights(&mut proto, path)?;
+    let seen = seen.merged_with(SeenFiles::now(data.iter().map(PathBuf::as_path)));
     Ok(DecodedFile {
         bytes,
         proto,

@@ -6,7 +6,7 @@
 use std::ffi::c_char;
 
 pub use crate::header::*;
-use crate::layout::Answer;
+use crate::layout::ClockAnswer;
 use crate::library;
 
 /// Makes the functions of a table. The word before a name says how the library is called:
@@ -160,11 +160,11 @@ functions! {
 
 /// The functions that need a check of their own, without it.
 mod unchecked {
-    use super::{Answer, Status, library};
+    use super::{ClockAnswer, Status, library};
 
     functions! {
         plain rsmi_init(init_flags: u64);
-        plain rsmi_dev_gpu_clk_freq_get(dv_ind: u32, clk_type: u32, f: *mut Answer);
+        plain rsmi_dev_gpu_clk_freq_get(dv_ind: u32, clk_type: u32, f: *mut ClockAnswer);
         plain rsmi_dev_perf_level_get(dv_ind: u32, perf: *mut u32);
     }
 }
@@ -194,7 +194,7 @@ pub unsafe fn rsmi_dev_gpu_clk_freq_get(
     clk_type: u32,
     f: *mut rsmi_frequencies,
 ) -> Status {
-    let mut answer = Answer::new();
+    let mut answer = ClockAnswer::new();
     // SAFETY: The answer has room for any layout.
     let status = unsafe { unchecked::rsmi_dev_gpu_clk_freq_get(dv_ind, clk_type, &raw mut answer) };
     // SAFETY: Passed on from the caller.

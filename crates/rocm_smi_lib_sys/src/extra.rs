@@ -45,7 +45,7 @@ pub fn stop() {
 /// Debian's is, ends the whole process.
 pub fn knows_deep_sleep() -> bool {
     // This function came with the same version.
-    library::loaded().is_some_and(|library| library.has("rsmi_dev_power_get"))
+    library::loaded().is_some_and(|library| library.has_function("rsmi_dev_power_get"))
 }
 
 /// Makes functions that give one number of a device.

@@ -13,9 +13,9 @@ const SLOWEST_HZ: u64 = 1_000_000;
 /// Room for an answer in any layout. The old library writes all the clocks that the driver lists, even
 /// where these are more than its own type holds, so there is room for many more.
 #[repr(C, align(8))]
-pub struct Answer([u8; Self::SIZE]);
+pub struct ClockAnswer([u8; Self::SIZE]);
 
-impl Answer {
+impl ClockAnswer {
     const SIZE: usize = 2048;
 
     /// Room in which nothing was written yet.
@@ -37,7 +37,7 @@ impl Answer {
 
     /// The list of clocks in it.
     pub fn frequencies(&self) -> Result<rsmi_frequencies, Status> {
-        let layout = Layout::of(self).ok_or(UNEXPECTED_DATA)?;
+        let layout = Layout::detect(self).ok_or(UNEXPECTED_DATA)?;
         let mut list = rsmi_frequencies {
             has_deep_sleep: layout.has_deep_sleep && self.0[0] != 0,
             num_supported: self.u32_at(layout.count),
@@ -78,7 +78,7 @@ const NEW: Layout = Layout {
 impl Layout {
     /// The layout of an answer that makes sense. In the current layout the first number is 0 or 1, which
     /// the old one takes for "no clocks" or "one clock, and the current is not the first".
-    fn of(answer: &Answer) -> Option<&'static Self> {
+    fn detect(answer: &ClockAnswer) -> Option<&'static Self> {
         if OLD.fits(answer) && answer.u64_at(OLD.clocks) >= SLOWEST_HZ {
             return Some(&OLD);
         }
@@ -86,7 +86,7 @@ impl Layout {
     }
 
     /// Whether there are no more clocks than it holds, and the current one is among them.
-    fn fits(&self, answer: &Answer) -> bool {
+    fn fits(&self, answer: &ClockAnswer) -> bool {
         let count = answer.u32_at(self.count);
         count as usize <= self.most && answer.u32_at(self.count + 4) < count
     }
@@ -97,8 +97,8 @@ mod tests {
     use super::*;
 
     /// An answer whose first numbers are given, followed by clocks of 100 MHz, 200 MHz and so on.
-    fn answer(numbers: &[u32], layout: &Layout) -> Answer {
-        let mut answer = Answer::new();
+    fn answer(numbers: &[u32], layout: &Layout) -> ClockAnswer {
+        let mut answer = ClockAnswer::new();
         for (index, number) in numbers.iter().enumerate() {
             answer.0[4 * index..4 * index + 4].copy_from_slice(&number.to_ne_bytes());
         }
@@ -180,7 +180,10 @@ mod tests {
             let impossible = answer(&numbers, &NEW).frequencies();
             assert_eq!(impossible.err(), Some(UNEXPECTED_DATA), "{numbers:?}");
         }
-        assert_eq!(Answer::new().frequencies().err(), Some(UNEXPECTED_DATA));
+        assert_eq!(
+            ClockAnswer::new().frequencies().err(),
+            Some(UNEXPECTED_DATA)
+        );
         let mut slow = answer(&[3, 1], &OLD);
         slow.0[8..16].copy_from_slice(&999_999_u64.to_ne_bytes());
         assert_eq!(

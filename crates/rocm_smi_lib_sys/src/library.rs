@@ -39,8 +39,8 @@ impl Library {
         &self.path
     }
 
-    /// Whether it has a function.
-    pub fn has(&self, name: &str) -> bool {
+    /// Whether the library has a function.
+    pub fn has_function(&self, name: &str) -> bool {
         self.address(name).is_some()
     }
 
@@ -63,15 +63,16 @@ impl Library {
     }
 
     /// Loads the library that the dynamic linker finds under a name or path.
-    fn load(name: &Path) -> Result<Self, Why> {
+    fn load(name: &Path) -> Result<Self, LoadFailure> {
         // SAFETY: What runs here is the initialisation of a library that AMD made for being loaded.
         let handle = unsafe { libloading::Library::new(name) };
-        let handle = handle.map_err(|error| Why::of(name, &error.to_string()))?;
+        let handle =
+            handle.map_err(|error| LoadFailure::from_linker_message(name, &error.to_string()))?;
         let mut library = Self {
             handle,
             path: name.to_path_buf(),
         };
-        let entry = library.address(ENTRY).ok_or(Why::Other)?;
+        let entry = library.address(ENTRY).ok_or(LoadFailure::Other)?;
         if let Some(path) = mapped_at(entry) {
             library.path = path;
         }
@@ -141,7 +142,7 @@ fn file_of(line: &str, address: usize) -> Option<PathBuf> {
 
 /// Why the library was not loaded from a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Why {
+enum LoadFailure {
     /// There is nothing of that name.
     Absent,
     /// There is something, and it cannot be loaded.
@@ -150,9 +151,9 @@ enum Why {
     Other,
 }
 
-impl Why {
+impl LoadFailure {
     /// From what the dynamic linker says.
-    fn of(name: &Path, message: &str) -> Self {
+    fn from_linker_message(name: &Path, message: &str) -> Self {
         let of_itself = message.contains(&*name.to_string_lossy());
         if of_itself && message.contains("No such file") {
             Self::Absent
@@ -166,13 +167,16 @@ impl Why {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
     /// Bare names, which the dynamic linker looks up, and paths, in the order in which they were tried.
-    tried: Vec<(PathBuf, Why)>,
+    tried: Vec<(PathBuf, LoadFailure)>,
 }
 
 impl NotFound {
     /// The places where there was nothing, in one clause: each name, and each folder, once.
     fn absent(&self) -> Option<String> {
-        let absent = self.tried.iter().filter(|(_, why)| *why == Why::Absent);
+        let absent = self
+            .tried
+            .iter()
+            .filter(|(_, why)| *why == LoadFailure::Absent);
         let mut names: Vec<String> = Vec::new();
         let mut folders: Vec<String> = Vec::new();
         for (place, _) in absent {
@@ -198,12 +202,12 @@ impl NotFound {
 
 impl fmt::Display for NotFound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = |(place, why): &(PathBuf, Why)| match why {
-            Why::Absent => None,
-            Why::Broken(message) => {
+        let reason = |(place, why): &(PathBuf, LoadFailure)| match why {
+            LoadFailure::Absent => None,
+            LoadFailure::Broken(message) => {
                 Some(format!("{} cannot be loaded: {message}", place.display()))
             }
-            Why::Other => Some(format!("{} is not ROCm SMI", place.display())),
+            LoadFailure::Other => Some(format!("{} is not ROCm SMI", place.display())),
         };
         let parts = self.absent().into_iter();
         let parts: Vec<String> = parts.chain(self.tried.iter().filter_map(reason)).collect();
@@ -244,7 +248,7 @@ mod tests {
             missing.to_string(),
             "there is no /nowhere/librocm_smi64.so.6"
         );
-        assert_eq!(missing.tried, [(path.to_path_buf(), Why::Absent)]);
+        assert_eq!(missing.tried, [(path.to_path_buf(), LoadFailure::Absent)]);
     }
 
     #[test]
@@ -260,7 +264,7 @@ mod tests {
             "each once"
         );
         assert_eq!(usual_places(Some(OsString::new())), usual_places(None));
-        let absent = |place: &PathBuf| (place.clone(), Why::Absent);
+        let absent = |place: &PathBuf| (place.clone(), LoadFailure::Absent);
         let missing = NotFound {
             tried: places.iter().map(absent).collect(),
         };
@@ -293,7 +297,10 @@ mod tests {
     fn a_dependency_that_is_missing_is_named() {
         let message = "libdrm.so.2: cannot open shared object file: No such file or directory";
         let name = Path::new("librocm_smi64.so.6");
-        assert_eq!(Why::of(name, message), Why::Broken(message.to_owned()));
+        assert_eq!(
+            LoadFailure::from_linker_message(name, message),
+            LoadFailure::Broken(message.to_owned())
+        );
     }
 
     #[test]

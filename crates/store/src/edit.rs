@@ -26,26 +26,19 @@ pub enum EditError {
     /// It holds things that this program would lose.
     #[error("{} was written by a newer Powerband (session version {version}) and is not changed; update Powerband to change it", path.display())]
     Newer {
-        /// The file.
         path: PathBuf,
         /// Its version.
         version: u32,
     },
     /// The file is write-protected.
     #[error("{} is read-only and is not changed; make it writable, or duplicate it and change the copy", path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// It is not as it was when it was last looked at.
     #[error("{} was changed by another program meanwhile and is not overwritten; look at it again, then change it", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// A timeline of a copy cannot be written.
     #[error(transparent)]
-    Trace(#[from] trace_file::NotWritten),
+    Trace(#[from] trace_file::TraceWriteError),
     /// A name of nothing but spaces.
     #[error("a session needs a name; write at least one letter")]
     NoName,
@@ -70,7 +63,7 @@ pub fn edit(
             path: path.to_path_buf(),
         });
     }
-    let before = Stamp::of(&file).map_err(unreadable)?;
+    let before = Stamp::read(&file).map_err(unreadable)?;
     let as_it_was = |state: Option<Stamp>| {
         if state == Some(before) {
             Ok(())
@@ -84,9 +77,9 @@ pub fn edit(
     let mut session = read_for_change(path)?;
     change(&mut session);
     // Once more, because reading takes a while.
-    as_it_was(Stamp::of(&file).ok())?;
+    as_it_was(Stamp::read(&file).ok())?;
     session_file::write(&file, &session)?;
-    Ok(Stamp::of(&file).map_err(unreadable)?)
+    Ok(Stamp::read(&file).map_err(unreadable)?)
 }
 
 /// Gives a session another name. The name in the document is what people see; the file keeps its own,
@@ -157,7 +150,10 @@ pub fn duplicate(path: &Path) -> Result<PathBuf, EditError> {
     }
 }
 
-fn copy_traces(traces: &[(usize, PathBuf)], session: &Path) -> Result<(), trace_file::NotWritten> {
+fn copy_traces(
+    traces: &[(usize, PathBuf)],
+    session: &Path,
+) -> Result<(), trace_file::TraceWriteError> {
     for (number, from) in traces {
         trace_file::put_beside(session, *number, |to| fs::copy(from, to).map(drop))?;
     }
@@ -203,14 +199,14 @@ mod tests {
     #[test]
     fn name_tags_and_notes_are_changed_and_nothing_else() {
         let (_folder, path) = written();
-        let stamp = rename(&path, Stamp::of(&path).ok(), "  another name ").unwrap();
+        let stamp = rename(&path, Stamp::read(&path).ok(), "  another name ").unwrap();
         let tags = [" a ", "b", "", "a"].map(str::to_owned);
         let change = |session: &mut Session| {
             session.tags = unique_tags(&tags);
             "two\nlines".clone_into(&mut session.notes);
         };
         let stamp = edit(&path, Some(stamp), change).unwrap();
-        assert_eq!(Stamp::of(&path).unwrap(), stamp);
+        assert_eq!(Stamp::read(&path).unwrap(), stamp);
         let expected = Session {
             name: "another name".to_owned(),
             tags: vec!["a".to_owned(), "b".to_owned()],
@@ -224,7 +220,7 @@ mod tests {
     #[test]
     fn what_another_program_wrote_is_not_lost() {
         let (_folder, path) = written();
-        let seen = Stamp::of(&path).ok();
+        let seen = Stamp::read(&path).ok();
         let text = fs::read_to_string(&path).unwrap() + "\n";
         fs::write(&path, &text).unwrap();
         assert!(matches!(

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::session_file::{self, Opened, ReadError};
+use super::session_file::{self, OpenedSession, ReadError};
 
 /// One example.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub const ALL: &[Example] = &[
 
 impl Example {
     /// The session.
-    pub fn open(&self) -> Result<Opened, ReadError> {
+    pub fn open(&self) -> Result<OpenedSession, ReadError> {
         session_file::from_text(Path::new(self.file), self.text)
     }
 }

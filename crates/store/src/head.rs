@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 
 use super::migrate;
 use super::session_file::{self, ReadError};
-use super::version::{self, Standing};
+use super::version::{self, VersionStatus};
 use powerband_core::base::regular_file;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::model::ModelRef;
@@ -49,7 +49,7 @@ impl Stamp {
     }
 
     /// The state of a file as it is now.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn read(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self {
             modified: metadata.modified()?,
@@ -60,7 +60,7 @@ impl Stamp {
 
 /// A session as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct SessionEntry {
     /// Its file.
     pub path: PathBuf,
     /// What the user calls it.
@@ -94,7 +94,7 @@ pub struct Entry {
     pub stamp: Stamp,
 }
 
-impl Entry {
+impl SessionEntry {
     /// Whether it holds published numbers and nothing that was measured.
     pub fn is_published_only(&self) -> bool {
         self.is_published && self.setups.is_empty()
@@ -125,29 +125,29 @@ impl Entry {
     }
 }
 
-/// What a session's file says of it, without its measurements.
-pub fn entry(path: &Path) -> Result<Entry, ReadError> {
+/// The list entry of a session's file, read without its measurements.
+pub fn entry(path: &Path) -> Result<SessionEntry, ReadError> {
     let unreadable = |source| ReadError::Io {
         path: path.to_path_buf(),
         source,
     };
     // Taken first: a change while it is read then shows as one.
-    let stamp = Stamp::of(path).map_err(unreadable)?;
+    let stamp = Stamp::read(path).map_err(unreadable)?;
     let head = match quick_head(path).map_err(unreadable)? {
         Some(head) => head,
-        None => Head::of(session_file::read(path)?.session),
+        None => SessionHead::from_session(session_file::read(path)?.session),
     };
     Ok(head.into_entry(path, stamp))
 }
 
 #[derive(Deserialize)]
 struct Document {
-    session: Head,
+    session: SessionHead,
 }
 
 /// The fields of a session that an entry is made from.
 #[derive(Deserialize)]
-struct Head {
+struct SessionHead {
     name: String,
     created: String,
     completion: Completion,
@@ -164,8 +164,8 @@ struct Head {
     machine: String,
 }
 
-impl Head {
-    fn of(session: Session) -> Self {
+impl SessionHead {
+    fn from_session(session: Session) -> Self {
         Self {
             name: session.name,
             created: session.created,
@@ -199,9 +199,9 @@ impl Head {
         self
     }
 
-    fn into_entry(self, path: &Path, stamp: Stamp) -> Entry {
+    fn into_entry(self, path: &Path, stamp: Stamp) -> SessionEntry {
         let setups = 0..self.plan.setups.len();
-        Entry {
+        SessionEntry {
             path: path.to_path_buf(),
             name: self.name,
             created: self.created,
@@ -223,11 +223,11 @@ impl Head {
 
 /// The head alone; nothing where the file must be read whole to be understood, or to say what is wrong
 /// with it.
-fn quick_head(path: &Path) -> io::Result<Option<Head>> {
+fn quick_head(path: &Path) -> io::Result<Option<SessionHead>> {
     head_of(&mut regular_file::open(path)?)
 }
 
-fn head_of(file: &mut (impl Read + Seek)) -> io::Result<Option<Head>> {
+fn head_of(file: &mut (impl Read + Seek)) -> io::Result<Option<SessionHead>> {
     let mut bytes = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut bytes)?;
     let Some(end) = bytes
@@ -244,7 +244,7 @@ fn head_of(file: &mut (impl Read + Seek)) -> io::Result<Option<Head>> {
     }
     let head = String::from_utf8(bytes).ok().and_then(|text| parse(&text));
     Ok(head.map(|head| {
-        Head {
+        SessionHead {
             machine: environment.map_or_else(String::new, |found| machine_words(&found)),
             ..head
         }
@@ -286,11 +286,11 @@ fn engines(plan: &Plan) -> Vec<String> {
     engines
 }
 
-fn parse(text: &str) -> Option<Head> {
-    let text = match version::standing(text)? {
-        Standing::Current => text.to_owned(),
-        Standing::Older(from) => migrate::migrate(text, from).ok()?,
-        Standing::Newer(_) => return None,
+fn parse(text: &str) -> Option<SessionHead> {
+    let text = match version::version_status(text)? {
+        VersionStatus::Current => text.to_owned(),
+        VersionStatus::Older(from) => migrate::migrate(text, from).ok()?,
+        VersionStatus::Newer(_) => return None,
     };
     let closed = format!("{text}\n  )\n)");
     ron::from_str::<Document>(&closed)
@@ -321,18 +321,18 @@ mod tests {
         (folder, path)
     }
 
-    fn whole(path: &Path) -> Entry {
+    fn entry_of_full_file(path: &Path) -> SessionEntry {
         let session = session_file::read(path).unwrap().session;
-        Head::of(session).into_entry(path, Stamp::of(path).unwrap())
+        SessionHead::from_session(session).into_entry(path, Stamp::read(path).unwrap())
     }
 
     /// A file that counts what is read of it.
-    struct Counted {
+    struct CountingFile {
         file: File,
         read: u64,
     }
 
-    impl Read for Counted {
+    impl Read for CountingFile {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let read = self.file.read(buffer)?;
             self.read += read as u64;
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    impl Seek for Counted {
+    impl Seek for CountingFile {
         fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
             self.file.seek(to)
         }
@@ -352,7 +352,7 @@ mod tests {
         session.cases[0].rounds[0].samples_ns = vec![123_456_789; 2 << 20];
         let (_folder, path) = written(&session);
         let whole_bytes = fs::metadata(&path).unwrap().len();
-        let mut counted = Counted {
+        let mut counted = CountingFile {
             file: File::open(&path).unwrap(),
             read: 0,
         };
@@ -360,7 +360,7 @@ mod tests {
         assert!(counted.read <= HEAD_BYTES + TAIL_BYTES, "{}", counted.read);
         assert!(whole_bytes > 100 * counted.read, "{whole_bytes}");
         let entry = entry(&path).unwrap();
-        assert_eq!(entry, whole(&path));
+        assert_eq!(entry, entry_of_full_file(&path));
         assert_eq!(
             (entry.model.as_str(), entry.points.as_slice()),
             ("resnet18@cifar", [1, 2].map(Point::of_batch).as_slice())
@@ -376,7 +376,7 @@ mod tests {
         let entry_with = |session: &Session| {
             let (_folder, path) = written(session);
             let entry = entry(&path).unwrap();
-            assert_eq!(entry, whole(&path));
+            assert_eq!(entry, entry_of_full_file(&path));
             entry.machine
         };
         assert_eq!(entry_with(&session), "Example 7313P");
@@ -393,7 +393,7 @@ mod tests {
             let (_folder, path) = written(&session);
             assert!(quick_head(&path).unwrap().is_some(), "{}", example.file);
             let entry = entry(&path).unwrap();
-            assert_eq!(entry, whole(&path));
+            assert_eq!(entry, entry_of_full_file(&path));
             assert_eq!(entry.is_published, session.published.is_some());
             let is_measured = !entry.is_published_only();
             assert_eq!(entry.measured().is_some(), is_measured);
@@ -408,7 +408,7 @@ mod tests {
         session.name = "(version: 9, session: (".to_owned();
         let (_folder, path) = written(&session);
         assert!(quick_head(&path).unwrap().is_some());
-        assert_eq!(entry(&path).unwrap(), whole(&path));
+        assert_eq!(entry(&path).unwrap(), entry_of_full_file(&path));
         assert_eq!(entry(&path).unwrap().notes, session.notes);
 
         // As a person would write it, with a line break in the text.
@@ -420,7 +420,7 @@ mod tests {
         assert_ne!(by_hand, text);
         fs::write(&path, by_hand).unwrap();
         assert!(quick_head(&path).unwrap().is_none());
-        assert_eq!(entry(&path).unwrap(), whole(&path));
+        assert_eq!(entry(&path).unwrap(), entry_of_full_file(&path));
         assert_eq!(entry(&path).unwrap().notes, session.notes);
     }
 
@@ -429,7 +429,7 @@ mod tests {
         let mut session = testing::session();
         session.notes = "ä".repeat(100_000);
         let (_folder, path) = written(&session);
-        assert_eq!(entry(&path).unwrap(), whole(&path));
+        assert_eq!(entry(&path).unwrap(), entry_of_full_file(&path));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use powerband_core::base::{humanize, regular_file};
-use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::session::Session;
 
 /// How often what was written is forced to the disk, for power cuts; crashes of the program need none.
@@ -33,9 +33,9 @@ pub struct Journal {
     is_failing: bool,
 }
 
-/// What came of handing an event to the journal.
+/// Result of appending an event to the journal.
 #[derive(Debug)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// It is in the file, with all before it.
     Written,
     /// It is in the file, with those that could not be written before.
@@ -48,7 +48,7 @@ pub enum Appended {
 
 /// How much of a run a journal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum JournalExtent {
     /// Every event.
     All,
     /// The events up to a failure.
@@ -63,7 +63,6 @@ pub enum JournalError {
     /// It cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
@@ -74,7 +73,6 @@ pub enum JournalError {
     /// A line is whole, and is no event that this program knows.
     #[error("{} was written by another version of Powerband ({version}; this one is {}): its line {line} is not known here. It is left alone; powerband recover of that version makes a session of it", path.display(), env!("CARGO_PKG_VERSION"))]
     OtherVersion {
-        /// The file.
         path: PathBuf,
         /// The program that wrote it.
         version: String,
@@ -130,29 +128,29 @@ impl Journal {
     }
 
     /// How much of the run is in it.
-    pub fn extent(&self) -> Extent {
+    pub fn extent(&self) -> JournalExtent {
         if self.unwritten.is_empty() {
-            Extent::All
+            JournalExtent::All
         } else if self.whole_bytes > 0 {
-            Extent::Part
+            JournalExtent::Part
         } else {
-            Extent::Nothing
+            JournalExtent::Nothing
         }
     }
 
     /// Writes one event. One that cannot be written is kept and tried again with the next: a disk that is full may get
     /// room again.
-    pub fn append(&mut self, event: &Stamped) -> Appended {
+    pub fn append(&mut self, event: &TimedEvent) -> AppendOutcome {
         match serde_json::to_vec(event) {
             Ok(mut line) => {
                 line.push(b'\n');
                 self.unwritten.append(&mut line);
             }
-            Err(error) => return Appended::Kept(Some(error.into())),
+            Err(error) => return AppendOutcome::Kept(Some(error.into())),
         }
         if let Err(error) = self.write_all() {
             let is_first = !std::mem::replace(&mut self.is_failing, true);
-            return Appended::Kept(is_first.then_some(error));
+            return AppendOutcome::Kept(is_first.then_some(error));
         }
         let is_worth_it = matches!(
             event.event,
@@ -161,19 +159,19 @@ impl Journal {
         if is_worth_it && self.synced.elapsed() >= SYNC_EVERY {
             if let Err(error) = self.file.sync_data() {
                 let is_first = !std::mem::replace(&mut self.is_failing, true);
-                return Appended::Unsynced(is_first.then_some(error));
+                return AppendOutcome::Unsynced(is_first.then_some(error));
             }
             self.synced = Instant::now();
         }
         if std::mem::take(&mut self.is_failing) {
-            Appended::CaughtUp
+            AppendOutcome::CaughtUp
         } else {
-            Appended::Written
+            AppendOutcome::Written
         }
     }
 
     /// Tries once more to write what could not be written.
-    pub fn catch_up(&mut self) -> Extent {
+    pub fn catch_up(&mut self) -> JournalExtent {
         // A failure shows in what comes back.
         drop(self.write_all());
         self.extent()
@@ -225,7 +223,7 @@ pub fn abandoned(folder: &Path) -> Vec<PathBuf> {
 
 /// A run that a program is measuring now, from its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Living {
+pub struct JournalledRun {
     /// Its journal.
     pub path: PathBuf,
     /// What its session is called.
@@ -236,7 +234,7 @@ pub struct Living {
     pub since: String,
 }
 
-impl Living {
+impl JournalledRun {
     /// Whether it is the run of this session.
     pub fn is_of(&self, session: &Session) -> bool {
         self.name == session.name && self.created == session.created
@@ -245,7 +243,7 @@ impl Living {
 
 /// Runs in the folder whose program lives, oldest first. Of those that are known already only the lock is
 /// looked at.
-pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
+pub fn live_runs(folder: &Path, known: &[JournalledRun]) -> Vec<JournalledRun> {
     let is_held = |path: &PathBuf| {
         regular_file::open(path)
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -259,14 +257,14 @@ pub fn living(folder: &Path, known: &[Living]) -> Vec<Living> {
 }
 
 /// What the first line of a journal says; nothing where it is not written yet.
-fn describe(path: PathBuf) -> Option<Living> {
+fn describe(path: PathBuf) -> Option<JournalledRun> {
     let mut line = Vec::new();
     let mut file = BufReader::new(regular_file::open(&path).ok()?);
     file.read_until(b'\n', &mut line).ok()?;
-    let first: Stamped = serde_json::from_slice(&line).ok()?;
+    let first: TimedEvent = serde_json::from_slice(&line).ok()?;
     let (name, created, since) = match first.event {
         RunEvent::Began(beginning) => {
-            let Beginning { name, created, .. } = *beginning;
+            let RunStart { name, created, .. } = *beginning;
             (name, created.clone(), created)
         }
         RunEvent::WentOn { session, at } => {
@@ -275,7 +273,7 @@ fn describe(path: PathBuf) -> Option<Living> {
         }
         _ => return None,
     };
-    Some(Living {
+    Some(JournalledRun {
         path,
         name,
         created,
@@ -284,8 +282,8 @@ fn describe(path: PathBuf) -> Option<Living> {
 }
 
 /// What other programs measure, in a sentence without its full stop; nothing where none measures.
-pub fn in_words(runs: &[Living]) -> Option<String> {
-    let since = |run: &Living| {
+pub fn in_words(runs: &[JournalledRun]) -> Option<String> {
+    let since = |run: &JournalledRun| {
         let name = humanize::shorten(&run.name, NAME);
         format!("{name}, since {}", humanize::short_moment(&run.since))
     };
@@ -331,7 +329,7 @@ pub fn recover(path: &Path) -> Result<Session, JournalError> {
         source,
     };
     let file = open_abandoned(path)?;
-    let mut events: Vec<Stamped> = Vec::new();
+    let mut events: Vec<TimedEvent> = Vec::new();
     for (number, line) in (1..).zip(BufReader::new(file).split(b'\n')) {
         let text = line.map_err(io_error)?;
         match serde_json::from_slice(&text) {
@@ -363,7 +361,7 @@ fn is_whole_object(line: &[u8]) -> bool {
 }
 
 /// The program that began a run, from its first event.
-fn writer(first: Option<&Stamped>) -> String {
+fn writer(first: Option<&TimedEvent>) -> String {
     let environment = match first.map(|stamped| &stamped.event) {
         Some(RunEvent::Began(beginning)) => Some(&beginning.environment),
         Some(RunEvent::WentOn { session, .. }) => Some(&session.environment),
@@ -379,8 +377,8 @@ fn writer(first: Option<&Stamped>) -> String {
 mod tests {
     use super::*;
 
-    fn run(name: &str) -> Living {
-        Living {
+    fn run(name: &str) -> JournalledRun {
+        JournalledRun {
             path: name.into(),
             name: name.to_owned(),
             created: "2026-11-21T06:02:03Z".to_owned(),
@@ -394,7 +392,7 @@ mod tests {
         let session = crate::testing::session();
         let mut environment = session.environment;
         environment.program = "9.8.7".to_owned();
-        let event = RunEvent::Began(Box::new(Beginning {
+        let event = RunEvent::Began(Box::new(RunStart {
             name: session.name,
             created: session.created,
             plan: session.plan,
@@ -405,7 +403,7 @@ mod tests {
             variants: Default::default(),
             roofs: Vec::new(),
         }));
-        let first = serde_json::to_string(&Stamped { at_ns: 0, event }).unwrap();
+        let first = serde_json::to_string(&TimedEvent { at_ns: 0, event }).unwrap();
         let path = folder.path().join("run.jsonl");
         let text = format!("{first}\n{{\"at_ns\":1,\"event\":{{\"Dreamt\":3}}}}\n{{\"at_ns\":2");
         fs::write(&path, &text).unwrap();

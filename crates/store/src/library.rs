@@ -11,7 +11,7 @@ use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 
 pub use super::edit::{duplicate, edit, rename, typed_tags, unique_tags};
-pub use super::head::{Entry, Stamp, entry};
+pub use super::head::{SessionEntry, Stamp, entry};
 use super::{session_file, trace_notes};
 
 /// So many earlier sessions are read at most: enough for knowing how they differ, and read in a moment.
@@ -19,11 +19,11 @@ const MOST_EARLIER: usize = 40;
 
 /// A file of the library as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scanned {
+pub struct ScannedFile {
     /// The state in which it was read.
     pub stamp: Stamp,
     /// What it says; or why it says nothing.
-    pub entry: Result<Entry, String>,
+    pub entry: Result<SessionEntry, String>,
 }
 
 /// Where journals of runs are kept.
@@ -60,13 +60,16 @@ pub fn list(paths: &Paths) -> Vec<PathBuf> {
 }
 
 /// Every session of a folder. What is known and has not changed is not read again.
-pub fn scan(folder: &Path, known: &BTreeMap<PathBuf, Scanned>) -> BTreeMap<PathBuf, Scanned> {
+pub fn scan(
+    folder: &Path,
+    known: &BTreeMap<PathBuf, ScannedFile>,
+) -> BTreeMap<PathBuf, ScannedFile> {
     session_files(folder)
         .filter_map(|path| {
             // What is gone again by now is not there.
-            let stamp = Stamp::of(&path).ok()?;
+            let stamp = Stamp::read(&path).ok()?;
             let scanned = known.get(&path).filter(|known| known.stamp == stamp);
-            let scanned = scanned.cloned().unwrap_or_else(|| Scanned {
+            let scanned = scanned.cloned().unwrap_or_else(|| ScannedFile {
                 stamp,
                 entry: entry(&path).map_err(|error| error.to_string()),
             });
@@ -81,7 +84,7 @@ pub fn scan(folder: &Path, known: &BTreeMap<PathBuf, Scanned>) -> BTreeMap<PathB
 /// turns. What is known and has not changed is not looked at again; what cannot be read is passed over.
 pub fn earlier_sessions(
     folder: &Path,
-    known: &BTreeMap<PathBuf, Scanned>,
+    known: &BTreeMap<PathBuf, ScannedFile>,
     before: &Session,
     after: &Session,
 ) -> Vec<Session> {
@@ -89,7 +92,7 @@ pub fn earlier_sessions(
         return Vec::new();
     }
     let last = before.created.as_str().max(&after.created);
-    let is_meant = |entry: &Entry| {
+    let is_meant = |entry: &SessionEntry| {
         let has = |session: &Session| {
             let mut points = session.plan.points.iter();
             entry.model == session.model.name && points.any(|point| entry.points.contains(point))
@@ -97,7 +100,7 @@ pub fn earlier_sessions(
         entry.created.as_str() < last && (has(before) || has(after))
     };
     let found = scan(folder, known).into_values();
-    let mut entries: Vec<Entry> = found
+    let mut entries: Vec<SessionEntry> = found
         .filter_map(|scanned| scanned.entry.ok().filter(is_meant))
         .collect();
     entries.sort_by(|one, other| other.created.cmp(&one.created));

@@ -6,17 +6,17 @@ use super::version::CURRENT;
 use super::version_1;
 
 /// Turns the text of one version into the text of the next.
-pub type Step = fn(&str) -> Result<String, String>;
+pub type Migration = fn(&str) -> Result<String, String>;
 
 /// The steps, that from version 1 to 2 first.
-pub const STEPS: &[Step] = &[version_1::to_version_2];
+pub const STEPS: &[Migration] = &[version_1::to_version_2];
 
 /// The text in the current version.
 pub fn migrate(text: &str, from: u32) -> Result<String, String> {
     migrate_by(STEPS, text, from, CURRENT)
 }
 
-fn migrate_by(steps: &[Step], text: &str, from: u32, to: u32) -> Result<String, String> {
+fn migrate_by(steps: &[Migration], text: &str, from: u32, to: u32) -> Result<String, String> {
     let mut text = text.to_owned();
     for version in from..to {
         let step = (version as usize)
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn steps_are_taken_in_order_from_the_right_one() {
-        let steps: [Step; 3] = [
+        let steps: [Migration; 3] = [
             |t| Ok(format!("{t}a")),
             |t| Ok(format!("{t}b")),
             |_| Err("no".to_owned()),

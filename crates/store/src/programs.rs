@@ -18,7 +18,7 @@ const MOST: usize = 1000;
 
 /// A program that was started, or a library that was loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Started {
+struct StartedProgram {
     /// The folder that it was started from.
     folder: PathBuf,
     /// What the setup says, as `run=python bench.py`.
@@ -27,7 +27,7 @@ struct Started {
 
 /// Programs that this user has started from here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Programs(Vec<Started>);
+pub struct Programs(Vec<StartedProgram>);
 
 impl Programs {
     /// Those that are remembered; none where the file is missing or cannot be read, so that each is asked for.
@@ -39,7 +39,7 @@ impl Programs {
     /// The lines that were not started from this folder before, in their order.
     pub fn unknown(&self, folder: &Path, lines: &[String]) -> Vec<String> {
         let is_known = |line: &&String| {
-            let started = |one: &Started| one.folder == folder && one.line == **line;
+            let started = |one: &StartedProgram| one.folder == folder && one.line == **line;
             self.0.iter().any(started)
         };
         lines
@@ -57,7 +57,7 @@ pub fn remember(paths: &Paths, folder: &Path, lines: &[String]) -> io::Result<()
     if unknown.is_empty() {
         return Ok(());
     }
-    all.extend(unknown.into_iter().map(|line| Started {
+    all.extend(unknown.into_iter().map(|line| StartedProgram {
         folder: folder.to_path_buf(),
         line,
     }));
@@ -66,7 +66,7 @@ pub fn remember(paths: &Paths, folder: &Path, lines: &[String]) -> io::Result<()
     let text = text.map_err(io::Error::other)?;
     let about = "// Programs and libraries that you started through setups. Plans from files may use these unasked.\n";
     own_file::set_aside(&paths.programs, |text| {
-        ron::from_str::<Vec<Started>>(text).is_ok()
+        ron::from_str::<Vec<StartedProgram>>(text).is_ok()
     })?;
     own_file::write(&paths.programs, &format!("{about}{text}\n"))
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 /// A key and the text of its value.
-pub type Entry = (String, String);
+pub type KeyText = (String, String);
 
 /// What is written without `Some` around it is read as well.
 pub fn options() -> ron::Options {
@@ -18,7 +18,7 @@ pub fn options() -> ron::Options {
 }
 
 /// The keys of the struct that a file holds, in their order.
-pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
+pub fn entries(text: &str) -> Result<Vec<KeyText>, String> {
     let entries: Entries = options()
         .from_str(text)
         .map_err(|error| error.to_string())?;
@@ -26,7 +26,7 @@ pub fn entries(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// A file with these keys.
-pub fn file(entries: &[Entry]) -> String {
+pub fn file(entries: &[KeyText]) -> String {
     let lines = entries
         .iter()
         .map(|(key, value)| format!("  {key}: {value},\n"));
@@ -35,12 +35,12 @@ pub fn file(entries: &[Entry]) -> String {
 
 /// Our keys beside what a file has that is to stay: keys that we lack, and values that cannot be read where ours is
 /// the usual one.
-pub fn beside(
-    mut ours: Vec<Entry>,
-    usual: &[Entry],
+pub fn merge_keys(
+    mut ours: Vec<KeyText>,
+    usual: &[KeyText],
     text: &str,
-    is_readable: impl Fn(&Entry) -> bool,
-) -> Vec<Entry> {
+    is_readable: impl Fn(&KeyText) -> bool,
+) -> Vec<KeyText> {
     for entry in entries(text).unwrap_or_default() {
         match ours.iter_mut().find(|(key, _)| *key == entry.0) {
             None => ours.push(entry),
@@ -51,7 +51,7 @@ pub fn beside(
     ours
 }
 
-struct Entries(Vec<Entry>);
+struct Entries(Vec<KeyText>);
 
 impl<'de> Deserialize<'de> for Entries {
     fn deserialize<D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<KeyText> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             if entries.iter().any(|(known, _)| *known == key) {
                 return Err(de::Error::custom(format!("{key} stands there twice")));

@@ -12,9 +12,9 @@ use super::ron_keys::options;
 use powerband_core::base::{atomic_file, regular_file};
 use powerband_core::domain::roofs::Roofs;
 
-/// What was read.
+/// Roofs that were read, and warnings.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct KeptRoofs {
+pub struct SavedRoofs {
     /// Roofs of this machine's devices, the processor's first.
     pub roofs: Vec<Roofs>,
     /// A sentence for each file that cannot be used.
@@ -23,8 +23,8 @@ pub struct KeptRoofs {
 
 /// The roofs that are kept of this machine. A folder that is missing has none; a file that cannot be read is a
 /// warning, and its device is measured again.
-pub fn read(folder: &Path) -> KeptRoofs {
-    let mut kept = KeptRoofs::default();
+pub fn read(folder: &Path) -> SavedRoofs {
+    let mut kept = SavedRoofs::default();
     let ending = format!("@{}.ron", machine());
     let mut paths: Vec<PathBuf> = match fs::read_dir(folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
@@ -126,8 +126,8 @@ fn machine() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::roofs::{ComputeRoof, METHOD, Measured, RoofConditions};
-    use powerband_core::domain::work::Numbers;
+    use powerband_core::domain::roofs::{ComputeRoof, METHOD, MeasuredValue, RoofConditions};
+    use powerband_core::domain::work::NumberFormat;
 
     fn roofs(device: &str, card: Option<&str>) -> Roofs {
         Roofs {
@@ -143,11 +143,11 @@ mod tests {
             clock_mhz: None,
             temperature_c: None,
             compute: vec![ComputeRoof {
-                numbers: Numbers::F32,
+                numbers: NumberFormat::F32,
                 threads: 2,
                 vector_bits: 256,
                 code: "AVX2".to_owned(),
-                per_s: Measured {
+                per_s: MeasuredValue {
                     value: 1.23e11,
                     low: 1.2e11,
                     high: 1.23e11,
@@ -176,7 +176,7 @@ mod tests {
         // The same card under another number replaces what was kept.
         write(folder.path(), &roofs("cuda:1", Some("GPU-1"))).unwrap();
         assert_eq!(read(folder.path()).roofs.len(), 3);
-        assert_eq!(read(&folder.path().join("none")), KeptRoofs::default());
+        assert_eq!(read(&folder.path().join("none")), SavedRoofs::default());
     }
 
     #[test]
@@ -201,6 +201,6 @@ mod tests {
         // Another machine that shares the folder.
         fs::write(folder.path().join("cpu-x@another-machine.ron"), "broken").unwrap();
         fs::remove_file(path).unwrap();
-        assert_eq!(read(folder.path()), KeptRoofs::default());
+        assert_eq!(read(folder.path()), SavedRoofs::default());
     }
 }

@@ -8,7 +8,7 @@ use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
 use super::migrate;
-use super::version::{self, CURRENT, Standing};
+use super::version::{self, CURRENT, VersionStatus};
 use powerband_core::base::{atomic_file, regular_file};
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
@@ -24,16 +24,10 @@ const MOST_WITHOUT_RESULT: u64 = 8_000_000;
 pub enum ReadError {
     /// The file cannot be read at all.
     #[error("cannot read {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// The file is something else.
     #[error("{} is not a Powerband session: {reason}", path.display())]
     NotASession {
-        /// The file.
         path: PathBuf,
         /// What it looks like instead.
         reason: String,
@@ -41,7 +35,6 @@ pub enum ReadError {
     /// The file begins as a session and does not go on as one.
     #[error("{} is damaged, most likely cut off or edited by hand: {reason}. An older copy, or the journal of the run, may still have it: powerband recover --list", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Where and what.
         reason: String,
@@ -49,7 +42,6 @@ pub enum ReadError {
     /// The file is from a later program and has changed too much.
     #[error("{} was written by a newer Powerband (session version {version}, this program knows {CURRENT}); update Powerband to open it", path.display())]
     TooNew {
-        /// The file.
         path: PathBuf,
         /// Its version.
         version: u32,
@@ -61,16 +53,10 @@ pub enum ReadError {
 pub enum WriteError {
     /// The system refused.
     #[error("cannot write {}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// What is there must not be replaced.
     #[error("{} {reason}", path.display())]
     Protected {
-        /// The file.
         path: PathBuf,
         /// Why not, and what to do.
         reason: String,
@@ -82,7 +68,7 @@ pub enum WriteError {
 
 /// A session and what is to be known of its file.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedSession {
     /// The session.
     pub session: Session,
     /// The version of a file that is newer than this program, and so must not be written.
@@ -103,7 +89,7 @@ struct Document {
 }
 
 /// Reads a session of any version that this program can read.
-pub fn read(path: &Path) -> Result<Opened, ReadError> {
+pub fn read(path: &Path) -> Result<OpenedSession, ReadError> {
     let bytes = regular_file::read(path).map_err(|source| ReadError::Io {
         path: path.to_path_buf(),
         source,
@@ -120,8 +106,8 @@ pub fn read(path: &Path) -> Result<Opened, ReadError> {
 }
 
 /// Makes a session of a file's text; the path is for words about it.
-pub fn from_text(path: &Path, text: &str) -> Result<Opened, ReadError> {
-    let standing = version::standing(text).ok_or_else(|| ReadError::NotASession {
+pub fn from_text(path: &Path, text: &str) -> Result<OpenedSession, ReadError> {
+    let standing = version::version_status(text).ok_or_else(|| ReadError::NotASession {
         path: path.to_path_buf(),
         reason: "it does not begin with (version: …".to_owned(),
     })?;
@@ -130,19 +116,19 @@ pub fn from_text(path: &Path, text: &str) -> Result<Opened, ReadError> {
         reason,
     };
     match standing {
-        Standing::Current => Ok(Opened {
+        VersionStatus::Current => Ok(OpenedSession {
             session: parse(text).map_err(damaged)?,
             newer: None,
         }),
-        Standing::Older(from) => {
+        VersionStatus::Older(from) => {
             let current = migrate::migrate(text, from).map_err(damaged)?;
-            Ok(Opened {
+            Ok(OpenedSession {
                 session: parse(&current).map_err(damaged)?,
                 newer: None,
             })
         }
-        Standing::Newer(version) => parse(text)
-            .map(|session| Opened {
+        VersionStatus::Newer(version) => parse(text)
+            .map(|session| OpenedSession {
                 session,
                 newer: Some(version),
             })
@@ -185,7 +171,7 @@ pub fn to_text(session: &Session) -> Result<String, ron::Error> {
             version: CURRENT,
             session,
         },
-        look(),
+        pretty_config(),
     )?;
     text.push('\n');
     Ok(text)
@@ -193,10 +179,10 @@ pub fn to_text(session: &Session) -> Result<String, ron::Error> {
 
 /// The text of a plan alone, as it stands in a session file.
 pub fn plan_text(plan: &Plan) -> Result<String, ron::Error> {
-    ron::ser::to_string_pretty(plan, look())
+    ron::ser::to_string_pretty(plan, pretty_config())
 }
 
-fn look() -> PrettyConfig {
+fn pretty_config() -> PrettyConfig {
     PrettyConfig::new()
         .depth_limit(64)
         .indentor("  ")
@@ -225,8 +211,8 @@ pub fn check_target(path: &Path, may_replace: bool) -> Result<(), WriteError> {
             "exists already; choose another name, or --force to replace it",
         ));
     }
-    match version::standing(&head(path)) {
-        Some(Standing::Newer(_)) => Err(protected(
+    match version::version_status(&read_beginning(path)) {
+        Some(VersionStatus::Newer(_)) => Err(protected(
             "was written by a newer Powerband and is not replaced; choose another name",
         )),
         _ => check_folder(path),
@@ -241,7 +227,7 @@ fn is_without_result(path: &Path, bytes: u64) -> bool {
 }
 
 /// The beginning of a file, where a session's version stands; empty where it cannot be read.
-fn head(path: &Path) -> String {
+fn read_beginning(path: &Path) -> String {
     let mut bytes = Vec::new();
     let read =
         regular_file::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));

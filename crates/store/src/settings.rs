@@ -8,7 +8,7 @@ use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
 use super::own_file;
-use super::ron_keys::{self, Entry, options};
+use super::ron_keys::{self, KeyText, options};
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::machine::NamedMachine;
 
@@ -49,7 +49,7 @@ pub fn write(path: &Path, settings: &Settings) -> Result<(), String> {
     if let Some(Err(reason)) = there.as_deref().map(ron_keys::entries) {
         return Err(cannot(format!("the file there makes no sense: {reason}")));
     }
-    let all = ron_keys::beside(ours, &[], &there.unwrap_or_default(), |_| true);
+    let all = ron_keys::merge_keys(ours, &[], &there.unwrap_or_default(), |_| true);
     let text = format!("// Settings of Powerband.\n{}\n", ron_keys::file(&all));
     own_file::write(path, &text).map_err(|error| cannot(error.to_string()))
 }
@@ -74,7 +74,7 @@ pub fn unknown_keys(path: &Path) -> Vec<String> {
 }
 
 /// The settings as they are written, without `Some` around a value.
-fn entries(settings: &Settings) -> Result<Vec<Entry>, String> {
+fn entries(settings: &Settings) -> Result<Vec<KeyText>, String> {
     let config = PrettyConfig::new().indentor("  ").struct_names(false);
     let text = options().to_string_pretty(settings, config);
     ron_keys::entries(&text.map_err(|error| error.to_string())?)

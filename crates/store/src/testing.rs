@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use powerband_core::domain::case::Round;
 use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::{
-    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Load, MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule, WorkerLifetime,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 
 /// Two setups at two batch sizes, one round of one case measured.
 pub(crate) fn session() -> Session {
-    let mut session = Session::begin(Beginning {
+    let mut session = Session::from_start(RunStart {
         name: "a run".to_owned(),
         created: "2026-11-21T06:02:03Z".to_owned(),
         plan: Plan {
             model: "resnet18@cifar".to_owned(),
             setups: vec!["fake".parse().unwrap(), "fake,noise=2".parse().unwrap()],
-            looks: vec![Look {
+            looks: vec![SetupStyle {
                 label: Some("quick one".to_owned()),
                 colour: None,
             }],
@@ -31,12 +31,12 @@ pub(crate) fn session() -> Session {
             dims: Vec::new(),
             inputs: BTreeMap::new(),
             preset: PresetName::Quick,
-            measure: MeasureRule::of(PresetName::Quick),
+            measure: MeasureRule::from_preset(PresetName::Quick),
             warm_up: WarmUpRule::for_device(false),
             limits: TimeLimits::default(),
             seed: 7,
             load: Load::Closed,
-            keeping: Keeping::Together,
+            keeping: WorkerLifetime::Together,
             judging: None,
             profiling: None,
             experiments: None,

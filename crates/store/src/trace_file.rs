@@ -87,7 +87,7 @@ pub fn is_waiting(path: &Path) -> bool {
 }
 
 /// The traces that lie beside a session, whether it still knows them or not, with the notes on them.
-pub fn beside(session: &Path) -> Vec<PathBuf> {
+pub fn traces_of_session(session: &Path) -> Vec<PathBuf> {
     let stem = session.file_stem().unwrap_or_default().to_string_lossy();
     let is_its = |name: &str| {
         let name = trace_notes::trace_of(Path::new(name)).unwrap_or(name);
@@ -109,7 +109,7 @@ pub fn beside(session: &Path) -> Vec<PathBuf> {
 /// A timeline that could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the timeline cannot be written to {}: {source}", path.display())]
-pub struct NotWritten {
+pub struct TraceWriteError {
     path: PathBuf,
     source: io::Error,
 }
@@ -119,11 +119,11 @@ pub fn put_beside(
     session: &Path,
     number: usize,
     put: impl FnOnce(&Path) -> io::Result<()>,
-) -> Result<String, NotWritten> {
+) -> Result<String, TraceWriteError> {
     let path = path(session, number);
     match put(&path) {
         Ok(()) => Ok(name_of(session, number)),
-        Err(source) => Err(NotWritten { path, source }),
+        Err(source) => Err(TraceWriteError { path, source }),
     }
 }
 
@@ -280,7 +280,11 @@ mod tests {
         {
             fs::write(path, "").unwrap();
         }
-        assert_eq!(beside(&at("a.ron")), its, "notes on a trace go with it");
+        assert_eq!(
+            traces_of_session(&at("a.ron")),
+            its,
+            "notes on a trace go with it"
+        );
     }
 
     #[test]

@@ -29,7 +29,7 @@ enum ArgumentValue {
 }
 
 /// What a slice has itself, where its arguments were in the file.
-enum Own<'a> {
+enum OwnValue<'a> {
     Number(u64),
     Text(&'a str),
 }
@@ -79,14 +79,17 @@ impl<'a> SliceLines<'a> {
     /// The arguments and what the slice itself has, sorted by key. Where both have one, it is the slice's.
     fn write_arguments(&mut self, slice: &Slice, out: &mut String) {
         let names = &self.trace.names;
-        let name = |number: u32| (number != 0).then(|| Own::Text(names.get(number)));
+        let name = |number: u32| (number != 0).then(|| OwnValue::Text(names.get(number)));
         let track = self.trace.tracks.get(slice.track as usize);
         let device = track.and_then(|track| track.device);
         let link = Some(slice.link).filter(|link| *link != 0);
         let own = [
-            ("correlation", link.map(Own::Number)),
+            ("correlation", link.map(OwnValue::Number)),
             ("detail", name(slice.detail)),
-            ("device", device.map(|device| Own::Number(device.into()))),
+            (
+                "device",
+                device.map(|device| OwnValue::Number(device.into())),
+            ),
             ("op_name", name(slice.op)),
         ];
         let mut own = own
@@ -169,12 +172,12 @@ fn arguments(text: &str) -> Option<Vec<Argument>> {
     Some(arguments)
 }
 
-fn push_own(out: &mut String, key: &str, value: &Own<'_>) {
+fn push_own(out: &mut String, key: &str, value: &OwnValue<'_>) {
     push_text(out, key);
     out.push(':');
     match value {
-        Own::Number(number) => push_digits(out, *number),
-        Own::Text(text) => push_text(out, text),
+        OwnValue::Number(number) => push_digits(out, *number),
+        OwnValue::Text(text) => push_text(out, text),
     }
     out.push(',');
 }

@@ -21,20 +21,20 @@ const MOST_OF_ONE_NAME: u32 = 1000;
 /// A session that was discarded, and where it is now.
 #[derive(Clone, Debug)]
 pub struct Discarded {
-    session: Moved,
+    session: MovedFile,
     /// The timelines that lay beside it.
-    traces: Vec<Moved>,
+    traces: Vec<MovedFile>,
 }
 
 /// A file that was discarded.
 #[derive(Clone, Debug)]
-struct Moved {
+struct MovedFile {
     original: PathBuf,
-    now: Now,
+    now: TrashPlace,
 }
 
 #[derive(Clone, Debug)]
-enum Now {
+enum TrashPlace {
     /// In the desktop's trash, under this note of where it came from.
     Desktop { note: PathBuf },
     /// In the desktop's trash, which does not say where.
@@ -51,7 +51,7 @@ impl Discarded {
 
     /// Whether it is in the desktop's trash, where the user may look for it; else it is in our own.
     pub fn in_desktop_trash(&self) -> bool {
-        !matches!(self.session.now, Now::Own { .. })
+        !matches!(self.session.now, TrashPlace::Own { .. })
     }
 }
 
@@ -64,7 +64,7 @@ fn own_trash(paths: &Paths) -> PathBuf {
 /// our own. A timeline that cannot be moved stays where it is, and the session finds it there again.
 pub fn discard(paths: &Paths, path: &Path) -> Result<Discarded, String> {
     let session = discard_file(paths, path)?;
-    let traces = trace_file::beside(&session.original).into_iter();
+    let traces = trace_file::traces_of_session(&session.original).into_iter();
     let traces = traces.filter_map(|trace| discard_file(paths, &trace).ok());
     Ok(Discarded {
         traces: traces.collect(),
@@ -72,11 +72,11 @@ pub fn discard(paths: &Paths, path: &Path) -> Result<Discarded, String> {
     })
 }
 
-fn discard_file(paths: &Paths, path: &Path) -> Result<Moved, String> {
-    let original =
-        whole(path).map_err(|error| format!("cannot discard {}: {error}", path.display()))?;
+fn discard_file(paths: &Paths, path: &Path) -> Result<MovedFile, String> {
+    let original = resolved_path(path)
+        .map_err(|error| format!("cannot discard {}: {error}", path.display()))?;
     match discard_to_desktop(&original) {
-        Ok(now) => Ok(Moved { original, now }),
+        Ok(now) => Ok(MovedFile { original, now }),
         Err(refusal) if original.symlink_metadata().is_ok() => {
             discard_to(&own_trash(paths), &original).map_err(|error| {
                 format!(
@@ -92,8 +92,8 @@ fn discard_file(paths: &Paths, path: &Path) -> Result<Moved, String> {
     }
 }
 
-/// The way to a file without links in it, as the trash notes it; the file itself may be a link.
-fn whole(path: &Path) -> io::Result<PathBuf> {
+/// The path of a file with its folder's links resolved, as the trash notes it.
+fn resolved_path(path: &Path) -> io::Result<PathBuf> {
     path.symlink_metadata()?;
     let path = std::path::absolute(path)?;
     match (path.parent(), path.file_name()) {
@@ -102,7 +102,7 @@ fn whole(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn discard_to_desktop(original: &Path) -> Result<Now, trash::Error> {
+fn discard_to_desktop(original: &Path) -> Result<TrashPlace, trash::Error> {
     let before = notes_of(original)?;
     trash::delete(original)?;
     // Whatever goes wrong from here on, the file is in the trash.
@@ -110,7 +110,7 @@ fn discard_to_desktop(original: &Path) -> Result<Now, trash::Error> {
     Ok(after
         .difference(&before)
         .next()
-        .map_or(Now::Somewhere, |note| Now::Desktop {
+        .map_or(TrashPlace::Somewhere, |note| TrashPlace::Desktop {
             note: PathBuf::from(note),
         }))
 }
@@ -124,7 +124,7 @@ fn notes_of(original: &Path) -> Result<BTreeSet<OsString>, trash::Error> {
         .collect())
 }
 
-fn discard_to(trash: &Path, original: &Path) -> io::Result<Moved> {
+fn discard_to(trash: &Path, original: &Path) -> io::Result<MovedFile> {
     fs::create_dir_all(trash)?;
     let name = original.file_name().unwrap_or_default();
     let mut number = 1;
@@ -139,9 +139,9 @@ fn discard_to(trash: &Path, original: &Path) -> io::Result<Moved> {
         };
         match move_file(original, &path) {
             Ok(()) => {
-                return Ok(Moved {
+                return Ok(MovedFile {
                     original: original.to_path_buf(),
-                    now: Now::Own { path },
+                    now: TrashPlace::Own { path },
                 });
             }
             Err(error)
@@ -164,11 +164,11 @@ pub fn restore(discarded: &Discarded) -> Result<Option<String>, String> {
     Ok(failed.into_iter().next())
 }
 
-fn restore_file(moved: &Moved) -> Result<(), String> {
+fn restore_file(moved: &MovedFile) -> Result<(), String> {
     let original = &moved.original;
     let (from, note) = match &moved.now {
-        Now::Own { path } => (path.clone(), None),
-        Now::Desktop { note } => {
+        TrashPlace::Own { path } => (path.clone(), None),
+        TrashPlace::Desktop { note } => {
             let file = file_of(note).ok_or_else(|| {
                 format!(
                     "{} is in the desktop's trash, but not where it should be; bring it back from there",
@@ -177,7 +177,7 @@ fn restore_file(moved: &Moved) -> Result<(), String> {
             })?;
             (file, Some(note))
         }
-        Now::Somewhere => {
+        TrashPlace::Somewhere => {
             return Err(format!(
                 "{} is in the desktop's trash, which does not say where; bring it back from there",
                 original.display()
@@ -256,7 +256,7 @@ mod tests {
         let (_folder, path, trash) = home();
         let first = discard_to(&trash, &path).unwrap();
         assert!(!path.exists() && trash.join("a.ron").exists());
-        assert!(matches!(first.now, Now::Own { .. }));
+        assert!(matches!(first.now, TrashPlace::Own { .. }));
         fs::write(&path, "two").unwrap();
         let second = discard_to(&trash, &path).unwrap();
         restore_file(&first).unwrap();

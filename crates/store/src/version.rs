@@ -8,7 +8,7 @@ pub(crate) const CURRENT: u32 = 2;
 
 /// What a file's version means for this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum VersionStatus {
     /// As this program writes it.
     Current,
     /// From an earlier program: read through the migration ladder.
@@ -18,12 +18,12 @@ pub enum Standing {
 }
 
 /// The standing of a file's text; nothing where it does not begin like a session.
-pub fn standing(text: &str) -> Option<Standing> {
+pub fn version_status(text: &str) -> Option<VersionStatus> {
     let version = read(text)?;
     Some(match version {
-        CURRENT => Standing::Current,
-        newer if newer > CURRENT => Standing::Newer(newer),
-        older => Standing::Older(older),
+        CURRENT => VersionStatus::Current,
+        newer if newer > CURRENT => VersionStatus::Newer(newer),
+        older => VersionStatus::Older(older),
     })
 }
 
@@ -62,19 +62,19 @@ mod tests {
     #[test]
     fn heads_are_read() {
         let cases = [
-            ("(version: 2, session: ())", Some(Standing::Current)),
+            ("(version: 2, session: ())", Some(VersionStatus::Current)),
             (
                 "// a comment\n\n// another\n(\n  version : 7,",
-                Some(Standing::Newer(7)),
+                Some(VersionStatus::Newer(7)),
             ),
-            ("Document(version: 0", Some(Standing::Older(0))),
+            ("Document(version: 0", Some(VersionStatus::Older(0))),
             ("", None),
             ("(name: \"x\", version: 1)", None),
             ("(version: x)", None),
             ("{\"version\": 1}", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(standing(text), expected, "{text}");
+            assert_eq!(version_status(text), expected, "{text}");
         }
     }
 }

@@ -11,7 +11,7 @@ const PUBLISHED: &str = "published";
 /// The text of version 2. It may be the head of a file, which ends within its parentheses.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of every step")]
 pub(crate) fn to_version_2(text: &str) -> Result<String, String> {
-    let mut step = Step {
+    let mut step = Version1Rewriter {
         rest: text,
         out: String::with_capacity(text.len() + text.len() / 8),
         keys: Vec::new(),
@@ -23,8 +23,8 @@ pub(crate) fn to_version_2(text: &str) -> Result<String, String> {
     Ok(step.out)
 }
 
-/// A text that is half way through.
-struct Step<'a> {
+/// State of rewriting a text from version 1 to 2.
+struct Version1Rewriter<'a> {
     rest: &'a str,
     out: String,
     /// The keys of the values that we are within.
@@ -33,7 +33,7 @@ struct Step<'a> {
     key: &'a str,
 }
 
-impl<'a> Step<'a> {
+impl<'a> Version1Rewriter<'a> {
     /// Hands one token on, and with a key that has changed its value, too.
     fn token(&mut self) {
         let rest = self.rest;

@@ -43,13 +43,13 @@ impl PointArgs {
             [one] => Ok(Some(*one)),
             [] => Err(format!(
                 "there is no {}; there are {}",
-                self.words(),
+                self.sizes_text(),
                 list(all)
             )),
             several => Err(format!(
                 "{} points have {}: {}; say which with --at",
                 several.len(),
-                self.words(),
+                self.sizes_text(),
                 list(several.iter().copied())
             )),
         }
@@ -61,7 +61,7 @@ impl PointArgs {
     }
 
     /// The sizes in words.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn sizes_text(&self) -> String {
         let words: Vec<String> = self
             .bindings()
             .map(|(name, size)| format!("{name} {size}"))

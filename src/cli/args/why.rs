@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{InputArgs, PointArgs};
-use powerband_core::domain::experiment::Change;
+use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::PresetName;
 
@@ -38,7 +38,7 @@ pub(crate) struct WhyArgs {
     pub rounds: Option<u32>,
     /// These changes only, by their names in the JSON document: half-threads,streaming-neighbour.
     #[arg(long, value_name = "CHANGES", value_delimiter = ',', value_parser = change)]
-    pub only: Vec<Change>,
+    pub only: Vec<ExperimentChange>,
     /// Do not measure the roofs that the model needs where there are none yet.
     #[arg(long)]
     pub no_roofs: bool,
@@ -83,10 +83,10 @@ impl WhyArgs {
     }
 }
 
-fn change(text: &str) -> Result<Change, String> {
-    let mut all = Change::ALL.into_iter();
+fn change(text: &str) -> Result<ExperimentChange, String> {
+    let mut all = ExperimentChange::ALL.into_iter();
     all.find(|change| change.id() == text).ok_or_else(|| {
-        let names = Change::ALL.map(Change::id).join(", ");
+        let names = ExperimentChange::ALL.map(ExperimentChange::id).join(", ");
         format!("there is no change {text}; there are {names}")
     })
 }

@@ -30,7 +30,7 @@ pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
                 let response = if closing == Closing::Stay {
                     button::primary(ui, None, name)
                 } else {
-                    button::plain(ui, None, name)
+                    button::labelled(ui, None, name)
                 };
                 if response.clicked() {
                     actions.push(Action::Shell(Shell::Close(closing)));

@@ -11,19 +11,18 @@ use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::{button, field, label, marker, menu};
 use powerband_app::App;
 use powerband_app::action::{Action, Library, Sessions};
-use powerband_app::items::Item;
-use powerband_app::library::{SEARCH_BESIDE, Scanned};
+use powerband_app::items::MenuTarget;
+use powerband_app::library::{SEARCH_BESIDE, ScannedFile};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OnDisk, OpenSession};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::sweep;
-use powerband_findings::analysis::claims::MARK;
+use powerband_findings::analysis::claims::PUBLISHED_MARK;
 
 /// Height of a session's two lines.
 const ENTRY: f32 = 44.0;
 
-/// Shows it.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     search(ui, app, actions);
     ui.add_space(space::SMALL);
@@ -179,7 +178,7 @@ fn open_name(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Actio
     if response.clicked() {
         actions.push(Action::Go(Screen::Curves));
     }
-    menu::of_item(&response, app, &Item::Session(open.id), actions);
+    menu::of_item(&response, app, &MenuTarget::Session(open.id), actions);
 }
 
 fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
@@ -195,12 +194,12 @@ fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
     }
 }
 
-fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, actions: &mut Vec<Action>) {
+fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &ScannedFile, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let is_open = app.sessions.by_path(path).is_some();
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), ENTRY), Sense::click());
-    let [name, below, moment] = words(path, scanned);
+    let [name, below, moment] = entry_texts(path, scanned);
     let doing = if is_open { "Close" } else { "Open" };
     response.widget_info(|| {
         egui::WidgetInfo::selected(
@@ -254,11 +253,16 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &Scanned, actions: &mut V
             Sessions::Toggle(path.to_path_buf())
         }));
     }
-    menu::of_item(&response, app, &Item::File(path.to_path_buf()), actions);
+    menu::of_item(
+        &response,
+        app,
+        &MenuTarget::File(path.to_path_buf()),
+        actions,
+    );
 }
 
 /// A session's name, what is in it, and when it was measured.
-pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
+pub(crate) fn entry_texts(path: &Path, scanned: &ScannedFile) -> [String; 3] {
     let Ok(entry) = &scanned.entry else {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         return [
@@ -267,10 +271,10 @@ pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
             String::new(),
         ];
     };
-    let setups = humanize::of_many(entry.setups.len() as u64, "setup");
+    let setups = humanize::pluralised(entry.setups.len() as u64, "setup");
     let made_up = if entry.made_up { ", made up" } else { "" };
     let held = if entry.is_published_only() {
-        MARK.to_owned()
+        PUBLISHED_MARK.to_owned()
     } else {
         format!("{setups} × {}{made_up}", sizes(&entry.points))
     };
@@ -287,13 +291,13 @@ pub(crate) fn words(path: &Path, scanned: &Scanned) -> [String; 3] {
 /// How many there are: `9 batches`, `3 × 3 points` of a grid.
 fn sizes(points: &[Point]) -> String {
     match points.len() {
-        _ if !sweep::is_of_batches(points) => sweep::count_words(points),
+        _ if !sweep::is_of_batches(points) => sweep::point_count_text(points),
         1 => "1 batch".to_owned(),
         number => format!("{} batches", humanize::count(number as u64)),
     }
 }
 
-fn hover(path: &Path, scanned: &Scanned) -> String {
+fn hover(path: &Path, scanned: &ScannedFile) -> String {
     match &scanned.entry {
         Ok(entry) => {
             let tags: Vec<String> = entry.tags.iter().map(|tag| format!("#{tag}")).collect();

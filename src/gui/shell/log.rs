@@ -7,10 +7,9 @@ use crate::gui::theme::{self, text};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_core::base::humanize;
 
-/// Shows it.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Log");
@@ -28,11 +27,11 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .stick_to_bottom(true)
         .show(ui, |ui| {
             for notice in app.notices.all() {
-                let (glyph, color) = super::notices::look(ui, notice.weight);
+                let (glyph, color) = super::notices::weight_style(ui, notice.weight);
                 ui.horizontal(|ui| {
                     ui.label(button::glyph(glyph).size(12.0).color(color));
                     // A dismissed question can still be answered.
-                    if notice.weight == Weight::Question && !notice.is_up {
+                    if notice.weight == NoticeLevel::Question && !notice.is_up {
                         super::notices::offer(ui, notice, actions);
                     }
                     ui.add(Label::new(&notice.text).wrap().selectable(true));

@@ -10,7 +10,7 @@ use crate::gui::views;
 use crate::gui::widgets::button;
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
-use powerband_app::notices::{Notice, Weight};
+use powerband_app::notices::{Notice, NoticeLevel};
 use powerband_core::base::humanize;
 
 /// Most notices at one time; the log has them all.
@@ -24,7 +24,7 @@ const LINE: f32 = 28.0;
 
 /// Shows those that are up, in a strip of their own at the foot of what room there is.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let up: Vec<&Notice> = app.notices.up().collect();
+    let up: Vec<&Notice> = app.notices.on_screen().collect();
     if up.is_empty() {
         return;
     }
@@ -70,13 +70,13 @@ fn reserve(ui: &Ui, height: f32) {
 /// The number of further notices, as a button to the log.
 fn more(ui: &mut Ui, number: usize, actions: &mut Vec<Action>) {
     let words = format!("{} more in the log", humanize::count(number as u64));
-    if button::plain(ui, None, &words).clicked() {
+    if button::labelled(ui, None, &words).clicked() {
         actions.push(Action::Shell(Shell::Log(true)));
     }
 }
 
 /// The text of a notice, on as many lines as leave the screen visible.
-fn words(ui: &Ui, notice: &Notice) -> LayoutJob {
+fn notice_text(ui: &Ui, notice: &Notice) -> LayoutJob {
     let font = TextStyle::Body.resolve(ui.style());
     let color = ui.visuals().text_color();
     let mut job = LayoutJob::simple(notice.text.clone(), font, color, f32::INFINITY);
@@ -85,7 +85,7 @@ fn words(ui: &Ui, notice: &Notice) -> LayoutJob {
 }
 
 fn show_one(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
-    let (glyph, color) = look(ui, notice.weight);
+    let (glyph, color) = weight_style(ui, notice.weight);
     theme::card(ui)
         .inner_margin(Margin::symmetric(10, 4))
         .show(ui, |ui| {
@@ -106,7 +106,7 @@ fn show_one(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) 
                     ui.with_layout(Layout::left_to_right(Align::Min), |ui| {
                         ui.spacing_mut().item_spacing.x = space::SMALL;
                         ui.label(button::glyph(glyph).color(color));
-                        let words = words(ui, notice);
+                        let words = notice_text(ui, notice);
                         ui.add(Label::new(words).wrap().selectable(true));
                     });
                 });
@@ -133,20 +133,20 @@ fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
 /// The button of its action.
 pub(crate) fn offer(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     if let Some((name, action)) = &notice.offer
-        && button::plain(ui, None, name).clicked()
+        && button::labelled(ui, None, name).clicked()
     {
         actions.push(Action::Shell(Shell::Dismiss(notice.id)));
         actions.push(action.clone());
     }
 }
 
-/// The sign and the colour of a weight.
-pub(crate) fn look(ui: &Ui, weight: Weight) -> (icon::Icon, eframe::egui::Color32) {
+/// Icon and colour of a notice's level.
+pub(crate) fn weight_style(ui: &Ui, weight: NoticeLevel) -> (icon::Icon, eframe::egui::Color32) {
     let roles = theme::roles(ui);
     match weight {
-        Weight::Done => (icon::GOOD, roles.good),
-        Weight::Info => (icon::INFO, roles.quiet),
-        Weight::Trouble => (icon::WARNING, roles.bad),
-        Weight::Question => (icon::INFO, roles.text),
+        NoticeLevel::Done => (icon::GOOD, roles.good),
+        NoticeLevel::Info => (icon::INFO, roles.quiet),
+        NoticeLevel::Trouble => (icon::WARNING, roles.bad),
+        NoticeLevel::Question => (icon::INFO, roles.text),
     }
 }

@@ -12,7 +12,7 @@ use crate::gui::widgets::field;
 use powerband_app::App;
 use powerband_app::action::{Action, Sessions, Shell};
 use powerband_app::command::{self, Command};
-use powerband_app::library::Entry;
+use powerband_app::library::SessionEntry;
 use powerband_app::{find, palette_entries};
 use powerband_core::base::humanize;
 
@@ -22,19 +22,19 @@ const LINE: f32 = 30.0;
 const MOST: usize = 160;
 
 #[derive(Clone, Default)]
-struct Memory {
+struct PaletteMemory {
     words: String,
     chosen: usize,
 }
 
 /// An item whose title is searched; only matches become lines.
-enum Source<'a> {
+enum PaletteSource<'a> {
     Command(&'static Command),
-    Session(&'a Path, &'a Entry),
+    Session(&'a Path, &'a SessionEntry),
     Other(Vec<Action>),
 }
 
-struct Offer {
+struct PaletteEntry {
     title: String,
     keys: String,
     act: Result<Vec<Action>, &'static str>,
@@ -44,11 +44,11 @@ struct Offer {
 pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let id = memory_id();
     if !app.palette_open {
-        ui.data_mut(|data| data.remove::<Memory>(id));
+        ui.data_mut(|data| data.remove::<PaletteMemory>(id));
         return;
     }
     let mut memory = ui
-        .data_mut(|data| data.get_temp::<Memory>(id))
+        .data_mut(|data| data.get_temp::<PaletteMemory>(id))
         .unwrap_or_default();
     let area = Modal::default_area(id).anchor(egui::Align2::CENTER_TOP, vec2(0.0, 90.0));
     let frame = theme::card(ui).inner_margin(egui::Margin::same(8));
@@ -93,11 +93,11 @@ fn memory_id() -> Id {
 
 /// Whether it has text: then Escape clears the text and does not close it.
 pub(crate) fn has_words(ctx: &Context) -> bool {
-    let memory = ctx.data(|data| data.get_temp::<Memory>(memory_id()));
+    let memory = ctx.data(|data| data.get_temp::<PaletteMemory>(memory_id()));
     memory.is_some_and(|memory| !memory.words.is_empty())
 }
 
-fn step(ui: &Ui, memory: &mut Memory, count: usize) {
+fn step(ui: &Ui, memory: &mut PaletteMemory, count: usize) {
     let by = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     if by(Key::ArrowDown) {
         memory.chosen += 1;
@@ -108,13 +108,16 @@ fn step(ui: &Ui, memory: &mut Memory, count: usize) {
     memory.chosen = memory.chosen.min(count.saturating_sub(1));
 }
 
-fn offers(app: &App, words: &str) -> Vec<Offer> {
+fn offers(app: &App, words: &str) -> Vec<PaletteEntry> {
     let commands = command::ALL
         .iter()
-        .map(|command| (command.title.to_owned(), Source::Command(command)));
+        .map(|command| (command.title.to_owned(), PaletteSource::Command(command)));
     let sessions = app.library.found.iter().filter_map(|(path, scanned)| {
         let entry = scanned.entry.as_ref().ok()?;
-        Some((format!("Open {}", entry.name), Source::Session(path, entry)))
+        Some((
+            format!("Open {}", entry.name),
+            PaletteSource::Session(path, entry),
+        ))
     });
     // Entries that depend on open sessions are many, so they need a search.
     let others = if words.trim().is_empty() {
@@ -124,10 +127,10 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
     };
     let others = others
         .into_iter()
-        .map(|offered| (offered.title, Source::Other(offered.actions)));
-    let all: Vec<(String, Source<'_>)> = commands.chain(sessions).chain(others).collect();
+        .map(|offered| (offered.title, PaletteSource::Other(offered.actions)));
+    let all: Vec<(String, PaletteSource<'_>)> = commands.chain(sessions).chain(others).collect();
     let found = find::by_words(all, |(title, _)| title.as_str(), words);
-    let mut offers: Vec<Offer> = found
+    let mut offers: Vec<PaletteEntry> = found
         .into_iter()
         .take(MOST)
         .map(|(title, source)| offer(app, title, source))
@@ -136,23 +139,23 @@ fn offers(app: &App, words: &str) -> Vec<Offer> {
     offers
 }
 
-fn offer(app: &App, title: String, source: Source<'_>) -> Offer {
+fn offer(app: &App, title: String, source: PaletteSource<'_>) -> PaletteEntry {
     let (keys, act) = match source {
-        Source::Command(command) => {
+        PaletteSource::Command(command) => {
             let act = (command.act)(app).map(|action| vec![action]);
             (app.keys_of(command.id), act)
         }
-        Source::Session(path, entry) => {
+        PaletteSource::Session(path, entry) => {
             let open = Action::Sessions(Sessions::Open(vec![path.to_path_buf()]));
             let moment = entry.measured().map(humanize::short_moment);
             (moment.unwrap_or_default(), Ok(vec![open]))
         }
-        Source::Other(actions) => (String::new(), Ok(actions)),
+        PaletteSource::Other(actions) => (String::new(), Ok(actions)),
     };
-    Offer { title, keys, act }
+    PaletteEntry { title, keys, act }
 }
 
-fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {
+fn list(ui: &mut Ui, offers: &[PaletteEntry], memory: &PaletteMemory) -> Option<usize> {
     let mut taken = None;
     if offers.is_empty() {
         ui.add_space(8.0);
@@ -175,7 +178,7 @@ fn list(ui: &mut Ui, offers: &[Offer], memory: &Memory) -> Option<usize> {
     taken
 }
 
-fn line(ui: &mut Ui, offer: &Offer, is_chosen: bool) -> bool {
+fn line(ui: &mut Ui, offer: &PaletteEntry, is_chosen: bool) -> bool {
     let roles = theme::roles(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), LINE), Sense::click());
     response.widget_info(|| {

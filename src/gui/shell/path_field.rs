@@ -10,7 +10,7 @@ use crate::gui::widgets::{button, label};
 use powerband_app::Ask;
 
 /// The answer to the question.
-pub(crate) enum Answer {
+pub(crate) enum PathAnswer {
     /// This path.
     Path(PathBuf),
     /// The user cancelled.
@@ -18,7 +18,12 @@ pub(crate) enum Answer {
 }
 
 /// Shows it until there is an answer; `exists` says whether the typed path is a file.
-pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) -> Option<Answer> {
+pub(crate) fn show(
+    ui: &Ui,
+    ask: &Ask,
+    typed: &mut String,
+    exists: &mut bool,
+) -> Option<PathAnswer> {
     let mut answer = None;
     let modal = Modal::new(Id::unique("path"))
         .frame(theme::card(ui).inner_margin(22))
@@ -39,7 +44,7 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
             if ui.memory(|memory| memory.focused().is_none()) && !enter {
                 response.request_focus();
             }
-            let path = dialog_text::whole(ask, typed);
+            let path = dialog_text::absolute_path(ask, typed);
             let saves = matches!(
                 ask,
                 Ask::SaveSession(..)
@@ -70,16 +75,16 @@ pub(crate) fn show(ui: &Ui, ask: &Ask, typed: &mut String, exists: &mut bool) ->
                 }
                 let is_wanted = button.clicked() || (enter && !replaces);
                 if is_wanted && !typed.trim().is_empty() {
-                    answer = Some(Answer::Path(path.clone()));
+                    answer = Some(PathAnswer::Path(path.clone()));
                 }
-                if button::plain(ui, None, "Cancel").clicked() {
-                    answer = Some(Answer::None);
+                if button::labelled(ui, None, "Cancel").clicked() {
+                    answer = Some(PathAnswer::None);
                 }
             });
         });
     let escaped = ui.input(|input| input.key_pressed(egui::Key::Escape));
     if modal.backdrop_response.clicked() || escaped {
-        answer = Some(Answer::None);
+        answer = Some(PathAnswer::None);
     }
     answer
 }

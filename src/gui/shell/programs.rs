@@ -5,7 +5,7 @@ use eframe::egui::{Id, Modal, RichText, ScrollArea, Ui};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
-use powerband_app::action::{Action, Run};
+use powerband_app::action::{Action, RunAction};
 use powerband_core::base::plain_text::harmless;
 
 /// Height of the list; more can be scrolled to.
@@ -41,14 +41,14 @@ pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(space::MEDIUM);
         ui.horizontal(|ui| {
             if button::primary(ui, None, "Do not run").clicked() {
-                actions.push(Action::Run(Run::AllowPrograms(false)));
+                actions.push(Action::Run(RunAction::AllowPrograms(false)));
             }
-            if button::plain(ui, None, "Run them").clicked() {
-                actions.push(Action::Run(Run::AllowPrograms(true)));
+            if button::labelled(ui, None, "Run them").clicked() {
+                actions.push(Action::Run(RunAction::AllowPrograms(true)));
             }
         });
     });
     if modal.backdrop_response.clicked() {
-        actions.push(Action::Run(Run::AllowPrograms(false)));
+        actions.push(Action::Run(RunAction::AllowPrograms(false)));
     }
 }

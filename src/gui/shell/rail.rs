@@ -11,7 +11,7 @@ use crate::gui::widgets::{menu, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::command;
-use powerband_app::items::Item;
+use powerband_app::items::MenuTarget;
 use powerband_app::screen::Screen;
 
 /// Height of an entry: the least, and where there is room.
@@ -42,7 +42,7 @@ pub(crate) fn width(app: &App) -> f32 {
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     // Every screen, the switch of the library and that of the names.
-    let (height, apart) = fitted(ui.available_height(), views::ALL.len() + 2);
+    let (height, apart) = entry_height_and_gap(ui.available_height(), views::ALL.len() + 2);
     ui.vertical_centered(|ui| {
         ui.spacing_mut().item_spacing.y = apart;
         ui.add_space(space::SMALL);
@@ -78,7 +78,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// Height and spacing of this many entries in a rail of this height.
-fn fitted(room: f32, count: usize) -> (f32, f32) {
+fn entry_height_and_gap(room: f32, count: usize) -> (f32, f32) {
     let least = ENTRY.0 + APART.0;
     let most = ENTRY.1 + APART.1;
     let each = ((room - AROUND) / count as f32).clamp(least, most);
@@ -178,7 +178,7 @@ fn entry(
         let at = response.rect.center_top() + vec2(12.0, 6.0);
         ui.painter().circle_filled(at, 3.5, roles.accent);
     }
-    menu::of_item(&response, app, &Item::Screen(screen), actions);
+    menu::of_item(&response, app, &MenuTarget::Screen(screen), actions);
     if response.clicked() {
         actions.push(Action::Go(screen));
     }
@@ -229,7 +229,7 @@ fn square(
         .text(at, Align2::CENTER_CENTER, glyph, font, color);
     if let Some(short) = short {
         let at = pos2(rect.left() + 2.0 * GLYPH, rect.center().y);
-        let font = theme::words(theme::text::BODY);
+        let font = theme::text_font(theme::text::BODY);
         ui.painter()
             .text(at, Align2::LEFT_CENTER, short, font, color);
     }
@@ -243,14 +243,14 @@ mod tests {
 
     #[test]
     fn entries_shrink_with_the_rail_and_not_below_what_can_be_hit() {
-        assert_eq!(fitted(900.0, 12), (36.0, 6.0));
+        assert_eq!(entry_height_and_gap(900.0, 12), (36.0, 6.0));
         // A window of 900 × 640 at 150 %: all are in sight.
-        let (height, apart) = fitted(394.0, 12);
+        let (height, apart) = entry_height_and_gap(394.0, 12);
         assert!((22.0..36.0).contains(&height), "{height}");
         assert!(
             12.0 * (height + apart) + AROUND <= 394.1,
             "{height} {apart}"
         );
-        assert_eq!(fitted(100.0, 12), (22.0, 1.0));
+        assert_eq!(entry_height_and_gap(100.0, 12), (22.0, 1.0));
     }
 }

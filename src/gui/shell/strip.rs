@@ -8,11 +8,11 @@ use crate::gui::theme::{self, text};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
-use powerband_core::domain::telemetry::{DeviceKind, Quantity, Track};
+use powerband_core::domain::telemetry::{DeviceKind, DeviceTelemetry, Quantity};
 use powerband_findings::analysis::device_readings;
 
 /// Most devices with their utilisation in the strip.
@@ -23,7 +23,7 @@ const BAR: f32 = 120.0;
 const NARROW: f32 = 720.0;
 
 /// A part of the progress of a run.
-enum Part {
+enum StripItem {
     /// The progress, as a bar.
     Bar(f32),
     /// Something with a number in it.
@@ -34,7 +34,6 @@ enum Part {
     Line,
 }
 
-/// Shows it.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     // The right side first, so that the rest knows the remaining width.
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -73,11 +72,11 @@ fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// The number of problems since the window opened, dismissed or not.
 fn troubles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let all = app.notices.all().iter();
-    let troubles = all.filter(|notice| notice.weight == Weight::Trouble);
+    let troubles = all.filter(|notice| notice.weight == NoticeLevel::Trouble);
     let Some(newest) = troubles.clone().next_back() else {
         return;
     };
-    let words = humanize::of_many(troubles.count() as u64, "problem");
+    let words = humanize::pluralised(troubles.count() as u64, "problem");
     let color = theme::roles(ui).bad;
     let label = Label::new(RichText::new(&words).size(12.0).color(color));
     let response = ui.add(label.sense(Sense::click()));
@@ -112,54 +111,54 @@ fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     fit(ui, &mut parts, ui.available_width());
     for part in parts {
         match part {
-            Part::Bar(share) => progress_bar(ui, share),
-            Part::Number(words) => number(ui, &words),
-            Part::Words(words) => {
+            StripItem::Bar(share) => progress_bar(ui, share),
+            StripItem::Number(words) => number(ui, &words),
+            StripItem::Words(words) => {
                 ui.label(RichText::new(words).size(12.0).color(roles.quiet));
             }
-            Part::Line => line(ui),
+            StripItem::Line => line(ui),
         }
     }
 }
 
 /// The progress of a run, and the utilisation of devices.
-fn parts(run: &LiveRun) -> Vec<Part> {
+fn parts(run: &LiveRun) -> Vec<StripItem> {
     let mut parts = Vec::new();
     if let Some(progress) = &run.progress {
-        parts.push(Part::Bar(progress.share as f32));
-        parts.push(Part::Number(progress.time_words()));
-        parts.extend(run.left_words().map(Part::Words));
-        parts.push(Part::Line);
+        parts.push(StripItem::Bar(progress.share as f32));
+        parts.push(StripItem::Number(progress.time_text()));
+        parts.extend(run.left_words().map(StripItem::Words));
+        parts.push(StripItem::Line);
     }
-    parts.extend(busy_words(run).into_iter().map(Part::Number));
+    parts.extend(busy_words(run).into_iter().map(StripItem::Number));
     parts
 }
 
 /// Drops parts that do not fit: the bar first, then from the end.
-fn fit(ui: &Ui, parts: &mut Vec<Part>, room: f32) {
+fn fit(ui: &Ui, parts: &mut Vec<StripItem>, room: f32) {
     if taken(ui, parts) > room {
-        parts.retain(|part| !matches!(part, Part::Bar(_)));
+        parts.retain(|part| !matches!(part, StripItem::Bar(_)));
     }
     while !parts.is_empty() && taken(ui, parts) > room {
         parts.pop();
     }
-    if matches!(parts.last(), Some(Part::Line)) {
+    if matches!(parts.last(), Some(StripItem::Line)) {
         parts.pop();
     }
 }
 
 /// Width of the parts with their gaps.
-fn taken(ui: &Ui, parts: &[Part]) -> f32 {
+fn taken(ui: &Ui, parts: &[StripItem]) -> f32 {
     let apart = ui.spacing().item_spacing.x;
     parts.iter().map(|part| width(ui, part) + apart).sum()
 }
 
-fn width(ui: &Ui, part: &Part) -> f32 {
+fn width(ui: &Ui, part: &StripItem) -> f32 {
     let (words, font) = match part {
-        Part::Bar(_) => return BAR,
-        Part::Line => return 1.0,
-        Part::Number(words) => (words, theme::numbers(text::CAPTION)),
-        Part::Words(words) => (words, theme::words(12.0)),
+        StripItem::Bar(_) => return BAR,
+        StripItem::Line => return 1.0,
+        StripItem::Number(words) => (words, theme::numbers(text::CAPTION)),
+        StripItem::Words(words) => (words, theme::text_font(12.0)),
     };
     let color = theme::roles(ui).quiet;
     let galley = ui.painter().layout_no_wrap(words.clone(), font, color);
@@ -178,15 +177,15 @@ fn busy_words(run: &LiveRun) -> Vec<String> {
         return Vec::new();
     };
     let telemetry = &session.telemetry;
-    let of_track = |track: &Track| {
-        let busy = device_readings::newest(telemetry, track, Quantity::Busy)?;
+    let of_track = |track: &DeviceTelemetry| {
+        let busy = device_readings::newest_value(telemetry, track, Quantity::Busy)?;
         let name = match track.device.kind {
             DeviceKind::Host => track.device.with_machine("CPU"),
             _ => track.device.short_name(),
         };
         Some(format!(
             "{name} {}",
-            device_readings::text(Quantity::Busy, busy)
+            device_readings::reading_text(Quantity::Busy, busy)
         ))
     };
     let all = telemetry.tracks.iter().filter_map(of_track);
@@ -213,7 +212,6 @@ fn number(ui: &mut Ui, words: &str) {
     );
 }
 
-/// A progress bar.
 pub(crate) fn progress_bar(ui: &mut Ui, share: f32) {
     let roles = theme::roles(ui);
     let (rect, _) = ui.allocate_exact_size(vec2(BAR, 4.0), Sense::hover());

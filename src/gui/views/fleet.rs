@@ -4,7 +4,7 @@ use eframe::egui::{ComboBox, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, tip, waiting};
 use powerband_app::App;
@@ -14,11 +14,10 @@ use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::fleet::{Effects, FleetCase, FleetMachine};
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(found) = &app.fleet.found.result else {
         if app.fleet.found.busy().is_some() {
-            head(ui);
+            header(ui);
             return waiting::show(ui, "Comparing the machines…");
         }
         return empty(ui, app, actions);
@@ -26,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(case) = app.fleet.shown() else {
         return empty(ui, app, actions);
     };
-    head(ui);
+    header(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, found, case, actions);
     ui.add_space(space::MEDIUM);
@@ -41,23 +40,23 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui) {
+fn header(ui: &mut Ui) {
     let sentence =
         "One setup on several machines: medians against the fleet's, and the odd one out";
-    super::head(ui, "Fleet", sentence, super::NARROW_HEAD, |_| {});
+    super::screen_header(ui, "Fleet", sentence, super::NARROW_HEAD, |_| {});
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    head(ui);
+    header(ui);
     if app.fleet.only.is_some() || app.sessions.len() > 1 {
         ui.add_space(space::MEDIUM);
         ui.horizontal(|ui| which_sessions(ui, app, actions));
     }
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let helps = fleet::what_helps(&app.sessions);
+        let helps = fleet::empty_help(&app.sessions);
         label::empty(ui, icon::FLEET, "No case of several machines", helps);
-        if button::plain(ui, Some(icon::PLAN), "Plan setups with where=").clicked() {
+        if button::labelled(ui, Some(icon::PLAN), "Plan setups with where=").clicked() {
             actions.push(Action::Go(Screen::Plan));
         }
         ui.add_space(space::TINY);
@@ -85,9 +84,9 @@ fn choices(
             .selected_text(shown.clone());
         let choices = |ui: &mut Ui| {
             for other in &found.fleet.cases {
-                let is_it = CaseChoice::of(other) == CaseChoice::of(case);
+                let is_it = CaseChoice::from_case(other) == CaseChoice::from_case(case);
                 if ui.selectable_label(is_it, other.name(several)).clicked() {
-                    let choice = CaseChoice::of(other);
+                    let choice = CaseChoice::from_case(other);
                     actions.push(Action::Fleet(Fleet::Show(choice)));
                 }
             }
@@ -105,9 +104,9 @@ fn choices(
 
 fn which_sessions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(only) = &app.fleet.only {
-        let sessions = humanize::of_many(only.len() as u64, "selected session");
+        let sessions = humanize::pluralised(only.len() as u64, "selected session");
         label::quiet_line(ui, &format!("Of {sessions}"));
-        if button::plain(ui, None, "All open sessions").clicked() {
+        if button::labelled(ui, None, "All open sessions").clicked() {
             actions.push(Action::Fleet(Fleet::Only(None)));
         }
     }
@@ -128,7 +127,7 @@ fn medians(ui: &mut Ui, app: &App, case: &FleetCase, actions: &mut Vec<Action>) 
         if spec.is_empty() {
             return;
         }
-        let look = Look {
+        let look = ChartOptions {
             height: 260.0,
             highlighted: None,
             zooms: true,
@@ -138,9 +137,9 @@ fn medians(ui: &mut Ui, app: &App, case: &FleetCase, actions: &mut Vec<Action>) 
         let machine = |tag: u64| case.machines.get(tag as usize);
         let hovered = touched.hovered.and_then(|(_, tag)| machine(tag));
         if let Some(reason) = &touched.failed {
-            tip::words(&touched.response, reason);
+            tip::show_text(&touched.response, reason);
         } else if let Some(machine) = hovered {
-            tip::words(&touched.response, told(machine));
+            tip::show_text(&touched.response, machine_tooltip(machine));
         }
         let clicked = touched.clicked.and_then(|(_, tag)| machine(tag));
         pin(app, clicked, actions);
@@ -148,9 +147,9 @@ fn medians(ui: &mut Ui, app: &App, case: &FleetCase, actions: &mut Vec<Action>) 
 }
 
 /// The tooltip of a machine.
-fn told(machine: &FleetMachine) -> String {
+fn machine_tooltip(machine: &FleetMachine) -> String {
     let mut lines = vec![machine.name.clone()];
-    lines.extend(machine.row.median_words());
+    lines.extend(machine.row.median_text());
     if let Some(ratio) = machine.ratio {
         let ratio = humanize::ratio(ratio);
         lines.push(format!("{ratio} the fleet's median"));

@@ -5,22 +5,21 @@ use eframe::egui::{ComboBox, Ui};
 use super::compare::IN_TURNS;
 use crate::gui::icon;
 use crate::gui::theme::space;
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, tip, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, History, Run, Sessions};
+use powerband_app::action::{Action, History, RunAction, Sessions};
 use powerband_app::history::{self, Followed, Following};
 use powerband_app::sessions::LIVE;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::history::HistoryPoint;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(following) = app.history.following else {
         return empty(ui, app, actions);
     };
-    head(ui);
+    header(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, following, actions);
     ui.add_space(space::MEDIUM);
@@ -38,7 +37,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui,
             icon::HISTORY,
             "No case to follow",
-            history::what_helps(&app.sessions),
+            history::empty_help(&app.sessions),
         );
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
@@ -46,9 +45,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui) {
+fn header(ui: &mut Ui) {
     let sentence = "One case through the sessions of the library, oldest first";
-    super::head(ui, "History", sentence, super::NARROW_HEAD, |_| {});
+    super::screen_header(ui, "History", sentence, super::NARROW_HEAD, |_| {});
 }
 
 fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {
@@ -73,7 +72,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
                         follow(Following {
                             session: other.id,
                             setup,
-                            point: history::nearest(other, following.point),
+                            point: history::point_or_first(other, following.point),
                         });
                     }
                 }
@@ -86,11 +85,11 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
             .on_hover_text(shown);
         let combo = ComboBox::from_id_salt("history-batch")
             .width(110.0)
-            .selected_text(humanize::capital(&following.point.to_string()));
+            .selected_text(humanize::capitalised(&following.point.to_string()));
         let response = combo.show_ui(ui, |ui| {
             for &point in &open.session.plan.points {
                 let is_it = point == following.point;
-                let words = humanize::capital(&point.to_string());
+                let words = humanize::capitalised(&point.to_string());
                 if ui.selectable_label(is_it, words).clicked() {
                     follow(Following { point, ..following });
                 }
@@ -98,9 +97,9 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
         });
         response.response.accessible_name("Batch size to follow");
         if let Some(only) = &app.history.only {
-            let sessions = humanize::of_many(only.len() as u64, "selected session");
+            let sessions = humanize::pluralised(only.len() as u64, "selected session");
             label::quiet(ui, &format!("Through {sessions}"));
-            if button::plain(ui, None, "All sessions").clicked() {
+            if button::labelled(ui, None, "All sessions").clicked() {
                 all = true;
             }
         }
@@ -116,7 +115,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
             .on_hover_text("One point per session with its 95 % interval; a word marks sessions that are faster or slower than the mean of the earlier ones");
         label::quiet(ui, &found.history.trend);
         if !found.chart.is_empty() {
-            let look = Look {
+            let look = ChartOptions {
                 height: 260.0,
                 highlighted: None,
                 zooms: true,
@@ -125,7 +124,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
             let touched = chart::show(ui, "history", &found.chart, look);
             let place = touched.hovered.map(|(_, place)| place as usize);
             if let Some(point) = place.and_then(|place| found.history.points.get(place)) {
-                tip::words(&touched.response, told(point));
+                tip::show_text(&touched.response, point_tooltip(point));
             }
         }
         again(ui, app, actions);
@@ -180,14 +179,14 @@ fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let title = "Measure the last two again, in turns";
     let button = button::plain_if(ui, allowed, Some(icon::AGAIN), title);
     if button.on_hover_text(IN_TURNS).clicked() {
-        actions.push(Action::Run(Run::AgainInHistory));
+        actions.push(Action::Run(RunAction::AgainInHistory));
     }
 }
 
 /// The tooltip of a point.
-fn told(point: &HistoryPoint) -> String {
+fn point_tooltip(point: &HistoryPoint) -> String {
     let mut lines = vec![point.name.clone(), humanize::moment(&point.created)];
-    lines.extend(point.row.median_words());
+    lines.extend(point.row.median_text());
     if let Some(interval) = point.row.ci95_ns {
         lines.push(format!(
             "95 % interval {} to {}",
@@ -195,8 +194,8 @@ fn told(point: &HistoryPoint) -> String {
             humanize::duration_ns(interval.high)
         ));
     }
-    lines.extend(point.since_earlier.as_ref().map(|one| {
-        let sessions = humanize::of_many(one.sessions as u64, "earlier session");
+    lines.extend(point.vs_earlier.as_ref().map(|one| {
+        let sessions = humanize::pluralised(one.sessions as u64, "earlier session");
         format!("{} vs. {sessions}", one.verdict.call)
     }));
     lines.join("\n")

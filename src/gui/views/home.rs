@@ -8,9 +8,9 @@ use crate::gui::shell::strip;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
-use powerband_app::action::{Action, Library, Machine, Run, Sessions, Shell};
+use powerband_app::action::{Action, Library, MachineAction, RunAction, Sessions, Shell};
 use powerband_app::library::examples;
-use powerband_app::machine::{EngineState, Pointed};
+use powerband_app::machine::{EngineState, PathSetting};
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
 use powerband_app::shell::hints::{self, Hint};
@@ -29,7 +29,6 @@ const HINT: f32 = 36.0;
 /// Share of a session's row that the words behind its name may take.
 const WORDS_SHARE: f32 = 0.62;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         ui.add_space(space::SMALL);
@@ -98,11 +97,11 @@ fn hint_buttons(ui: &mut Ui, place: usize, hint: &Hint, actions: &mut Vec<Action
     } else {
         "Done"
     };
-    if button::plain(ui, None, next).clicked() {
+    if button::labelled(ui, None, next).clicked() {
         go(place + 1);
     }
     if let Some((title, act)) = hint.trial
-        && button::plain(ui, None, title).clicked()
+        && button::labelled(ui, None, title).clicked()
     {
         actions.push(act());
     }
@@ -181,12 +180,12 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     "Start",
                 );
             } else if button::primary(ui, Some(icon::EXPORT), "Install ONNX Runtime").clicked() {
-                actions.push(Action::Machine(Machine::InstallOnnxRuntime));
+                actions.push(Action::Machine(MachineAction::InstallOnnxRuntime));
             }
         } else if button::primary(ui, Some(icon::RUN), "Start").clicked() {
-            actions.push(Action::Run(Run::StartFirst));
+            actions.push(Action::Run(RunAction::StartFirst));
         }
-        if button::plain(ui, None, "Change the plan…").clicked() {
+        if button::labelled(ui, None, "Change the plan…").clicked() {
             actions.push(Action::Plan(PlanEdit::First));
         }
     });
@@ -310,7 +309,7 @@ fn copy_why(ui: &mut Ui, why: &str, actions: &mut Vec<Action>) {
 
 fn processor(environment: &Environment) -> (String, String) {
     let cpu = &environment.cpu;
-    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    let threads = humanize::pluralised(cpu.threads as u64, "thread");
     let features: Vec<String> = cpu
         .features
         .iter()
@@ -390,7 +389,7 @@ fn told_by(cards: &[&WatchedDevice]) -> String {
 fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "Engines", |ui| {
         if button::small_icon(ui, icon::AGAIN, "Look for engines again").clicked() {
-            actions.push(Action::Machine(Machine::Rescan));
+            actions.push(Action::Machine(MachineAction::Rescan));
         }
     });
     theme::card(ui)
@@ -452,13 +451,13 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
         return;
     }
     if let (Some(offer), Some(pointed)) = (engine.offers.first(), engine.pointed()) {
-        let button = button::plain(ui, Some(icon::RUN), "Use");
+        let button = button::labelled(ui, Some(icon::RUN), "Use");
         let button = button.on_hover_text(offer.path.display().to_string());
         if button.accessible_name(engine.use_title(offer)).clicked() {
             let path = Some(offer.path.clone());
-            actions.push(Action::Machine(Machine::Point(pointed, path)));
+            actions.push(Action::Machine(MachineAction::Point(pointed, path)));
         }
-        if pointed == Pointed::Python {
+        if pointed == PathSetting::Python {
             return;
         }
     }
@@ -471,13 +470,13 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
     }
     match &app.machine.installing {
         None => {
-            if button::plain(ui, Some(icon::EXPORT), "Install").clicked() {
-                actions.push(Action::Machine(Machine::InstallOnnxRuntime));
+            if button::labelled(ui, Some(icon::EXPORT), "Install").clicked() {
+                actions.push(Action::Machine(MachineAction::InstallOnnxRuntime));
             }
         }
         Some(installing) => {
             if button::small_icon(ui, icon::CLOSE, "Stop installing").clicked() {
-                actions.push(Action::Machine(Machine::StopInstall));
+                actions.push(Action::Machine(MachineAction::StopInstall));
             }
             match installing.share {
                 Some(share) => strip::progress_bar(ui, share),
@@ -492,7 +491,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
 
 /// Steps to take outside the window go to the clipboard.
 fn copy(ui: &mut Ui, name: &str, text: &str, actions: &mut Vec<Action>) {
-    let button = button::plain(ui, Some(icon::COPY), name);
+    let button = button::labelled(ui, Some(icon::COPY), name);
     if button.on_hover_text(text).clicked() {
         actions.push(Action::Shell(Shell::Copy(text.to_owned())));
     }
@@ -511,7 +510,7 @@ fn recent(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     rows(ui, |ui| {
         for (path, scanned) in app.library.newest().take(RECENT) {
-            let [name, below, moment] = shelf::words(path, scanned);
+            let [name, below, moment] = shelf::entry_texts(path, scanned);
             if session_row(ui, "Recent session", &name, &format!("{below}   {moment}")) {
                 actions.push(Action::Library(Library::Select(Some(path.clone()))));
                 actions.push(Action::Sessions(Sessions::Open(vec![path.clone()])));

@@ -16,7 +16,6 @@ use powerband_findings::analysis::roof_facts::{RoofFact, roof_facts};
 /// Least room of a fact.
 const FACT: f32 = 168.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         ui.set_width(ui.available_width());
@@ -113,7 +112,7 @@ fn progress(ui: &mut Ui, measuring: &MeasuringRoofs, actions: &mut Vec<Action>) 
     ui.horizontal(|ui| {
         strip::progress_bar(ui, measuring.share);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if button::plain(ui, Some(icon::STOP), "Stop measuring").clicked() {
+            if button::labelled(ui, Some(icon::STOP), "Stop measuring").clicked() {
                 actions.push(Action::Roofs(Roofs::Stop));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {

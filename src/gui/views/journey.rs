@@ -4,12 +4,12 @@ use eframe::egui::{ComboBox, Label, RichText, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, marker, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Journey, Sessions};
-use powerband_app::journey::{self, ComparedSteps, Looking};
+use powerband_app::journey::{self, ComparedSteps, StepsSubject};
 use powerband_app::plan::{self, PlanEdit};
 use powerband_app::sessions::LIVE;
 use powerband_core::base::humanize::{self};
@@ -21,12 +21,11 @@ use powerband_findings::tables::steps;
 /// Below this width the charts stand below each other.
 const NARROW: f32 = 620.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.journey.looking else {
         return empty(ui, app, actions);
     };
-    head(ui);
+    header(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
@@ -40,11 +39,11 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Optimisation steps", "Gain and cost of each step");
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let sentence = journey::what_helps(&app.sessions);
+        let sentence = journey::empty_help(&app.sessions);
         label::empty(ui, icon::JOURNEY, "No steps yet", sentence);
         for ladder in plan::ladders() {
             let name = format!("Plan: {}", ladder.title);
-            let button = button::plain(ui, None, &name).on_hover_text(ladder.about);
+            let button = button::labelled(ui, None, &name).on_hover_text(ladder.about);
             if button.clicked() {
                 actions.push(Action::Plan(PlanEdit::Ladder(ladder.id)));
             }
@@ -57,9 +56,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui) {
+fn header(ui: &mut Ui) {
     let sentence = "Gain and cost of each step vs. previous and vs. baseline, or of alternative setups vs. the first";
-    super::head(
+    super::screen_header(
         ui,
         "Optimisation steps",
         sentence,
@@ -68,7 +67,7 @@ fn head(ui: &mut Ui) {
     );
 }
 
-fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) {
+fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Action>) {
     let Some(open) = app.sessions.get(looking.session) else {
         return;
     };
@@ -86,7 +85,7 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
                     .selectable_label(is_it, app.sessions.name(other))
                     .clicked()
                 {
-                    look(Looking::at(other));
+                    look(StepsSubject::at_first_point(other));
                 }
             }
         };
@@ -95,22 +94,22 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
         response.on_hover_text(app.sessions.name(open));
         if journey::has_ladder(open) {
             let steps = open.session.plan.ladder.len() as u64;
-            label::quiet_line(ui, &humanize::of_many(steps, "step"));
+            label::quiet_line(ui, &humanize::pluralised(steps, "step"));
             return;
         }
         if open.id == LIVE {
-            label::quiet_line(ui, &humanize::capital(&looking.point.to_string()))
+            label::quiet_line(ui, &humanize::capitalised(&looking.point.to_string()))
                 .on_hover_text("Other batch sizes are available when the run ends");
             return;
         }
         let combo = ComboBox::from_id_salt("journey-batch")
             .width(110.0)
-            .selected_text(humanize::capital(&looking.point.to_string()));
+            .selected_text(humanize::capitalised(&looking.point.to_string()));
         let response = combo.show_ui(ui, |ui| {
             for &point in &open.session.plan.points {
-                let words = humanize::capital(&point.to_string());
+                let words = humanize::capitalised(&point.to_string());
                 if ui.selectable_label(point == looking.point, words).clicked() {
-                    look(Looking { point, ..looking });
+                    look(StepsSubject { point, ..looking });
                 }
             }
         });
@@ -125,7 +124,7 @@ fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>
     steps_table(ui, app, found, actions);
     let failed = steps.steps.iter().filter(|step| !step.is_waiting());
     let troubles = failed.filter_map(|step| {
-        let trouble = step.trouble.as_ref()?;
+        let trouble = step.why_not_measured.as_ref()?;
         Some(format!("{} was not measured: {trouble}", step.title))
     });
     ui.add_space(space::SMALL);
@@ -188,7 +187,7 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
                 label::quiet(ui, "No step was measured yet.");
                 return;
             }
-            let look = Look {
+            let look = ChartOptions {
                 height: 240.0,
                 highlighted: None,
                 zooms: true,
@@ -197,11 +196,11 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
             let touched = chart::show(ui, id, spec, look);
             let step = touched.hovered.and_then(|(_, tag)| steps.steps.get(tag as usize));
             if let Some(reason) = touched.failed {
-                tip::words(&touched.response, reason);
+                tip::show_text(&touched.response, reason);
             } else if let Some(step) = step {
-                let pair = if id == "before" { &step.over_before } else { &step.over_start };
+                let pair = if id == "before" { &step.vs_previous } else { &step.vs_baseline };
                 let words = pair.as_ref().map(steps::gain_words).unwrap_or_default();
-                tip::words(&touched.response, format!("{}\n{words}", step.title));
+                tip::show_text(&touched.response, format!("{}\n{words}", step.title));
             }
         });
     });
@@ -211,8 +210,8 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
 fn whole_way(steps: &Steps) -> String {
     let last = steps.steps.iter().rev().find(|step| step.row.is_some());
     let gain = last.and_then(|step| {
-        let pair = step.over_start.as_ref()?;
-        Some((&step.title, pair.ratio?.words(), pair.verdict.call))
+        let pair = step.vs_baseline.as_ref()?;
+        Some((&step.title, pair.ratio?.speed_up_text(), pair.verdict.call))
     });
     let Some((title, times, call)) = gain else {
         return "There is no step to compare with the baseline yet.".to_owned();

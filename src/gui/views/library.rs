@@ -10,12 +10,12 @@ use crate::gui::theme::{self, size, space};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, marker};
 use powerband_app::App;
-use powerband_app::action::{Action, Library, Run, Sessions};
-use powerband_app::library::{self, Entry};
-use powerband_app::reports::Subject;
+use powerband_app::action::{Action, Library, RunAction, Sessions};
+use powerband_app::library::{self, SessionEntry};
+use powerband_app::reports::ReportSubject;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::LIVE;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::sweep;
 
@@ -30,9 +30,8 @@ const LIST_SHARE: f32 = 0.4;
 /// The list's height at the least.
 const LIST_LEAST: f32 = 170.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    head(ui, app, actions);
+    header(ui, app, actions);
     ui.add_space(space::MEDIUM);
     if let Some(trouble) = &app.library.trouble {
         label::trouble(ui, trouble);
@@ -46,11 +45,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let selected = app.library.selected.clone().filter(|_| is_one);
     match selected {
         Some(path) if ui.available_width() <= NARROW => stacked(ui, app, &path, actions),
-        selected => beside(ui, app, selected.as_deref(), actions),
+        selected => list_with_details(ui, app, selected.as_deref(), actions),
     }
 }
 
-fn beside(ui: &mut Ui, app: &App, selected: Option<&Path>, actions: &mut Vec<Action>) {
+fn list_with_details(ui: &mut Ui, app: &App, selected: Option<&Path>, actions: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
         let side = selected.map_or(0.0, |_| SIDE + space::MEDIUM);
@@ -77,9 +76,9 @@ fn stacked(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let sentence = held(app);
-    super::head(ui, "Library", &sentence, NARROW, |ui| {
+fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let sentence = session_count_text(app);
+    super::screen_header(ui, "Library", &sentence, NARROW, |ui| {
         super::in_order(ui, 3, |ui, place| match place {
             0 => search(ui, app, actions),
             1 => bring_back(ui, app, actions),
@@ -92,9 +91,9 @@ fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// How many sessions there are, how many of them are listed, and where.
-fn held(app: &App) -> String {
+fn session_count_text(app: &App) -> String {
     let (all, listed) = (app.library.found.len(), app.library.listed_len());
-    let count = humanize::of_many(all as u64, "session");
+    let count = humanize::pluralised(all as u64, "session");
     let folder = app.place.paths.library.display();
     if listed == all {
         format!("{count} in {folder}")
@@ -124,7 +123,7 @@ fn tags(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn open_files(ui: &mut Ui, actions: &mut Vec<Action>) {
-    if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
+    if button::labelled(ui, Some(icon::OPEN), "Open files…").clicked() {
         actions.push(Action::Sessions(Sessions::Choose));
     }
 }
@@ -158,7 +157,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let (title, sentence) = why_empty(app);
         label::empty(ui, icon::LIBRARY, title, &sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
-            actions.push(Action::Run(Run::StartFirst));
+            actions.push(Action::Run(RunAction::StartFirst));
         }
     });
 }
@@ -186,7 +185,7 @@ fn why_empty(app: &App) -> (&'static str, String) {
             "No sessions in the library yet",
             format!(
                 "{first} and {} are open, but not saved here. {kept}",
-                humanize::of_many(others.len() as u64, "other")
+                humanize::pluralised(others.len() as u64, "other")
             ),
         ),
     }
@@ -198,7 +197,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         if count == 0 {
             ui.horizontal(|ui| {
                 label::quiet(ui, "No session matches these words.");
-                if button::plain(ui, None, "Clear the search").clicked() {
+                if button::labelled(ui, None, "Clear the search").clicked() {
                     actions.push(Action::Library(Library::Search(String::new())));
                 }
             });
@@ -285,16 +284,16 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let compare = Library::Compare(one.clone(), other.clone());
             actions.push(Action::Library(compare));
         }
-        if button::plain(ui, Some(icon::HISTORY), "History of these").clicked() {
+        if button::labelled(ui, Some(icon::HISTORY), "History of these").clicked() {
             actions.push(Action::Library(Library::History(files())));
         }
-        if button::plain(ui, Some(icon::FLEET), "Machines of these").clicked() {
+        if button::labelled(ui, Some(icon::FLEET), "Machines of these").clicked() {
             actions.push(Action::Library(Library::Fleet(files())));
         }
-        if button::plain(ui, Some(icon::EXPORT), "Export the rows…").clicked() {
-            actions.push(Action::Table("sessions", Change::Export(None)));
+        if button::labelled(ui, Some(icon::EXPORT), "Export the rows…").clicked() {
+            actions.push(Action::Table("sessions", TableChange::Export(None)));
         }
-        if button::plain(ui, Some(icon::DISCARD), "Move all to the trash").clicked() {
+        if button::labelled(ui, Some(icon::DISCARD), "Move all to the trash").clicked() {
             actions.push(Action::Library(Library::DiscardAll(files())));
         }
         let size = vec2(TAGS, size::CONTROL);
@@ -306,8 +305,8 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let tags = library::typed_tags(&words);
             actions.push(Action::Library(Library::TagAll(files(), tags)));
         }
-        if button::plain(ui, Some(icon::CLOSE), "Clear the selection").clicked() {
-            actions.push(Action::Table("sessions", Change::SelectNone));
+        if button::labelled(ui, Some(icon::CLOSE), "Clear the selection").clicked() {
+            actions.push(Action::Table("sessions", TableChange::SelectNone));
         }
     });
     ui.add_space(space::TINY);
@@ -317,14 +316,14 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn row_name(app: &App, index: usize) -> String {
     let listed = app.library.listed_at(index);
     let name = listed.map(|(path, scanned)| {
-        let [name, ..] = shell::library::words(path, scanned);
+        let [name, ..] = shell::library::entry_texts(path, scanned);
         name
     });
     format!("Session {}", name.unwrap_or_default())
 }
 
 /// When it was measured; published sessions were not measured here.
-fn measured(entry: &Entry) -> String {
+fn measured(entry: &SessionEntry) -> String {
     entry
         .measured()
         .map_or_else(|| UNKNOWN.to_owned(), humanize::moment)
@@ -340,7 +339,7 @@ fn details(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
                 None => unreadable(ui, app, path),
             }
             ui.add_space(space::TINY);
-            doing(ui, app, path, actions);
+            action_buttons(ui, app, path, actions);
         });
     });
 }
@@ -356,7 +355,7 @@ fn unreadable(ui: &mut Ui, app: &App, path: &Path) {
     label::copyable(ui, words.into());
 }
 
-fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
+fn of_entry(ui: &mut Ui, entry: &SessionEntry, actions: &mut Vec<Action>) {
     let path = entry.path.clone();
     // Another action of this frame may leave the screen, with the text typed on it.
     let is_leaving = !actions.is_empty();
@@ -383,7 +382,7 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     let sweep = if entry.is_published_only() {
         UNKNOWN.to_owned()
     } else {
-        sweep::words(&entry.points)
+        sweep::points_text(&entry.points)
     };
     let title = if sweep::is_of_batches(&entry.points) {
         "Batches"
@@ -406,24 +405,24 @@ fn of_entry(ui: &mut Ui, entry: &Entry, actions: &mut Vec<Action>) {
     }
 }
 
-fn doing(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
+fn action_buttons(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
     let path = path.to_path_buf();
     ui.horizontal_wrapped(|ui| {
         if let Some(open) = app.sessions.by_path(&path) {
             if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
                 actions.push(Action::Go(Screen::Curves));
             }
-            if button::plain(ui, Some(icon::SAVE), "Write a report…").clicked() {
-                actions.push(Action::Report(Subject::of(open.id), None));
+            if button::labelled(ui, Some(icon::SAVE), "Write a report…").clicked() {
+                actions.push(Action::Report(ReportSubject::of_session(open.id), None));
             }
-            if button::plain(ui, None, "Close").clicked() {
+            if button::labelled(ui, None, "Close").clicked() {
                 actions.push(Action::Sessions(Sessions::Toggle(path.clone())));
             }
         } else if button::primary(ui, None, "Open").clicked() {
             actions.push(Action::Sessions(Sessions::Open(vec![path.clone()])));
         }
         let entry = app.library.entry(&path);
-        let again = entry.map_or(Ok(()), Entry::can_run_again);
+        let again = entry.map_or(Ok(()), SessionEntry::can_run_again);
         if button::plain_if(ui, again, Some(icon::AGAIN), "Run again…").clicked() {
             actions.push(Action::Sessions(Sessions::RunFileAgain(path.clone())));
         }
@@ -436,7 +435,7 @@ fn doing(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
                 Library::Discard(path.clone()),
             ),
         ] {
-            if button::plain(ui, Some(glyph), name).clicked() {
+            if button::labelled(ui, Some(glyph), name).clicked() {
                 actions.push(Action::Library(action));
             }
         }

@@ -122,7 +122,13 @@ const NARROW_HEAD: f32 = 640.0;
 /// Up to a width of `narrow` the buttons stand below the title.
 ///
 /// `doing` orders the buttons with [`in_order`], because a row at the right fills from its end.
-fn head(ui: &mut Ui, title: &str, sentence: &str, narrow: f32, doing: impl FnOnce(&mut Ui)) {
+fn screen_header(
+    ui: &mut Ui,
+    title: &str,
+    sentence: &str,
+    narrow: f32,
+    doing: impl FnOnce(&mut Ui),
+) {
     ui.scope(|ui| {
         ui.set_max_width(ui.available_width() - EDGE);
         if ui.available_width() <= narrow {

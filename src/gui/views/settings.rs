@@ -7,10 +7,10 @@ use crate::gui::keyboard;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, label, segmented};
 use powerband_app::App;
-use powerband_app::action::{Action, Machine, Shell};
+use powerband_app::action::{Action, MachineAction, Shell};
 use powerband_app::command::{self, Command};
-use powerband_app::machine::Pointed;
-use powerband_app::shell::settings::{Theme, Watching};
+use powerband_app::machine::PathSetting;
+use powerband_app::shell::settings::{ReadingRate, Theme};
 use powerband_core::base::humanize;
 
 /// Most width of the cards.
@@ -19,7 +19,6 @@ const WIDTH: f32 = 820.0;
 const NAME: f32 = 200.0;
 const NAME_SHARE: f32 = 0.42;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Settings", "Saved between starts");
     ui.add_space(space::MEDIUM);
@@ -43,7 +42,7 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         actions.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
     });
     row(ui, "Interface size", |ui| {
-        if button::plain(ui, None, "Smaller").clicked() {
+        if button::labelled(ui, None, "Smaller").clicked() {
             actions.push(Action::Shell(Shell::Zoom(-1)));
         }
         label::number(
@@ -51,10 +50,10 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             &format!("{:.0} %", app.remembered.zoom() * 100.0),
             text::BODY,
         );
-        if button::plain(ui, None, "Larger").clicked() {
+        if button::labelled(ui, None, "Larger").clicked() {
             actions.push(Action::Shell(Shell::Zoom(1)));
         }
-        if button::plain(ui, None, "Reset size").clicked() {
+        if button::labelled(ui, None, "Reset size").clicked() {
             actions.push(Action::Shell(Shell::Zoom(0)));
         }
     });
@@ -63,7 +62,7 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Measuring");
     row(ui, "Device readings", |ui| {
-        let choices = Watching::ALL.map(|watching| (watching, watching.title().to_owned(), ""));
+        let choices = ReadingRate::ALL.map(|watching| (watching, watching.title().to_owned(), ""));
         let taken = segmented::show(ui, "Device readings", app.remembered.watching, &choices);
         actions.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
         label::faint(ui, "Applies from the next run");
@@ -82,17 +81,17 @@ fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 /// Locations of ONNX Runtime and Python.
 fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Engines");
-    for pointed in Pointed::ALL {
+    for pointed in PathSetting::ALL {
         row(ui, pointed.title(), |ui| {
             let choose = format!("Choose {}…", pointed.title());
-            if button::plain(ui, None, "Choose…")
+            if button::labelled(ui, None, "Choose…")
                 .accessible_name(choose)
                 .clicked()
             {
-                actions.push(Action::Machine(Machine::Choose(pointed)));
+                actions.push(Action::Machine(MachineAction::Choose(pointed)));
             }
             let Some(path) = pointed.chosen(&app.place) else {
-                let words = app.machine.used(pointed).map_or_else(
+                let words = app.machine.used_path(pointed).map_or_else(
                     || "The first one found".to_owned(),
                     |path| format!("Found: {}", path.display()),
                 );
@@ -100,11 +99,11 @@ fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 return;
             };
             let find = format!("Use the first {} found", pointed.title());
-            if button::plain(ui, None, "Use the first found")
+            if button::labelled(ui, None, "Use the first found")
                 .accessible_name(find)
                 .clicked()
             {
-                actions.push(Action::Machine(Machine::Point(pointed, None)));
+                actions.push(Action::Machine(MachineAction::Point(pointed, None)));
             }
             label::quiet_line(ui, &path.display().to_string());
         });

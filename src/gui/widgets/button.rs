@@ -5,7 +5,7 @@ use eframe::egui::{self, Button, Response, RichText, Stroke, Ui, vec2};
 use crate::gui::icon::Icon;
 use crate::gui::theme::{self, size};
 
-/// The one thing to do here.
+/// The primary button of a screen.
 pub(crate) fn primary(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
     let roles = theme::roles(ui);
     let words = RichText::new(name)
@@ -23,8 +23,8 @@ pub(crate) fn primary(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
     .accessible_name(name)
 }
 
-/// Something that can be done.
-pub(crate) fn plain(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
+/// An ordinary button with a label, and an icon where given.
+pub(crate) fn labelled(ui: &mut Ui, icon: Option<Icon>, name: &str) -> Response {
     let button = match icon {
         Some(icon) => Button::new((glyph(icon), RichText::new(name))),
         None => Button::new(name),
@@ -40,9 +40,9 @@ pub(crate) fn plain_if(
     name: &str,
 ) -> Response {
     match allowed {
-        Ok(()) => plain(ui, icon, name),
+        Ok(()) => labelled(ui, icon, name),
         Err(reason) => ui
-            .add_enabled_ui(false, |ui| plain(ui, icon, name))
+            .add_enabled_ui(false, |ui| labelled(ui, icon, name))
             .inner
             .on_disabled_hover_text(reason),
     }

@@ -11,19 +11,19 @@ use eframe::egui::{
 };
 use egui_plot::{Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi};
 
-use super::chart_canvas::{Canvas, REACH, faded, pos};
+use super::chart_canvas::{ChartCanvas, REACH, faded, pos};
 use super::{figure, marker, marks, zoom};
 use crate::gui::theme::{self, Roles, text};
 use powerband_findings::chart::axis;
 use powerband_findings::chart::figure::Drawing as Figure;
 use powerband_findings::chart::layout::bands::{self, BAND, Slice};
-use powerband_findings::chart::layout::labels::{LeftOut, labels, limit_line};
+use powerband_findings::chart::layout::labels::{OmittedLabel, labels, limit_line};
 use powerband_findings::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
-use powerband_findings::chart::layout::words::Words;
-use powerband_findings::chart::layout::{Font, Plot as _, ticks};
+use powerband_findings::chart::layout::words::PlacedLabel;
+use powerband_findings::chart::layout::{Font, PlotSurface as _, ticks};
 use powerband_findings::chart::palette;
 use powerband_findings::chart::spec::{
-    Axis, ChartSpec, Point, Series, SeriesId, Stroke as Drawing, Tick,
+    Axis, ChartPoint, ChartSpec, Series, SeriesId, Stroke as Drawing, Tick,
 };
 
 /// Room above the plot for what the y axis measures.
@@ -31,9 +31,9 @@ const HEAD: f32 = 20.0;
 /// Room below for the ticks, and for what the x axis measures where that takes one line.
 const FOOT: f32 = 34.0;
 
-/// How a chart is shown.
+/// Options of a shown chart.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct ChartOptions {
     /// Height of all of it.
     pub height: f32,
     /// The highlighted series.
@@ -52,7 +52,7 @@ struct Crosshair {
 }
 
 /// The user's input.
-pub(crate) struct Touched {
+pub(crate) struct ChartInput {
     /// The whole chart.
     pub response: Response,
     /// The point under the pointer: its series and its tag.
@@ -70,7 +70,7 @@ pub(crate) struct Touched {
 }
 
 /// Shows the chart over the width that there is.
-pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touched {
+pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: ChartOptions) -> ChartInput {
     let view = if look.zooms {
         zoom::view(ui.ctx(), id, spec)
     } else {
@@ -90,7 +90,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     let foot = FOOT + title.size().y - line;
     let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, foot));
     if inner.width() < 20.0 || inner.height() < 20.0 || !ui.is_rect_visible(outer) {
-        return Touched {
+        return ChartInput {
             response: whole,
             hovered: None,
             clicked: None,
@@ -103,7 +103,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     let mut child = ui.new_child(UiBuilder::new().max_rect(inner).id_salt(id));
     let behind = child.painter().add(Shape::Noop);
     let (transform, plot) = plot(&mut child, id, spec, look, roles);
-    let canvas = Canvas {
+    let canvas = ChartCanvas {
         spec,
         painter: ui.painter_at(outer.expand(1.0)),
         transform,
@@ -139,7 +139,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
     }
     let moved = axis::moved(&whole_spec.x, spec.x.low, spec.x.high);
     figure::offer(ui, id, outer, || Figure::Chart(Box::new(spec.clone())));
-    Touched {
+    ChartInput {
         clicked: hovered.filter(|_| plot.clicked()),
         failed: hand.and_then(|hand| marks::failed_at(&canvas, hand)),
         response: plot,
@@ -151,13 +151,13 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: Look) -> Touch
 }
 
 /// What a chart had no room for when it was shown last, for its legend.
-pub(crate) fn left_out(ui: &Ui, id: &str) -> Vec<LeftOut> {
+pub(crate) fn left_out(ui: &Ui, id: &str) -> Vec<OmittedLabel> {
     let known = ui.data(|data| data.get_temp(left_out_id(id)));
     known.unwrap_or_default()
 }
 
-fn leave_out(ui: &Ui, id: &str, left_out: Vec<LeftOut>) {
-    let before: Option<Vec<LeftOut>> = ui.data(|data| data.get_temp(left_out_id(id)));
+fn leave_out(ui: &Ui, id: &str, left_out: Vec<OmittedLabel>) {
+    let before: Option<Vec<OmittedLabel>> = ui.data(|data| data.get_temp(left_out_id(id)));
     if before.unwrap_or_default() != left_out {
         ui.data_mut(|data| data.insert_temp(left_out_id(id), left_out));
         ui.ctx().request_repaint();
@@ -182,7 +182,7 @@ fn label_width(ui: &Ui, axis: &Axis) -> f32 {
 /// What the x axis measures, over as many lines as that needs.
 fn x_title(ui: &Ui, spec: &ChartSpec, width: f32) -> Arc<Galley> {
     let color = theme::roles(ui).faint;
-    let font = theme::words(text::CAPTION);
+    let font = theme::text_font(text::CAPTION);
     ui.painter()
         .layout(spec.x.title.clone(), font, color, width)
 }
@@ -192,7 +192,7 @@ fn plot(
     ui: &mut Ui,
     id: &str,
     spec: &ChartSpec,
-    look: Look,
+    look: ChartOptions,
     roles: &Roles,
 ) -> (PlotTransform, Response) {
     let view = Plot::new(id)
@@ -263,7 +263,7 @@ fn draw(
     }
 }
 
-fn bar(point: &Point, width: f64, color: Color32) -> Bar {
+fn bar(point: &ChartPoint, width: f64, color: Color32) -> Bar {
     Bar::new(point.x, point.y)
         .width(width * COLUMN)
         .fill(color.gamma_multiply(0.75))
@@ -289,7 +289,7 @@ fn band(slices: &[Slice], color: Color32) -> Mesh {
     mesh
 }
 
-impl Canvas<'_> {
+impl ChartCanvas<'_> {
     /// Words at both axes.
     fn axes(&self, outer: Rect, title: Arc<Galley>) {
         let y_title = self.galley(&self.spec.y.title, Font::Words);
@@ -366,7 +366,7 @@ impl Canvas<'_> {
     }
 
     /// The line to drag, where there is one. The cursor changes over it.
-    fn limit(&self, ui: &Ui, id: &str, words: Option<&Words>) -> Option<Response> {
+    fn limit(&self, ui: &Ui, id: &str, words: Option<&PlacedLabel>) -> Option<Response> {
         let limit = self.spec.limit.as_ref()?;
         let y = limit_line(self)? as f32;
         let above = Rect::from_min_max(self.inner.min, pos2(self.inner.right(), y));
@@ -383,7 +383,7 @@ impl Canvas<'_> {
         self.painter
             .extend(Shape::dashed_line(&ends, stroke, 5.0, 4.0));
         if let Some(words) = words {
-            self.words(words, self.roles.accent);
+            self.draw_text(words, self.roles.accent);
         }
         Some(hand)
     }
@@ -395,13 +395,13 @@ impl Canvas<'_> {
     }
 
     /// Whether a point is not beyond the edge of what is seen.
-    fn is_seen(&self, point: &Point) -> bool {
+    fn is_seen(&self, point: &ChartPoint) -> bool {
         let (x, y) = (&self.spec.x, &self.spec.y);
         (x.low..=x.high).contains(&point.x) && (y.low..=y.high).contains(&point.y)
     }
 
-    fn nearest(&self, hand: Pos2) -> Option<(&Series, &Point)> {
-        let mut best: Option<(f32, &Series, &Point)> = None;
+    fn nearest(&self, hand: Pos2) -> Option<(&Series, &ChartPoint)> {
+        let mut best: Option<(f32, &Series, &ChartPoint)> = None;
         let series = self.spec.series.iter();
         for series in series.filter(|series| series.stroke != Drawing::Thin) {
             let aside = self.spec.aside(series);
@@ -438,7 +438,8 @@ impl Canvas<'_> {
             return;
         };
         let points = self.spec.points_at(tag);
-        let points: Vec<(&Series, &Point)> = points.filter(|one| self.is_seen(one.1)).collect();
+        let points: Vec<(&Series, &ChartPoint)> =
+            points.filter(|one| self.is_seen(one.1)).collect();
         if let Some((_, first)) = points.first() {
             let x = self.pos(first.x, 0.0).x;
             let stroke = Stroke::new(1.0, self.roles.faint.gamma_multiply(0.6));
@@ -449,7 +450,7 @@ impl Canvas<'_> {
         }
     }
 
-    fn halo(&self, series: &Series, point: &Point) {
+    fn halo(&self, series: &Series, point: &ChartPoint) {
         if series.stroke != Drawing::Bars {
             let color = self.roles.series(series.colour).gamma_multiply(0.35);
             let at = self.pos(point.x + self.spec.aside(series), point.y);

@@ -7,16 +7,16 @@ use egui_plot::{PlotPoint, PlotTransform};
 
 use super::marker;
 use crate::gui::theme::{self, Roles, text};
-use powerband_findings::chart::area::{Area, At};
-use powerband_findings::chart::layout::words::Words;
-use powerband_findings::chart::layout::{Font, Plot, Size};
+use powerband_findings::chart::area::{Area, Position};
+use powerband_findings::chart::layout::words::PlacedLabel;
+use powerband_findings::chart::layout::{Font, PlotSurface, Size};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// Most distance of the pointer from a point or the limit.
 pub(super) const REACH: f32 = 24.0;
 
 /// Where a chart is painted, and how.
-pub(super) struct Canvas<'a> {
+pub(super) struct ChartCanvas<'a> {
     pub(super) spec: &'a ChartSpec,
     pub(super) painter: Painter,
     pub(super) transform: PlotTransform,
@@ -25,7 +25,7 @@ pub(super) struct Canvas<'a> {
     pub(super) highlighted: Option<SeriesId>,
 }
 
-impl Plot for Canvas<'_> {
+impl PlotSurface for ChartCanvas<'_> {
     fn spec(&self) -> &ChartSpec {
         self.spec
     }
@@ -38,7 +38,7 @@ impl Plot for Canvas<'_> {
         marker::RADIUS.into()
     }
 
-    fn place(&self, x: f64, y: f64) -> At {
+    fn place(&self, x: f64, y: f64) -> Position {
         let at = self.pos(x, y);
         (at.x.into(), at.y.into())
     }
@@ -53,7 +53,7 @@ impl Plot for Canvas<'_> {
     }
 }
 
-impl Canvas<'_> {
+impl ChartCanvas<'_> {
     pub(super) fn pos(&self, x: f64, y: f64) -> Pos2 {
         self.transform.position_from_point(&PlotPoint::new(x, y))
     }
@@ -66,7 +66,7 @@ impl Canvas<'_> {
     }
 
     /// Words at their place, on their ground.
-    pub(super) fn words(&self, words: &Words, color: Color32) {
+    pub(super) fn draw_text(&self, words: &PlacedLabel, color: Color32) {
         if let Some(ground) = words.ground() {
             let color = self.roles.panel.gamma_multiply(0.8);
             self.painter.rect_filled(rect(ground), 2.0, color);
@@ -75,7 +75,7 @@ impl Canvas<'_> {
         self.painter.galley(rect(words.area).min, galley, color);
     }
 
-    pub(super) fn line(&self, (from, to): (At, At), stroke: Stroke) {
+    pub(super) fn line(&self, (from, to): (Position, Position), stroke: Stroke) {
         self.painter.line_segment([pos(from), pos(to)], stroke);
     }
 
@@ -87,7 +87,7 @@ impl Canvas<'_> {
 
 fn font_id(font: Font) -> FontId {
     match font {
-        Font::Words => theme::words(text::CAPTION),
+        Font::Words => theme::text_font(text::CAPTION),
         Font::Numbers => theme::numbers(text::CAPTION),
     }
 }
@@ -101,7 +101,7 @@ pub(super) fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>)
 }
 
 /// A place as egui has it.
-pub(super) fn pos((x, y): At) -> Pos2 {
+pub(super) fn pos((x, y): Position) -> Pos2 {
     pos2(x as f32, y as f32)
 }
 

@@ -19,7 +19,7 @@ const LINE: f32 = 24.0;
 
 /// What the window keeps of a field.
 #[derive(Clone, Copy, Debug, Default)]
-struct Memory {
+struct CompletionMemory {
     /// Whether the list is wanted.
     is_open: bool,
     /// The line that Tab takes.
@@ -29,7 +29,7 @@ struct Memory {
 }
 
 /// What the user did with a list.
-enum Done {
+enum CompletionEvent {
     /// Took a line.
     Taken(usize),
     /// Hid it.
@@ -45,13 +45,13 @@ pub(crate) fn show(
     propose: impl Fn(&str, usize) -> Option<Completion>,
 ) -> (Response, Option<String>) {
     let id = ui.make_persistent_id(("completing", name));
-    let mut memory: Memory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let mut memory: CompletionMemory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let has_cursor = ui.memory(|memory| memory.has_focus(id));
     let is_live = has_cursor || memory.had_cursor;
     if has_cursor && !memory.is_open && pressed(ui, Key::ArrowDown) {
-        memory = Memory {
+        memory = CompletionMemory {
             is_open: true,
-            ..Memory::default()
+            ..CompletionMemory::default()
         };
     }
     let completion = (is_live && memory.is_open)
@@ -64,7 +64,7 @@ pub(crate) fn show(
     });
     let mut typed = value.to_owned();
     let mut news = None;
-    if let (Some(Done::Taken(place)), Some(completion)) = (&done, &completion) {
+    if let (Some(CompletionEvent::Taken(place)), Some(completion)) = (&done, &completion) {
         news = take(ui, id, value, completion, *place, &mut memory);
         typed = news.clone().unwrap_or(typed);
     }
@@ -80,7 +80,7 @@ pub(crate) fn show(
         memory.is_open = true;
         memory.chosen = 0;
         news = Some(typed);
-    } else if matches!(done, Some(Done::Hidden)) || (!has_cursor && !memory.had_cursor) {
+    } else if matches!(done, Some(CompletionEvent::Hidden)) || (!has_cursor && !memory.had_cursor) {
         memory.is_open = false;
     } else if let Some(completion) = completion.filter(|_| done.is_none())
         && let Some(place) = list(&response, &completion, memory.chosen)
@@ -127,7 +127,7 @@ fn pressed(ui: &Ui, key: Key) -> bool {
 }
 
 /// What the keys do with the list.
-fn keys(ui: &Ui, memory: &mut Memory, count: usize) -> Option<Done> {
+fn keys(ui: &Ui, memory: &mut CompletionMemory, count: usize) -> Option<CompletionEvent> {
     if pressed(ui, Key::ArrowDown) {
         memory.chosen = (memory.chosen + 1) % count.max(1);
     }
@@ -138,10 +138,10 @@ fn keys(ui: &Ui, memory: &mut Memory, count: usize) -> Option<Done> {
             .unwrap_or_else(|| count.saturating_sub(1));
     }
     if pressed(ui, Key::Escape) {
-        return Some(Done::Hidden);
+        return Some(CompletionEvent::Hidden);
     }
     let is_taken = count > 0 && (pressed(ui, Key::Tab) || pressed(ui, Key::Enter));
-    is_taken.then_some(Done::Taken(memory.chosen))
+    is_taken.then_some(CompletionEvent::Taken(memory.chosen))
 }
 
 /// How many lines can be taken; they come first.
@@ -166,7 +166,7 @@ fn take(
     value: &str,
     completion: &Completion,
     place: usize,
-    memory: &mut Memory,
+    memory: &mut CompletionMemory,
 ) -> Option<String> {
     let proposal = completion.proposals.get(place)?;
     let before = value.get(..completion.range.start)?;

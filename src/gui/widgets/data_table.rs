@@ -7,20 +7,20 @@ use eframe::egui::{
 };
 
 use super::handle::{self, Grows};
-use super::table::{self, ColumnSpec, Table};
+use super::table::{self, ColumnSpec, TableLayout};
 use super::{button, field, flags, label, menu, verdict};
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
-use powerband_app::items::{self, Item};
+use powerband_app::items::{self, MenuTarget};
 use powerband_app::palette_entries::{Groups, Offered, anywhere};
-use powerband_app::tables::selection::How;
-use powerband_app::tables::{self, action::Change, palette};
+use powerband_app::tables::selection::SelectionMode;
+use powerband_app::tables::{self, action::TableChange, palette};
 use powerband_core::base::humanize;
-use powerband_findings::tables::Head;
-use powerband_findings::tables::cell::{Cell, Rank, Sign, Tone};
-use powerband_findings::tables::view::View;
+use powerband_findings::tables::ColumnHead;
+use powerband_findings::tables::cell::{Cell, Sign, SortKey, Tone};
+use powerband_findings::tables::view::TableView;
 
 /// The least height of a table that was made lower.
 const LEAST_HEIGHT: f32 = 96.0;
@@ -48,7 +48,7 @@ const TAIL: f32 = 34.0;
 const FILTER: f32 = 140.0;
 
 /// Paints what stands before the words of a row, by its place in the whole table.
-type Lead<'a> = &'a dyn Fn(&mut Ui, usize);
+type RowLead<'a> = &'a dyn Fn(&mut Ui, usize);
 
 /// How a table is shown.
 pub(crate) struct DataTable<'a> {
@@ -61,14 +61,14 @@ pub(crate) struct DataTable<'a> {
     /// The name of a row; `None` where rows cannot be clicked.
     pub name: Option<&'a dyn Fn(usize) -> String>,
     /// What stands before the words of the first column.
-    pub lead: Option<Lead<'a>>,
+    pub lead: Option<RowLead<'a>>,
     /// What stands at the end of a row: a small button.
-    pub tail: Option<Lead<'a>>,
+    pub tail: Option<RowLead<'a>>,
 }
 
 /// What the user did with rows, by their places in the whole table.
 #[derive(Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct RowInput {
     /// The row that was clicked.
     pub clicked: Option<usize>,
     /// The row under the pointer.
@@ -79,7 +79,7 @@ pub(crate) struct Touched {
 
 impl DataTable<'_> {
     /// Shows its rows.
-    pub(crate) fn show(&self, ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> Touched {
+    pub(crate) fn show(&self, ui: &mut Ui, app: &App, actions: &mut Vec<Action>) -> RowInput {
         self.show_with(ui, app, None, actions)
     }
 
@@ -90,9 +90,9 @@ impl DataTable<'_> {
         app: &App,
         in_view: Option<usize>,
         actions: &mut Vec<Action>,
-    ) -> Touched {
+    ) -> RowInput {
         let Some(view) = app.tables.view(self.id) else {
-            return Touched::default();
+            return RowInput::default();
         };
         let columns = self.columns(ui, app, view);
         let sort = app.tables.sort(self.id);
@@ -114,7 +114,7 @@ impl DataTable<'_> {
                 .is_some_and(|(row, rows)| rows.contains(&row));
             is_one || marked == Some(row)
         };
-        let table = Table {
+        let table = TableLayout {
             id: self.id,
             columns: &columns,
             sort: sort.and_then(|(key, falls)| {
@@ -155,15 +155,15 @@ impl DataTable<'_> {
         if let Some((place, width)) = touched.resized
             && let Some(key) = keys.get(place)
         {
-            let width = Change::Width((*key).to_owned(), width);
+            let width = TableChange::Width((*key).to_owned(), width);
             actions.push(Action::Table(self.id, width));
         }
         if let Some(key) = touched.sorted.and_then(|place| keys.get(place)) {
-            let sort = Change::Sort((*key).to_owned());
+            let sort = TableChange::Sort((*key).to_owned());
             actions.push(Action::Table(self.id, sort));
         }
         self.keys(ui, app, touched.focused, actions);
-        Touched {
+        RowInput {
             clicked: self.clicked(ui, app, touched.clicked, actions),
             hovered: touched.hovered.and_then(|row| view.source(row)),
             is_scrolled: touched.is_scrolled,
@@ -173,7 +173,7 @@ impl DataTable<'_> {
 
 impl DataTable<'_> {
     /// Its columns, with the widths that the user chose.
-    fn columns(&self, ui: &Ui, app: &App, view: &View) -> Vec<ColumnSpec> {
+    fn columns(&self, ui: &Ui, app: &App, view: &TableView) -> Vec<ColumnSpec> {
         let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
         let widths = app.tables.widths(self.id);
         let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
@@ -183,7 +183,7 @@ impl DataTable<'_> {
                 column.grows = false;
             }
         }
-        columns.extend(self.tail.map(|_| ColumnSpec::words("", TAIL)));
+        columns.extend(self.tail.map(|_| ColumnSpec::text_column("", TAIL)));
         columns
     }
 
@@ -232,27 +232,27 @@ impl DataTable<'_> {
         let held = ui.input(|input| input.modifiers);
         if held.shift {
             let last: Option<usize> = ui.data(|data| data.get_temp(memory));
-            change(Change::Select(row, How::To, marked.or(last)));
+            change(TableChange::Select(row, SelectionMode::To, marked.or(last)));
             return None;
         }
         if held.command {
-            change(Change::Select(row, How::Toggle, marked));
+            change(TableChange::Select(row, SelectionMode::Toggle, marked));
             return None;
         }
         ui.data_mut(|data| data.insert_temp(memory, row));
         let rows = app.tables.selected(self.id);
         if self.name.is_some() {
             if rows.is_some() {
-                change(Change::SelectNone);
+                change(TableChange::SelectNone);
             }
             return Some(row);
         }
         // A click on a row that does nothing else selects it, and again not.
         let is_it_alone = rows.is_some_and(|rows| rows.len() == 1 && rows.contains(&row));
         change(if is_it_alone {
-            Change::SelectNone
+            TableChange::SelectNone
         } else {
-            Change::Select(row, How::Only, None)
+            TableChange::Select(row, SelectionMode::Only, None)
         });
         None
     }
@@ -271,10 +271,10 @@ impl DataTable<'_> {
         let mut change = |change| actions.push(Action::Table(self.id, change));
         if app.tables.active() == Some(self.id) {
             if copies {
-                change(Change::Copy);
+                change(TableChange::Copy);
             }
             if by != 0 {
-                change(Change::Extend(by));
+                change(TableChange::Extend(by));
             }
             return;
         }
@@ -286,14 +286,20 @@ impl DataTable<'_> {
         let next = row.checked_add_signed(isize::from(by));
         let next = next.and_then(|next| view.source(next));
         if let (Some(row), Some(next)) = (view.source(row), next) {
-            change(Change::Select(row, How::Only, None));
-            change(Change::Select(next, How::To, None));
+            change(TableChange::Select(row, SelectionMode::Only, None));
+            change(TableChange::Select(next, SelectionMode::To, None));
         }
     }
 }
 
 /// Entries of the context menu of a cell.
-fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) -> Vec<Offered> {
+fn offered(
+    app: &App,
+    id: &'static str,
+    view: &TableView,
+    row: usize,
+    column: usize,
+) -> Vec<Offered> {
     let copy = |title: &str, text: String| anywhere(title, Action::Shell(Shell::Copy(text)));
     let mut offered = vec![copy("Copy the row", view.row_tsv(row))];
     let rows = app.tables.selected(id).filter(|rows| rows.len() > 1);
@@ -302,7 +308,7 @@ fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) 
             "Copy the {} selected rows",
             humanize::count(rows.len() as u64)
         );
-        offered.push(anywhere(title, Action::Table(id, Change::Copy)));
+        offered.push(anywhere(title, Action::Table(id, TableChange::Copy)));
     }
     let Some((head, kind)) = view.heads().nth(column).zip(tables::find(id)) else {
         return offered;
@@ -311,14 +317,14 @@ fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) 
     let key = || head.key.to_owned();
     if let Some(text) = view.cell(row, column).text {
         offered.insert(0, copy("Copy the value", text.clone()));
-        if kind.filters && app.tables.words(id) != text {
+        if kind.filters && app.tables.filter_text(id) != text {
             let words = humanize::shorten(&text, LONGEST);
-            let filter = change(Change::Filter(text));
+            let filter = change(TableChange::Filter(text));
             offered.push(anywhere(format!("Filter by “{words}”"), filter));
         }
     }
-    let sort = change(Change::Sort(key()));
-    let hide = change(Change::Column(key(), false));
+    let sort = change(TableChange::Sort(key()));
+    let hide = change(TableChange::Column(key(), false));
     offered.extend([
         anywhere(format!("Sort by {}", head.title), sort),
         anywhere(format!("Hide {}", head.title), hide),
@@ -327,7 +333,7 @@ fn offered(app: &App, id: &'static str, view: &View, row: usize, column: usize) 
 }
 
 /// Menu entries for the items of a row. With several items, each entry ends with the item's name.
-fn of_items(app: &App, items: &[Item]) -> Groups {
+fn of_items(app: &App, items: &[MenuTarget]) -> Groups {
     let several = items.len() > 1;
     items
         .iter()
@@ -356,7 +362,7 @@ pub(crate) fn tools(
     let Some((view, kind)) = app.tables.view(id).zip(tables::find(id)) else {
         return false;
     };
-    let words = app.tables.words(id);
+    let words = app.tables.filter_text(id);
     let mut change = |change| actions.push(Action::Table(id, change));
     ui.horizontal(|ui| {
         title(ui);
@@ -364,10 +370,10 @@ pub(crate) fn tools(
             ui.spacing_mut().item_spacing.x = space::TINY;
             let named = |what: &str| format!("{what} {}", kind.title);
             if button::small_icon(ui, icon::EXPORT, &named("Export")).clicked() {
-                change(Change::Export(None));
+                change(TableChange::Export(None));
             }
             if button::small_icon(ui, icon::COPY, &named("Copy")).clicked() {
-                change(Change::Copy);
+                change(TableChange::Copy);
             }
             let response = button::small_icon(ui, icon::COLUMNS, &named("Columns of"));
             Popup::menu(&response)
@@ -377,10 +383,10 @@ pub(crate) fn tools(
                 let name = palette::filter_name(kind);
                 let (_, typed) = field::search(ui, &name, words, "Filter", FILTER);
                 if let Some(words) = typed {
-                    change(Change::Filter(words));
+                    change(TableChange::Filter(words));
                 }
             }
-            let all = humanize::of_many(view.all_rows() as u64, kind.row);
+            let all = humanize::pluralised(view.all_rows() as u64, kind.row);
             let count = if view.len() == view.all_rows() {
                 all
             } else {
@@ -401,15 +407,15 @@ pub(crate) fn tools(
     ui.horizontal(|ui| {
         ui.add_space(10.0);
         label::quiet(ui, &format!("No {} matches these words.", kind.row));
-        if button::plain(ui, None, "Clear the filter").clicked() {
-            change(Change::Filter(String::new()));
+        if button::labelled(ui, None, "Clear the filter").clicked() {
+            change(TableChange::Filter(String::new()));
         }
     });
     false
 }
 
 /// The columns of a table: which are shown, in which order.
-fn chooser(ui: &mut Ui, view: &View, change: &mut impl FnMut(Change)) {
+fn chooser(ui: &mut Ui, view: &TableView, change: &mut impl FnMut(TableChange)) {
     ui.set_width(CHOOSER.0);
     let rows = egui::ScrollArea::vertical().max_height(CHOOSER.1);
     rows.show(ui, |ui| {
@@ -421,13 +427,13 @@ fn chooser(ui: &mut Ui, view: &View, change: &mut impl FnMut(Change)) {
         }
     });
     ui.add_space(space::TINY);
-    if button::plain(ui, Some(icon::UNDO), "Reset").clicked() {
-        change(Change::Reset);
+    if button::labelled(ui, Some(icon::UNDO), "Reset").clicked() {
+        change(TableChange::Reset);
     }
 }
 
 /// A column to be shown or hidden, and moved where it is shown.
-fn choice(ui: &mut Ui, head: &Head, is_shown: bool, change: &mut impl FnMut(Change)) {
+fn choice(ui: &mut Ui, head: &ColumnHead, is_shown: bool, change: &mut impl FnMut(TableChange)) {
     let key = || head.key.to_owned();
     let mut is_on = is_shown;
     let mut response = field::check(ui, &mut is_on, head.title);
@@ -435,7 +441,7 @@ fn choice(ui: &mut Ui, head: &Head, is_shown: bool, change: &mut impl FnMut(Chan
         response = response.on_hover_text(head.help);
     }
     if response.changed() {
-        change(Change::Column(key(), is_on));
+        change(TableChange::Column(key(), is_on));
     }
     if !is_shown {
         return;
@@ -444,7 +450,7 @@ fn choice(ui: &mut Ui, head: &Head, is_shown: bool, change: &mut impl FnMut(Chan
         for (sign, side, by) in [(icon::RIGHT, "right", 1), (icon::LEFT, "left", -1)] {
             let name = format!("Move {} to the {side}", head.title);
             if button::small_icon(ui, sign, &name).clicked() {
-                change(Change::Move(key(), by));
+                change(TableChange::Move(key(), by));
             }
         }
     });
@@ -455,7 +461,13 @@ type Widths = (f32, f32);
 
 /// The columns with widths that suit their cells; where there is no room for that, other words give way
 /// first, then the titles of numbers, then the words that rows are known by.
-fn columns(ui: &Ui, id: &'static str, version: u64, view: &View, room: f32) -> Vec<ColumnSpec> {
+fn columns(
+    ui: &Ui,
+    id: &'static str,
+    version: u64,
+    view: &TableView,
+    room: f32,
+) -> Vec<ColumnSpec> {
     let first_words = view.heads().position(|head| !head.is_number);
     let mut widths = measured(ui, id, version, view);
     let is_words: Vec<bool> = view.heads().map(|head| !head.is_number).collect();
@@ -487,7 +499,7 @@ fn columns(ui: &Ui, id: &'static str, version: u64, view: &View, room: f32) -> V
 }
 
 /// Widths are measured when the table was made anew or arranged.
-fn measured(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<Widths> {
+fn measured(ui: &Ui, id: &'static str, version: u64, view: &TableView) -> Vec<Widths> {
     let memory = Id::unique(("table-widths", id));
     let known: Option<(u64, Vec<Widths>)> = ui.data(|data| data.get_temp(memory));
     if let Some((_, widths)) = known.filter(|(of, _)| *of == version) {
@@ -512,15 +524,15 @@ fn measured(ui: &Ui, id: &'static str, version: u64, view: &View) -> Vec<Widths>
 }
 
 /// Whether a column holds what says nothing once it is cut: verdicts and moments.
-fn is_whole(view: &View, column: usize) -> bool {
+fn is_whole(view: &TableView, column: usize) -> bool {
     let mut cells = (0..view.len().min(MEASURED)).map(|row| view.cell(row, column));
     cells.any(|cell| {
-        matches!(cell.sign, Some(Sign::Verdict(_))) || matches!(cell.rank, Some(Rank::Words(_)))
+        matches!(cell.sign, Some(Sign::Verdict(_))) || matches!(cell.rank, Some(SortKey::Words(_)))
     })
 }
 
 /// How wide the title and the widest cell of a column are.
-fn text_widths(ui: &Ui, view: &View, column: usize, head: &Head) -> (f32, f32) {
+fn text_widths(ui: &Ui, view: &TableView, column: usize, head: &ColumnHead) -> (f32, f32) {
     let measure = |text: &str, font| {
         let color = egui::Color32::PLACEHOLDER;
         let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
@@ -530,7 +542,7 @@ fn text_widths(ui: &Ui, view: &View, column: usize, head: &Head) -> (f32, f32) {
         if head.is_number {
             theme::numbers(12.5)
         } else {
-            theme::words(13.0)
+            theme::text_font(13.0)
         }
     };
     let sign = |cell: &Cell| match cell.sign {
@@ -547,7 +559,7 @@ fn text_widths(ui: &Ui, view: &View, column: usize, head: &Head) -> (f32, f32) {
     let cells = longest.iter().take(LAID_OUT);
     let cells = cells.map(|cell| measure(cell.shown_text(), font()) + sign(cell));
     // Room for the arrow of a sorted column.
-    let title = measure(head.title, theme::words(theme::text::CAPTION)) + 12.0;
+    let title = measure(head.title, theme::text_font(theme::text::CAPTION)) + 12.0;
     (title, cells.fold(0.0, f32::max))
 }
 
@@ -577,7 +589,7 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         ui.add(label.show_tooltip_when_elided(cell.note.is_empty()))
     };
     if !cell.note.is_empty() {
-        response.on_hover_text(humanize::capital(&cell.note));
+        response.on_hover_text(humanize::capitalised(&cell.note));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::gui::theme;
 const PATIENCE: u64 = 8;
 
 /// Puts the cursor into the field of this name, as soon as it is on the screen.
-pub(crate) fn want(ctx: &Context, name: String) {
+pub(crate) fn request_focus(ctx: &Context, name: String) {
     let until = ctx.cumulative_pass_nr() + PATIENCE;
     ctx.data_mut(|data| data.insert_temp(wanted(), (name, until)));
     ctx.request_repaint();

@@ -9,16 +9,16 @@ use super::button;
 use crate::gui::icon;
 use crate::gui::theme;
 use powerband_app::FigureWish;
-use powerband_app::action::Figures;
-use powerband_app::figures::Shown;
+use powerband_app::action::FigureAction;
+use powerband_app::figures::ShownFigure;
 use powerband_findings::chart::figure::Drawing;
 
 /// Size of the two buttons together.
 const BUTTONS: (f32, f32) = (50.0, 22.0);
 
-/// What is remembered between two frames.
+/// State of figures between two frames.
 #[derive(Clone, Default)]
-struct Desk {
+struct FigureMemory {
     /// The figure last under the pointer, and the first one of this frame.
     last: Option<Id>,
     first: Option<Id>,
@@ -26,12 +26,12 @@ struct Desk {
     has_last: bool,
     /// The request for the nearest one.
     wanted: Option<FigureWish>,
-    actions: Vec<Figures>,
+    actions: Vec<FigureAction>,
 }
 
-fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
+fn with_memory<R>(ctx: &Context, change: impl FnOnce(&mut FigureMemory) -> R) -> R {
     let id = Id::unique("figures");
-    ctx.data_mut(|data| change(data.get_temp_mut_or_default::<Desk>(id)))
+    ctx.data_mut(|data| change(data.get_temp_mut_or_default::<FigureMemory>(id)))
 }
 
 /// Shows the buttons at the upper right corner of a figure. The picture is made only when it is
@@ -39,7 +39,7 @@ fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
 pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
     let id = ui.scope_id().with((name, "figure"));
     let is_under = ui.rect_contains_pointer(place);
-    let wanted = desk(ui.ctx(), |desk| {
+    let wanted = with_memory(ui.ctx(), |desk| {
         if is_under {
             desk.last = Some(id);
         }
@@ -52,16 +52,16 @@ pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Dra
     let Some(request) = clicked.or(wanted) else {
         return;
     };
-    let shown = Arc::new(Shown {
+    let shown = Arc::new(ShownFigure {
         drawing: make(),
         is_dark: ui.visuals().dark_mode,
         about: String::new(),
     });
     let figures = match request {
-        FigureWish::Copy => Figures::Copy(shown),
-        FigureWish::Save => Figures::Save(shown, None),
+        FigureWish::Copy => FigureAction::Copy(shown),
+        FigureWish::Save => FigureAction::Save(shown, None),
     };
-    desk(ui.ctx(), |desk| desk.actions.push(figures));
+    with_memory(ui.ctx(), |desk| desk.actions.push(figures));
 }
 
 fn buttons(ui: &mut Ui, place: Rect) -> Option<FigureWish> {
@@ -89,13 +89,13 @@ fn buttons(ui: &mut Ui, place: Rect) -> Option<FigureWish> {
 
 /// Has the nearest figure copied or saved with the next frame.
 pub(crate) fn want(ctx: &Context, request: FigureWish) {
-    desk(ctx, |desk| desk.wanted = Some(request));
+    with_memory(ctx, |desk| desk.wanted = Some(request));
     ctx.request_repaint();
 }
 
 /// The request of this frame, and whether there is a figure.
-pub(crate) fn take(ctx: &Context) -> (Vec<Figures>, bool) {
-    desk(ctx, |desk| {
+pub(crate) fn take(ctx: &Context) -> (Vec<FigureAction>, bool) {
+    with_memory(ctx, |desk| {
         let is_any = desk.first.take().is_some();
         if !std::mem::take(&mut desk.has_last) {
             // It is on another screen, or closed.

@@ -6,7 +6,7 @@ use eframe::egui::{Color32, Label, Ui, WidgetInfo};
 use super::button;
 use crate::gui::icon;
 use crate::gui::theme::{self, Roles};
-use powerband_findings::analysis::flags::{Flag, Weight};
+use powerband_findings::analysis::flags::{Flag, FlagSeverity};
 
 /// A sign for a case's flags; nothing where it has none.
 pub(crate) fn mark(ui: &mut Ui, flags: &[Flag]) {
@@ -14,12 +14,12 @@ pub(crate) fn mark(ui: &mut Ui, flags: &[Flag]) {
         return;
     };
     let names: Vec<&str> = flags.iter().map(|flag| flag.name).collect();
-    let words: Vec<String> = flags.iter().map(Flag::words).collect();
+    let words: Vec<String> = flags.iter().map(Flag::full_text).collect();
     sign(ui, weight, &names.join(", "), &words.join("\n\n"));
 }
 
 /// The sign alone, with what it stands for.
-pub(crate) fn sign(ui: &mut Ui, weight: Weight, names: &str, words: &str) {
+pub(crate) fn sign(ui: &mut Ui, weight: FlagSeverity, names: &str, words: &str) {
     let color = color(theme::roles(ui), weight);
     let glyph = button::glyph(icon::WARNING).size(12.0).color(color);
     let response = ui.add(Label::new(glyph).selectable(false));
@@ -28,9 +28,9 @@ pub(crate) fn sign(ui: &mut Ui, weight: Weight, names: &str, words: &str) {
 }
 
 /// How much it matters, as a colour.
-pub(crate) fn color(roles: &Roles, weight: Weight) -> Color32 {
+pub(crate) fn color(roles: &Roles, weight: FlagSeverity) -> Color32 {
     match weight {
-        Weight::Red => roles.bad,
-        Weight::Amber => roles.unsure,
+        FlagSeverity::Red => roles.bad,
+        FlagSeverity::Amber => roles.unsure,
     }
 }

@@ -10,14 +10,14 @@ use eframe::egui::{
 use crate::gui::theme;
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
-use powerband_app::shell::layout::Part;
+use powerband_app::shell::layout::LayoutPart;
 
 /// How far from the edge the pointer takes hold of it.
 const REACH: f32 = 3.0;
 /// What an arrow key does.
 const STEP: f32 = 16.0;
 
-/// What was done with an edge.
+/// A change of a part's size by its edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Resized {
     /// The part has a new size.
@@ -59,7 +59,7 @@ impl Grows {
 pub(crate) fn of_part(
     ui: &Ui,
     app: &App,
-    part: &Part,
+    part: &LayoutPart,
     grows: Grows,
     part_at: Rect,
     actions: &mut Vec<Action>,

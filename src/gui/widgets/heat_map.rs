@@ -11,30 +11,30 @@ use super::sketch::{Sketch, laid_out, with_letters};
 use crate::gui::theme::{self, Roles};
 use powerband_findings::chart::area::Area;
 use powerband_findings::chart::figure::Drawing;
-use powerband_findings::chart::heat_map::{HeatMap, Panel, Place};
+use powerband_findings::chart::heat_map::{CellIndex, HeatMap, Panel};
 use powerband_findings::chart::layout::Font;
-use powerband_findings::chart::layout::cells::{self, Field};
+use powerband_findings::chart::layout::cells::{self, PanelLayout};
 use powerband_findings::chart::layout::heat_map::lay_out;
-use powerband_findings::chart::sketch::{Ink, Item, words};
+use powerband_findings::chart::sketch::{Ink, SketchShape, text_shape};
 
 pub(crate) use powerband_findings::chart::layout::cells::Head;
 
 /// The user's input on one field.
-pub(crate) struct Touched {
+pub(crate) struct HeatMapInput {
     /// Which panel.
     pub panel: usize,
     /// The whole field.
     pub response: Response,
     /// The cell under the pointer.
-    pub hovered: Option<Place>,
+    pub hovered: Option<CellIndex>,
     /// The cell that was clicked, or chosen by Enter.
-    pub clicked: Option<Place>,
+    pub clicked: Option<CellIndex>,
     /// The label that was clicked.
     pub head: Option<Head>,
 }
 
 /// Shows it over the width that there is.
-pub(crate) fn show(ui: &mut Ui, id: &str, map: &HeatMap) -> Vec<Touched> {
+pub(crate) fn show(ui: &mut Ui, id: &str, map: &HeatMap) -> Vec<HeatMapInput> {
     let shapes = ui.scope_id().with((id, "shapes"));
     let laid_out = laid_out(ui, shapes, map, |width, letters| {
         let height = cells::height(map, width, letters);
@@ -48,7 +48,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, map: &HeatMap) -> Vec<Touched> {
         return Vec::new();
     }
     let painter = ui.painter_at(outer.expand(1.0));
-    let canvas = Canvas {
+    let canvas = HeatMapCanvas {
         map,
         sketch: Sketch::new(ui, &painter, outer.min.to_vec2()),
         roles: theme::roles(ui),
@@ -56,7 +56,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, map: &HeatMap) -> Vec<Touched> {
     canvas.sketch.paint(&placed.items);
     let panels = map.panels.iter().zip(&placed.fields).enumerate();
     let touched = panels
-        .filter(|(_, (_, field))| ui.is_rect_visible(canvas.sketch.rect(field.whole())))
+        .filter(|(_, (_, field))| ui.is_rect_visible(canvas.sketch.rect(field.area_with_headers())))
         .map(|(place, (panel, field))| canvas.field(ui, id, place, panel, field))
         .collect();
     figure::offer(ui, id, outer, || Drawing::HeatMap(Box::new(map.clone())));
@@ -64,21 +64,28 @@ pub(crate) fn show(ui: &mut Ui, id: &str, map: &HeatMap) -> Vec<Touched> {
 }
 
 /// Where a map is painted, and how.
-struct Canvas<'a> {
+struct HeatMapCanvas<'a> {
     map: &'a HeatMap,
     sketch: Sketch<'a>,
     roles: &'a Roles,
 }
 
-impl Canvas<'_> {
+impl HeatMapCanvas<'_> {
     /// One panel, and what the user does with it.
-    fn field(&self, ui: &Ui, id: &str, place: usize, panel: &Panel, field: &Field) -> Touched {
+    fn field(
+        &self,
+        ui: &Ui,
+        id: &str,
+        place: usize,
+        panel: &Panel,
+        field: &PanelLayout,
+    ) -> HeatMapInput {
         let id = ui.scope_id().with((id, "field", place));
-        let outer = self.sketch.rect(field.whole());
+        let outer = self.sketch.rect(field.area_with_headers());
         let response = ui.interact(outer, id, Sense::click());
         let hand = response.hover_pos().map(|hand| hand - self.sketch.by);
         let hand = hand.map(|hand| (f64::from(hand.x), f64::from(hand.y)));
-        let hovered = hand.and_then(|hand| field.at(hand));
+        let hovered = hand.and_then(|hand| field.cell_at(hand));
         let head = hand.and_then(|hand| field.head_at(hand));
         let is_focused = response.has_focus();
         let cursor = self.cursor(ui, id, panel, is_focused);
@@ -93,7 +100,7 @@ impl Canvas<'_> {
                 .painter
                 .rect_stroke(cell, 1.0, stroke, StrokeKind::Inside);
         }
-        let said = cursor.map_or_else(String::new, |place| self.map.words(panel, place));
+        let said = cursor.map_or_else(String::new, |place| self.map.cell_text(panel, place));
         response.widget_info(|| {
             let whose = [&self.map.title, &panel.name];
             let whose: Vec<&str> = whose.into_iter().map(String::as_str).collect();
@@ -111,7 +118,7 @@ impl Canvas<'_> {
         } else {
             response
         };
-        Touched {
+        HeatMapInput {
             panel: place,
             hovered,
             clicked: clicked.filter(|_| is_clicked),
@@ -121,13 +128,13 @@ impl Canvas<'_> {
     }
 
     /// The cell that the arrow keys are on: the pinned one to begin with, else the lower left one.
-    fn cursor(&self, ui: &Ui, id: Id, panel: &Panel, is_focused: bool) -> Option<Place> {
+    fn cursor(&self, ui: &Ui, id: Id, panel: &Panel, is_focused: bool) -> Option<CellIndex> {
         let (columns, rows) = (self.map.x.sizes.len(), self.map.y.sizes.len());
         if columns == 0 || rows == 0 {
             return None;
         }
         let memory = id.with("cursor");
-        let known: Option<Place> = ui.data(|data| data.get_temp(memory));
+        let known: Option<CellIndex> = ui.data(|data| data.get_temp(memory));
         let pinned = panel.cells.iter().position(|cell| cell.is_pinned);
         let pinned = pinned.map(|place| (place % columns, place / columns));
         let (mut column, mut row) = known.or(pinned).unwrap_or_default();
@@ -160,22 +167,22 @@ impl Canvas<'_> {
     }
 
     /// The label under the pointer, set apart from the others.
-    fn lit_head(&self, field: &Field, head: Head) {
+    fn lit_head(&self, field: &PanelLayout, head: Head) {
         let size = match head {
             Head::Column(column) => self.map.x.sizes.get(column),
             Head::Row(row) => self.map.y.sizes.get(row),
         };
-        let text = size.map(|size| cells::text_of(*size)).unwrap_or_default();
+        let text = size.map(|size| cells::size_text(*size)).unwrap_or_default();
         let items = with_letters(self.sketch.painter, |letters| {
-            let anchor = field.head(head, letters);
+            let anchor = field.header_anchor(head, letters);
             let width = (letters.width)(&text, Font::Numbers);
-            let ground = Item::Ground {
-                area: anchor.area((width, letters.size)).grown(2.0),
+            let ground = SketchShape::Ground {
+                area: anchor.area((width, letters.size)).expanded(2.0),
                 ink: Ink::Panel,
                 strength: 1.0,
                 radius: 2.0,
             };
-            [ground, words(anchor, text, Font::Numbers, Ink::Accent)]
+            [ground, text_shape(anchor, text, Font::Numbers, Ink::Accent)]
         });
         self.sketch.paint(&items);
     }

@@ -13,7 +13,7 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::device_readings;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::lanes::Lanes;
-use powerband_findings::chart::layout::lanes::{Look, Placed, height, lay_out};
+use powerband_findings::chart::layout::lanes::{LanesStyle, PlacedLanes, height, lay_out};
 
 /// Shows the lanes over the width that there is; their time over the same places as another chart's,
 /// where that is said.
@@ -21,11 +21,11 @@ pub(crate) fn show(ui: &mut Ui, shown: &Lanes, time: Option<Rangef>) -> Response
     let size = vec2(ui.available_width(), height(shown) as f32 * text::CAPTION);
     let (outer, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| {
-        let words = humanize::of_many(shown.lanes.len() as u64, "lane");
+        let words = humanize::pluralised(shown.lanes.len() as u64, "lane");
         WidgetInfo::labeled(Role::Image, true, format!("Devices over time, {words}"))
     });
     let painter = ui.painter_at(outer.expand(1.0));
-    let look = Look {
+    let look = LanesStyle {
         value: |lane| &lane.newest,
         time: time.map(|time| (time.min.into(), time.max.into())),
     };
@@ -53,7 +53,7 @@ fn under_hand(
     response: &Response,
     hand: Pos2,
     shown: &Lanes,
-    placed: &Placed,
+    placed: &PlacedLanes,
 ) {
     let plot = rect(placed.plot);
     if !plot.contains(hand) {
@@ -79,7 +79,7 @@ fn under_hand(
     let value = if is_far {
         "no reading here".to_owned()
     } else {
-        device_readings::text(lane.quantity, *value)
+        device_readings::reading_text(lane.quantity, *value)
     };
     let case = shown
         .stretches
@@ -93,5 +93,5 @@ fn under_hand(
         humanize::significant(at, 3),
         lane.range
     );
-    tip::words(response, words);
+    tip::show_text(response, words);
 }

@@ -13,9 +13,9 @@ use powerband_app::action::{Action, Curves};
 use powerband_app::curves::LegendEntry;
 use powerband_app::curves::claims::is_published;
 use powerband_app::curves::models::{ModelGroup, is_alone};
-use powerband_app::items::Item;
+use powerband_app::items::MenuTarget;
 use powerband_core::base::humanize;
-use powerband_findings::chart::layout::labels::LeftOut;
+use powerband_findings::chart::layout::labels::OmittedLabel;
 
 /// More entries than this would push the charts down, so a button shows them.
 const MOST: usize = 24;
@@ -34,7 +34,7 @@ const MARKER: f32 = 16.0;
 pub(crate) fn show(
     ui: &mut Ui,
     app: &App,
-    left_out: &[LeftOut],
+    left_out: &[OmittedLabel],
     actions: &mut Vec<Curves>,
     asked: &mut Vec<Action>,
 ) {
@@ -70,7 +70,7 @@ pub(crate) fn show(
             if is_meant && item.shown {
                 hovered = Some(item.id);
             }
-            menu::of_item(&response, app, &Item::Series(item.id), asked);
+            menu::of_item(&response, app, &MenuTarget::Series(item.id), asked);
             if response.double_clicked() {
                 actions.push(Curves::OnlySeries(item.id));
             } else if response.clicked() {
@@ -93,9 +93,9 @@ pub(crate) fn show(
 }
 
 /// Width of an entry with the notes behind it, which stand in its row.
-fn entry_width<'a>(ui: &Ui, name: &str, notes: impl Iterator<Item = &'a LeftOut>) -> f32 {
+fn entry_width<'a>(ui: &Ui, name: &str, notes: impl Iterator<Item = &'a OmittedLabel>) -> f32 {
     let width = |text: &str, size| {
-        let font = theme::words(size);
+        let font = theme::text_font(size);
         let galley = ui
             .painter()
             .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER);
@@ -154,7 +154,7 @@ fn entry(ui: &mut Ui, item: &LegendEntry, short: String) -> Response {
     let color = if item.shown { roles.text } else { roles.faint };
     let galley = ui
         .painter()
-        .layout_no_wrap(short, theme::words(text::BODY), color);
+        .layout_no_wrap(short, theme::text_font(text::BODY), color);
     let size = vec2(MARKER + galley.size().x, galley.size().y.max(20.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let series = roles.series(item.colour);

@@ -30,7 +30,7 @@ pub(crate) fn paint(painter: &Painter, at: Pos2, colour_index: usize, radius: f3
 
 fn shape(at: Pos2, marker: Marker, r: f32, color: Color32) -> Shape {
     let bar = |half: Vec2| Shape::rect_filled(Rect::from_center_size(at, 2.0 * half), 0.0, color);
-    match Outline::of(marker, r.into()) {
+    match Outline::from_marker(marker, r.into()) {
         Outline::Circle(r) => Shape::circle_filled(at, r as f32, color),
         Outline::Polygon(corners) => {
             let corners = corners.iter().map(|(x, y)| at + vec2(*x as f32, *y as f32));
@@ -90,7 +90,7 @@ pub(crate) fn named_few(ui: &mut Ui, named: impl ExactSizeIterator<Item = (usize
 fn shortened(ui: &Ui, names: &[&str]) -> Vec<String> {
     let room = ui.available_width() - BEFORE_NAME;
     let fits = |name: &String| {
-        let font = theme::words(text::BODY);
+        let font = theme::text_font(text::BODY);
         let galley = ui
             .painter()
             .layout_no_wrap(name.clone(), font, Color32::PLACEHOLDER);
@@ -110,7 +110,7 @@ fn shortened(ui: &Ui, names: &[&str]) -> Vec<String> {
 fn named(ui: &mut Ui, colour_index: usize, name: &str, short: String) {
     let roles = theme::roles(ui);
     let is_cut = short != name;
-    let font = theme::words(text::BODY);
+    let font = theme::text_font(text::BODY);
     let galley = ui.painter().layout_no_wrap(short, font, roles.text);
     let size = vec2(BEFORE_NAME + galley.size().x, galley.size().y.max(20.0));
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());

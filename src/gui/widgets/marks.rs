@@ -2,25 +2,25 @@
 
 use eframe::egui::{Pos2, Shape as Painted, Stroke};
 
-use super::chart_canvas::{Canvas, REACH, pos};
+use super::chart_canvas::{ChartCanvas, REACH, pos};
 use powerband_findings::analysis::limits::lines::LineKind;
-use powerband_findings::chart::area::At;
-use powerband_findings::chart::layout::failures::{self, Failed};
-use powerband_findings::chart::layout::labels::Labels;
-use powerband_findings::chart::layout::marks::{Shape, shapes};
-use powerband_findings::chart::layout::words::What;
+use powerband_findings::chart::area::Position;
+use powerband_findings::chart::layout::failures::{self, FailureMark};
+use powerband_findings::chart::layout::labels::ChartLabels;
+use powerband_findings::chart::layout::marks::{MarkShape, shapes};
+use powerband_findings::chart::layout::words::LabelKind;
 use powerband_findings::chart::spec::Mark;
 
 /// Fronts and dividers, which lie behind the markers.
-pub(super) fn behind(canvas: &Canvas<'_>) {
+pub(super) fn behind(canvas: &ChartCanvas<'_>) {
     for shape in shapes(canvas).iter().filter(|shape| shape.is_behind()) {
         paint(canvas, shape);
     }
 }
 
 /// Everything else, and all words over it.
-pub(super) fn show(canvas: &Canvas<'_>, labels: &Labels) {
-    for failed in failures::failed(canvas) {
+pub(super) fn show(canvas: &ChartCanvas<'_>, labels: &ChartLabels) {
+    for failed in failures::failure_marks(canvas) {
         failure(canvas, failed);
     }
     for shape in shapes(canvas).iter().filter(|shape| !shape.is_behind()) {
@@ -28,43 +28,43 @@ pub(super) fn show(canvas: &Canvas<'_>, labels: &Labels) {
     }
     for words in &labels.words {
         let color = match words.what {
-            What::Value => canvas.roles.text,
+            LabelKind::Value => canvas.roles.text,
             _ => canvas.roles.quiet,
         };
         let color = words.series.map_or(color, |id| canvas.faded(color, id));
-        canvas.words(words, color);
+        canvas.draw_text(words, color);
     }
 }
 
-fn paint(canvas: &Canvas<'_>, shape: &Shape) {
+fn paint(canvas: &ChartCanvas<'_>, shape: &MarkShape) {
     let (roles, painter) = (canvas.roles, &canvas.painter);
     let faint = Stroke::new(1.0, roles.faint);
-    let dashed = |from: At, to: At, stroke: Stroke| {
+    let dashed = |from: Position, to: Position, stroke: Stroke| {
         let line = Painted::dashed_line(&[pos(from), pos(to)], stroke, 3.0, 3.0);
         painter.extend(line);
     };
     match shape {
-        Shape::Edge(corners) => {
+        MarkShape::Edge(corners) => {
             let corners = corners.iter().map(|at| pos(*at)).collect();
             let inside = painter.with_clip_rect(canvas.inner.expand(1.0));
             inside.add(Painted::line(corners, faint));
         }
-        Shape::Divider(from, to) => canvas.line((*from, *to), Stroke::new(1.0, roles.line)),
-        Shape::Drop(from, to, series) => {
+        MarkShape::Divider(from, to) => canvas.line((*from, *to), Stroke::new(1.0, roles.line)),
+        MarkShape::Drop(from, to, series) => {
             let color = canvas.faded(roles.faint, *series);
             dashed(*from, *to, Stroke::new(1.0, color));
         }
-        Shape::Level(from, to) => dashed(*from, *to, faint),
-        Shape::Roof(from, to, kind) => match kind {
+        MarkShape::Level(from, to) => dashed(*from, *to, faint),
+        MarkShape::Roof(from, to, kind) => match kind {
             LineKind::Published => dashed(*from, *to, Stroke::new(1.0, roles.quiet)),
             LineKind::Measured => canvas.line((*from, *to), Stroke::new(1.0, roles.quiet)),
             LineKind::Engine => canvas.line((*from, *to), Stroke::new(2.5, roles.quiet)),
         },
-        Shape::Ring(at, radius) => {
+        MarkShape::Ring(at, radius) => {
             let stroke = Stroke::new(2.0, roles.accent);
             painter.circle_stroke(pos(*at), *radius as f32, stroke);
         }
-        Shape::Pin(at, radius) => {
+        MarkShape::Pin(at, radius) => {
             let stroke = Stroke::new(1.5, roles.text);
             painter.circle_stroke(pos(*at), *radius as f32, stroke);
         }
@@ -72,8 +72,8 @@ fn paint(canvas: &Canvas<'_>, shape: &Shape) {
 }
 
 /// The failures at the mark under the pointer, with their reasons.
-pub(super) fn failed_at(canvas: &Canvas<'_>, hand: Pos2) -> Option<String> {
-    let near = failures::failed(canvas)
+pub(super) fn failed_at(canvas: &ChartCanvas<'_>, hand: Pos2) -> Option<String> {
+    let near = failures::failure_marks(canvas)
         .into_iter()
         .map(|failed| (pos(failed.at).distance(hand), failed.mark))
         .filter(|(distance, _)| *distance < REACH);
@@ -84,7 +84,7 @@ pub(super) fn failed_at(canvas: &Canvas<'_>, hand: Pos2) -> Option<String> {
     Some(canvas.spec.failures_at(*x))
 }
 
-fn failure(canvas: &Canvas<'_>, failed: Failed<'_>) {
+fn failure(canvas: &ChartCanvas<'_>, failed: FailureMark<'_>) {
     let Mark::Failed { series, colour, .. } = failed.mark else {
         return;
     };

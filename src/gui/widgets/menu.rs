@@ -9,22 +9,27 @@ use super::button;
 use crate::gui::theme::space;
 use powerband_app::App;
 use powerband_app::action::Action;
-use powerband_app::items::{self, Item};
+use powerband_app::items::{self, MenuTarget};
 use powerband_app::palette_entries::{Groups, Offered};
 
 /// Width of a menu: the longest of our titles fits.
 const WIDTH: f32 = 216.0;
 
-/// Where a menu is that is open.
+/// Position of the open menu.
 #[derive(Clone, Copy)]
-struct Opened {
+struct OpenMenu {
     at: Pos2,
     /// Whether the keyboard opened it, and its first entry is to have the focus.
     by_key: bool,
 }
 
 /// The menu of an item, on the widget that shows it.
-pub(crate) fn of_item(response: &Response, app: &App, item: &Item, actions: &mut Vec<Action>) {
+pub(crate) fn of_item(
+    response: &Response,
+    app: &App,
+    item: &MenuTarget,
+    actions: &mut Vec<Action>,
+) {
     on(response, actions, || items::menu(app, item));
 }
 
@@ -33,8 +38,8 @@ pub(crate) fn of_item(response: &Response, app: &App, item: &Item, actions: &mut
 pub(crate) fn of_hovered(
     response: &Response,
     app: &App,
-    hovered: Option<Item>,
-    selected: Option<Item>,
+    hovered: Option<MenuTarget>,
+    selected: Option<MenuTarget>,
     actions: &mut Vec<Action>,
 ) {
     let memory = response.id.with("menu-item");
@@ -47,7 +52,7 @@ pub(crate) fn of_hovered(
             .ctx
             .data_mut(|data| data.insert_temp(memory, selected));
     }
-    let meant: Option<Option<Item>> = response.ctx.data(|data| data.get_temp(memory));
+    let meant: Option<Option<MenuTarget>> = response.ctx.data(|data| data.get_temp(memory));
     if let Some(item) = meant.flatten() {
         of_item(response, app, &item, actions);
     }
@@ -67,15 +72,15 @@ pub(crate) fn opened_on(response: &Response, content: impl FnOnce(&mut Ui)) {
     let set = if response.secondary_clicked() || by_key {
         let pointer = response.interact_pointer_pos().filter(|_| !by_key);
         let at = pointer.unwrap_or_else(|| response.rect.left_bottom());
-        ctx.data_mut(|data| data.insert_temp(memory, Opened { at, by_key }));
+        ctx.data_mut(|data| data.insert_temp(memory, OpenMenu { at, by_key }));
         Some(SetOpenCommand::Bool(true))
     } else if response.clicked() {
         Some(SetOpenCommand::Bool(false))
     } else {
         None
     };
-    let opened: Option<Opened> = ctx.data(|data| data.get_temp(memory));
-    let Some(Opened { at, by_key }) = opened else {
+    let opened: Option<OpenMenu> = ctx.data(|data| data.get_temp(memory));
+    let Some(OpenMenu { at, by_key }) = opened else {
         return;
     };
     let shown = Popup::menu(response)
@@ -92,7 +97,7 @@ pub(crate) fn opened_on(response: &Response, content: impl FnOnce(&mut Ui)) {
             }
         });
     if shown.is_none() {
-        ctx.data_mut(|data| data.remove::<Opened>(memory));
+        ctx.data_mut(|data| data.remove::<OpenMenu>(memory));
     }
 }
 
@@ -110,7 +115,7 @@ fn id(response: &Response) -> Id {
 fn focus_first(ui: &Ui, first: Id, memory: Id, at: Pos2) {
     ui.memory_mut(|focus| focus.request_focus(first));
     let by_key = false;
-    ui.data_mut(|data| data.insert_temp(memory, Opened { at, by_key }));
+    ui.data_mut(|data| data.insert_temp(memory, OpenMenu { at, by_key }));
 }
 
 /// Whether the menu key or Shift+F10 was pressed.

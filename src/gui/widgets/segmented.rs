@@ -12,7 +12,7 @@ pub(crate) fn show<T: Copy + PartialEq>(
     chosen: T,
     choices: &[(T, String, &str)],
 ) -> Option<T> {
-    let capital = |title: &str| humanize::capital(title);
+    let capital = |title: &str| humanize::capitalised(title);
     row(ui, name, chosen, choices, &capital)
 }
 

@@ -5,13 +5,13 @@ use eframe::egui::{Color32, FontId, ScrollArea, Sense, Stroke, Ui, WidgetInfo, p
 
 use crate::gui::theme::{self, size, text};
 use powerband_core::base::humanize::UNKNOWN;
-use powerband_findings::analysis::claims::Sheet;
+use powerband_findings::analysis::claims::PublishedTable;
 
 /// Between two columns.
 const APART: f32 = 22.0;
 
 /// Shows it; what is wider than the room there is can be scrolled.
-pub(crate) fn show(ui: &mut Ui, id: &str, sheet: &Sheet) {
+pub(crate) fn show(ui: &mut Ui, id: &str, sheet: &PublishedTable) {
     ScrollArea::horizontal()
         .id_salt(id)
         .auto_shrink([false, true])
@@ -25,15 +25,15 @@ pub(crate) fn show(ui: &mut Ui, id: &str, sheet: &Sheet) {
         });
 }
 
-fn font(sheet: &Sheet, column: usize, is_head: bool) -> FontId {
-    match (is_head, column < sheet.words) {
-        (true, _) => theme::words(text::CAPTION),
-        (false, true) => theme::words(text::BODY),
+fn font(sheet: &PublishedTable, column: usize, is_head: bool) -> FontId {
+    match (is_head, column < sheet.text_columns) {
+        (true, _) => theme::text_font(text::CAPTION),
+        (false, true) => theme::text_font(text::BODY),
         (false, false) => theme::numbers(12.5),
     }
 }
 
-fn widths(ui: &Ui, sheet: &Sheet) -> Vec<f32> {
+fn widths(ui: &Ui, sheet: &PublishedTable) -> Vec<f32> {
     let width = |words: &str, font: FontId| {
         let galley = ui
             .painter()
@@ -51,7 +51,7 @@ fn widths(ui: &Ui, sheet: &Sheet) -> Vec<f32> {
     of_column.collect()
 }
 
-fn row(ui: &mut Ui, sheet: &Sheet, widths: &[f32], cells: &[String], is_head: bool) {
+fn row(ui: &mut Ui, sheet: &PublishedTable, widths: &[f32], cells: &[String], is_head: bool) {
     let roles = theme::roles(ui);
     let whole: f32 = widths.iter().map(|width| width + APART).sum();
     let (rect, response) = ui.allocate_exact_size(vec2(whole, size::ROW), Sense::hover());
@@ -65,7 +65,7 @@ fn row(ui: &mut Ui, sheet: &Sheet, widths: &[f32], cells: &[String], is_head: bo
         };
         let font = font(sheet, column, is_head);
         let galley = ui.painter().layout_no_wrap(cell.clone(), font, color);
-        let shift = if column < sheet.words {
+        let shift = if column < sheet.text_columns {
             0.0
         } else {
             width - galley.size().x

@@ -12,14 +12,14 @@ use eframe::egui::{
 use super::chart_canvas::{area, pos, rect};
 use super::{figure, marker};
 use crate::gui::theme::{self, text};
-use powerband_findings::chart::area::{Area, At};
+use powerband_findings::chart::area::{Area, Position};
 use powerband_findings::chart::colours::Colours;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::layout::cell_words::hatching;
-use powerband_findings::chart::layout::roofline::{self, Placed, Spot};
+use powerband_findings::chart::layout::roofline::{self, NodeTarget, RooflineLayout};
 use powerband_findings::chart::layout::{Anchor, Font, Letters, wall_time};
 use powerband_findings::chart::roofline::Roofline;
-use powerband_findings::chart::sketch::{Ink, Item};
+use powerband_findings::chart::sketch::{Ink, SketchShape};
 use powerband_findings::chart::wall_time::WallBar;
 
 /// Width of a line and a hairline, and how far from a point the pointer meets it.
@@ -30,7 +30,7 @@ const REACH: f64 = 8.0;
 const RING: f32 = 3.0;
 
 /// The user's input on a roofline.
-pub(crate) struct Touched {
+pub(crate) struct SketchInput {
     /// The whole figure.
     pub response: Response,
     /// The node under the pointer.
@@ -48,7 +48,7 @@ pub(crate) fn roofline(
     chart: &Roofline,
     height: f32,
     lit: &[usize],
-) -> Touched {
+) -> SketchInput {
     let size = vec2(ui.available_width(), height);
     let (outer, response) = ui.allocate_exact_size(size, Sense::click());
     let painter = ui.painter_at(outer.expand(1.0));
@@ -68,7 +68,7 @@ pub(crate) fn roofline(
         let stroke = Stroke::new(1.5, roles.text);
         painter.circle_stroke(pos(spot.at), radius, stroke);
     }
-    let said = cursor.and_then(|node| chart.words_of(node));
+    let said = cursor.and_then(|node| chart.node_text(node));
     let said = said.unwrap_or_default().replace('\n', ", ");
     response.widget_info(|| {
         let name = format!("{}. {said}", chart.title);
@@ -85,7 +85,7 @@ pub(crate) fn roofline(
     } else {
         response
     };
-    Touched {
+    SketchInput {
         hovered: ring,
         clicked: clicked.filter(|_| is_clicked),
         is_left: is_clicked && clicked.is_none(),
@@ -93,13 +93,19 @@ pub(crate) fn roofline(
     }
 }
 
-fn spot_of(placed: &Placed, node: usize) -> Option<&Spot> {
+fn spot_of(placed: &RooflineLayout, node: usize) -> Option<&NodeTarget> {
     placed.spots.iter().find(|spot| spot.node == node)
 }
 
 /// The node that the arrow keys are on: the selected one to begin with, else the one with most time. Points
 /// follow each other from left to right.
-fn cursor(ui: &Ui, id: Id, chart: &Roofline, placed: &Placed, is_focused: bool) -> Option<usize> {
+fn cursor(
+    ui: &Ui,
+    id: Id,
+    chart: &Roofline,
+    placed: &RooflineLayout,
+    is_focused: bool,
+) -> Option<usize> {
     let memory = id.with("cursor");
     let known: Option<usize> = ui.data(|data| data.get_temp(memory));
     let is_drawn = |node: &usize| spot_of(placed, *node).is_some();
@@ -119,7 +125,7 @@ fn cursor(ui: &Ui, id: Id, chart: &Roofline, placed: &Placed, is_focused: bool) 
     let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let by = i32::from(pressed(Key::ArrowRight)) - i32::from(pressed(Key::ArrowLeft));
     let up = i32::from(pressed(Key::ArrowUp)) - i32::from(pressed(Key::ArrowDown));
-    let mut order: Vec<&Spot> = placed.spots.iter().collect();
+    let mut order: Vec<&NodeTarget> = placed.spots.iter().collect();
     if up != 0 {
         order.sort_by(|a, b| b.at.1.total_cmp(&a.at.1));
     } else {
@@ -144,12 +150,12 @@ pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<us
         wall_time::lay_out(bar, area(outer), letters)
     });
     Sketch::new(ui, &painter, Vec2::ZERO).paint(&items);
-    let parts: Vec<String> = bar.parts.iter().map(|part| part.words()).collect();
+    let parts: Vec<String> = bar.parts.iter().map(|part| part.summary_text()).collect();
     let name = format!("{}. {}", bar.title, parts.join("; "));
     let response = response.accessible_name(name);
     figure::offer(ui, id, outer, || Drawing::WallTime(Box::new(bar.clone())));
     let hand = response.hover_pos();
-    let is_in = |place: &Area| hand.is_some_and(|at| place.has((at.x.into(), at.y.into())));
+    let is_in = |place: &Area| hand.is_some_and(|at| place.contains((at.x.into(), at.y.into())));
     let part = places.iter().position(is_in);
     (response, part)
 }
@@ -201,7 +207,7 @@ pub(super) fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>)
 
 fn galley(painter: &Painter, words: &str, font: Font) -> Arc<Galley> {
     let font = match font {
-        Font::Words => theme::words(text::CAPTION),
+        Font::Words => theme::text_font(text::CAPTION),
         Font::Numbers => theme::numbers(text::CAPTION),
     };
     painter.layout_no_wrap(words.to_owned(), font, Color32::PLACEHOLDER)
@@ -228,7 +234,7 @@ impl<'a> Sketch<'a> {
         theme::color(ink.rgb(self.colours))
     }
 
-    fn pos(&self, at: At) -> Pos2 {
+    fn pos(&self, at: Position) -> Pos2 {
         pos(at) + self.by
     }
 
@@ -237,15 +243,15 @@ impl<'a> Sketch<'a> {
         rect(area).translate(self.by)
     }
 
-    pub(crate) fn paint(&self, items: &[Item]) {
+    pub(crate) fn paint(&self, items: &[SketchShape]) {
         for item in items {
             self.item(item);
         }
     }
 
-    fn item(&self, item: &Item) {
+    fn item(&self, item: &SketchShape) {
         match item {
-            Item::Line {
+            SketchShape::Line {
                 from,
                 to,
                 thickness,
@@ -262,11 +268,11 @@ impl<'a> Sketch<'a> {
                     self.painter.line_segment(ends, stroke);
                 }
             }
-            Item::Block { area, fill } => {
+            SketchShape::Block { area, fill } => {
                 let color = theme::color(self.colours.fill(*fill)).gamma_multiply(0.85);
                 self.filled(*area, 2.0, color);
             }
-            Item::Ground {
+            SketchShape::Ground {
                 area,
                 ink,
                 strength,
@@ -275,7 +281,7 @@ impl<'a> Sketch<'a> {
                 let color = self.color(*ink).gamma_multiply(*strength as f32);
                 self.filled(*area, *radius as f32, color);
             }
-            Item::Path {
+            SketchShape::Path {
                 points,
                 thickness,
                 ink,
@@ -285,11 +291,11 @@ impl<'a> Sketch<'a> {
                 let points = points.iter().map(|at| self.pos(*at)).collect();
                 self.painter.add(Shape::line(points, stroke));
             }
-            Item::Dot { at, radius, ink } => {
+            SketchShape::Dot { at, radius, ink } => {
                 let (at, color) = (self.pos(*at), self.color(*ink));
                 self.painter.circle_filled(at, *radius as f32, color);
             }
-            Item::Edge {
+            SketchShape::Edge {
                 area,
                 thickness,
                 ink,
@@ -298,30 +304,30 @@ impl<'a> Sketch<'a> {
                 let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
                 self.edge(*area, *radius as f32, stroke);
             }
-            Item::Tile { area, fill } => {
+            SketchShape::Tile { area, fill } => {
                 let color = theme::color(self.colours.fill(*fill));
                 self.filled(*area, 3.0, color.gamma_multiply(0.3));
                 let edge = Stroke::new(HAIR, color.gamma_multiply(0.7));
                 self.edge(*area, 3.0, edge);
             }
             // Tiles have no hatching here.
-            Item::Clearing(_) => {}
-            Item::Hatched(area) => self.hatched(*area),
-            Item::Marker { .. } => self.marker(item),
-            Item::Words {
+            SketchShape::Clearing(_) => {}
+            SketchShape::Hatched(area) => self.hatched(*area),
+            SketchShape::Marker { .. } => self.marker(item),
+            SketchShape::Text {
                 anchor,
                 text,
                 font,
                 ink,
                 angle,
                 ..
-            } => self.words(anchor, text, *font, self.color(*ink), *angle as f32),
-            Item::Group { items, .. } => self.paint(items),
+            } => self.paint_text(anchor, text, *font, self.color(*ink), *angle as f32),
+            SketchShape::Group { items, .. } => self.paint(items),
         }
     }
 
-    fn marker(&self, item: &Item) {
-        let Item::Marker {
+    fn marker(&self, item: &SketchShape) {
+        let SketchShape::Marker {
             at,
             shape,
             radius,
@@ -374,7 +380,7 @@ impl<'a> Sketch<'a> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    fn words(&self, anchor: &Anchor, text: &str, font: Font, color: Color32, angle: f32) {
+    fn paint_text(&self, anchor: &Anchor, text: &str, font: Font, color: Color32, angle: f32) {
         let place = self.pos(anchor.at);
         let seen = self.painter.clip_rect().expand(2.0 * text::CAPTION);
         if angle == 0.0 && !seen.y_range().contains(place.y) {

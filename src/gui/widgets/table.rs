@@ -30,8 +30,8 @@ pub(crate) struct ColumnSpec {
 }
 
 impl ColumnSpec {
-    /// A column of words.
-    pub(crate) const fn words(title: &'static str, width: f32) -> Self {
+    /// A text column.
+    pub(crate) const fn text_column(title: &'static str, width: f32) -> Self {
         Self {
             title,
             help: "",
@@ -42,9 +42,9 @@ impl ColumnSpec {
     }
 }
 
-/// What the user did.
+/// The user's input on a table.
 #[derive(Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct TableInput {
     /// The column whose header was clicked.
     pub sorted: Option<usize>,
     /// The column whose edge was dragged, and its new width; nothing for the one that suits it.
@@ -69,8 +69,8 @@ struct Rows<'a> {
     seen: Rect,
 }
 
-/// How a table is shown.
-pub(crate) struct Table<'a> {
+/// Layout and state of a shown table.
+pub(crate) struct TableLayout<'a> {
     /// Names it among the tables of a screen.
     pub id: &'a str,
     /// Its columns.
@@ -92,9 +92,9 @@ pub(crate) struct Table<'a> {
 /// Offers what can be done with a cell, by its row and column.
 pub(crate) type Menu<'a> = &'a dyn Fn(&mut Ui, usize, usize);
 
-impl Table<'_> {
+impl TableLayout<'_> {
     /// Shows it; `cell` draws one cell by its row and column. Its rows cannot be clicked.
-    pub(crate) fn show(&self, ui: &mut Ui, cell: impl FnMut(&mut Ui, usize, usize)) -> Touched {
+    pub(crate) fn show(&self, ui: &mut Ui, cell: impl FnMut(&mut Ui, usize, usize)) -> TableInput {
         self.shown(ui, None, cell)
     }
 
@@ -105,7 +105,7 @@ impl Table<'_> {
         ui: &mut Ui,
         name: impl Fn(usize) -> String,
         cell: impl FnMut(&mut Ui, usize, usize),
-    ) -> Touched {
+    ) -> TableInput {
         self.shown(ui, Some(&name), cell)
     }
 
@@ -114,7 +114,7 @@ impl Table<'_> {
         ui: &mut Ui,
         name: Option<&dyn Fn(usize) -> String>,
         cell: impl FnMut(&mut Ui, usize, usize),
-    ) -> Touched {
+    ) -> TableInput {
         let needed: f32 = self.columns.iter().map(|column| column.width).sum();
         let width = ui.available_width().max(needed);
         let sideways = ScrollArea::horizontal().id_salt((self.id, "sideways"));
@@ -130,8 +130,8 @@ impl Table<'_> {
         ui: &mut Ui,
         name: Option<&dyn Fn(usize) -> String>,
         mut cell: impl FnMut(&mut Ui, usize, usize),
-    ) -> Touched {
-        let mut touched = Touched::default();
+    ) -> TableInput {
+        let mut touched = TableInput::default();
         let height = (self.rows as f32 * size::ROW + 1.0).min(self.height);
         // The scrolled rows take the wheel's movement, so it is read before.
         let wheel = ui.input(|input| input.smooth_scroll_delta().y);
@@ -185,10 +185,10 @@ impl Table<'_> {
     }
 
     /// The titles, and between them the edges to drag.
-    fn header(&self, mut header: TableRow<'_, '_>, touched: &mut Touched) {
+    fn header(&self, mut header: TableRow<'_, '_>, touched: &mut TableInput) {
         for (index, column) in self.columns.iter().enumerate() {
             header.col(|ui| {
-                if self.head(ui, index, column).clicked() {
+                if self.header_cell(ui, index, column).clicked() {
                     touched.sorted = Some(index);
                 }
                 if column.title.is_empty() {
@@ -208,7 +208,7 @@ impl Table<'_> {
         mut row: TableRow<'_, '_>,
         rows: &Rows<'_>,
         cell: &mut impl FnMut(&mut Ui, usize, usize),
-        touched: &mut Touched,
+        touched: &mut TableInput,
     ) {
         let index = row.index();
         let is_selected = (self.is_selected)(index);
@@ -276,7 +276,7 @@ impl Table<'_> {
         });
     }
 
-    fn head(&self, ui: &mut Ui, index: usize, column: &ColumnSpec) -> Response {
+    fn header_cell(&self, ui: &mut Ui, index: usize, column: &ColumnSpec) -> Response {
         line_below(ui);
         let has_title = !column.title.is_empty();
         let roles = theme::roles(ui);
@@ -431,7 +431,7 @@ pub(crate) fn paint_words(
         pos2(at.x, at.y),
         Align2::LEFT_CENTER,
         words,
-        theme::words(size),
+        theme::text_font(size),
         color,
     )
 }

@@ -2,15 +2,15 @@
 
 use eframe::egui::{Popup, PopupKind, RectAlign, Response, Tooltip, Ui};
 
-use super::chart::Touched;
+use super::chart::ChartInput;
 use powerband_core::base::humanize;
 use powerband_findings::chart::spec::ChartSpec;
 
 /// Between the pointer and the text.
 const GAP: f32 = 14.0;
 
-/// Shows words.
-pub(crate) fn words(response: &Response, words: impl Into<String>) {
+/// Shows a text as the tooltip.
+pub(crate) fn show_text(response: &Response, words: impl Into<String>) {
     let words = words.into();
     show(response, |ui| {
         ui.label(words);
@@ -18,11 +18,11 @@ pub(crate) fn words(response: &Response, words: impl Into<String>) {
 }
 
 /// Shows the text of the point under the pointer, or the failures there.
-pub(crate) fn of_point(touched: &Touched, spec: &ChartSpec) {
+pub(crate) fn of_point(touched: &ChartInput, spec: &ChartSpec) {
     let point = touched.hovered;
-    let point = point.and_then(|(series, tag)| spec.words_of(series, tag));
+    let point = point.and_then(|(series, tag)| spec.point_text(series, tag));
     if let Some(told) = point.or_else(|| touched.failed.clone()) {
-        words(&touched.response, told);
+        show_text(&touched.response, told);
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn at_the_right(response: Response, words: &str, gap: f32) -> Respons
     response
 }
 
-/// Shows anything.
+/// Shows any content as the tooltip.
 pub(crate) fn show(response: &Response, content: impl FnOnce(&mut Ui)) {
     Popup::from_response(response)
         .kind(PopupKind::Tooltip)
@@ -57,7 +57,7 @@ pub(crate) fn why_not(response: Response, reason: Option<&str>) -> Response {
     let Some(reason) = reason else {
         return response;
     };
-    let reason = humanize::capital(reason);
+    let reason = humanize::capitalised(reason);
     response.ctx.accesskit_node_builder(response.id, |node| {
         node.set_description(reason.clone());
     });

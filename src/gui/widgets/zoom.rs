@@ -9,13 +9,13 @@ use eframe::egui::{
 };
 
 use super::button;
-use super::chart_canvas::Canvas;
+use super::chart_canvas::ChartCanvas;
 use crate::gui::icon;
 use crate::gui::theme;
 use powerband_app::action::Charts;
 use powerband_app::charts::Views;
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_findings::chart::view::{View, Zoom};
+use powerband_findings::chart::view::{ChartView, Zoom};
 
 /// A box that is thinner than this along an axis leaves that axis as it is.
 const THIN: f32 = 10.0;
@@ -34,9 +34,9 @@ const KEYS: [(Key, Zoom); 9] = [
     (Key::Home, Zoom::Whole),
 ];
 
-/// What is kept between two frames.
+/// State of zooming between two frames.
 #[derive(Clone, Default)]
-struct Desk {
+struct ZoomMemory {
     /// What is seen of the charts of the screen.
     views: Arc<Views>,
     /// The chart last under the pointer or with the focus, and the first one of this frame.
@@ -49,25 +49,25 @@ struct Desk {
     actions: Vec<Charts>,
 }
 
-fn desk<R>(ctx: &Context, change: impl FnOnce(&mut Desk) -> R) -> R {
+fn with_memory<R>(ctx: &Context, change: impl FnOnce(&mut ZoomMemory) -> R) -> R {
     let id = Id::unique("zoomed charts");
-    ctx.data_mut(|data| change(data.get_temp_mut_or_default::<Desk>(id)))
+    ctx.data_mut(|data| change(data.get_temp_mut_or_default::<ZoomMemory>(id)))
 }
 
 /// Before a frame: what is seen of the charts of the screen.
 pub(crate) fn lay_out(ctx: &Context, views: Arc<Views>) {
-    desk(ctx, |desk| desk.views = views);
+    with_memory(ctx, |desk| desk.views = views);
 }
 
 /// A step for the nearest chart with the next frame.
 pub(crate) fn want(ctx: &Context, zoom: Zoom) {
-    desk(ctx, |desk| desk.wanted = Some(zoom));
+    with_memory(ctx, |desk| desk.wanted = Some(zoom));
     ctx.request_repaint();
 }
 
 /// After a frame: what was asked for, and whether there is a chart that can be zoomed.
 pub(crate) fn take(ctx: &Context) -> (Vec<Charts>, bool) {
-    desk(ctx, |desk| {
+    with_memory(ctx, |desk| {
         let is_any = desk.first.take().is_some();
         if !std::mem::take(&mut desk.has_last) {
             desk.last = None;
@@ -77,8 +77,8 @@ pub(crate) fn take(ctx: &Context) -> (Vec<Charts>, bool) {
 }
 
 /// What is seen of a chart; nothing where that is all of it.
-pub(super) fn view(ctx: &Context, chart: &str, spec: &ChartSpec) -> Option<View> {
-    let view = desk(ctx, |desk| desk.views.get(chart).cloned())?;
+pub(super) fn view(ctx: &Context, chart: &str, spec: &ChartSpec) -> Option<ChartView> {
+    let view = with_memory(ctx, |desk| desk.views.get(chart).cloned())?;
     if !view.fits(spec) {
         ask(ctx, chart, None);
         return None;
@@ -86,9 +86,9 @@ pub(super) fn view(ctx: &Context, chart: &str, spec: &ChartSpec) -> Option<View>
     view.within(spec)
 }
 
-fn ask(ctx: &Context, chart: &str, view: Option<View>) {
+fn ask(ctx: &Context, chart: &str, view: Option<ChartView>) {
     let look = Charts::Look(chart.to_owned(), view);
-    desk(ctx, |desk| desk.actions.push(look));
+    with_memory(ctx, |desk| desk.actions.push(look));
 }
 
 /// Takes in what the user does with a chart. `whole` is all of it, the canvas has what is seen.
@@ -96,16 +96,16 @@ pub(super) fn react(
     ui: &mut Ui,
     chart: &str,
     whole: &ChartSpec,
-    canvas: &Canvas<'_>,
+    canvas: &ChartCanvas<'_>,
     plot: &Response,
 ) {
-    let seen = View::whole(canvas.spec);
+    let seen = ChartView::whole_chart(canvas.spec);
     let step = stepped(ui, plot);
     let view = if plot.double_clicked() {
-        Some(View::whole(whole))
+        Some(ChartView::whole_chart(whole))
     } else if let Some(zoom) = step {
         Some(match zoom {
-            Zoom::Whole => View::whole(whole),
+            Zoom::Whole => ChartView::whole_chart(whole),
             zoom => seen.clone().stepped(zoom),
         })
     } else {
@@ -128,7 +128,7 @@ fn stepped(ui: &Ui, plot: &Response) -> Option<Zoom> {
     let ctx = ui.ctx();
     let id = plot.id;
     let has_focus = plot.has_focus();
-    let wanted = desk(ctx, |desk| {
+    let wanted = with_memory(ctx, |desk| {
         if has_focus || plot.hovered() {
             desk.last = Some(id);
         }
@@ -158,7 +158,12 @@ fn key(input: &mut InputState) -> Option<Zoom> {
 }
 
 /// Ctrl+scroll zooms along x; the middle button, or Shift and the first, moves.
-fn moved(ui: &Ui, canvas: &Canvas<'_>, plot: &Response, seen: &View) -> Option<View> {
+fn moved(
+    ui: &Ui,
+    canvas: &ChartCanvas<'_>,
+    plot: &Response,
+    seen: &ChartView,
+) -> Option<ChartView> {
     let hand = plot.hover_pos();
     let factor = ui.input(|input| input.zoom_delta_2d().x);
     if let Some(hand) = hand.filter(|_| factor != 1.0) {
@@ -178,7 +183,12 @@ fn moved(ui: &Ui, canvas: &Canvas<'_>, plot: &Response, seen: &View) -> Option<V
 }
 
 /// The box that is being drawn is painted; the part of the chart in it once the hand lets go.
-fn boxed(ui: &Ui, canvas: &Canvas<'_>, plot: &Response, seen: &View) -> Option<View> {
+fn boxed(
+    ui: &Ui,
+    canvas: &ChartCanvas<'_>,
+    plot: &Response,
+    seen: &ChartView,
+) -> Option<ChartView> {
     let memory = plot.id.with("box");
     if plot.drag_started_by(PointerButton::Primary) && !ui.input(|input| input.modifiers.shift) {
         let origin = ui.input(|input| input.pointer.press_origin());
@@ -239,11 +249,11 @@ fn boxed(ui: &Ui, canvas: &Canvas<'_>, plot: &Response, seen: &View) -> Option<V
     }
     let low = canvas.transform.value_from_position(around.left_bottom());
     let high = canvas.transform.value_from_position(around.right_top());
-    Some(seen.clone().at((low.x, high.x), (low.y, high.y)))
+    Some(seen.clone().with_ranges((low.x, high.x), (low.y, high.y)))
 }
 
 /// The button for all of the chart; it is there while only a part is seen.
-fn reset_button(ui: &mut Ui, canvas: &Canvas<'_>, plot: Rect) -> bool {
+fn reset_button(ui: &mut Ui, canvas: &ChartCanvas<'_>, plot: Rect) -> bool {
     let corner = pos2(plot.right() + 12.0 - BUTTON, plot.top() - 22.0);
     let place = Rect::from_min_size(corner, vec2(24.0, 22.0));
     let ground = canvas.roles.panel;

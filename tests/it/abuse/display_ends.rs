@@ -3,12 +3,12 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::real_window::{Desk, draft};
+use crate::real_window::{RealDesk, draft};
 use crate::support::processes_in;
 
 #[test]
 fn a_window_at_rest_ends_with_a_sentence() {
-    let Some(desk) = Desk::find() else {
+    let Some(desk) = RealDesk::find() else {
         return;
     };
     desk.plan(&draft());
@@ -23,7 +23,7 @@ fn a_window_at_rest_ends_with_a_sentence() {
 
 #[test]
 fn a_run_is_recovered_at_the_next_start_and_no_worker_is_left() {
-    let Some(mut desk) = Desk::find() else {
+    let Some(mut desk) = RealDesk::find() else {
         return;
     };
     let window = desk.in_mid_run();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Home, Run, processes_in};
+use crate::support::{Home, ProgramRun, processes_in};
 
 /// A run that goes on for minutes, of which one round is measured.
 fn measuring(home: &Home, setup: &str) -> Child {
@@ -95,7 +95,7 @@ fn two_signals_in_a_row_keep_what_was_measured() {
     send(&child, Signal::TERM);
     thread::sleep(Duration::from_millis(5));
     send(&child, Signal::TERM);
-    let run = Run::of(&child.wait_with_output().expect("the program ends"));
+    let run = ProgramRun::from_output(&child.wait_with_output().expect("the program ends"));
     assert_eq!(run.status, Some(2), "{run:#?}");
     assert_eq!(run.json()["completion"], "cancelled");
     assert!(home.path("long.ron").exists() && home.journals().is_empty());
@@ -110,7 +110,7 @@ fn a_library_of_the_window_that_is_missing_is_named_with_its_packages() {
     command
         .env("DISPLAY", ":7077")
         .env("LD_LIBRARY_PATH", home.path(""));
-    let run = Run::of(&command.output().expect("the program starts"));
+    let run = ProgramRun::from_output(&command.output().expect("the program starts"));
     run.fails_saying(&[
         "No window can be opened",
         "libxkbcommon-x11.so.0",

@@ -13,7 +13,7 @@ use powerband_store::{journal, session_file};
 
 use super::{compiled, source};
 use crate::models::good_model;
-use crate::support::{Home, Run, component, files};
+use crate::support::{Home, ProgramRun, component, files};
 
 /// `ENOSPC`, `EIO` and `EDQUOT`, in turns.
 const ERRORS: [i32; 3] = [28, 5, 122];
@@ -46,7 +46,7 @@ struct Fault {
 }
 
 /// Runs the program with one fault below its home; the call that failed, or nothing where it came to its end before.
-fn run_with(home: &Home, fault: Fault, args: &[&str]) -> Option<(Run, String)> {
+fn run_with(home: &Home, fault: Fault, args: &[&str]) -> Option<(ProgramRun, String)> {
     let numbers = [fault.at.to_string(), fault.error.to_string()];
     let folder = home.path("home").display().to_string();
     let count = home.path("count");
@@ -62,7 +62,7 @@ fn run_with(home: &Home, fault: Fault, args: &[&str]) -> Option<(Run, String)> {
         .expect("the program starts");
     let said = fs::read_to_string(&count).expect("the number of calls");
     let (_, failed) = said.trim().split_once(' ')?;
-    Some((Run::of(&output), failed.to_owned()))
+    Some((ProgramRun::from_output(&output), failed.to_owned()))
 }
 
 /// Runs a command with each fault in turn, each time in a home of its own; the calls that failed.
@@ -70,7 +70,7 @@ fn under_faults(
     goes_on: bool,
     prepare: impl Fn(&Home),
     args: &[&str],
-    check: impl Fn(&Home, &Run, &str),
+    check: impl Fn(&Home, &ProgramRun, &str),
 ) -> Vec<String> {
     let mut failed = Vec::new();
     for at in 1..MOST {
@@ -99,7 +99,7 @@ fn under_faults(
 }
 
 /// Goes through all faults of a command that leaves what is in the home as it was.
-fn each_fault(prepare: impl Fn(&Home), args: &[&str], check: impl Fn(&Home, &Run, &str)) {
+fn each_fault(prepare: impl Fn(&Home), args: &[&str], check: impl Fn(&Home, &ProgramRun, &str)) {
     let before = RefCell::new(BTreeMap::new());
     let prepare = |home: &Home| {
         prepare(home);
@@ -180,7 +180,7 @@ fn a_run_whose_writes_fail_loses_nothing_that_it_could_keep() {
     each_fault(prepare, &args, check_run);
 }
 
-fn check_run(home: &Home, run: &Run, what: &str) {
+fn check_run(home: &Home, run: &ProgramRun, what: &str) {
     let whole = "a session that is whole";
     let aside = files(&home.path("home")).into_iter();
     let aside = aside.filter(|path| path.to_string_lossy().contains("/powerband-unsaved-"));

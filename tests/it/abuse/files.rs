@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::models::{Dim, FLOAT, good_model, one_node};
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// Another model that takes the same inputs.
 fn other_model() -> Vec<u8> {
@@ -45,14 +45,14 @@ fn started(home: &Home, rest: &[&str]) -> Child {
     program
 }
 
-fn ended(program: Child) -> (Run, Value) {
-    let run = Run::of(&program.wait_with_output().expect("the program ends"));
+fn ended(program: Child) -> (ProgramRun, Value) {
+    let run = ProgramRun::from_output(&program.wait_with_output().expect("the program ends"));
     let document = run.json();
     (run, document)
 }
 
 /// Words of the sentence, and what is done to the model.
-type Change = (&'static str, fn(&Home));
+type ModelChange = (&'static str, fn(&Home));
 
 #[test]
 fn a_model_that_changes_between_rounds_is_said_and_not_measured() {
@@ -63,7 +63,7 @@ fn a_model_that_changes_between_rounds_is_said_and_not_measured() {
         "--json",
     ]);
     let hash = hash.json()["sha256"].clone();
-    let changes: [Change; 2] = [
+    let changes: [ModelChange; 2] = [
         ("changed after the run had begun", |home| {
             home.write("good.onnx", other_model());
         }),

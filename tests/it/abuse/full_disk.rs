@@ -4,15 +4,15 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Command;
 
-use powerband_core::domain::event::{RunEvent, Stamped};
-use powerband_store::journal::{self, Appended, Extent, Journal};
+use powerband_core::domain::event::{RunEvent, TimedEvent};
+use powerband_store::journal::{self, AppendOutcome, Journal, JournalExtent};
 use powerband_store::session_file;
 
 use crate::models::good_model;
-use crate::support::{Home, Mount, Run, component, files};
+use crate::support::{Home, Mount, ProgramRun, component, files};
 
 /// Measures with everything that is kept on a small file system.
-fn bench(home: &Home, rest: &[&str]) -> Run {
+fn bench(home: &Home, rest: &[&str]) -> ProgramRun {
     let args = ["bench", "good.onnx", "--setup", "fake", "--batch", "1..64"];
     let preset = ["--preset", "quick", "--rounds", "2", "--json"];
     let args = [&args[..], &preset, rest].concat();
@@ -30,7 +30,7 @@ fn small_home(kib: u32) -> Option<(Mount, Home)> {
     Some((mounted, home))
 }
 
-fn n_rounds(run: &Run) -> u64 {
+fn n_rounds(run: &ProgramRun) -> u64 {
     let document = run.json();
     let cases = document["cases"].as_array().expect("cases").iter();
     cases.map(|case| case["rounds"].as_u64().unwrap_or(0)).sum()
@@ -101,23 +101,23 @@ fn a_journal_catches_up_when_a_disk_has_room_again() {
         at: session.created.clone(),
         session: Box::new(session),
     };
-    let mut stamped = Stamped { at_ns: 0, event };
-    assert!(matches!(journal.append(&stamped), Appended::Written));
+    let mut stamped = TimedEvent { at_ns: 0, event };
+    assert!(matches!(journal.append(&stamped), AppendOutcome::Written));
     stamped.event = RunEvent::Paused;
     let filler = home.path("home/filler");
     let mut file = fs::File::create(&filler).expect("a file of the test");
     while file.write_all(&[0; 4096]).is_ok() {}
     drop(file);
-    let first: Vec<Appended> = (0..8_000).map(|_| journal.append(&stamped)).collect();
+    let first: Vec<AppendOutcome> = (0..8_000).map(|_| journal.append(&stamped)).collect();
     let failures = first
         .iter()
-        .filter(|one| matches!(one, Appended::Kept(Some(_))));
+        .filter(|one| matches!(one, AppendOutcome::Kept(Some(_))));
     assert_eq!(failures.count(), 1, "said once");
-    assert_eq!(journal.extent(), Extent::Part);
+    assert_eq!(journal.extent(), JournalExtent::Part);
     fs::remove_file(filler).expect("a file of the test");
     let then = journal.append(&stamped);
-    assert!(matches!(then, Appended::CaughtUp), "{then:?}");
-    assert_eq!(journal.extent(), Extent::All);
+    assert!(matches!(then, AppendOutcome::CaughtUp), "{then:?}");
+    assert_eq!(journal.extent(), JournalExtent::All);
     let lines = fs::read_to_string(journal.path()).expect("a file of the test");
     assert_eq!(lines.lines().count(), 8_002);
     drop(journal);

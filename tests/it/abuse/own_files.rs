@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use powerband_app::App;
-use powerband_app::shell::settings::{self, Remembered, Theme};
+use powerband_app::shell::settings::{self, SavedState, Theme};
 use powerband_core::base::paths::Paths;
 use powerband_measure::runner::installation::Installation;
 use powerband_store::settings::Settings;
@@ -148,14 +148,14 @@ fn a_full_disk_leaves_the_old_state_and_settings() {
         return;
     };
     let (window, own) = (home.path("home/window.ron"), home.path("home/settings.ron"));
-    settings::write(&window, &Remembered::default()).expect("there is room");
+    settings::write(&window, &SavedState::default()).expect("there is room");
     fs::write(&own, "(python: \"/py\")").expect("there is room");
     let before = [&window, &own].map(|path| fs::read(path).expect("a file"));
     let mut filler = File::create(home.path("home/filler")).expect("a file");
     while filler.write_all(&[0; 4096]).is_ok() {}
-    let changed = Remembered {
+    let changed = SavedState {
         theme: Theme::Light,
-        ..Remembered::default()
+        ..SavedState::default()
     };
     let refused = [
         settings::write(&window, &changed),

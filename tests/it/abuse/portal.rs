@@ -14,7 +14,7 @@ use zbus::message::{Message, Type};
 use zbus::zvariant::{ObjectPath, OwnedValue, Value};
 
 use crate::display;
-use crate::real_window::{Desk, Window, draft};
+use crate::real_window::{RealDesk, Window, draft};
 use crate::support::component;
 
 const PORTAL: &str = "org.freedesktop.portal.Desktop";
@@ -135,8 +135,8 @@ fn answer(connection: &Connection, message: &Message, answers: &Answers) {
 }
 
 /// A desk with a bus, and a session that can be opened.
-fn desk() -> Option<(Desk, Bus, PathBuf)> {
-    let mut desk = Desk::find()?;
+fn desk() -> Option<(RealDesk, Bus, PathBuf)> {
+    let mut desk = RealDesk::find()?;
     let bus = Bus::start()?;
     desk.bus = Some(bus.address.clone());
     desk.plan(&draft());

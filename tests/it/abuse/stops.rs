@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::models::good_model;
-use crate::support::{Home, Run, processes_with};
+use crate::support::{Home, ProgramRun, processes_with};
 
 /// A run whose rounds, of a second each, follow one another.
 fn started(home: &Home, rest: &[&str]) -> Child {
@@ -53,8 +53,8 @@ fn worker_of(home: &Home, program: &Child) -> Pid {
     panic!("no worker: {:?}", processes_with("powerband"));
 }
 
-fn ended(program: Child) -> (Run, Value) {
-    let run = Run::of(&program.wait_with_output().expect("the program ends"));
+fn ended(program: Child) -> (ProgramRun, Value) {
+    let run = ProgramRun::from_output(&program.wait_with_output().expect("the program ends"));
     let document = run.json();
     (run, document)
 }

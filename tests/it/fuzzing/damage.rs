@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// Numbers that look like chance.
-pub(super) struct Dice(u64);
+/// A seeded random number generator.
+pub(super) struct DamageRng(u64);
 
-impl Dice {
+impl DamageRng {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
@@ -76,7 +76,7 @@ const NUMBERS: [&[u8]; 18] = [
 ];
 
 /// Changes a file once, somewhere.
-pub(super) fn damage(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
+pub(super) fn damage(bytes: &mut Vec<u8>, other: &[u8], dice: &mut DamageRng) {
     match dice.below(12) {
         0 => bytes.truncate(dice.below(bytes.len())),
         1 => {
@@ -121,7 +121,7 @@ pub(super) fn damage(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
 }
 
 /// A number of the text, found from somewhere on.
-fn number_near(bytes: &[u8], dice: &mut Dice) -> Range<usize> {
+fn number_near(bytes: &[u8], dice: &mut DamageRng) -> Range<usize> {
     let from = dice.below(bytes.len());
     let is_part = |byte: &u8| byte.is_ascii_digit() || b".-+eE".contains(byte);
     let rest = &bytes[from.min(bytes.len())..];
@@ -134,7 +134,7 @@ fn number_near(bytes: &[u8], dice: &mut Dice) -> Range<usize> {
 }
 
 /// Takes a line away and puts it, once or twice, before another.
-fn move_line(bytes: &mut Vec<u8>, dice: &mut Dice) {
+fn move_line(bytes: &mut Vec<u8>, dice: &mut DamageRng) {
     let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
     if lines.is_empty() {
         return;
@@ -148,7 +148,7 @@ fn move_line(bytes: &mut Vec<u8>, dice: &mut Dice) {
 }
 
 /// Swaps what stands between two pairs of separators.
-fn swap_fields(bytes: &mut Vec<u8>, dice: &mut Dice) {
+fn swap_fields(bytes: &mut Vec<u8>, dice: &mut DamageRng) {
     let separator = *dice.one_of(b",:\t |\n{\"");
     let mut fields: Vec<&[u8]> = bytes.split(|byte| *byte == separator).collect();
     let (one, other) = (dice.below(fields.len()), dice.below(fields.len()));

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use damage::{Dice, damage};
+use damage::{DamageRng, damage};
 use targets::Target;
 
 /// Files are small; one that takes longer than this is a finding.
@@ -47,7 +47,7 @@ fn run(target: &Target, seconds: u64, kept: &Path) -> Tally {
     let Target { name, seeds, .. } = target;
     assert!(!seeds.is_empty(), "no file of {name} to begin with");
     let mut grown: Vec<Vec<u8>> = Vec::new();
-    let mut dice = Dice::new(u64::from(std::process::id()) * 31);
+    let mut dice = DamageRng::new(u64::from(std::process::id()) * 31);
     let mut tally = Tally::default();
     let until = now() + Duration::from_secs(seconds);
     while now() < until {

@@ -5,21 +5,21 @@ use std::path::Path;
 
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
-use powerband_findings::analysis::breakdown::{self, Level};
+use powerband_findings::analysis::breakdown::{self, BreakdownLevel};
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::analysis::kernel_comparison;
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_findings::analysis::timeline::detail::Look;
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::detail::TimelineView;
+use powerband_findings::analysis::timeline::find::SearchHits;
+use powerband_findings::analysis::timeline::selection::SelectionStatistics;
 use powerband_findings::export::html;
 use powerband_findings::report;
-use powerband_findings::report::material::{Material, Source};
+use powerband_findings::report::material::{ReportInputs, ReportedSession};
 use powerband_import::benchmarks::timings;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::Source as File;
+use powerband_import::reading::source::ImportSource as File;
 use powerband_import::{self as import, Format, ImportError, Imported};
 use powerband_measure::runner::importing;
 use powerband_store::{session_file, trace_file};
@@ -30,12 +30,12 @@ use super::seeds::{self, LIMITS};
 pub(super) struct Target {
     /// A format's identifier, `timings` or `any`.
     pub name: &'static str,
-    reader: Reader,
+    reader: TargetReader,
     /// Files that it can read.
     pub seeds: Vec<Vec<u8>>,
 }
 
-enum Reader {
+enum TargetReader {
     /// The first format that recognises the file.
     Any,
     /// One format, whether it recognises the file or not.
@@ -55,13 +55,13 @@ pub(super) fn all() -> Vec<Target> {
         .iter()
         .map(|format| Target {
             name: format.id,
-            reader: Reader::One(format),
+            reader: TargetReader::One(format),
             seeds: of(format.id),
         })
         .collect();
     targets.push(Target {
         name: "timings",
-        reader: Reader::Timings,
+        reader: TargetReader::Timings,
         seeds: [
             "name,batch,latency_ms\nresnet50,1,7.25\nresnet50,8,\"31,5\"\n# cold\nvgg,1,1e2\n",
             "name;batch;latency_ms\n\"a;b\";4;0.125\n",
@@ -72,7 +72,7 @@ pub(super) fn all() -> Vec<Target> {
     });
     targets.push(Target {
         name: "any",
-        reader: Reader::Any,
+        reader: TargetReader::Any,
         seeds: files.into_iter().map(|(_, bytes)| bytes).collect(),
     });
     targets
@@ -84,7 +84,7 @@ impl Target {
     pub(super) fn read(&self, path: &Path) -> String {
         match self.imported(path) {
             Ok(imported) => {
-                let told = told(&imported);
+                let told = rough_counts(&imported);
                 use_all(imported, path);
                 told
             }
@@ -100,9 +100,9 @@ impl Target {
         let (source, watch) = (File::open(path, LIMITS)?, ReadProgress::default());
         let mut into = Imported::default();
         match &self.reader {
-            Reader::Any => import::sniff(&source)?.read(&source, &watch, &mut into)?,
-            Reader::One(format) => format.read(&source, &watch, &mut into)?,
-            Reader::Timings => {
+            TargetReader::Any => import::sniff(&source)?.read(&source, &watch, &mut into)?,
+            TargetReader::One(format) => format.read(&source, &watch, &mut into)?,
+            TargetReader::Timings => {
                 let columns = Columns {
                     time: "latency_ms".to_owned(),
                     unit: None,
@@ -118,7 +118,7 @@ impl Target {
 }
 
 /// What was found, roughly: powers of two of how much there is of everything.
-fn told(imported: &Imported) -> String {
+fn rough_counts(imported: &Imported) -> String {
     let about = |count: usize| usize::BITS - count.leading_zeros();
     format!(
         "{} {} {} {} {} {} {} {} {:?}",
@@ -140,8 +140,8 @@ fn use_all(imported: Imported, path: &Path) {
     let taken = importing::session(vec![("damaged".to_owned(), imported)]);
     let rules = Rules::default();
     for profile in &taken.session.profiles {
-        for level in Level::ALL {
-            let found = breakdown::add_up(profile, &rules, level);
+        for level in BreakdownLevel::ALL {
+            let found = breakdown::profile_breakdown(profile, &rules, level);
             assert!(found.rows.iter().all(|row| row.share.is_finite()));
         }
         let with_itself = kernel_comparison::compare_profiles(profile, profile, &rules);
@@ -178,9 +178,9 @@ fn use_all(imported: Imported, path: &Path) {
 
 /// Writes every kind of report, with its figures and verdicts.
 fn report_on(session: &Session, rules: &Rules) {
-    let source = || Source::of(session, None, None);
+    let source = || ReportedSession::new(session, None, None);
     for layout in report::ALL {
-        let material = Material {
+        let material = ReportInputs {
             first: source(),
             second: layout.is_of_two.then(source),
             earlier: EarlierSessions::default(),
@@ -193,12 +193,12 @@ fn report_on(session: &Session, rules: &Rules) {
 
 /// Draws, searches and measures a timeline.
 fn look_at(trace: &Trace) {
-    let timeline = Timeline::of(trace);
-    let whole = timeline.whole();
+    let timeline = Timeline::from_trace(trace);
+    let whole = timeline.full_range();
     let mut pieces = Vec::new();
     for stretch in [whole, whole.zoomed(whole.middle(), 1000.0)] {
         for row in 0..timeline.rows.len() {
-            let look = Look {
+            let look = TimelineView {
                 stretch,
                 pixels: 400.0,
             };
@@ -208,15 +208,15 @@ fn look_at(trace: &Trace) {
                     .iter()
                     .all(|piece| piece.left.is_finite() && piece.right.is_finite())
             );
-            timeline.hit(row, stretch.middle(), 10.0);
+            timeline.slices_at(row, stretch.middle(), 10.0);
         }
-        Statistics::of(
+        SelectionStatistics::from_range(
             &timeline,
             stretch,
             std::slice::from_ref(&(0..timeline.rows.len())),
         );
     }
-    Hits::of(trace, &timeline, "conv");
+    SearchHits::search(trace, &timeline, "conv");
     for slice in 0..trace.len().min(50) {
         timeline.partners(trace, slice);
     }

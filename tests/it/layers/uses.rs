@@ -31,7 +31,7 @@ pub(super) struct PathUse {
 
 /// All paths of a file, in order.
 pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<PathUse> {
-    let mut reader = Reader {
+    let mut reader = TokenReader {
         tokens,
         at: 0,
         depth: 0,
@@ -44,7 +44,7 @@ pub(super) fn paths(tokens: &[Token<'_>]) -> Vec<PathUse> {
     reader.found
 }
 
-struct Reader<'a> {
+struct TokenReader<'a> {
     tokens: &'a [Token<'a>],
     at: usize,
     /// Braces that are open.
@@ -54,7 +54,7 @@ struct Reader<'a> {
     found: Vec<PathUse>,
 }
 
-impl Reader<'_> {
+impl TokenReader<'_> {
     fn step(&mut self) {
         match self.text(0) {
             "{" => self.depth += 1,

@@ -2,13 +2,13 @@
 
 /// A table as it is written: what stands above its columns, and its cells.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Sheet {
+pub(crate) struct WrittenTable {
     pub heads: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
 /// The tables on a terminal: a line of heads behind an empty line, then lines with as many cells.
-pub(crate) fn of_terminal(text: &str) -> Vec<Sheet> {
+pub(crate) fn of_terminal(text: &str) -> Vec<WrittenTable> {
     let cells = |line: &str| -> Vec<String> {
         let parts = line.split("  ").map(str::trim);
         parts
@@ -27,14 +27,14 @@ pub(crate) fn of_terminal(text: &str) -> Vec<Sheet> {
             .map(cells)
             .take_while(|row| row.len() == heads.len())
             .collect();
-        sheets.push(Sheet { heads, rows });
+        sheets.push(WrittenTable { heads, rows });
     }
     sheets
 }
 
 /// The tables of Markdown.
-pub(crate) fn of_markdown(text: &str) -> Vec<Sheet> {
-    let mut sheets: Vec<Sheet> = Vec::new();
+pub(crate) fn of_markdown(text: &str) -> Vec<WrittenTable> {
+    let mut sheets: Vec<WrittenTable> = Vec::new();
     let mut is_within = false;
     for line in text.lines() {
         let Some(line) = line
@@ -48,7 +48,7 @@ pub(crate) fn of_markdown(text: &str) -> Vec<Sheet> {
         if is_within {
             sheets.last_mut().expect("a table").rows.push(cells);
         } else {
-            sheets.push(Sheet {
+            sheets.push(WrittenTable {
                 heads: cells,
                 rows: Vec::new(),
             });
@@ -70,7 +70,7 @@ fn without_footnote(cell: &str) -> String {
 }
 
 /// The tables of a page.
-pub(crate) fn of_html(page: &str) -> Vec<Sheet> {
+pub(crate) fn of_html(page: &str) -> Vec<WrittenTable> {
     let tables = page.split("<table>").skip(1);
     tables
         .map(|table| {
@@ -90,7 +90,7 @@ pub(crate) fn of_html(page: &str) -> Vec<Sheet> {
                     })
                     .collect::<Vec<_>>()
             });
-            Sheet {
+            WrittenTable {
                 heads: rows.next().unwrap_or_default(),
                 rows: rows.collect(),
             }
@@ -158,7 +158,7 @@ pub(crate) fn shown_number(text: &str) -> Option<(f64, f64)> {
 
 #[test]
 fn tables_are_read_from_every_kind_of_document() {
-    let sheet = Sheet {
+    let sheet = WrittenTable {
         heads: ["Setup", "Batch", "Median"].map(str::to_owned).to_vec(),
         rows: vec![
             ["a:cpu", "1", "1.02 ms"].map(str::to_owned).to_vec(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::documents::{Sheet, shown_number};
+use super::documents::{WrittenTable, shown_number};
 
 /// Columns that say what a row is about; the others say something of it.
 const NAMES: [&str; 11] = [
@@ -36,7 +36,7 @@ impl Facts {
     }
 
     /// Every table of a document.
-    pub(crate) fn add_sheets(&mut self, place: &str, sheets: &[Sheet]) {
+    pub(crate) fn add_sheets(&mut self, place: &str, sheets: &[WrittenTable]) {
         for sheet in sheets {
             for row in &sheet.rows {
                 let cells = sheet.heads.iter().zip(row);
@@ -59,7 +59,7 @@ impl Facts {
 
     /// The tables of a session of published numbers: what stands beside a number there is as its document has it, so
     /// that a number is known by its place in a table with these heads.
-    pub(crate) fn add_published(&mut self, place: &str, sheets: &[Sheet]) {
+    pub(crate) fn add_published(&mut self, place: &str, sheets: &[WrittenTable]) {
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for sheet in sheets {
             let heads = sheet.heads.join(", ");
@@ -126,7 +126,7 @@ fn is_same(one: &Said, other: &Said) -> bool {
 #[test]
 fn a_contradiction_is_found() {
     let mut facts = Facts::default();
-    let sheet = |median: &str| Sheet {
+    let sheet = |median: &str| WrittenTable {
         heads: ["Setup", "Batch", "Median"].map(str::to_owned).to_vec(),
         rows: vec![["a", "1", median].map(str::to_owned).to_vec()],
     };

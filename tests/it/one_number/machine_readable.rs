@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use powerband_findings::tables::{Head, Table, cases, pairs, steps};
+use powerband_findings::tables::{ColumnHead, Table, cases, pairs, steps};
 use serde_json::Value;
 
 use super::facts::{Facts, Said};
@@ -11,12 +11,12 @@ use super::facts::{Facts, Said};
 const UNKNOWN: &str = "–";
 
 /// The heads of a table, by their keys.
-fn heads(table: &Table) -> BTreeMap<&'static str, Head> {
+fn heads(table: &Table) -> BTreeMap<&'static str, ColumnHead> {
     table.heads().iter().map(|head| (head.key, *head)).collect()
 }
 
 /// A plain number of a document in the unit of [`shown_number`].
-fn plain(head: &Head, value: &Value) -> Said {
+fn number_in_unit(head: &ColumnHead, value: &Value) -> Said {
     let scale = match head.unit {
         "ms" => 1e6,
         "%" | "as % of it" => 0.01,
@@ -73,7 +73,12 @@ pub(super) fn add_cases(
         let row = format!("Setup {}, {}", labels[&spec], point_names(&case["point"]));
         for (key, path) in paths {
             let value = case.pointer(path).unwrap_or(&Value::Null);
-            facts.add(&row, heads[key].title, place, plain(&heads[key], value));
+            facts.add(
+                &row,
+                heads[key].title,
+                place,
+                number_in_unit(&heads[key], value),
+            );
         }
         // Shares are from 0 to 1 here and in per cent in a spreadsheet.
         for (key, field) in [
@@ -111,7 +116,12 @@ pub(super) fn add_pairs(
             ("median_after_ms", &pair["after"]["median_ms"]),
         ];
         for (key, value) in values {
-            facts.add(&row, heads[key].title, place, plain(&heads[key], value));
+            facts.add(
+                &row,
+                heads[key].title,
+                place,
+                number_in_unit(&heads[key], value),
+            );
         }
         let verdict = Said::Text(text(&pair["verdict"]));
         facts.add(&row, heads["verdict"].title, place, verdict);
@@ -141,7 +151,12 @@ pub(super) fn add_steps(facts: &mut Facts, place: &str, document: &Value) {
             ("setup_time_ms", &step["preparation_ms"]),
         ];
         for (key, value) in values {
-            facts.add(&row, heads[key].title, place, plain(&heads[key], value));
+            facts.add(
+                &row,
+                heads[key].title,
+                place,
+                number_in_unit(&heads[key], value),
+            );
         }
     }
 }
@@ -194,7 +209,12 @@ pub(super) fn add_csv(facts: &mut Facts, place: &str, csv: &str) {
         ] {
             let value: Option<f64> = cell(key).and_then(|cell| cell.parse().ok());
             let value = value.map_or(Value::Null, Value::from);
-            facts.add(&row, heads[key].title, place, plain(&heads[key], &value));
+            facts.add(
+                &row,
+                heads[key].title,
+                place,
+                number_in_unit(&heads[key], &value),
+            );
         }
     }
 }

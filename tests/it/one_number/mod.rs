@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{Home, Run};
-use documents::{Sheet, of_html, of_markdown, of_terminal};
+use crate::support::{Home, ProgramRun};
+use documents::{WrittenTable, of_html, of_markdown, of_terminal};
 use facts::Facts;
 use machine_readable::{add_cases, add_csv, add_kernels, add_pairs, add_steps, labels_of, list};
 
@@ -31,7 +31,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    fn add_sheets(&mut self, place: &str, sheets: &[Sheet]) {
+    fn add_sheets(&mut self, place: &str, sheets: &[WrittenTable]) {
         if self.is_published {
             self.facts.add_published(place, sheets);
         } else {
@@ -40,7 +40,7 @@ impl Written {
     }
 }
 
-fn answered(run: &Run) -> Option<&str> {
+fn answered(run: &ProgramRun) -> Option<&str> {
     (run.status == Some(0)).then_some(run.out.as_str())
 }
 

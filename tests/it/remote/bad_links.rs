@@ -7,7 +7,7 @@ use super::bad_luck::slow_run;
 use super::bench::bench;
 use super::link::Link;
 use super::server::{self, Server, on};
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// Within this a link that went dead is given up on both sides.
 const BOUND: Duration = Duration::from_mins(3);
@@ -62,7 +62,7 @@ fn a_link_that_goes_dead_is_lost_on_both_sides() {
     link.set(0, 100);
     let began = Instant::now();
     let rest = server::drained(told);
-    let run = Run::of(&child.wait_with_output().expect("it ends"));
+    let run = ProgramRun::from_output(&child.wait_with_output().expect("it ends"));
     drop(rest);
     assert!(began.elapsed() < BOUND, "{run:#?}");
     let outcomes = run.outcomes();
@@ -88,7 +88,7 @@ fn a_line_that_is_cut_in_its_middle_is_no_sample() {
         case \"$line\" in *samples_ns*) n=$((n + 1));; esac\n\
         [ \"$n\" = 2 ] && { printf '%.80s' \"$line\"; kill -9 $PPID; exit; }\n\
         printf '%s\\n' \"$line\"; done\n";
-    fs::write(server.at("there/home/cut"), cut).expect("a script");
+    fs::write(server.file_path("there/home/cut"), cut).expect("a script");
     let home = Home::new();
     let there = on("box", "fake,fixed=100883");
     let run = server.run(&home, &bench("4", [&*there, "fake"]));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::bench::{begun, bench};
 use super::server::{self, Server, on};
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// Outcome and reason of a setup over there, beside one here that must be measured.
 fn beside_a_good_one(server: &Server, home: &Home, setup: &str) -> (String, String) {
@@ -62,7 +62,7 @@ fn a_banner_and_a_noisy_shell_are_passed_over() {
     };
     let home = Home::new();
     let noise = "echo 'Welcome to box'; head -c 3000 /dev/urandom; echo; echo '{\"protocol\":7}'; printf 'no line break'\n";
-    fs::write(server.at("there/home/.bashrc"), noise).expect("a .bashrc");
+    fs::write(server.file_path("there/home/.bashrc"), noise).expect("a .bashrc");
     let (outcome, reason) = beside_a_good_one(&server, &home, &on("box", "fake"));
     assert_eq!(outcome, "finished", "{reason}");
 }
@@ -141,7 +141,7 @@ fn a_connection_that_is_cut_keeps_what_was_measured() {
     std::thread::sleep(Duration::from_millis(300));
     server.cut();
     let rest = server::drained(told);
-    let run = Run::of(&child.wait_with_output().expect("it ends"));
+    let run = ProgramRun::from_output(&child.wait_with_output().expect("it ends"));
     drop(rest);
     let outcomes = run.outcomes();
     assert_eq!(outcomes[1].2, "finished", "{run:#?}");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::bench::bench;
 use super::server::program;
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// One cluster at a time: they share munge.
 static ONE: Mutex<()> = Mutex::new(());
@@ -58,7 +58,7 @@ impl Cluster {
         let deadline = Instant::now() + Duration::from_mins(1);
         let idle = ["-h", "-p", "all", "-t", "idle", "-o", "%D"];
         while cluster.tool("sinfo", &idle).trim() != nodes.to_string() {
-            let log = fs::read_to_string(cluster.at("ctld.log")).unwrap_or_default();
+            let log = fs::read_to_string(cluster.file_path("ctld.log")).unwrap_or_default();
             assert!(Instant::now() < deadline, "no node is idle: {log}");
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -70,7 +70,7 @@ impl Cluster {
         let host = host.trim();
         let folder = self.folder.path().display();
         for sub in ["state", "spool"] {
-            fs::create_dir_all(self.at(sub)).expect("a folder");
+            fs::create_dir_all(self.file_path(sub)).expect("a folder");
         }
         let mut text = format!(
             "ClusterName=loopback\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
@@ -101,30 +101,30 @@ impl Cluster {
                 "PartitionName={partition} Nodes={names} MaxTime=INFINITE State=UP {rest}\n"
             ));
         }
-        fs::write(self.at("slurm.conf"), text).expect("a configuration");
+        fs::write(self.file_path("slurm.conf"), text).expect("a configuration");
     }
 
-    pub(super) fn at(&self, name: &str) -> PathBuf {
+    pub(super) fn file_path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// What one of Slurm's programs says.
     pub(super) fn tool(&self, tool: &str, args: &[&str]) -> String {
-        let output = run(tool, args, Some(&self.at("slurm.conf")));
+        let output = run(tool, args, Some(&self.file_path("slurm.conf")));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// The program, which finds this cluster; not started yet.
     pub(super) fn command(&self, home: &Home, args: &[&str]) -> Command {
         let mut command = home.command(args);
-        command.env("SLURM_CONF", self.at("slurm.conf"));
+        command.env("SLURM_CONF", self.file_path("slurm.conf"));
         command.env("XDG_CACHE_HOME", home.path("cache"));
         command
     }
 
-    fn bench(&self, home: &Home, setup: &str) -> Run {
+    fn bench(&self, home: &Home, setup: &str) -> ProgramRun {
         let output = self.command(home, &bench("6", [setup, "fake"])).output();
-        Run::of(&output.expect("the program starts"))
+        ProgramRun::from_output(&output.expect("the program starts"))
     }
 
     /// Sends a signal to a process that the test started.
@@ -134,7 +134,7 @@ impl Cluster {
 
     /// Processes with these words that know this cluster and no other one.
     pub(super) fn processes(&self, words: &str) -> Vec<String> {
-        let folder = self.at("").display().to_string();
+        let folder = self.file_path("").display().to_string();
         let is_own = |line: &String| {
             let place = line.split(": ").next().unwrap_or_default();
             let variables = fs::read(format!("{place}/environ")).unwrap_or_default();
@@ -161,9 +161,9 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        let nodes = (1..=self.nodes).map(|node| self.at(&format!("d.n{node}.pid")));
+        let nodes = (1..=self.nodes).map(|node| self.file_path(&format!("d.n{node}.pid")));
         let mut files: Vec<PathBuf> = nodes.collect();
-        files.push(self.at("ctld.pid"));
+        files.push(self.file_path("ctld.pid"));
         if self.starts_munge {
             files.push("/run/munge/munged.pid".into());
         }
@@ -254,7 +254,7 @@ fn one_allocation_is_taken_for_a_run_and_given_back_in_every_ending() {
         std::thread::sleep(Duration::from_secs(2));
         if ending == "scancel" {
             cluster.tool("scancel", &["--user=root"]);
-            let run = Run::of(&child.wait_with_output().expect("it ends"));
+            let run = ProgramRun::from_output(&child.wait_with_output().expect("it ends"));
             let outcomes = run.outcomes();
             assert_eq!(outcomes[0].2, "lost", "{run:#?}");
             let reason = run.json()["cases"][0]["reason"].to_string();

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::server::program;
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
-fn run(cluster: &Cluster, home: &Home, args: &[&str]) -> Run {
-    Run::of(
+fn run(cluster: &Cluster, home: &Home, args: &[&str]) -> ProgramRun {
+    ProgramRun::from_output(
         &cluster
             .command(home, args)
             .output()

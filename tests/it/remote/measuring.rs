@@ -98,7 +98,7 @@ fn a_library_is_found_over_there_and_models_are_sent_once() {
         .unwrap_or_default()
         .to_owned();
     assert!(library.contains("onnxruntime"), "{first:#?}");
-    let models = support::files(&server.at("there/cache/powerband-remote/models"));
+    let models = support::files(&server.file_path("there/cache/powerband-remote/models"));
     assert_eq!(models.len(), 1, "{models:?}");
     let sent = models[0].join("model.onnx");
     let when = fs::metadata(&sent)
@@ -146,7 +146,7 @@ fn files_of_inputs_go_along() {
     ];
     let run = server.run(&home, &args);
     assert_eq!(run.status, Some(0), "{run:#?}");
-    let inputs = support::files(&server.at("there/cache/powerband-remote/inputs"));
+    let inputs = support::files(&server.file_path("there/cache/powerband-remote/inputs"));
     assert_eq!(inputs.len(), 1, "{inputs:?}");
 }
 
@@ -208,7 +208,7 @@ fn a_machine_of_the_settings_has_a_line_before() {
     fs::create_dir_all(home.path("home")).expect("a folder");
     let settings = format!(
         "(machines: [(name: \"rack\", where: \"ssh:box\", before: \"echo noise; export POWERBAND_MARK=7; touch {}/mark-$POWERBAND_MARK\", remote_program: \"{}\")])",
-        server.at("there").display(),
+        server.file_path("there").display(),
         program()
     );
     fs::write(home.path("home/settings.ron"), settings).expect("settings");
@@ -219,7 +219,7 @@ fn a_machine_of_the_settings_has_a_line_before() {
     );
     let run = server.run(&home, &bench(&["fake,where=rack"], &[]));
     assert_eq!(run.status, Some(0), "{run:#?}");
-    assert!(Path::new(&server.at("there/mark-7")).exists());
+    assert!(Path::new(&server.file_path("there/mark-7")).exists());
     let document = run.json();
     assert_eq!(document["machines"][0]["name"], "rack");
     let unknown = server.run(&home, &bench(&["fake,where=rock"], &[]));

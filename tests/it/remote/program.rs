@@ -20,7 +20,7 @@ fn the_program_is_sent_once_and_removed_again() {
         first.err.contains("Sending the program to box"),
         "{first:#?}"
     );
-    let sent = support::files(&server.at("there/cache/powerband-remote"));
+    let sent = support::files(&server.file_path("there/cache/powerband-remote"));
     assert_eq!(sent.len(), 1, "{sent:?}");
     let document = first.json();
     assert_eq!(document["program"].as_str(), sent[0].to_str());
@@ -45,7 +45,7 @@ fn the_program_is_sent_once_and_removed_again() {
     assert_eq!(cleaned.status, Some(0), "{cleaned:#?}");
     let removed = cleaned.json()["removed"].as_array().map_or(0, Vec::len);
     assert_eq!(removed, 1, "{cleaned:#?}");
-    assert!(!server.at("there/cache/powerband-remote").exists());
+    assert!(!server.file_path("there/cache/powerband-remote").exists());
     let nothing = server.run(&home, &["machines", "clean", "box"]);
     assert!(nothing.out.contains("Nothing of Powerband"), "{nothing:#?}");
 }
@@ -56,7 +56,7 @@ fn without_space_for_the_program_it_is_said_how_much_it_needs() {
         return;
     };
     let home = Home::new();
-    let cache = server.at("there/cache");
+    let cache = server.file_path("there/cache");
     std::fs::create_dir_all(&cache).expect("a folder");
     let mounted = Mount::tmpfs(&cache, 512);
     let Some(_small) = support::component(mounted, "the right to mount a tmpfs") else {
@@ -72,11 +72,11 @@ fn a_cache_that_cannot_be_written_is_passed_over() {
         return;
     };
     let home = Home::new();
-    std::fs::write(server.at("there/cache"), "in the way").expect("a file");
+    std::fs::write(server.file_path("there/cache"), "in the way").expect("a file");
     let run = server.run(&home, &["machines", "check", "box", "--json"]);
     assert_eq!(run.status, Some(0), "{run:#?}");
     let document = run.json();
-    let folder = server.at("there/run/powerband-remote");
+    let folder = server.file_path("there/run/powerband-remote");
     assert_eq!(document["folder"].as_str(), folder.to_str());
     assert_eq!(
         document["passed_over"].as_array().map_or(0, Vec::len),
@@ -91,7 +91,7 @@ fn a_file_system_without_programs_is_passed_over() {
         return;
     };
     let home = Home::new();
-    let cache = server.at("there/cache");
+    let cache = server.file_path("there/cache");
     std::fs::create_dir_all(&cache).expect("a folder");
     let mounted = Mount::tmpfs(&cache, 1 << 20).filter(|_| remount("noexec", &cache));
     let Some(_without) = support::component(mounted, "the right to mount a tmpfs") else {
@@ -121,9 +121,9 @@ fn a_home_that_is_read_only_is_passed_over() {
         return;
     };
     let home = Home::new();
-    let cache = server.at("there/cache");
+    let cache = server.file_path("there/cache");
     std::fs::create_dir_all(&cache).expect("a folder");
-    let mounted = [cache, server.at("there/home")]
+    let mounted = [cache, server.file_path("there/home")]
         .map(|folder| Mount::tmpfs(&folder, 1 << 10).filter(|_| remount("ro", &folder)));
     let all_are = mounted.iter().all(Option::is_some);
     let Some(_read_only) =
@@ -133,7 +133,7 @@ fn a_home_that_is_read_only_is_passed_over() {
     };
     let run = server.run(&home, &bench("3", ["fake,where=ssh:box", "fake"]));
     assert_eq!(run.outcomes()[0].2, "finished", "{run:#?}");
-    let folder = server.at("there/run/powerband-remote");
+    let folder = server.file_path("there/run/powerband-remote");
     assert!(!support::files(&folder).is_empty(), "{run:#?}");
     let checked = server.run(&home, &["machines", "check", "box", "--json"]);
     let reasons = checked.json()["passed_over"].to_string();
@@ -146,7 +146,7 @@ fn without_space_for_a_model_it_is_said_and_nothing_of_it_stays() {
         return;
     };
     let home = Home::new();
-    let cache = server.at("there/cache");
+    let cache = server.file_path("there/cache");
     std::fs::create_dir_all(&cache).expect("a folder");
     let mounted = Mount::tmpfs(&cache, 1 << 10);
     let Some(_small) = support::component(mounted, "the right to mount a tmpfs") else {
@@ -176,10 +176,10 @@ fn a_machine_with_other_processors_gets_no_program() {
     };
     let home = Home::new();
     let uname = "#!/bin/sh\n[ \"$1\" = -m ] && exec echo riscv64; exec /bin/uname \"$@\"\n";
-    std::fs::create_dir_all(server.at("there/bin")).expect("a folder");
-    write_program(&server.at("there/bin/uname"), uname);
-    let path = format!("PATH={}:$PATH\n", server.at("there/bin").display());
-    std::fs::write(server.at("there/home/.bashrc"), path).expect("a .bashrc");
+    std::fs::create_dir_all(server.file_path("there/bin")).expect("a folder");
+    write_program(&server.file_path("there/bin/uname"), uname);
+    let path = format!("PATH={}:$PATH\n", server.file_path("there/bin").display());
+    std::fs::write(server.file_path("there/home/.bashrc"), path).expect("a .bashrc");
     let run = server.run(&home, &["machines", "check", "box"]);
     run.fails_saying(&["riscv64", "remote_program="]);
     assert!(!run.err.contains("Sending"), "{run:#?}");
@@ -191,7 +191,7 @@ fn a_machine_with_other_processors_gets_no_program() {
         183
     };
     foreign[18..20].copy_from_slice(&machine.to_le_bytes());
-    let path = server.at("there/foreign");
+    let path = server.file_path("there/foreign");
     write_program(&path, foreign);
     let setup = format!("fake,where=ssh:box,remote_program={}", path.display());
     let run = server.run(&home, &bench("3", [&*setup, "fake"]));
@@ -227,7 +227,7 @@ fn a_program_that_does_not_run_there_says_why() {
         return;
     };
     let home = Home::new();
-    let Some(path) = too_new(&server.at("there")) else {
+    let Some(path) = too_new(&server.file_path("there")) else {
         return;
     };
     for (program, words) in [

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::link::Link;
-use crate::support::{self, Home, Run};
+use crate::support::{self, Home, ProgramRun};
 
 /// A server that logs in the user who runs the tests. It is ended with this.
 pub(super) struct Server {
@@ -29,20 +29,20 @@ impl Server {
 
     /// The same, with more lines for its configuration.
     pub(super) fn with(lines: &str) -> Option<Self> {
-        Self::of(None, lines, "")
+        Self::start_with(None, lines, "")
     }
 
     /// The same at the other end of a link.
     pub(super) fn over(link: &Link) -> Option<Self> {
-        Self::of(Some(link), "", "")
+        Self::start_with(Some(link), "", "")
     }
 
     /// The same, with more variables (`NAME=VALUE NAME=VALUE`) for what runs there.
     pub(super) fn with_variables(variables: &str) -> Option<Self> {
-        Self::of(None, "", variables)
+        Self::start_with(None, "", variables)
     }
 
-    fn of(link: Option<&Link>, lines: &str, variables: &str) -> Option<Self> {
+    fn start_with(link: Option<&Link>, lines: &str, variables: &str) -> Option<Self> {
         let programs = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"];
         let are_there = programs.iter().all(|program| Path::new(program).exists());
         support::component(
@@ -123,13 +123,13 @@ impl Server {
 
     /// Has `ssh` take this key for the server's.
     pub(super) fn know(&self, key: &str) {
-        let key = fs::read_to_string(self.at(key)).expect("a key");
-        fs::write(self.at("known_hosts"), format!("box {key}")).expect("known hosts");
+        let key = fs::read_to_string(self.file_path(key)).expect("a key");
+        fs::write(self.file_path("known_hosts"), format!("box {key}")).expect("known hosts");
     }
 
     fn wait(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
-        let log = || fs::read_to_string(self.at("log")).unwrap_or_default();
+        let log = || fs::read_to_string(self.file_path("log")).unwrap_or_default();
         let listens = || match self.here {
             Some(_) => log().contains("listening on"),
             None => TcpStream::connect(("127.0.0.1", self.port)).is_ok(),
@@ -142,13 +142,13 @@ impl Server {
     }
 
     /// A path in its folder.
-    pub(super) fn at(&self, name: &str) -> PathBuf {
+    pub(super) fn file_path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Runs the program with this server's `ssh`.
-    pub(super) fn run(&self, home: &Home, args: &[&str]) -> Run {
-        Run::of(
+    pub(super) fn run(&self, home: &Home, args: &[&str]) -> ProgramRun {
+        ProgramRun::from_output(
             &self
                 .command(home, args)
                 .output()
@@ -167,7 +167,7 @@ impl Server {
             None => home.command(args),
         };
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut own = self.at("bin").into_os_string();
+        let mut own = self.file_path("bin").into_os_string();
         own.push(":");
         own.push(path);
         command.env("PATH", own);

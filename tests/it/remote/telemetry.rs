@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::bench::{begun, bench};
 use super::server::{Server, on};
-use crate::cards::Cards;
-use crate::support::{Home, Run};
+use crate::cards::FakeAmdCards;
+use crate::support::{Home, ProgramRun};
 
 /// A machine behind ssh that has simulated cards, which this one does not have.
-fn server_with(cards: &Cards) -> Option<Server> {
+fn server_with(cards: &FakeAmdCards) -> Option<Server> {
     Server::with_variables(&format!("POWERBAND_ROOT={}", cards.root().display()))
 }
 
@@ -29,7 +29,7 @@ fn devices(document: &Value) -> Vec<(String, Option<String>)> {
 }
 
 /// The kinds of the devices that were read beside a case.
-fn beside(document: &Value, case: usize) -> Vec<String> {
+fn device_kinds_of_case(document: &Value, case: usize) -> Vec<String> {
     let found = devices(document);
     let watched = document["cases"][case]["devices"].as_array();
     let places = watched
@@ -43,7 +43,7 @@ fn beside(document: &Value, case: usize) -> Vec<String> {
 
 #[test]
 fn each_case_has_the_readings_and_the_energy_of_its_own_machine() {
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let Some(server) = server_with(&cards) else {
         return;
     };
@@ -80,8 +80,8 @@ fn each_case_has_the_readings_and_the_energy_of_its_own_machine() {
     assert!(found.contains(&("host".to_owned(), None)), "{found:?}");
     assert!(!found.contains(&("amd".to_owned(), None)), "{found:?}");
     let (there, here) = (&document["cases"][0], &document["cases"][1]);
-    assert_eq!(beside(&document, 0), ["amd"], "{there:#}");
-    let local = beside(&document, 1);
+    assert_eq!(device_kinds_of_case(&document, 0), ["amd"], "{there:#}");
+    let local = device_kinds_of_case(&document, 1);
     assert!(local.contains(&"host".to_owned()), "{here:#}");
     assert!(!local.contains(&"amd".to_owned()), "{here:#}");
     let warnings = document["warnings"].to_string();
@@ -127,7 +127,7 @@ fn slow_run(
     begun(server, home, &args, |line| line.contains("round 2"))
 }
 
-fn ended(child: Child, mut told: BufReader<std::process::ChildStderr>) -> Run {
+fn ended(child: Child, mut told: BufReader<std::process::ChildStderr>) -> ProgramRun {
     let rest = std::thread::Builder::new()
         .name("stderr".to_owned())
         .spawn(move || {
@@ -136,14 +136,14 @@ fn ended(child: Child, mut told: BufReader<std::process::ChildStderr>) -> Run {
             text
         })
         .expect("a thread");
-    let run = Run::of(&child.wait_with_output().expect("it ends"));
+    let run = ProgramRun::from_output(&child.wait_with_output().expect("it ends"));
     let err = rest.join().expect("text");
-    Run { err, ..run }
+    ProgramRun { err, ..run }
 }
 
 #[test]
 fn a_run_goes_on_where_the_sampler_over_there_is_killed() {
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let Some(server) = server_with(&cards) else {
         return;
     };
@@ -166,7 +166,7 @@ fn a_run_goes_on_where_the_sampler_over_there_is_killed() {
 
 #[test]
 fn devices_are_read_again_after_a_connection_was_cut() {
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let Some(server) = server_with(&cards) else {
         return;
     };
@@ -194,7 +194,7 @@ fn devices_are_read_again_after_a_connection_was_cut() {
 
 #[test]
 fn a_session_of_another_machine_alone_has_no_reading_of_this_one() {
-    let cards = Cards::new(2);
+    let cards = FakeAmdCards::new(2);
     let Some(server) = server_with(&cards) else {
         return;
     };

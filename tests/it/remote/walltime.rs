@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::bench::bench;
 use super::cluster::Cluster;
 use super::server::program;
-use crate::support::{Home, Run};
+use crate::support::{Home, ProgramRun};
 
 /// A slow made-up setup on a partition; a run of it takes 200 ms.
 fn slow(partition: &str, more: &str) -> String {
@@ -41,8 +41,8 @@ fn running_job(cluster: &Cluster) -> String {
     until(cluster, "squeue", &args, |said| !said.trim().is_empty())
 }
 
-pub(super) fn ended(child: Child) -> Run {
-    Run::of(&child.wait_with_output().expect("it ends"))
+pub(super) fn ended(child: Child) -> ProgramRun {
+    ProgramRun::from_output(&child.wait_with_output().expect("it ends"))
 }
 
 #[test]

@@ -4,13 +4,13 @@ use eframe::egui::Vec2;
 use powerband_app::action::{Action, Curves, Shell};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, SessionId};
-use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
-use powerband_core::domain::examination::{Became, Examination, Fusions, NodeRun, Origin};
+use powerband_core::domain::accuracy::{Accuracy, HitCount, OutputDistance};
+use powerband_core::domain::examination::{Examination, Fusions, NamedNode, NodeRun, PreparedNode};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::trade_off::{At, Quality, Rank};
+use powerband_findings::analysis::trade_off::{ParetoRank, Quality, SpeedPoint};
 
-use super::data::{Dice, Made, speed};
+use super::data::{DataRng, SessionSpec, speed};
 use super::pictures::{Album, THEMES};
 use super::{Desk, SIZE, write};
 use crate::support::Home;
@@ -26,7 +26,7 @@ pub(super) fn judge(session: &mut Session) {
 
 /// A network in several numbers on several engines, compared on labelled pictures.
 pub(super) fn judged() -> Session {
-    let mut session = Made {
+    let mut session = SessionSpec {
         name: "resnet50, numbers",
         created: "2026-10-05T16:20:00Z",
         model: "resnet50",
@@ -67,7 +67,7 @@ pub(super) fn judged() -> Session {
     let trouble = "the worker ended with status 139 while it computed batch 1";
     let lost = Accuracy {
         trouble: Some(trouble.to_owned()),
-        ..about()
+        ..example_accuracy()
     };
     session.accuracies.insert(5, lost);
     session.examinations.insert(0, on_the_processor());
@@ -75,7 +75,7 @@ pub(super) fn judged() -> Session {
     session
 }
 
-fn about() -> Accuracy {
+fn example_accuracy() -> Accuracy {
     Accuracy {
         reference: "ONNX Runtime 1.31.0, float, not optimised".to_owned(),
         inputs: "512 samples of /home/you/pictures/imagenet-val".to_owned(),
@@ -84,10 +84,10 @@ fn about() -> Accuracy {
 }
 
 fn accuracy((worst_cosine, max_error, same, top1, top5): (f64, f64, u64, u64, u64)) -> Accuracy {
-    let of = |hits| Some(Hits { hits, of: 512 });
+    let of = |hits| Some(HitCount { hits, of: 512 });
     Accuracy {
         items: 512,
-        distance: Some(Distance {
+        distance: Some(OutputDistance {
             max_error,
             mean_error: max_error / 9.0,
             relative_error: Some(max_error / 17.0),
@@ -97,7 +97,7 @@ fn accuracy((worst_cosine, max_error, same, top1, top5): (f64, f64, u64, u64, u6
         same_choice: of(same),
         top1: of(top1),
         top5: of(top5),
-        ..about()
+        ..example_accuracy()
     }
 }
 
@@ -110,15 +110,15 @@ fn node(name: String, op: &str, provider: &str, time_ns: u64) -> NodeRun {
     }
 }
 
-fn origin(op: &str, number: usize) -> Origin {
-    Origin {
+fn origin(op: &str, number: usize) -> NamedNode {
+    NamedNode {
         name: format!("{}_{number}", op.to_lowercase()),
         op: op.to_owned(),
     }
 }
 
-fn became(op: &str, from: &[&str], number: usize) -> Became {
-    Became {
+fn became(op: &str, from: &[&str], number: usize) -> PreparedNode {
+    PreparedNode {
         node: format!("{}_{number}_nchwc", from[0].to_lowercase()),
         op: op.to_owned(),
         from: from.iter().map(|op| origin(op, number)).collect(),
@@ -141,7 +141,7 @@ fn before() -> [(String, u64); 8] {
 }
 
 fn on_the_processor() -> Examination {
-    let mut dice = Dice(50);
+    let mut dice = DataRng(50);
     let mut convolution = |number| {
         let time_ns = (190_000.0 + 700_000.0 * dice.unit()) as u64;
         let name = format!("/layer{}/conv{number}/Conv_nchwc", number / 14 + 1);
@@ -249,7 +249,7 @@ fn desk(session: &Session) -> Desk {
 /// Who is on the front, the fastest first.
 fn front(desk: &Desk) -> Vec<String> {
     let rows = desk.app().curves.drawn.trade_off.rows.iter();
-    rows.filter(|row| row.line.rank == Rank::Front)
+    rows.filter(|row| row.line.rank == ParetoRank::Front)
         .map(|row| row.line.name.clone())
         .collect()
 }
@@ -274,11 +274,11 @@ fn another_accuracy_has_another_front() {
     assert_eq!(by, Some(vec!["ONNX Runtime".to_owned()]));
     desk.see("dominated by ONNX Runtime");
     desk.see("the worker ended with status 139");
-    assert_eq!(desk.app().curves.drawn.trade_off.at, At::Best);
+    assert_eq!(desk.app().curves.drawn.trade_off.at, SpeedPoint::Best);
     desk.click("Batch size of the speed");
     desk.click("at batch 2");
     let drawn = &desk.app().curves.drawn.trade_off;
-    assert_eq!(drawn.at, At::Point(Point::of_batch(2)));
+    assert_eq!(drawn.at, SpeedPoint::Point(Point::of_batch(2)));
     let batches = desk.column("trade-off", "batch");
     assert!(batches.iter().all(|batch| batch == "2"), "{batches:?}");
     desk.press("Ctrl+K");

@@ -33,7 +33,7 @@ fn each_library_is_listed_with_its_reason() {
     }
     // A file that is no library at all, where the user pointed.
     place.onnxruntime = Some(home.write("libonnxruntime.so", "not a library"));
-    let mut desk = Desk::at(home, place, Vec::new(), 1.0);
+    let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     desk.until("engines are listed", |app| app.machine.engines.is_some());
     let engines = desk.app().machine.engines.clone().unwrap_or_default();
     let texts: Vec<&str> = engines.iter().map(|engine| engine.words.as_str()).collect();
@@ -65,7 +65,7 @@ fn a_library_that_hangs_does_not_hold_up_the_window() {
     let home = Home::new();
     let mut place = place(&home);
     place.onnxruntime = Some(built);
-    let mut desk = Desk::at(home, place, Vec::new(), 1.0);
+    let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     let begun = Instant::now();
     let mut frames = 0;
     while begun.elapsed() < Duration::from_secs(5) {

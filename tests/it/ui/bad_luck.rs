@@ -8,23 +8,27 @@ use eframe::egui::{
 };
 use egui_kittest::kittest::NodeT as _;
 use powerband_app::App;
-use powerband_app::action::{Action, Run as RunAction};
+use powerband_app::action::{Action, RunAction};
 use powerband_app::plan::DraftSetup;
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
-use powerband_app::shell::settings::Remembered;
+use powerband_app::shell::settings::SavedState;
 use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved, long_run};
-use super::data::{Made, Speed, speed};
+use super::data::{SessionSpec, Speed, speed};
 use super::hanging::is_at;
 use super::{Desk, PATIENCE, shelve};
 use crate::support::{self, Home, Mount};
 
 const TRACT: &[Speed] = &[speed("tract:cpu", "", 900.0, 9_800.0)];
 
-fn made(name: &'static str, speeds: &'static [Speed], batches: &'static [usize]) -> Made<'static> {
-    Made {
+fn made(
+    name: &'static str,
+    speeds: &'static [Speed],
+    batches: &'static [usize],
+) -> SessionSpec<'static> {
+    SessionSpec {
         name,
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
@@ -263,7 +267,7 @@ fn a_session_of_five_thousand_cases_can_be_looked_at() {
         .map(|(place, name)| speed(name, "", 900.0 + 40.0 * place as f64, 9_800.0))
         .collect();
     let batches: Vec<usize> = (1..=100).collect();
-    let session = Made {
+    let session = SessionSpec {
         name: "Large",
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
@@ -301,7 +305,7 @@ fn a_broken_memory_costs_only_itself() {
     home.write("home/window.ron", "(theme: Purple");
     let mut desk = Desk::awake(home, Vec::new());
     desk.hear("The window starts with default settings");
-    assert_eq!(desk.app().remembered.theme, Remembered::default().theme);
+    assert_eq!(desk.app().remembered.theme, SavedState::default().theme);
     desk.app().remember().unwrap();
     let again = Desk::awake(desk.home, Vec::new());
     assert!(again.said().is_empty(), "{:?}", again.said());

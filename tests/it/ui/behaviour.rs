@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use eframe::egui::ViewportCommand;
 use powerband_app::App;
-use powerband_app::action::{Action, Compare, Run as RunAction, Sessions};
-use powerband_app::compare::Pick;
+use powerband_app::action::{Action, Compare, RunAction, Sessions};
+use powerband_app::compare::SideChoice;
 use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
@@ -146,7 +146,7 @@ fn compare(desk: &mut Desk) {
     let sides = [desk.app().compare.before, desk.app().compare.after].map(Option::unwrap);
     assert_eq!(sides[0].session, sides[1].session);
     let older = desk.app().sessions.iter().last().expect("a session").id;
-    let first_of = |session| Pick {
+    let first_of = |session| SideChoice {
         session,
         setup: 0,
         point: None,

@@ -8,14 +8,14 @@ use std::path::Path;
 use powerband_app::action::{Action, Sessions};
 use powerband_store::session_file;
 
-use super::data::{Made, Speed, speed};
+use super::data::{SessionSpec, Speed, speed};
 use super::{Desk, shelve};
 use crate::support::Home;
 
 const RTEN: &[Speed] = &[speed("rten:cpu", "", 900.0, 9_800.0)];
 
-fn made(name: &'static str) -> Made<'static> {
-    Made {
+fn made(name: &'static str) -> SessionSpec<'static> {
+    SessionSpec {
         name,
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
@@ -27,12 +27,12 @@ fn made(name: &'static str) -> Made<'static> {
 }
 
 /// What is done to the file; what the window says of it; what it says when the file is read again.
-type Change = (fn(&Path), &'static str, &'static str);
+type FileChange = (fn(&Path), &'static str, &'static str);
 
 const MISSING: &str = "is missing; the session is in memory only";
 const CHANGED: &str = "Another program changed the file of First";
 
-const CHANGES: [Change; 6] = [
+const CHANGES: [FileChange; 6] = [
     (
         |path| fs::remove_file(path).expect("a file"),
         MISSING,

@@ -1,12 +1,12 @@
 //! Charts that are zoomed: by a box, by keys and commands, over a redraw; and back to all of them.
 
 use eframe::egui::{Event, Modifiers, PointerButton, Rect, vec2};
-use powerband_app::action::{Action, Charts, Curves, Run as RunAction};
+use powerband_app::action::{Action, Charts, Curves, RunAction};
 use powerband_app::screen::Screen;
 use powerband_findings::analysis::batch_curve::Efficiency;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_findings::chart::view::{View, Zoom};
+use powerband_findings::chart::view::{ChartView, Zoom};
 
 use super::Desk;
 use super::behaviour::long_run;
@@ -26,7 +26,7 @@ fn of_two() -> Desk {
     desk
 }
 
-fn view(desk: &Desk, chart: &str) -> Option<View> {
+fn view(desk: &Desk, chart: &str) -> Option<ChartView> {
     let views = desk.app().charts.views(desk.app().screen);
     views.get(chart).cloned()
 }

@@ -7,7 +7,7 @@ use powerband_app::screen::Screen;
 use powerband_findings::chart::spec::{Series, Stroke};
 
 use super::every_screen::{SIZES, faults};
-use super::pictures::{Album, State, THEMES, furnish};
+use super::pictures::{Album, PictureState, THEMES, furnish};
 use super::{Desk, SIZE};
 use crate::support::Home;
 
@@ -132,7 +132,7 @@ fn published_numbers_are_painted() {
         ),
     ] {
         let mut desk = desk(files);
-        furnish(&mut desk, State::Empty);
+        furnish(&mut desk, PictureState::Empty);
         for (theme, word) in THEMES {
             desk.act(Action::Shell(Shell::Theme(theme)));
             desk.act(Action::Go(Screen::Curves));

@@ -8,7 +8,7 @@ use egui_kittest::kittest::NodeT as _;
 use powerband_app::action::{Action, Curves, Library, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::machine::Installing;
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::plan::PlanEdit;
 use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::screen::Screen;
@@ -19,7 +19,7 @@ use powerband_core::base::clock;
 use powerband_core::domain::session::Session;
 use powerband_store::trash::{Discarded, discard};
 
-use super::data::{Made, speed};
+use super::data::{SessionSpec, speed};
 use super::pictures::small_session;
 use super::typing::at_keyboard;
 use super::{Desk, alone, place, shelve, write};
@@ -53,7 +53,7 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     app.library.selected = Some(selected);
     app.library.discarded = vec![(discarded.clone(), "a session".to_owned())];
     app.notices
-        .add(Weight::Trouble, "a word", None, clock::monotonic_ns());
+        .add(NoticeLevel::Trouble, "a word", None, clock::monotonic_ns());
     app.machine.installing = None;
     if id == "stop-install" {
         app.machine.installing = Some(Installing {
@@ -109,7 +109,7 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
 }
 
 pub(super) fn live() -> powerband_app::run::LiveRun {
-    Made {
+    SessionSpec {
         name: "live",
         created: "2026-10-04T09:00:00Z",
         model: "resnet50",
@@ -354,7 +354,7 @@ fn escape_leads_out_of_everything() {
     assert!(desk.app().curves.pin.is_some());
     desk.app_mut()
         .notices
-        .add(Weight::Trouble, "a word", None, 0);
+        .add(NoticeLevel::Trouble, "a word", None, 0);
     desk.press("Ctrl+L");
     desk.press("Ctrl+K");
     desk.press("Escape");

@@ -1,6 +1,6 @@
 //! Both sides of a comparison, chosen in their boxes.
 
-use powerband_app::compare::Pick;
+use powerband_app::compare::SideChoice;
 use powerband_core::domain::point::Point;
 
 use super::Desk;
@@ -33,7 +33,7 @@ fn pairs(desk: &Desk) -> usize {
     result.expect("a comparison").2.pairs.len()
 }
 
-fn sides(desk: &Desk) -> [Pick; 2] {
+fn sides(desk: &Desk) -> [SideChoice; 2] {
     [desk.app().compare.before, desk.app().compare.after].map(|side| side.expect("a side"))
 }
 

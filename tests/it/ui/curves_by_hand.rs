@@ -8,22 +8,22 @@ use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::{batch_curve, case_rows};
 use powerband_findings::chart::figure::Drawing;
-use powerband_findings::chart::spec::Scale::{self, Linear, Log10};
+use powerband_findings::chart::spec::AxisScale::{self, Linear, Log10};
 use powerband_findings::tables::cell::Tone;
 
-use super::data::{Made, Speed, speed};
+use super::data::{SessionSpec, Speed, speed};
 use super::pictures::small_session;
 use super::{Desk, shelve, write};
 use crate::support::Home;
 
 /// Of latency, throughput and efficiency.
-fn axes(desk: &Desk) -> [Scale; 3] {
+fn axes(desk: &Desk) -> [AxisScale; 3] {
     let drawn = &desk.app().curves.drawn;
     [&drawn.latency, &drawn.throughput, &drawn.efficiency].map(|chart| chart.y.scale)
 }
 
 /// The axis of the picture that is copied of the throughput chart.
-fn copied_scale(desk: &mut Desk) -> Scale {
+fn copied_scale(desk: &mut Desk) -> AxisScale {
     let inside = desk.get("Throughput").rect().left_bottom() + vec2(120.0, 90.0);
     let shown = desk.figure_at(inside);
     let Drawing::Chart(spec) = &shown.drawing else {
@@ -81,7 +81,7 @@ fn both_switches_are_remembered() {
 
 /// The words of a row.
 /// What a row of the table of shapes says.
-fn words(desk: &Desk, row: usize) -> Vec<String> {
+fn row_texts(desk: &Desk, row: usize) -> Vec<String> {
     let view = desk.app().tables.view("shapes").expect("shapes");
     let cells = (0..view.heads().len()).map(|column| view.cell(row, column));
     cells.map(|cell| cell.shown_text().to_owned()).collect()
@@ -103,7 +103,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
     let shapes = desk.app().curves.drawn.shapes.len();
     assert_eq!((shapes, curves.len()), (2, 2));
     for (row, curve) in curves.iter().enumerate() {
-        let said = words(&desk, row);
+        let said = row_texts(&desk, row);
         let times = curve.line.map(|line| [line.fixed, line.per_item]);
         let times = times.map(|both| both.map(humanize::duration_ns));
         let unknown = || [UNKNOWN; 2].map(str::to_owned);
@@ -118,7 +118,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
         assert_eq!(said[5..], ["8", "none planned"]);
     }
     // On tract batch 2 takes six times as long as batch 1: no line. The other engine has one.
-    let [tract, ort] = [words(&desk, 0), words(&desk, 1)];
+    let [tract, ort] = [row_texts(&desk, 0), row_texts(&desk, 1)];
     assert_eq!((tract[2].as_str(), tract[4].as_str()), (UNKNOWN, "1"));
     assert_ne!(ort[2], UNKNOWN);
     desk.reach("Shape of the curves");
@@ -135,7 +135,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
 }
 
 pub(super) fn made(name: &str, speeds: &[Speed], batches: &[usize]) -> Session {
-    Made {
+    SessionSpec {
         name,
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
@@ -169,15 +169,15 @@ fn a_larger_batch_that_failed_is_told() {
     let mut desk = opened(Home::new(), &session);
     desk.reach("Shape of the curves");
     desk.see("8: out-of-memory");
-    assert_eq!(words(&desk, 0)[5..], ["8", "none planned"]);
-    assert_eq!(words(&desk, 1)[5..], ["4", "8: out-of-memory"]);
+    assert_eq!(row_texts(&desk, 0)[5..], ["8", "none planned"]);
+    assert_eq!(row_texts(&desk, 1)[5..], ["4", "8: out-of-memory"]);
     let tones: Vec<Tone> = desk
         .cells("shapes", "larger")
         .iter()
         .map(|cell| cell.tone)
         .collect();
     assert_eq!(tones, [Tone::Plain, Tone::Bad]);
-    assert!(words(&desk, 0)[1..4].iter().all(|said| said != UNKNOWN));
+    assert!(row_texts(&desk, 0)[1..4].iter().all(|said| said != UNKNOWN));
 }
 
 #[test]

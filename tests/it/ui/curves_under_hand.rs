@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eframe::egui::{Event, Modifiers, PointerButton, Rect, pos2, vec2};
 use powerband_app::action::{Action, Curves};
-use powerband_app::figures::Shown;
+use powerband_app::figures::ShownFigure;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
 use powerband_core::base::humanize::UNKNOWN;
@@ -19,7 +19,7 @@ use powerband_findings::tables::cell::Tone;
 
 use super::Desk;
 use super::curves_by_hand::{made, opened};
-use super::data::{Made, Speed, speed};
+use super::data::{SessionSpec, Speed, speed};
 use super::narrow::live;
 use crate::support::Home;
 
@@ -43,7 +43,7 @@ fn with_failures() -> Desk {
 
 fn of_one() -> Desk {
     // Long enough for devices to be read in each case.
-    let made = Made {
+    let made = SessionSpec {
         name: "One",
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
@@ -105,7 +105,7 @@ fn a_limit_that_is_dragged_stays_under_the_hand() {
 }
 
 /// What is copied of the figure below a caption.
-fn copied(desk: &mut Desk, caption: &str) -> Arc<Shown> {
+fn copied(desk: &mut Desk, caption: &str) -> Arc<ShownFigure> {
     desk.reach(caption);
     // The caption may be on the screen and the figure not. What is scrolled comes to rest before the hand is
     // laid on it.
@@ -119,7 +119,7 @@ fn copied(desk: &mut Desk, caption: &str) -> Arc<Shown> {
     desk.figure_at(inside)
 }
 
-fn axis_of(shown: &Shown) -> Axis {
+fn axis_of(shown: &ShownFigure) -> Axis {
     match &shown.drawing {
         Drawing::Chart(spec) => spec.x.clone(),
         Drawing::Lanes(lanes) => lanes.x.clone(),

@@ -8,25 +8,25 @@ use powerband_app::detached::DetachedRun;
 use powerband_app::machine::EngineState;
 use powerband_app::run::LiveRun;
 use powerband_app::sessions::Findings;
-use powerband_core::domain::accuracy::{Accuracy, Distance};
-use powerband_core::domain::case::{Case, CaseKey, Opening, Round, WarmUp};
-use powerband_core::domain::device::{Cpu, Gpu, Memory};
+use powerband_core::domain::accuracy::{Accuracy, OutputDistance};
+use powerband_core::domain::case::{Case, CaseKey, CaseOpening, Round, WarmUp};
+use powerband_core::domain::device::{Cpu, Gpu, MainMemory};
 use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
-    Keeping, Load, Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule,
+    Load, MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule, WorkerLifetime,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::roofs::{
-    Access, ComputeRoof, EngineRoof, Level, METHOD, Measured, MemoryRoof, PROCESSOR,
+    Access, ComputeRoof, EngineRoof, Level, METHOD, MeasuredValue, MemoryRoof, PROCESSOR,
     RoofConditions, Roofs,
 };
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::telemetry::Quantity;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::chart::lanes::Lane;
 use powerband_measure::runner::control::Control;
@@ -61,7 +61,7 @@ pub(super) const fn speed(spec: &'static str, label: &'static str, fixed: f64, i
 }
 
 /// A session to be made.
-pub(super) struct Made<'a> {
+pub(super) struct SessionSpec<'a> {
     pub name: &'a str,
     pub created: &'a str,
     pub model: &'a str,
@@ -71,10 +71,10 @@ pub(super) struct Made<'a> {
     pub samples: usize,
 }
 
-impl Made<'_> {
+impl SessionSpec<'_> {
     /// The session, finished.
     pub(super) fn session(&self) -> Session {
-        let mut session = Session::begin(self.beginning());
+        let mut session = Session::from_start(self.beginning());
         session.completion = Completion::Complete;
         session.tags = vec!["nightly".to_owned(), "laptop".to_owned()];
         "On mains, lid open, nothing else running.".clone_into(&mut session.notes);
@@ -110,7 +110,7 @@ impl Made<'_> {
         let mut at_ns = 400_000_000;
         let mut tell = |run: &mut LiveRun, event| {
             at_ns += 350_000_000;
-            run.take(Stamped { at_ns, event }, None);
+            run.apply_event(TimedEvent { at_ns, event }, None);
         };
         let cases = self.cases();
         for (setup, speed) in self.speeds.iter().enumerate() {
@@ -159,17 +159,17 @@ impl Made<'_> {
         if let Some(session) = &mut run.session {
             Arc::make_mut(session).telemetry = devices::watched(&cases, told_ns);
         }
-        let last = Stamped {
+        let last = TimedEvent {
             at_ns: told_ns.max(at_ns) + 1,
             event: warned,
         };
-        run.take(last, Some(Findings::of_rows(rows)));
+        run.apply_event(last, Some(Findings::of_rows(rows)));
         run.redraw_lanes();
         run
     }
 
-    fn beginning(&self) -> Beginning {
-        Beginning {
+    fn beginning(&self) -> RunStart {
+        RunStart {
             name: self.name.to_owned(),
             created: self.created.to_owned(),
             plan: self.plan(),
@@ -190,7 +190,7 @@ impl Made<'_> {
     }
 
     fn plan(&self) -> Plan {
-        let look = |speed: &Speed| Look {
+        let look = |speed: &Speed| SetupStyle {
             label: Some(speed.label.to_owned()).filter(|label| !label.is_empty()),
             colour: None,
         };
@@ -212,13 +212,13 @@ impl Made<'_> {
             measure: MeasureRule {
                 rounds: self.rounds,
                 spacing: None,
-                ..MeasureRule::of(PresetName::Standard)
+                ..MeasureRule::from_preset(PresetName::Standard)
             },
             warm_up: WarmUpRule::for_device(false),
             limits: TimeLimits::default(),
             seed: 1,
             load: Load::Closed,
-            keeping: Keeping::Together,
+            keeping: WorkerLifetime::Together,
             judging: None,
             profiling: None,
             experiments: None,
@@ -240,9 +240,9 @@ impl Made<'_> {
         // Past 64 items the caches are too small.
         let beyond = key.point.batch().saturating_sub(64) as f64;
         let centre = 1e3 * (speed.fixed + speed.item * (key.point.batch() as f64 + 0.12 * beyond));
-        let mut dice = Dice(key.point.batch() as u64 * 7919 + key.setup as u64 * 104_729 + 17);
+        let mut dice = DataRng(key.point.batch() as u64 * 7919 + key.setup as u64 * 104_729 + 17);
         case.outcome = Outcome::Finished;
-        case.opening = Some(Opening {
+        case.opening = Some(CaseOpening {
             open_ns: 1_200_000,
             first_run_ns: (centre * 1.9) as u64,
             feeding: "buffers that are written once".to_owned(),
@@ -278,7 +278,7 @@ impl Made<'_> {
 
 /// A journey of four steps and two larger batches; the third step cannot be made.
 pub(super) fn journey() -> Session {
-    let mut session = Made {
+    let mut session = SessionSpec {
         name: "ResNet-50 case study",
         created: "2026-10-04T06:12:30Z",
         model: "resnet50",
@@ -323,9 +323,9 @@ pub(super) fn journey() -> Session {
         }
     }
     for (setup, worst_cosine) in [(0, 1.0), (1, 0.999_988), (3, 0.999_81)] {
-        let distance = Some(Distance {
+        let distance = Some(OutputDistance {
             worst_cosine,
-            ..Distance::default()
+            ..OutputDistance::default()
         });
         let accuracy = Accuracy {
             distance,
@@ -384,7 +384,7 @@ pub(super) fn environment() -> Environment {
             boost: Some(true),
             max_mhz: Some(5_132.0),
         },
-        memory: Memory {
+        memory: MainMemory {
             total_bytes: 33_500_000_000,
             available_bytes: 27_100_000_000,
         },
@@ -422,10 +422,10 @@ pub(super) fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
     }
 }
 
-/// Numbers that are the same every time.
-pub(super) struct Dice(pub u64);
+/// A seeded random number generator.
+pub(super) struct DataRng(pub u64);
 
-impl Dice {
+impl DataRng {
     pub(super) fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -464,14 +464,14 @@ pub(super) fn lanes() -> Vec<Lane> {
 
 /// What a machine reaches that is not this one.
 pub(super) fn roofs(are_measured: bool) -> Vec<Roofs> {
-    let measured = |value: f64, spread: f64| Measured {
+    let measured = |value: f64, spread: f64| MeasuredValue {
         value,
         low: value * (1.0 - spread),
         high: value,
         repetitions: 5,
     };
     let compute = |threads, value| ComputeRoof {
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         threads,
         vector_bits: 512,
         code: "AVX-512".to_owned(),
@@ -490,7 +490,7 @@ pub(super) fn roofs(are_measured: bool) -> Vec<Roofs> {
         version: version.to_owned(),
         setup: format!("{engine}:cpu"),
         threads: 8,
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         product_per_s: Some(measured(product, spread)),
         copy_per_s: Some(measured(41.2e9, 0.02)),
         launch_ns: Some(measured(812.0, 0.02)),

@@ -2,10 +2,10 @@
 
 use powerband_core::domain::case::Case;
 use powerband_core::domain::telemetry::{
-    DeviceKind, MissingSource, Quantity, Reading, Setting, Span, Telemetry, WatchedDevice,
+    DeviceKind, DeviceReading, MissingSource, Quantity, Setting, Telemetry, TimeSpan, WatchedDevice,
 };
 
-use super::data::Dice;
+use super::data::DataRng;
 
 /// Readings of a session at most.
 const MOST: f64 = 3_000.0;
@@ -54,7 +54,7 @@ pub(super) fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
     let seconds = end_ns as f64 / 1e9;
     let rate_hz = (MOST / seconds).min(10.0);
     telemetry.watch(0, rate_hz, devices(), vec![missing()]);
-    telemetry.idle.push(Span {
+    telemetry.idle.push(TimeSpan {
         from_ns: 100_000_000,
         to_ns: 2_100_000_000,
     });
@@ -62,7 +62,7 @@ pub(super) fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
     let spans: Vec<(u64, u64)> = rounds
         .map(|round| (round.started_ns, round.started_ns + round.spent_ns))
         .collect();
-    let mut dice = Dice(7);
+    let mut dice = DataRng(7);
     let mut heat = 41.0;
     let mut readings = Vec::new();
     for index in 0..(seconds * rate_hz) as u64 {
@@ -98,7 +98,7 @@ pub(super) fn watched(cases: &[Case], end_ns: u64) -> Telemetry {
             (Quantity::Temperature, heat - 4.0),
         ];
         for (device, values) in [host, package, card].into_iter().enumerate() {
-            readings.push(Reading {
+            readings.push(DeviceReading {
                 device,
                 at_ns,
                 values,

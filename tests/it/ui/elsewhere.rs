@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use powerband_app::action::{Action, Run};
-use powerband_app::notices::Weight;
-use powerband_core::domain::event::{RunEvent, Stamped};
-use powerband_store::journal::{Appended, Journal};
+use powerband_app::action::{Action, RunAction};
+use powerband_app::notices::NoticeLevel;
+use powerband_core::domain::event::{RunEvent, TimedEvent};
+use powerband_store::journal::{AppendOutcome, Journal};
 
 use super::behaviour::{draft, is_saved};
-use super::data::{Made, Speed, speed};
+use super::data::{SessionSpec, Speed, speed};
 use super::{Desk, PATIENCE};
 use crate::support::Home;
 
@@ -17,7 +17,7 @@ const CREATED: &str = "2026-11-21T06:02:03Z";
 
 /// The journal of a run, which lives as long as somebody holds this.
 fn journal(home: &Home, name: &str) -> Journal {
-    let made = Made {
+    let made = SessionSpec {
         name,
         created: CREATED,
         model: "resnet50",
@@ -32,15 +32,15 @@ fn journal(home: &Home, name: &str) -> Journal {
         session: Box::new(made.session()),
         at: CREATED.to_owned(),
     };
-    let written = journal.append(&Stamped { at_ns: 0, event });
-    assert!(matches!(written, Appended::Written), "{written:?}");
+    let written = journal.append(&TimedEvent { at_ns: 0, event });
+    assert!(matches!(written, AppendOutcome::Written), "{written:?}");
     journal
 }
 
 /// Whether a question is on the screen.
 fn asks(desk: &Desk) -> bool {
-    let mut up = desk.app().notices.up();
-    up.any(|one| one.weight == Weight::Question)
+    let mut up = desk.app().notices.on_screen();
+    up.any(|one| one.weight == NoticeLevel::Question)
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn frames_go_on_while_a_setup_runs_behind_a_slow_link() {
     let program = env!("CARGO_BIN_EXE_powerband");
     let spec = format!("fake,via=\"{}\",remote_program={program}", link.display());
     desk.app_mut().planner.draft = draft(&spec, "1", 2);
-    desk.act(Action::Run(Run::Start));
-    desk.act(Action::Run(Run::AllowPrograms(true)));
+    desk.act(Action::Run(RunAction::Start));
+    desk.act(Action::Run(RunAction::AllowPrograms(true)));
     let mut frames = 0;
     let deadline = Instant::now() + PATIENCE;
     while !is_saved(&desk) && Instant::now() < deadline {

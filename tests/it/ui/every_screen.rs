@@ -4,13 +4,13 @@ use eframe::egui::Vec2;
 use eframe::egui::accessibility::is_input;
 use eframe::egui::accesskit::{Action as Listens, Role};
 use egui_kittest::kittest::AccessKitNode;
-use powerband_app::action::{Action, Library, Run, Sessions, Shell};
-use powerband_app::reports::Subject;
+use powerband_app::action::{Action, Library, RunAction, Sessions, Shell};
+use powerband_app::reports::ReportSubject;
 use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 
-use super::pictures::{State, desk};
+use super::pictures::{PictureState, desk};
 use super::{Desk, name_of};
 
 /// Windows from the smallest to a wall.
@@ -77,7 +77,7 @@ fn is_plot(node: &AccessKitNode<'_>) -> bool {
 #[test]
 fn every_control_has_a_name_and_a_number_of_its_own() {
     let mut found = Vec::new();
-    for state in State::ALL {
+    for state in PictureState::ALL {
         let mut desk = desk(state, 1.0);
         for size in SIZES {
             desk.harness.set_size(Vec2::from(size));
@@ -110,7 +110,7 @@ fn advised_options(desk: &Desk, at: &str) -> Vec<String> {
 #[test]
 fn no_text_advises_an_option_of_the_command_line() {
     let mut found = Vec::new();
-    for state in State::ALL {
+    for state in PictureState::ALL {
         let mut desk = desk(state, 1.0);
         desk.harness.set_size(Vec2::from((2560.0, 1440.0)));
         for screen in Screen::ALL {
@@ -120,7 +120,7 @@ fn no_text_advises_an_option_of_the_command_line() {
         }
     }
     // A plan that is refused says why in words of the window.
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.app_mut().planner.draft.shapes = "ids".to_owned();
     desk.act(Action::Go(Screen::Plan));
     desk.steps(2);
@@ -135,13 +135,13 @@ fn no_text_advises_an_option_of_the_command_line() {
 #[test]
 fn what_lies_over_a_screen_is_named_too() {
     let mut found = Vec::new();
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let overlays = [
         Action::Shell(Shell::Palette(true)),
         Action::Shell(Shell::Log(true)),
         Action::Sessions(Sessions::Choose),
         Action::Sessions(Sessions::SaveAs(SessionId(1), None)),
-        Action::Report(Subject::of(SessionId(1)), None),
+        Action::Report(ReportSubject::of_session(SessionId(1)), None),
         Action::Library(Library::FocusSearch),
     ];
     for overlay in overlays {
@@ -165,7 +165,7 @@ fn what_lies_over_a_screen_is_named_too() {
             })
             .collect(),
         folder: "/home/someone/models".to_owned(),
-        run: Run::Start,
+        run: RunAction::Start,
     });
     desk.steps(2);
     found.extend(faults(&desk, "programs"));
@@ -175,7 +175,7 @@ fn what_lies_over_a_screen_is_named_too() {
 #[test]
 fn everything_can_be_larger_and_smaller() {
     let mut found = Vec::new();
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     for by in [15, -30] {
         desk.act(Action::Shell(Shell::Zoom(by)));
         for screen in Screen::ALL {

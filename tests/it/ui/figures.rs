@@ -1,7 +1,7 @@
 //! Figures are copied and saved from the window: by their buttons, by keys, and on every screen that has some.
 
 use eframe::egui::{OutputCommand, vec2};
-use powerband_app::action::{Action, Figures};
+use powerband_app::action::{Action, FigureAction};
 use powerband_app::screen::Screen;
 use powerband_findings::chart::figure::Drawing;
 
@@ -45,7 +45,7 @@ fn the_picture_of_the_chart_under_the_hand_is_copied() {
         .actions()
         .into_iter()
         .find_map(|request| match request {
-            Action::Figures(Figures::Copy(shown)) => Some(shown),
+            Action::Figures(FigureAction::Copy(shown)) => Some(shown),
             _ => None,
         });
     let copied = copied.expect("a request to copy");
@@ -61,7 +61,7 @@ fn the_picture_of_the_chart_under_the_hand_is_copied() {
         .actions()
         .into_iter()
         .filter_map(|request| match request {
-            Action::Figures(Figures::Copy(shown)) => Some(shown.drawing.title().to_owned()),
+            Action::Figures(FigureAction::Copy(shown)) => Some(shown.drawing.title().to_owned()),
             _ => None,
         })
         .collect();

@@ -3,13 +3,13 @@
 use eframe::egui::{Modifiers, Vec2};
 use powerband_app::App;
 use powerband_app::action::{Action, Compare, Fleet, Sessions, Shell};
-use powerband_app::compare::Pick;
+use powerband_app::compare::SideChoice;
 use powerband_app::screen::Screen;
 use powerband_app::shell::settings::Theme;
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::session::Session;
 
-use super::data::{self, Made, Speed, speed};
+use super::data::{self, SessionSpec, Speed, speed};
 use super::pictures::{Album, THEMES};
 use super::{Desk, SIZE, shelve, write};
 use crate::support::Home;
@@ -28,7 +28,7 @@ const SPEEDS: [Speed; 8] = [
 
 /// One session of four machines.
 pub(super) fn session() -> Session {
-    let mut session = Made {
+    let mut session = SessionSpec {
         name: "resnet50 on four racks",
         created: "2026-10-04T09:00:00Z",
         model: "resnet50",
@@ -104,12 +104,12 @@ fn the_odd_machine_is_named_with_what_differs() {
 
     let other = powerband_app::fleet::CaseChoice {
         setup: "tract:cpu".to_owned(),
-        ..powerband_app::fleet::CaseChoice::of(&case)
+        ..powerband_app::fleet::CaseChoice::from_case(&case)
     };
     desk.act(Action::Fleet(Fleet::Show(other.clone())));
     desk.steps(2);
     let shown = desk.app().fleet.shown().expect("a case");
-    assert_eq!(powerband_app::fleet::CaseChoice::of(shown), other);
+    assert_eq!(powerband_app::fleet::CaseChoice::from_case(shown), other);
 
     desk.reach("Case on rack-4");
     desk.click("Case on rack-4");
@@ -122,7 +122,7 @@ fn sessions_count_as_machines_where_that_is_said() {
     let home = Home::new();
     let times = [("north", 9_800.0), ("south", 9_900.0), ("west", 9_850.0)];
     for (place, (name, time)) in times.into_iter().enumerate() {
-        let session = Made {
+        let session = SessionSpec {
             name,
             created: &format!("2026-09-18T18:22:0{place}Z"),
             model: "resnet50",
@@ -175,7 +175,7 @@ fn sessions_count_as_machines_where_that_is_said() {
 fn two_setups_on_two_machines_are_compared_by_part() {
     let mut desk = desk();
     let session = desk.app().sessions.iter().next().expect("open").id;
-    let pick = |setup: usize| Pick {
+    let pick = |setup: usize| SideChoice {
         session,
         setup,
         point: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eframe::egui::accesskit::Role;
 use egui_kittest::kittest::NodeT as _;
 use powerband_app::App;
-use powerband_app::action::{Action, Run as RunAction};
+use powerband_app::action::{Action, RunAction};
 use powerband_app::plan::DraftSetup;
 use powerband_app::screen::Screen;
 use powerband_core::domain::case::CaseKey;

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use powerband_app::action::{Action, Kernels, Sessions, Timeline};
-use powerband_app::kernels::Selected;
-use powerband_app::kernels::instances::Progress;
+use powerband_app::kernels::SelectedRow;
+use powerband_app::kernels::instances::InstanceSearch;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::series;
-use powerband_app::timeline::Selected as OnTimeline;
+use powerband_app::timeline::TimelineSelection as OnTimeline;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::trace::Slice;
-use powerband_findings::analysis::breakdown::{Level, Within};
+use powerband_findings::analysis::breakdown::{BreakdownLevel, FilterGroup};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::instances::Instances;
 
@@ -32,21 +32,21 @@ fn opened(file: &str) -> Desk {
     desk.until("a timeline", |app| !app.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
-    ask(&mut desk, Kernels::Level(Level::Kernel));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     desk
 }
 
 /// Selects the row with most time; its whole name.
 fn select_first(desk: &mut Desk) -> String {
     let found = desk.app().kernels.found.result.as_ref().expect("a result");
-    let row = found.at(Level::Kernel).rows[0].clone();
+    let row = found.breakdown(BreakdownLevel::Kernel).rows[0].clone();
     desk.click(&format!("Open {}", row.short));
     row.name
 }
 
 fn looked_for(desk: &mut Desk) -> Instances {
-    let of = |progress: Option<&Progress>| match progress {
-        Some(Progress::Found(found)) => Some((**found).clone()),
+    let of = |progress: Option<&InstanceSearch>| match progress {
+        Some(InstanceSearch::Found(found)) => Some((**found).clone()),
         _ => None,
     };
     let progress = |desk: &Desk| {
@@ -68,10 +68,10 @@ pub(super) fn of_a_convolution(desk: &mut Desk) {
     desk.until("a timeline", |app| !app.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(desk);
-    let within = Within::Category(Category::Convolution);
+    let within = FilterGroup::Category(Category::Convolution);
     ask(desk, Kernels::Within(Some(within)));
     let row = desk.app().kernels.drawn.rows[1];
-    let meaning = desk.app().kernels.meaning(row).expect("a kernel");
+    let meaning = desk.app().kernels.row_meaning(row).expect("a kernel");
     ask(desk, meaning.opened());
     desk.see("Median of later steps");
     desk.steps(2);
@@ -132,11 +132,11 @@ fn kernels_of_a_training_have_a_time_in_each_step() {
     desk.see("6 steps");
     // Another one, of the same timeline.
     let result = desk.app().kernels.found.result.as_ref().expect("a result");
-    let second = result.at(Level::Kernel).rows[1].clone();
+    let second = result.breakdown(BreakdownLevel::Kernel).rows[1].clone();
     assert_ne!(second.name, first);
     ask(
         &mut desk,
-        Kernels::Select(Some(Selected::Kernel(second.name.clone()))),
+        Kernels::Select(Some(SelectedRow::Kernel(second.name.clone()))),
     );
     let found = looked_for(&mut desk);
     assert_eq!(found.spread.count, second.calls);
@@ -185,7 +185,7 @@ fn nodes_of_an_examined_setup_lead_to_its_graph() {
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
-    ask(&mut desk, Kernels::Level(Level::Kernel));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     select_first(&mut desk);
     desk.click("Nodes in the graph");
     assert_eq!(desk.app().screen, Screen::Curves);
@@ -201,7 +201,7 @@ fn nodes_of_an_examined_setup_lead_to_its_graph() {
 #[test]
 fn where_there_are_sums_only_the_panel_says_so() {
     let mut desk = desk();
-    ask(&mut desk, Kernels::Level(Level::Kernel));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     let name = select_first(&mut desk);
     desk.see("No instances to show: the profile has sums only, no timeline.");
     assert!(desk.find("First on the timeline").is_none());

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use eframe::egui::Vec2;
-use powerband_app::action::{Action, Journey, Run, Shell};
-use powerband_app::journey::Looking;
+use powerband_app::action::{Action, Journey, RunAction, Shell};
+use powerband_app::journey::StepsSubject;
 use powerband_app::plan::{Draft, DraftSetup, PlanEdit};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, SessionId};
@@ -16,7 +16,7 @@ use powerband_findings::chart::spec::Mark;
 
 use super::behaviour::{draft, is_saved};
 use super::every_screen::{SIZES, faults};
-use super::pictures::{Album, State, THEMES, furnish, small_session};
+use super::pictures::{Album, PictureState, THEMES, furnish, small_session};
 use super::{Desk, SIZE, data, write};
 use crate::support::Home;
 
@@ -39,11 +39,11 @@ fn desk_with(session: &Session) -> Desk {
     desk.until("everything is looked up", |app| {
         app.machine.engines.is_some() && app.library.is_scanned && app.sessions.len() == 1
     });
-    look(&mut desk);
+    show_steps(&mut desk);
     desk
 }
 
-fn look(desk: &mut Desk) {
+fn show_steps(desk: &mut Desk) {
     desk.act(Action::Go(Screen::Journey));
     desk.until("steps are compared", |app| {
         app.journey.found.result.is_some()
@@ -62,11 +62,11 @@ fn steps_have_verdicts_and_reasons() {
     let found = desk.app().journey.found.result.clone().expect("the steps");
     let steps = &found.journey.steps;
     assert_eq!(steps.len(), 6);
-    assert!(steps[2].row.is_none() && steps[2].trouble.is_some());
-    let over = steps[3].over_before.as_ref().expect("over the step before");
+    assert!(steps[2].row.is_none() && steps[2].why_not_measured.is_some());
+    let over = steps[3].vs_previous.as_ref().expect("over the step before");
     assert_eq!(over.verdict.call, Call::Faster);
     assert_eq!(over.before.setup, 1, "over the last one that was measured");
-    assert!(steps[3].cost.pays_after_runs.is_some());
+    assert!(steps[3].cost.break_even_runs.is_some());
     desk.press("Ctrl+Shift+C");
     desk.hear("Copied 6 steps to the clipboard");
     let table = desk.app().tables.view("steps").expect("a table").to_tsv();
@@ -80,7 +80,7 @@ fn setups_are_steps_where_there_is_no_ladder() {
     let files = vec![small_session(&home, "Side by side"), shelved(&home)];
     let mut desk = Desk::awake(home, files);
     desk.until("both are open", |app| app.sessions.len() == 2);
-    look(&mut desk);
+    show_steps(&mut desk);
     let looked_at = |desk: &Desk| desk.app().journey.looking.map(|looking| looking.session);
     assert_eq!(
         looked_at(&desk),
@@ -88,7 +88,7 @@ fn setups_are_steps_where_there_is_no_ladder() {
         "the one with a ladder"
     );
     let session = SessionId(1);
-    let looking = Looking {
+    let looking = StepsSubject {
         session,
         point: Point::of_batch(8),
     };
@@ -172,20 +172,20 @@ fn a_run_is_seen_growing() {
         journey: true,
         ..draft("fake", "1", 1000)
     };
-    desk.act(Action::Run(Run::Start));
+    desk.act(Action::Run(RunAction::Start));
     desk.act(Action::Go(Screen::Journey));
     desk.until("the second step has a gain", |app| {
         let found = app.journey.found.result.as_ref();
         found.is_some_and(|found| {
             let steps = &found.journey.steps;
-            let gain = steps.last().and_then(|step| step.over_before.as_ref());
+            let gain = steps.last().and_then(|step| step.vs_previous.as_ref());
             found.looking.session == LIVE && gain.is_some_and(|gain| gain.ratio.is_some())
         })
     });
     desk.steps(2);
     assert!(desk.value("Session").contains("being measured"));
     assert!(!desk.app().journey.drawn.over_start.is_empty());
-    desk.act(Action::Run(Run::Stop));
+    desk.act(Action::Run(RunAction::Stop));
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     desk.until("its session is looked at", |app| {
         let found = app.journey.found.result.as_ref();
@@ -221,8 +221,8 @@ fn what_is_still_to_come_is_no_failure() {
     let failed = |mark: &&Mark| matches!(mark, Mark::Failed { .. });
     let spec = &desk.app().journey.drawn.over_start;
     assert_eq!(spec.marks.iter().filter(failed).count(), 1);
-    furnish(&mut desk, State::Empty);
-    look(&mut desk);
+    furnish(&mut desk, PictureState::Empty);
+    show_steps(&mut desk);
     album.take(&mut desk, "journey-steps-halfway");
     album.close();
 }
@@ -245,10 +245,10 @@ fn steps_are_painted() {
         return;
     };
     let mut desk = desk();
-    furnish(&mut desk, State::Empty);
+    furnish(&mut desk, PictureState::Empty);
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
-        look(&mut desk);
+        show_steps(&mut desk);
         album.take(&mut desk, &format!("journey-steps-{word}"));
         desk.act(Action::Plan(PlanEdit::Ladder("resnet50-case-study")));
         desk.harness.set_size(Vec2::new(SIZE.0, 1_300.0));
@@ -256,7 +256,7 @@ fn steps_are_painted() {
         album.take(&mut desk, &format!("journey-plan-{word}"));
         desk.harness.set_size(Vec2::from(SIZE));
     }
-    look(&mut desk);
+    show_steps(&mut desk);
     for (size, word) in [((720.0, 900.0), "narrow"), ((1_920.0, 1_000.0), "wide")] {
         desk.harness.set_size(Vec2::from(size));
         desk.steps(3);

@@ -4,22 +4,22 @@ use std::path::PathBuf;
 
 use eframe::egui::Vec2;
 use powerband_app::action::{Action, Kernels, Sessions, Shell, Timeline};
-use powerband_app::kernels::{Pick, Shape};
+use powerband_app::kernels::{BreakdownChart, ProfileRef};
 use powerband_app::plan::Draft;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::profile::{
     Counter, DeviceTime, Launches, MemoryUse, Profile, Tool, Total,
 };
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::SliceKind;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::category::Category;
 
 use super::every_screen::{SIZES, faults};
-use super::pictures::{Album, State, THEMES, furnish, small_session};
+use super::pictures::{Album, PictureState, THEMES, furnish, small_session};
 use super::{Desk, SIZE, data, write};
 use crate::kernels::totals;
 use crate::support::Home;
@@ -168,8 +168,8 @@ pub(super) fn session() -> Session {
     session
 }
 
-pub(super) const fn pick(profile: usize) -> Pick {
-    Pick {
+pub(super) const fn pick(profile: usize) -> ProfileRef {
+    ProfileRef {
         session: SessionId(1),
         profile,
     }
@@ -207,7 +207,7 @@ pub(super) fn ask(desk: &mut Desk, change: Kernels) {
 pub(super) fn shown(desk: &Desk) -> Vec<String> {
     let state = &desk.app().kernels;
     let found = state.found.result.as_ref().expect("a result");
-    let breakdown = found.at(state.level);
+    let breakdown = found.breakdown(state.level);
     let rows = state
         .drawn
         .rows
@@ -235,10 +235,10 @@ fn counters_are_sorted_and_keep_to_the_filter() {
     let id = desk.app().sessions.iter().last().map(|open| open.id);
     let session = id.expect("the second one");
     let profile = 0;
-    ask(&mut desk, Kernels::Look(Pick { session, profile }));
+    ask(&mut desk, Kernels::Look(ProfileRef { session, profile }));
     let counters = |desk: &Desk| desk.column("counters", "launches");
     assert_eq!(counters(&desk), ["3", "1", "20"]);
-    let by_launch = || Action::Table("counters", Change::Sort("per_launch".to_owned()));
+    let by_launch = || Action::Table("counters", TableChange::Sort("per_launch".to_owned()));
     desk.act(by_launch());
     assert_eq!(counters(&desk), ["1", "3", "20"], "by what a launch adds");
     desk.act(by_launch());
@@ -258,12 +258,12 @@ fn shares_idle_time_and_top_operators_are_there_to_be_read() {
     desk.see("longest gap 31.0 ms");
     desk.see("9,456");
     assert_eq!(desk.app().kernels.looking, Some(pick(0)));
-    ask(&mut desk, Kernels::Level(Level::Operator));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Operator));
     let first: Vec<String> = shown(&desk).into_iter().take(10).collect();
     assert_eq!(first.len(), 10);
     assert!(first[0].contains("convolution_backward"), "{first:?}");
     desk.see("aten::cudnn_batch_norm_backward");
-    ask(&mut desk, Kernels::Level(Level::Kernel));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     ask(&mut desk, Kernels::Filter("dgrad".to_owned()));
     let rows = shown(&desk);
     assert!(
@@ -275,7 +275,10 @@ fn shares_idle_time_and_top_operators_are_there_to_be_read() {
     assert!((3..9).contains(&shown(&desk).len()));
     desk.see("of the time");
     ask(&mut desk, Kernels::Over(0.0));
-    desk.act(Action::Table("kernels", Change::Sort("calls".to_owned())));
+    desk.act(Action::Table(
+        "kernels",
+        TableChange::Sort("calls".to_owned()),
+    ));
     let names = desk.column("kernels", "name");
     assert!(names[0].contains("AddFunctor"), "{:?}", names[0]);
     desk.press("Ctrl+Shift+C");
@@ -298,7 +301,7 @@ fn what_a_fused_graph_no_longer_has() {
     let result = desk.app().kernels.found.result.clone().expect("a result");
     let comparison = result.comparison.expect("a comparison");
     let went: Vec<&str> = comparison
-        .went
+        .removed
         .iter()
         .map(|member| member.name.as_str())
         .collect();
@@ -311,7 +314,7 @@ fn what_a_fused_graph_no_longer_has() {
     assert_eq!(desk.app().kernels.looking, Some(pick(2)));
     ask(&mut desk, Kernels::Before(None));
     desk.click("Drawn as: Treemap");
-    assert_eq!(desk.app().kernels.shape, Shape::Treemap);
+    assert_eq!(desk.app().kernels.shape, BreakdownChart::Treemap);
     desk.see("Treemap, 4 tiles");
 }
 
@@ -378,9 +381,9 @@ fn a_filter_belongs_to_the_profile_that_it_was_typed_for() {
 fn where_a_filter_leaves_nothing_the_screen_says_so_and_clears_it() {
     let mut desk = desk();
     let cases = [
-        (None, Shape::Bars),
-        (None, Shape::Treemap),
-        (Some(pick(1)), Shape::Bars),
+        (None, BreakdownChart::Bars),
+        (None, BreakdownChart::Treemap),
+        (Some(pick(1)), BreakdownChart::Bars),
     ];
     for (before, shape) in cases {
         ask(&mut desk, Kernels::Before(before));
@@ -410,7 +413,9 @@ fn a_rule_of_the_users_own_counts_at_once() {
     let mut desk = desk();
     let gemm = |desk: &Desk| {
         let result = desk.app().kernels.found.result.as_ref().expect("a result");
-        result.at(Level::Category).share_of(&[Category::Gemm])
+        result
+            .breakdown(BreakdownLevel::Category)
+            .share_of(&[Category::Gemm])
     };
     assert!(gemm(&desk) < 0.01);
     desk.act(Action::Kernels(Kernels::Categorise(
@@ -464,22 +469,22 @@ fn kernels_are_painted() {
         return;
     };
     let mut desk = desk();
-    furnish(&mut desk, State::Empty);
+    furnish(&mut desk, PictureState::Empty);
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
         desk.act(Action::Go(Screen::Kernels));
         ask(&mut desk, Kernels::Before(None));
-        ask(&mut desk, Kernels::Level(Level::Category));
-        ask(&mut desk, Kernels::Shape(Shape::Bars));
+        ask(&mut desk, Kernels::Level(BreakdownLevel::Category));
+        ask(&mut desk, Kernels::Shape(BreakdownChart::Bars));
         album.take(&mut desk, &format!("kernels-category-{word}"));
-        ask(&mut desk, Kernels::Shape(Shape::Treemap));
+        ask(&mut desk, Kernels::Shape(BreakdownChart::Treemap));
         album.take(&mut desk, &format!("kernels-treemap-{word}"));
-        ask(&mut desk, Kernels::Level(Level::Kernel));
+        ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
         ask(&mut desk, Kernels::Before(Some(pick(1))));
         album.take(&mut desk, &format!("kernels-compared-{word}"));
     }
     ask(&mut desk, Kernels::Before(None));
-    ask(&mut desk, Kernels::Shape(Shape::Bars));
+    ask(&mut desk, Kernels::Shape(BreakdownChart::Bars));
     super::instances::of_a_convolution(&mut desk);
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use powerband_app::action::{Action, Kernels, Sessions};
-use powerband_app::kernels::{Selected, Shape};
+use powerband_app::kernels::{BreakdownChart, SelectedRow};
 use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::breakdown::{Level, Within};
+use powerband_findings::analysis::breakdown::{BreakdownLevel, FilterGroup};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::profile_runs::Times;
 
@@ -72,7 +72,7 @@ fn the_only_profile_is_compared_with_nothing() {
 fn times_are_those_of_a_run_until_the_total_is_chosen() {
     let mut desk = desk();
     ask(&mut desk, Kernels::Look(pick(2)));
-    ask(&mut desk, Kernels::Level(Level::Kernel));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     desk.see("10 runs, as the profile states");
     let first = |desk: &Desk| desk.app().kernels.drawn.bars[0].ns;
     assert_eq!(first(&desk), 6e6);
@@ -99,7 +99,7 @@ fn times_are_those_of_a_run_until_the_total_is_chosen() {
 fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
     let mut desk = desk();
     ask(&mut desk, Kernels::Look(pick(WITHOUT_RUNS)));
-    ask(&mut desk, Kernels::Level(Level::Kernel));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     assert!(desk.find("Times: Total").is_none(), "there is no choice");
     let first = |desk: &Desk| desk.app().kernels.drawn.bars[0].ns;
     assert_eq!(first(&desk), 300e6);
@@ -133,7 +133,7 @@ fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
     desk.act(Action::Sessions(Sessions::Open(vec![path])));
     desk.until("it is open again", |app| app.sessions.len() == 1);
     let session = desk.app().sessions.iter().next().expect("open").id;
-    let again = powerband_app::kernels::Pick {
+    let again = powerband_app::kernels::ProfileRef {
         session,
         profile: WITHOUT_RUNS,
     };
@@ -163,7 +163,7 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     assert!(desk.find("Sort by Category").is_some());
     desk.click("Open convolution");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.level, Level::Kernel);
+    assert_eq!(desk.app().kernels.level, BreakdownLevel::Kernel);
     let kernels = shown(&desk);
     assert!(kernels.len() > 3, "{kernels:?}");
     let categories = desk.column("kernels", "category");
@@ -173,14 +173,17 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     let bars = desk.app().kernels.drawn.bars.iter();
     assert!(bars.filter_map(|bar| bar.row).all(|row| {
         let found = desk.app().kernels.found.result.as_ref().expect("a result");
-        found.at(Level::Kernel).rows[row].category == Category::Convolution
+        found.breakdown(BreakdownLevel::Kernel).rows[row].category == Category::Convolution
     }));
     desk.click("Category: convolution ×");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.level, Level::Category);
+    assert_eq!(desk.app().kernels.level, BreakdownLevel::Category);
     assert!(shown(&desk).len() > 5);
     let selected = desk.app().kernels.selected();
-    assert_eq!(selected, Some(&Selected::Category(Category::Convolution)));
+    assert_eq!(
+        selected,
+        Some(&SelectedRow::Category(Category::Convolution))
+    );
     assert_eq!(desk.app().kernels.drawn.selected, Some(0));
 
     // The same from a bar, by keyboard, and back by Escape.
@@ -192,7 +195,7 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     desk.step();
     desk.press("Enter");
     found(&mut desk);
-    let within = Some(Within::Category(Category::BatchNorm));
+    let within = Some(FilterGroup::Category(Category::BatchNorm));
     assert_eq!(desk.app().kernels.filter().within, within);
     desk.press("Escape");
     assert_eq!(desk.app().kernels.filter().within, None);
@@ -202,7 +205,7 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
 #[test]
 fn an_operator_lists_its_kernels() {
     let mut desk = desk();
-    ask(&mut desk, Kernels::Level(Level::Operator));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Operator));
     assert!(desk.find("Sort by Operator").is_some());
     desk.click("Open aten::cudnn_convolution_backward_input");
     found(&mut desk);
@@ -217,17 +220,17 @@ fn an_operator_lists_its_kernels() {
     let found = desk.app().kernels.found.result.as_ref().expect("a result");
     let all = found.comparison.as_ref().expect("a comparison").rows.len();
     assert!(0 < rows && rows < all, "{rows} of {all}");
-    ask(&mut desk, Kernels::Level(Level::Operator));
+    ask(&mut desk, Kernels::Level(BreakdownLevel::Operator));
     assert_eq!(desk.app().kernels.filter().within, None);
 }
 
 #[test]
 fn a_category_lists_its_kernels_in_the_treemap_too() {
     let mut desk = desk();
-    ask(&mut desk, Kernels::Shape(Shape::Treemap));
+    ask(&mut desk, Kernels::Shape(BreakdownChart::Treemap));
     ask(
         &mut desk,
-        Kernels::Within(Some(Within::Category(Category::Convolution))),
+        Kernels::Within(Some(FilterGroup::Category(Category::Convolution))),
     );
     let regions = &desk.app().kernels.drawn.regions;
     assert_eq!(regions.len(), 1);
@@ -240,7 +243,7 @@ fn a_category_lists_its_kernels_in_the_treemap_too() {
 #[test]
 fn a_treemap_has_the_kernels_of_each_category_in_it() {
     let mut desk = desk();
-    ask(&mut desk, Kernels::Shape(Shape::Treemap));
+    ask(&mut desk, Kernels::Shape(BreakdownChart::Treemap));
     let regions = desk.app().kernels.drawn.regions.clone();
     let bars = desk.app().kernels.drawn.bars.clone();
     for (region, bar) in regions.iter().zip(&bars) {
@@ -258,16 +261,16 @@ fn a_treemap_has_the_kernels_of_each_category_in_it() {
     desk.press("Enter");
     found(&mut desk);
     assert!(desk.app().kernels.selected_kernel().is_some());
-    assert_eq!(desk.app().kernels.level, Level::Category);
+    assert_eq!(desk.app().kernels.level, BreakdownLevel::Category);
     desk.see("Instances");
     ask(&mut desk, Kernels::Select(None));
     // The head of a region is the category.
     let head = named(regions[1].category.title(), regions[1].share);
     desk.click(&head);
     found(&mut desk);
-    let within = Some(Within::Category(regions[1].category));
+    let within = Some(FilterGroup::Category(regions[1].category));
     assert_eq!(desk.app().kernels.filter().within, within);
-    assert_eq!(desk.app().kernels.level, Level::Kernel);
+    assert_eq!(desk.app().kernels.level, BreakdownLevel::Kernel);
     // The filter leaves the categories that have its words, with all of their kernels.
     ask(&mut desk, Kernels::Within(None));
     desk.fill("Filter", "pooling");

@@ -3,14 +3,14 @@
 use eframe::egui::accesskit::{Role, Toggled};
 use egui_kittest::kittest::NodeT as _;
 use powerband_app::action::{Action, Compare, Shell};
-use powerband_app::items::Item;
+use powerband_app::items::MenuTarget;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 use powerband_findings::chart::spec::Mark;
 
 use super::narrow::resize;
-use super::pictures::{State, desk};
+use super::pictures::{PictureState, desk};
 use super::{Desk, name_of};
 
 /// A window with room for two screens.
@@ -18,7 +18,7 @@ const WIDE: (f32, f32) = (1_920.0, 1_000.0);
 
 #[test]
 fn back_and_forward_go_through_where_one_was() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+1");
     desk.press("Ctrl+5");
     desk.press("Alt+ArrowLeft");
@@ -34,7 +34,7 @@ fn back_and_forward_go_through_where_one_was() {
 
 #[test]
 fn a_screen_shows_what_it_showed_when_it_was_left() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+5");
     let (before, after) = (desk.app().compare.before, desk.app().compare.after);
     assert!(before.is_some() && before != after);
@@ -55,7 +55,7 @@ fn a_screen_shows_what_it_showed_when_it_was_left() {
 
 #[test]
 fn two_screens_stand_side_by_side_and_are_swapped() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     resize(&mut desk, WIDE);
     desk.press("Ctrl+4");
     desk.right_click("Compare");
@@ -82,7 +82,7 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
 
 #[test]
 fn every_pair_of_screens_has_room() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     resize(&mut desk, WIDE);
     for screen in Screen::ALL {
         desk.act(Action::Go(Screen::Curves));
@@ -105,7 +105,7 @@ fn every_pair_of_screens_has_room() {
 
 #[test]
 fn the_edge_of_the_library_is_dragged_and_moved_by_keys() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let usual = desk.app().size_of(&layout::LIBRARY);
     let name = "Size of the library";
     let at = desk.get(name).rect().center();
@@ -136,7 +136,7 @@ fn head_width(desk: &Desk, title: &str, next: &str) -> f32 {
 
 #[test]
 fn a_column_is_as_wide_as_it_is_made() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+4");
     desk.reach("Sort by Throughput");
     let before = head_width(&desk, "Latency", "Throughput");
@@ -157,7 +157,7 @@ fn a_column_is_as_wide_as_it_is_made() {
 
 #[test]
 fn tab_begins_with_the_content() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     desk.press("Ctrl+9");
     desk.press("Tab");
     desk.step();
@@ -170,14 +170,14 @@ fn tab_begins_with_the_content() {
 
 #[test]
 fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+5");
     desk.until("a comparison is there", |app| {
         app.compare.found.result.is_some()
     });
     desk.steps(2);
     let pair = powerband_app::items::pair(desk.app(), 3);
-    let name = powerband_app::items::name(desk.app(), &Item::Case(pair[1]));
+    let name = powerband_app::items::name(desk.app(), &MenuTarget::Case(pair[1]));
     desk.click(&format!("Pair of {name}"));
     let app = desk.app();
     assert_eq!(app.screen, Screen::Compare, "one stays where one is");
@@ -194,7 +194,7 @@ fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
 
 #[test]
 fn an_example_is_shown_also_during_a_run() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     desk.app_mut().run = Some(super::commands::live());
     desk.press("Ctrl+3");
     desk.act(Action::Sessions(
@@ -205,7 +205,7 @@ fn an_example_is_shown_also_during_a_run() {
 
 #[test]
 fn hints_come_one_by_one_and_stay_away_once_closed() {
-    let mut desk = desk(State::Empty, 1.0);
+    let mut desk = desk(PictureState::Empty, 1.0);
     desk.press("Ctrl+1");
     desk.see("1 of 5");
     for place in 2..=5 {
@@ -222,21 +222,25 @@ fn hints_come_one_by_one_and_stay_away_once_closed() {
 
 #[test]
 fn what_was_written_can_be_opened() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     let path = desk.path("cases.csv");
     desk.press("Ctrl+4");
-    let export = Change::Export(Some(path.clone()));
+    let export = TableChange::Export(Some(path.clone()));
     desk.act(Action::Table("cases", export));
     desk.hear("The table is in");
     let open = Action::Shell(Shell::OpenFile(path));
-    let offered = desk.app().notices.up().filter_map(|one| one.offer.clone());
+    let offered = desk
+        .app()
+        .notices
+        .on_screen()
+        .filter_map(|one| one.offer.clone());
     let offered: Vec<_> = offered.collect();
     assert_eq!(offered, [("Open".to_owned(), open)]);
 }
 
 #[test]
 fn the_rail_has_names_where_one_wants_them() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     let narrow = desk.get("Home").rect().width();
     desk.click("Show the names of the screens");
     assert!(desk.get("Home").rect().width() > narrow + 60.0);

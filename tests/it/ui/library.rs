@@ -7,12 +7,12 @@ use egui_kittest::kittest::NodeT as _;
 use powerband_app::App;
 use powerband_app::action::{Action, Library, Sessions};
 use powerband_app::library::examples;
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::OnDisk;
 use powerband_core::base::clock;
-use powerband_core::domain::plan::{Keeping, Load};
+use powerband_core::domain::plan::{Load, WorkerLifetime};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_import::reading::read_progress::ReadProgress;
@@ -20,12 +20,12 @@ use powerband_import::reading::source::Limits;
 use powerband_measure::runner::importing;
 use powerband_store::session_file;
 
-use super::data::{Made, speed};
+use super::data::{SessionSpec, speed};
 use super::{Desk, alone, shelve, write};
 use crate::support::Home;
 
 fn session(name: &str, tag: &str) -> Session {
-    let mut session = Made {
+    let mut session = SessionSpec {
         name,
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
@@ -151,7 +151,7 @@ fn copies_are_made_and_the_trash_gives_back() {
     desk.press("Ctrl+Z");
     desk.until("it is back again", |_| path.exists());
     desk.until("what is no longer so is taken down", |app| {
-        let is_up = |words: &str| app.notices.up().any(|notice| notice.text == words);
+        let is_up = |words: &str| app.notices.on_screen().any(|notice| notice.text == words);
         is_up("Beta is restored") && !is_up("Beta is in the trash")
     });
     desk.press("Ctrl+Z");
@@ -164,7 +164,7 @@ fn copies_are_made_and_the_trash_gives_back() {
         desk.until("it is gone", |_| !gone.exists());
     }
     let older = |app: &App| {
-        let mut up = app.notices.up();
+        let mut up = app.notices.on_screen();
         let notice = up.find(|notice| notice.text == "Alpha is in the trash");
         notice.and_then(|notice| notice.offer.clone())
     };
@@ -291,7 +291,7 @@ fn no_more_than_three_notices_are_shown() {
     for number in 1..=5 {
         let text = format!("Trouble number {number}");
         let notices = &mut desk.app_mut().notices;
-        notices.add(Weight::Trouble, text, None, clock::monotonic_ns());
+        notices.add(NoticeLevel::Trouble, text, None, clock::monotonic_ns());
     }
     desk.steps(2);
     assert!(desk.sees("Trouble number 5") && desk.sees("Trouble number 3"));
@@ -352,12 +352,12 @@ fn any_session_is_planned_again_as_it_was_measured() {
     let home = Home::new();
     let mut loaded = session("Loaded", "green");
     loaded.plan.load = Load::Poisson { per_s: 25.0 };
-    loaded.plan.keeping = Keeping::OneAtATime;
+    loaded.plan.keeping = WorkerLifetime::OneAtATime;
     loaded.plan.seed = 77;
     shelve(&home, "loaded", &loaded);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = root.join("tests/fixtures/import/hyperfine/python-sum.json");
-    let taken = importing::take(&[file], None, Limits::default(), &ReadProgress::default());
+    let taken = importing::import_files(&[file], None, Limits::default(), &ReadProgress::default());
     let foreign = taken.expect("a file of another tool").session;
     shelve(&home, "foreign", &foreign);
     let mut desk = Desk::awake(home, Vec::new());
@@ -369,7 +369,7 @@ fn any_session_is_planned_again_as_it_was_measured() {
     desk.until("the plan is there", |app| app.screen == Screen::Plan);
     let request = desk.app().planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Poisson { per_s: 25.0 });
-    assert_eq!(request.keeping, Keeping::OneAtATime);
+    assert_eq!(request.keeping, WorkerLifetime::OneAtATime);
     assert_eq!(request.seed, Some(77));
     assert_eq!(request.points, Some([1, 2].map(Point::of_batch).to_vec()));
     // It is seen, and can be changed by hand.

@@ -9,15 +9,15 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::epaint::TextShape;
 use eframe::egui::{Pos2, Rect, Shape, vec2};
 use powerband_app::action::{Action, Compare};
-use powerband_app::compare::Pick;
+use powerband_app::compare::SideChoice;
 use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
-use powerband_core::domain::plan::Look;
+use powerband_core::domain::plan::SetupStyle;
 use powerband_core::domain::session::Session;
 
 use super::narrow::{live, resize};
-use super::pictures::{State, furnish, sessions_of};
+use super::pictures::{PictureState, furnish, sessions_of};
 use super::{Desk, fleet, kernels, scaled, shelve, timeline, why};
 use crate::support::Home;
 
@@ -67,7 +67,7 @@ fn lengthen(session: &mut Session, number: usize) {
     session.warnings.push(long("warning", number, false));
     let setups = 0..session.plan.setups.len();
     session.plan.looks = setups
-        .map(|setup| Look {
+        .map(|setup| SetupStyle {
             label: Some(long("setup", setup, setup % 2 == 0)),
             colour: None,
         })
@@ -82,7 +82,7 @@ fn lengthen(session: &mut Session, number: usize) {
 /// A window in which everything that has a name has a long one.
 fn desk() -> Desk {
     let home = Home::new();
-    let mut sessions = sessions_of(State::Full);
+    let mut sessions = sessions_of(PictureState::Full);
     sessions.truncate(2);
     sessions.extend([fleet::session(), kernels::session(), why::session()]);
     let shelved = sessions.iter_mut().enumerate().map(|(place, session)| {
@@ -93,7 +93,7 @@ fn desk() -> Desk {
     let count = files.len();
     let mut desk = Desk::awake(home, files);
     desk.until("all of them are open", |app| app.sessions.len() == count);
-    furnish(&mut desk, State::Small);
+    furnish(&mut desk, PictureState::Small);
     desk.app_mut().planner.draft = plan();
     desk.app_mut().planner.kept = vec![(PathBuf::from("/kept.ron"), plan())];
     timeline::open(&mut desk, &long("trace", 0, true), timeline::made_up());
@@ -103,7 +103,7 @@ fn desk() -> Desk {
 
 /// Compares two setups of two sessions, or both sessions as a whole.
 fn compare(desk: &mut Desk, is_whole: bool) {
-    let side = |session, setup| Pick {
+    let side = |session, setup| SideChoice {
         session: SessionId(session),
         setup: if is_whole { 0 } else { setup },
         point: None,

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use powerband_app::Installation;
-use powerband_app::action::{Action, Machine, Shell};
-use powerband_app::machine::Pointed;
+use powerband_app::action::{Action, MachineAction, Shell};
+use powerband_app::machine::PathSetting;
 use powerband_core::domain::telemetry::MissingSource;
 use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::settings;
@@ -110,8 +110,11 @@ fn the_user_says_where_python_is() {
 fn a_second_place_is_looked_into_once_the_first_is() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.until("nobody looks", |app| !app.machine.is_looking);
-    desk.act(Action::Machine(Machine::Rescan));
-    desk.act(Action::Machine(Machine::Point(Pointed::OnnxRuntime, None)));
+    desk.act(Action::Machine(MachineAction::Rescan));
+    desk.act(Action::Machine(MachineAction::Point(
+        PathSetting::OnnxRuntime,
+        None,
+    )));
     assert!(desk.app().machine.looks_again);
     desk.until("both are over", |app| {
         !app.machine.looks_again && !app.machine.is_looking
@@ -142,7 +145,7 @@ fn offered(real: Option<&Path>) -> Desk {
         },
         ..super::place(&home)
     };
-    let mut desk = Desk::at(home, place, Vec::new(), 1.0);
+    let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     desk.until("the engines are known", |app| app.machine.engines.is_some());
     desk.steps(3);
     desk

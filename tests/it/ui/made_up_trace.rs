@@ -21,7 +21,7 @@ pub(super) fn made_up() -> Trace {
         on(None, "python 4711", "thread 4711, main"),
         on(None, "python 4711", "thread 4720, loader"),
     );
-    let mut step = Steps {
+    let mut step = TraceSteps {
         trace,
         link: 0,
         seed: 7,
@@ -31,7 +31,7 @@ pub(super) fn made_up() -> Trace {
     };
     step.range("ProfilerStep#0", loader, 0, 5_900_000, SliceKind::Script);
     for number in 0..12_i64 {
-        step.one(number, copies, comm);
+        step.add_step(number, copies, comm);
     }
     step.trace
 }
@@ -55,7 +55,7 @@ const KERNELS: [(&str, &str, u64); 3] = [
     ),
 ];
 
-struct Steps {
+struct TraceSteps {
     trace: Trace,
     link: u64,
     seed: u64,
@@ -65,7 +65,7 @@ struct Steps {
     compute: u32,
 }
 
-impl Steps {
+impl TraceSteps {
     fn noise(&mut self, below: u64) -> i64 {
         self.seed = self
             .seed
@@ -104,7 +104,7 @@ impl Steps {
     }
 
     /// A step of the network: convolution, normalisation and activation, eight times.
-    fn one(&mut self, number: i64, copies: u32, comm: u32) {
+    fn add_step(&mut self, number: i64, copies: u32, comm: u32) {
         let begin = number * 500_000;
         let name = format!("ProfilerStep#{}", number + 1);
         self.range(&name, self.main, begin, begin + 492_000, SliceKind::Range);

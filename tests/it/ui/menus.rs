@@ -7,18 +7,18 @@ use std::sync::Arc;
 use eframe::egui::{Pos2, vec2};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels, Timeline};
-use powerband_app::items::{self, Item};
+use powerband_app::items::{self, MenuTarget};
 use powerband_app::palette_entries;
 use powerband_app::screen::Screen;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 
 use super::Desk;
-use super::pictures::{State, desk};
+use super::pictures::{PictureState, desk};
 use crate::support::Home;
 use powerband_core::domain::case::CaseKey;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 
-fn titles(app: &App, item: &Item) -> Vec<String> {
+fn titles(app: &App, item: &MenuTarget) -> Vec<String> {
     let groups = items::menu(app, item).into_iter().flatten();
     groups.map(|offered| offered.title).collect()
 }
@@ -43,7 +43,7 @@ fn some_point(desk: &mut Desk) -> Pos2 {
 
 #[test]
 fn a_series_is_hidden_shown_alone_and_compared_from_its_menu() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+4");
     let entry = desk.app().curves.drawn.legend[1].clone();
     let name = format!("Series {}", entry.name);
@@ -65,20 +65,20 @@ fn a_series_is_hidden_shown_alone_and_compared_from_its_menu() {
 
 #[test]
 fn a_point_has_the_menu_of_its_case() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let at = some_point(&mut desk);
     desk.right_click_at(at);
     desk.see("Set as before");
     // The pointer goes to an entry, and so over other points.
     desk.click("Pin: show its samples");
     let pin = desk.app().curves.pin.expect("it is pinned");
-    let entries = titles(desk.app(), &Item::Case(pin));
+    let entries = titles(desk.app(), &MenuTarget::Case(pin));
     assert!(entries.contains(&"Unpin".to_owned()), "{entries:?}");
 }
 
 #[test]
 fn the_menu_key_opens_the_menu_of_a_row_and_enter_takes_its_first_entry() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+4");
     desk.reach("Copy Cases");
     let rows = desk.names().into_iter();
@@ -98,10 +98,10 @@ fn the_menu_key_opens_the_menu_of_a_row_and_enter_takes_its_first_entry() {
 
 #[test]
 fn the_palette_offers_what_the_menu_of_the_pinned_case_offers() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+4");
     desk.press("Ctrl+ArrowRight");
-    let item = Item::Case(desk.app().curves.pin.expect("a case is pinned"));
+    let item = MenuTarget::Case(desk.app().curves.pin.expect("a case is pinned"));
     let name = items::name(desk.app(), &item);
     let offered: Vec<String> = palette_entries::all_entries(desk.app())
         .into_iter()
@@ -117,10 +117,10 @@ fn the_palette_offers_what_the_menu_of_the_pinned_case_offers() {
 
 #[test]
 fn an_open_session_has_a_menu() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let open = desk.app().sessions.iter().next().expect("a session");
     let (id, name) = (open.id, open.session.name.clone());
-    let only = titles(desk.app(), &Item::Session(id));
+    let only = titles(desk.app(), &MenuTarget::Session(id));
     assert!(only.contains(&"Save as…".to_owned()), "{only:?}");
     desk.right_click(&format!("Curves of {name}"));
     desk.see("Write a report…");
@@ -131,13 +131,13 @@ fn an_open_session_has_a_menu() {
 
 #[test]
 fn a_pair_has_the_menus_of_both_its_cases() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+5");
     desk.until("a comparison is there", |app| {
         app.compare.found.result.is_some()
     });
     let items = items::of_row(desk.app(), "pairs", 0);
-    let [Item::Case(before), Item::Case(after)] = items[..] else {
+    let [MenuTarget::Case(before), MenuTarget::Case(after)] = items[..] else {
         panic!("{items:?}");
     };
     assert_ne!(before, after);
@@ -155,14 +155,14 @@ fn with_kernels() -> Desk {
     desk.until("a timeline", |app| !app.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     super::kernels::found(&mut desk);
-    super::kernels::ask(&mut desk, Kernels::Level(Level::Kernel));
+    super::kernels::ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     desk
 }
 
 /// The whole name and the short one of a row of the kernels.
 fn row(desk: &Desk, place: usize) -> (String, String) {
     let found = desk.app().kernels.found.result.as_ref().expect("a result");
-    let row = &found.at(Level::Kernel).rows[place];
+    let row = &found.breakdown(BreakdownLevel::Kernel).rows[place];
     (row.name.clone(), row.short.clone())
 }
 
@@ -186,7 +186,7 @@ fn a_selected_kernel_is_lit_on_the_timeline_and_a_selected_slice_among_the_kerne
     desk.act(Action::Go(Screen::Timeline));
     desk.act(Action::Timeline(Timeline::Select(Some(slice))));
     assert_eq!(desk.app().kernels.selected_kernel(), Some(&*other));
-    let entries = titles(desk.app(), &Item::Slice(slice));
+    let entries = titles(desk.app(), &MenuTarget::Slice(slice));
     for entry in ["Find all of its name", "Open in Kernels", "Add a note"] {
         assert!(entries.contains(&entry.to_owned()), "{entries:?}");
     }
@@ -221,7 +221,7 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
     desk.until("it is open", |app| app.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.steps(2);
-    let Some(Item::Node(_, name, _)) = items::of_row(desk.app(), "slowest", 0).pop() else {
+    let Some(MenuTarget::Node(_, name, _)) = items::of_row(desk.app(), "slowest", 0).pop() else {
         panic!("a node");
     };
     desk.reach("Copy Slowest nodes");
@@ -234,7 +234,7 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
 
 #[test]
 fn closing_all_others_keeps_a_session_whose_file_is_gone() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let open = desk.app().sessions.iter().next().expect("a session");
     let (id, name, path) = (open.id, open.session.name.clone(), open.path.clone());
     std::fs::remove_file(path.expect("a file")).expect("it goes");
@@ -246,13 +246,13 @@ fn closing_all_others_keeps_a_session_whose_file_is_gone() {
 
 #[test]
 fn a_menu_closes_where_another_row_comes_to_stand() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+9");
     let mut rows = desk.names().into_iter();
     let row = rows.find(|name| name.starts_with("Session "));
     desk.right_click(&row.expect("a row"));
     desk.see("Details in the library");
-    let sort = Change::Sort("name".to_owned());
+    let sort = TableChange::Sort("name".to_owned());
     desk.act(Action::Table("sessions", sort.clone()));
     desk.act(Action::Table("sessions", sort));
     desk.steps(3);
@@ -263,7 +263,7 @@ fn a_menu_closes_where_another_row_comes_to_stand() {
 fn a_session_of_a_trace_that_is_open_leads_to_its_timeline() {
     let desk = with_kernels();
     let id = desk.app().sessions.iter().next().expect("a session").id;
-    let groups = items::menu(desk.app(), &Item::Session(id));
+    let groups = items::menu(desk.app(), &MenuTarget::Session(id));
     let mut all = groups.into_iter().flatten();
     let way = all.find(|offered| offered.title == "Show its timeline");
     assert_eq!(way.expect("an entry").why_not, None);

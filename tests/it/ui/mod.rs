@@ -73,8 +73,8 @@ use eframe::egui::{
 use egui_kittest::kittest::{AccessKitNode, NodeT as _};
 use egui_kittest::{Harness, Node};
 use powerband::gui::{Started, Window};
-use powerband_app::action::{Action, Figures};
-use powerband_app::figures::Shown;
+use powerband_app::action::{Action, FigureAction};
+use powerband_app::figures::ShownFigure;
 use powerband_app::keys::Shortcut;
 use powerband_app::{App, Installation};
 use powerband_core::base::clock;
@@ -123,11 +123,16 @@ impl Desk {
     /// A window at so many pixels a point.
     fn sized(home: Home, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
         let place = place(&home);
-        Self::at(home, place, files, pixels_per_point)
+        Self::at_installation(home, place, files, pixels_per_point)
     }
 
     /// A window whose runs happen at a place.
-    fn at(home: Home, place: Installation, files: Vec<PathBuf>, pixels_per_point: f32) -> Self {
+    fn at_installation(
+        home: Home,
+        place: Installation,
+        files: Vec<PathBuf>,
+        pixels_per_point: f32,
+    ) -> Self {
         clock::show_utc();
         let started = Started::new(place, files);
         let harness = Harness::builder()
@@ -230,7 +235,7 @@ impl Desk {
     }
 
     /// What is copied of the figure under the pointer.
-    fn figure_at(&mut self, place: Pos2) -> Arc<Shown> {
+    fn figure_at(&mut self, place: Pos2) -> Arc<ShownFigure> {
         self.harness.hover_at(place);
         self.steps(3);
         self.actions();
@@ -240,7 +245,7 @@ impl Desk {
             .actions()
             .into_iter()
             .find_map(|request| match request {
-                Action::Figures(Figures::Copy(shown)) => Some(shown),
+                Action::Figures(FigureAction::Copy(shown)) => Some(shown),
                 _ => None,
             });
         copied.expect("a request to copy")

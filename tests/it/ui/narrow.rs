@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::{Rect, Vec2, pos2};
-use powerband_app::action::{Action, Library, Run, Sessions};
+use powerband_app::action::{Action, Library, RunAction, Sessions};
 use powerband_app::compare::RaisedFlag;
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
 use powerband_core::base::clock;
 use powerband_core::domain::profile::Tool;
 use powerband_core::domain::session::Session;
-use powerband_core::stats::prediction::Prospect;
-use powerband_findings::analysis::flags::Weight;
+use powerband_core::stats::prediction::MoreRounds;
+use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::verdict::Call;
 use powerband_store::session_file;
 
-use super::data::{Made, speed};
-use super::pictures::{State, desk};
+use super::data::{SessionSpec, speed};
+use super::pictures::{PictureState, desk};
 use super::{Desk, shelve};
 use crate::support::Home;
 
@@ -57,7 +57,7 @@ fn top(desk: &Desk, name: &str) -> f32 {
 
 /// A run in its middle, whose case under way is left out after this visit.
 pub(super) fn live() -> LiveRun {
-    let made = Made {
+    let made = SessionSpec {
         name: "resnet50",
         created: "2026-10-04T09:00:00Z",
         model: "resnet50",
@@ -95,7 +95,7 @@ fn a_run_keeps_what_goes_on_now() {
         desk.steps(2);
         let actions = desk.actions();
         assert!(
-            actions.contains(&Action::Run(Run::Skip(case))),
+            actions.contains(&Action::Run(RunAction::Skip(case))),
             "{size:?}: {actions:?}"
         );
         let clashes = desk.clashes();
@@ -114,14 +114,14 @@ fn a_run_keeps_what_goes_on_now() {
 
 /// Two setups of one session; every answer is open, and a flag is raised.
 fn undecided() -> Desk {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     desk.act(Action::Go(Screen::Compare));
     let compare = &mut desk.app_mut().compare;
     let (_, _, comparison) = compare.found.result.as_mut().expect("a comparison");
     for pair in &mut Arc::make_mut(comparison).pairs {
         pair.verdict.call = Call::Inconclusive;
         pair.verdict.reason = Some("the rounds scatter".to_owned());
-        pair.verdict.more_rounds = Some(Prospect {
+        pair.verdict.more_rounds = Some(MoreRounds {
             rounds: 7,
             probability: 0.5,
             seconds: Some(21.0),
@@ -129,7 +129,7 @@ fn undecided() -> Desk {
     }
     compare.drawn.flags = vec![RaisedFlag {
         name: "noisy",
-        weight: Weight::Amber,
+        weight: FlagSeverity::Amber,
         cases: 2,
         meaning: "Times scatter more than usual.",
         advice: "close other programs".to_owned(),
@@ -181,7 +181,7 @@ fn columns_of_a_table_are_moved_into_sight() {
 fn in_library() -> (Desk, PathBuf) {
     let home = Home::new();
     for number in 0..14 {
-        let session = Made {
+        let session = SessionSpec {
             name: &format!("Session {number}"),
             created: "2026-09-14T18:22:07Z",
             model: "resnet50",
@@ -227,7 +227,7 @@ fn a_session_of_the_library_keeps_its_details() {
 
 #[test]
 fn home_keeps_the_area_to_drop_files_on() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     desk.act(Action::Go(Screen::Home));
     for size in [(850.0, 700.0), (700.0, 600.0), (720.0, 480.0)] {
         resize(&mut desk, size);
@@ -271,7 +271,7 @@ fn the_library_can_be_shown_where_it_is_folded_for_want_of_room() {
 fn long_names(change: impl Fn(&mut Session)) -> Desk {
     let home = Home::new();
     let made = |name, created| {
-        let mut session = Made {
+        let mut session = SessionSpec {
             name,
             created,
             model: "resnet50",

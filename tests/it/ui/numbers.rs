@@ -4,13 +4,13 @@ use powerband_core::base::humanize::UNKNOWN;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_pair::OVER_ROUNDS;
 use powerband_findings::analysis::category::Rules;
-use powerband_findings::analysis::comparison::{self, Metric};
+use powerband_findings::analysis::comparison::{self, ComparedMetric};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::report;
-use powerband_findings::report::document::{Block, Document, Table};
-use powerband_findings::report::material::{Material, Source};
+use powerband_findings::report::document::{Block, Document, ReportTable};
+use powerband_findings::report::material::{ReportInputs, ReportedSession};
 
-use super::data::{Dice, Made, speed};
+use super::data::{DataRng, SessionSpec, speed};
 use super::{Desk, write};
 use crate::support::Home;
 
@@ -21,9 +21,9 @@ const OF_ROUNDING: f64 = 0.005;
 
 /// A session of two setups whose samples scatter by chance.
 fn random(seed: u64) -> Session {
-    let mut dice = Dice(seed * 7_919 + 3);
+    let mut dice = DataRng(seed * 7_919 + 3);
     let spread = SPREADS[seed as usize % SPREADS.len()];
-    let mut session = Made {
+    let mut session = SessionSpec {
         name: "by chance",
         created: "2030-01-02T03:04:05Z",
         model: "resnet50",
@@ -147,7 +147,7 @@ fn terminal_agrees(home: &Home, session: &Session, seed: u64) {
     assert!(run.out.contains(OVER_ROUNDS), "{}", run.out);
 }
 
-fn tables(document: &Document) -> impl Iterator<Item = &Table> {
+fn tables(document: &Document) -> impl Iterator<Item = &ReportTable> {
     document.blocks.iter().filter_map(|block| match block {
         Block::Table(table) => Some(table),
         _ => None,
@@ -157,7 +157,7 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table> {
 /// Whether a paragraph of a report says that ratios are over the rounds.
 fn says_how(document: &Document) -> bool {
     let paragraphs = document.blocks.iter().filter_map(|block| match block {
-        Block::Paragraph(text) => Some(text.words()),
+        Block::Paragraph(text) => Some(text.plain_text()),
         _ => None,
     });
     paragraphs
@@ -168,8 +168,8 @@ fn says_how(document: &Document) -> bool {
 fn reports_agree(session: &Session, seed: u64) {
     let rules = Rules::default();
     for layout in report::ALL {
-        let source = || Source::of(session, None, None);
-        let document = layout.write(&Material {
+        let source = || ReportedSession::new(session, None, None);
+        let document = layout.write(&ReportInputs {
             first: source(),
             second: layout.is_of_two.then(source),
             earlier: EarlierSessions::default(),
@@ -181,7 +181,7 @@ fn reports_agree(session: &Session, seed: u64) {
             let place = format!("{} of {seed}", layout.name);
             let titles: Vec<&str> = table.columns.iter().map(|c| c.title.as_str()).collect();
             for row in &table.rows {
-                let words: Vec<String> = row.iter().map(|cell| cell.text.words()).collect();
+                let words: Vec<String> = row.iter().map(|cell| cell.text.plain_text()).collect();
                 let of = |name: &str| {
                     let at = titles.iter().position(|title| *title == name)?;
                     words.get(at).map(String::as_str)
@@ -208,10 +208,11 @@ fn reports_agree(session: &Session, seed: u64) {
 
 /// The table that the window has below *Compare*, and the case study.
 fn metrics_agree(session: &Session, seed: u64) {
-    let source = Source::of(session, None, None);
+    let source = ReportedSession::new(session, None, None);
     let found = comparison::compare_setups(&source.side(0, None), &source.side(1, None));
-    let is_measured =
-        |metric: &&Metric| ["Latency", "Latency p99", "Throughput"].contains(&metric.name.as_str());
+    let is_measured = |metric: &&ComparedMetric| {
+        ["Latency", "Latency p99", "Throughput"].contains(&metric.name.as_str())
+    };
     for metric in found.metrics.iter().filter(is_measured) {
         let (Some(before), Some(after), Some(change)) =
             (&metric.before, &metric.after, &metric.change)

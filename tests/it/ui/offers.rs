@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use powerband_app::App;
 use powerband_app::palette_entries;
-use powerband_app::plan::Requests;
+use powerband_app::plan::ArrivalMode;
 use powerband_app::screen::Screen;
 
 use super::Desk;
-use super::pictures::{State, desk};
+use super::pictures::{PictureState, desk};
 
 /// By the palette, as a hand does it.
 fn give(desk: &mut Desk, words: &str) {
@@ -28,7 +28,7 @@ fn titles(app: &App) -> BTreeSet<String> {
 
 #[test]
 fn curves_sides_and_plans_are_reached_by_letters() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let name = desk.app().curves.drawn.legend[1].name.clone();
     give(&mut desk, &format!("curves: hide {name}"));
     assert_eq!(desk.app().screen, Screen::Curves);
@@ -50,7 +50,7 @@ fn curves_sides_and_plans_are_reached_by_letters() {
     );
     give(&mut desk, "plan: open loop, poisson");
     assert_eq!(desk.app().screen, Screen::Plan);
-    assert_eq!(desk.app().planner.draft.requests, Requests::AtRandom);
+    assert_eq!(desk.app().planner.draft.requests, ArrivalMode::AtRandom);
     give(&mut desk, "plan: add tract");
     let setups = &desk.app().planner.draft.setups;
     assert_eq!(
@@ -61,7 +61,7 @@ fn curves_sides_and_plans_are_reached_by_letters() {
 
 #[test]
 fn whole_sessions_are_compared_and_their_setups_named() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     assert!(!desk.sees("tract · Before the upgrade"));
     give(
         &mut desk,
@@ -82,7 +82,7 @@ fn whole_sessions_are_compared_and_their_setups_named() {
 
 #[test]
 fn every_offer_has_a_title_of_its_own() {
-    let desk = desk(State::Full, 1.0);
+    let desk = desk(PictureState::Full, 1.0);
     let all = palette_entries::all_entries(desk.app());
     assert!(all.len() > 60, "{}", all.len());
     assert_eq!(titles(desk.app()).len(), all.len(), "two offers read alike");
@@ -90,8 +90,8 @@ fn every_offer_has_a_title_of_its_own() {
 
 #[test]
 fn what_was_offered_can_be_given_where_it_is_no_longer_there() {
-    let full = desk(State::Full, 1.0);
-    let mut small = desk(State::Empty, 1.0);
+    let full = desk(PictureState::Full, 1.0);
+    let mut small = desk(PictureState::Empty, 1.0);
     for offer in palette_entries::all_entries(full.app()) {
         for action in offer.actions {
             small.act(action);
@@ -105,7 +105,7 @@ fn what_was_offered_can_be_given_where_it_is_no_longer_there() {
 
 #[test]
 fn a_list_that_was_short_grows_again() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let last = "Plan: use Everything this machine can do";
     desk.press("Ctrl+K");
     desk.type_text(&last.to_lowercase());

@@ -9,7 +9,7 @@ use powerband_app::action::Action;
 use powerband_app::screen::Screen;
 
 use super::{Desk, name_of, narrow, shapes, write};
-use crate::one_number::documents::Sheet;
+use crate::one_number::documents::WrittenTable;
 use crate::one_number::{printed, sessions};
 use crate::support::Home;
 
@@ -35,7 +35,7 @@ fn placed(desk: &Desk) -> (Placed, Placed) {
 
 /// A table from its first column to its last, as it is seen: a cell belongs to the column with whose head it shares an
 /// edge, and to the row of its height.
-fn seen(desk: &Desk, first: &str, last: &str) -> Sheet {
+fn seen(desk: &Desk, first: &str, last: &str) -> WrittenTable {
     let (heads, labels) = placed(desk);
     let find = |heads: &[(String, Rect)], title: &str| {
         let place = heads.iter().rposition(|(known, _)| known == title);
@@ -63,7 +63,7 @@ fn seen(desk: &Desk, first: &str, last: &str) -> Sheet {
         rows[row].1[column].clone_from(text);
     }
     let is_whole = |cells: &Vec<String>| cells.iter().all(|cell| !cell.is_empty());
-    Sheet {
+    WrittenTable {
         // The column follows the statistic that is chosen above the charts, which is the median at first.
         heads: heads
             .iter()

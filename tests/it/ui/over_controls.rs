@@ -3,11 +3,11 @@
 use eframe::egui::epaint::ClippedShape;
 use eframe::egui::{Rect, Shape, Vec2, vec2};
 use powerband_app::action::{Action, Library, Shell};
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::screen::Screen;
 use powerband_core::base::clock;
 
-use super::pictures::{Album, State, THEMES, desk, set_run};
+use super::pictures::{Album, PictureState, THEMES, desk, set_run};
 use super::{Desk, PATIENCE, name_of};
 
 /// Windows in which nothing may be covered.
@@ -26,7 +26,7 @@ fn trouble(desk: &mut Desk) {
     for (place, text) in TROUBLES.into_iter().enumerate() {
         let undo = ("Undo".to_owned(), Action::Library(Library::Restore));
         let offer = (place == 0).then_some(undo);
-        notices.add(Weight::Trouble, text, offer, soon);
+        notices.add(NoticeLevel::Trouble, text, offer, soon);
     }
 }
 
@@ -77,14 +77,14 @@ fn strip_of(desk: &Desk) -> Rect {
 
 #[test]
 fn notices_cover_nothing() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     trouble(&mut desk);
     let mut faults = Vec::new();
     for size in SIZES {
         desk.harness.set_size(Vec2::from(size));
         for screen in Screen::ALL {
             if screen == Screen::Run {
-                set_run(&mut desk, State::Full);
+                set_run(&mut desk, PictureState::Full);
             }
             desk.act(Action::Go(screen));
             desk.steps(3);
@@ -121,8 +121,8 @@ fn notices_cover_nothing() {
 
 #[test]
 fn the_last_case_of_a_run_stands_clear_of_notices() {
-    let mut desk = desk(State::Full, 1.0);
-    set_run(&mut desk, State::Full);
+    let mut desk = desk(PictureState::Full, 1.0);
+    set_run(&mut desk, PictureState::Full);
     desk.act(Action::Go(Screen::Run));
     trouble(&mut desk);
     for size in SIZES {
@@ -143,7 +143,7 @@ fn the_last_case_of_a_run_stands_clear_of_notices() {
 
 #[test]
 fn the_rail_says_its_words_beside_itself() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     for size in SIZES {
         desk.harness.set_size(Vec2::from(size));
         desk.steps(2);
@@ -177,7 +177,7 @@ fn notices_are_painted() {
     let Some(mut album) = Album::open() else {
         return;
     };
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     trouble(&mut desk);
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
@@ -188,7 +188,7 @@ fn notices_are_painted() {
             Screen::Library,
         ] {
             for (size, name) in [((1_280.0, 800.0), "1280"), ((900.0, 700.0), "900")] {
-                set_run(&mut desk, State::Full);
+                set_run(&mut desk, PictureState::Full);
                 desk.harness.set_size(Vec2::from(size));
                 desk.act(Action::Go(screen));
                 desk.steps(4);

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Rect, Vec2};
 use powerband_app::action::{Action, Compare, Curves, Library, Sessions, Shell};
-use powerband_app::compare::Pick;
-use powerband_app::notices::Weight;
+use powerband_app::compare::SideChoice;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit};
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
@@ -22,20 +22,20 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 
-use super::data::{self, Made, Speed, speed};
+use super::data::{self, SessionSpec, Speed, speed};
 use super::devices;
 use super::{Desk, SIZE, name_of, shelve, write};
 use crate::support::{self, Home};
 
 /// How much there is to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum PictureState {
     Empty,
     Small,
     Full,
 }
 
-impl State {
+impl PictureState {
     pub(super) const ALL: [Self; 3] = [Self::Empty, Self::Small, Self::Full];
 
     fn name(self) -> &'static str {
@@ -52,7 +52,7 @@ const OVERLAYS: [&str; 5] = ["palette", "closing", "path", "log", "notices"];
 
 const POWERS: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
 
-pub(super) fn sessions_of(state: State) -> Vec<Session> {
+pub(super) fn sessions_of(state: PictureState) -> Vec<Session> {
     let two: [Speed; 2] = [
         speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
         Speed {
@@ -74,7 +74,7 @@ pub(super) fn sessions_of(state: State) -> Vec<Session> {
         },
     ];
     let made = |name, created, speeds: &[Speed], batches: &[usize]| {
-        Made {
+        SessionSpec {
             name,
             created,
             model: "resnet50",
@@ -86,14 +86,14 @@ pub(super) fn sessions_of(state: State) -> Vec<Session> {
         .session()
     };
     match state {
-        State::Empty => Vec::new(),
-        State::Small => vec![made(
+        PictureState::Empty => Vec::new(),
+        PictureState::Small => vec![made(
             "resnet50",
             "2026-09-14T18:22:07Z",
             &two,
             &[1, 2, 4, 8, 16],
         )],
-        State::Full => vec![
+        PictureState::Full => vec![
             made("Before the upgrade", "2026-09-14T18:22:07Z", &two, &POWERS),
             made("After the upgrade", "2026-10-02T07:41:55Z", &later, &POWERS),
             made("Threads", "2026-10-03T21:05:12Z", &four, &POWERS[..10]),
@@ -102,7 +102,7 @@ pub(super) fn sessions_of(state: State) -> Vec<Session> {
 }
 
 /// A window with so much to be seen, and nothing of this machine or this hour in it.
-pub(super) fn desk(state: State, pixels_per_point: f32) -> Desk {
+pub(super) fn desk(state: PictureState, pixels_per_point: f32) -> Desk {
     let home = Home::new();
     let sessions = sessions_of(state);
     let files: Vec<PathBuf> = sessions
@@ -110,12 +110,12 @@ pub(super) fn desk(state: State, pixels_per_point: f32) -> Desk {
         .enumerate()
         .map(|(place, session)| shelve(&home, &format!("resnet50-{place}"), session))
         .collect();
-    if state == State::Full {
+    if state == PictureState::Full {
         for (place, name) in ["mobilenetv2", "densenet121", "resnet18@cifar", "vit_b_16"]
             .iter()
             .enumerate()
         {
-            let mut other = sessions_of(State::Small).remove(0);
+            let mut other = sessions_of(PictureState::Small).remove(0);
             (*name).clone_into(&mut other.name);
             (*name).clone_into(&mut other.model.name);
             other.created = format!("2026-08-{:02}T10:00:00Z", 20 - place);
@@ -143,15 +143,15 @@ fn support_broken(home: &Home) {
 }
 
 /// The same machine, plan and pins everywhere.
-pub(super) fn furnish(desk: &mut Desk, state: State) {
+pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
     let app = desk.app_mut();
     app.machine.environment = Some(data::environment());
     app.machine.devices = Some(devices::found());
-    app.machine.engines = Some(data::engines(state != State::Empty));
-    app.roofs.kept = Some(data::roofs(state != State::Empty));
+    app.machine.engines = Some(data::engines(state != PictureState::Empty));
+    app.roofs.kept = Some(data::roofs(state != PictureState::Empty));
     app.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
     app.screen = Screen::Home;
-    if state == State::Empty {
+    if state == PictureState::Empty {
         return;
     }
     let setup = |spec: &str, label: &str| DraftSetup {
@@ -163,7 +163,7 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
         setups: vec![setup("ort:cpu", ""), setup("tract:cpu", "the other")],
         ..Draft::default()
     };
-    if state == State::Full {
+    if state == PictureState::Full {
         "Threads and optimisation levels".clone_into(&mut draft.name);
         draft.setups.extend([
             setup("ort:cpu,threads=1", "one thread"),
@@ -179,7 +179,7 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Plan(PlanEdit::Name(String::new())));
     desk.app_mut().planner.draft = draft;
-    if state == State::Small {
+    if state == PictureState::Small {
         return;
     }
     let kept = ["Nightly", "Publish"].map(|name| {
@@ -206,7 +206,7 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
         .listed_at(0)
         .map(|(path, _)| path.clone());
     desk.act(Action::Library(Library::Select(first)));
-    let after = Pick {
+    let after = SideChoice {
         session: SessionId(2),
         setup: 0,
         point: None,
@@ -219,8 +219,8 @@ pub(super) fn furnish(desk: &mut Desk, state: State) {
 }
 
 /// A run as it stands at one moment for ever; only the Run screen has it.
-pub(super) fn set_run(desk: &mut Desk, state: State) {
-    let made = Made {
+pub(super) fn set_run(desk: &mut Desk, state: PictureState) {
+    let made = SessionSpec {
         name: "resnet50",
         created: "2026-10-04T09:00:00Z",
         model: "resnet50",
@@ -236,7 +236,7 @@ pub(super) fn set_run(desk: &mut Desk, state: State) {
         samples: 130,
     };
     let mut run = made.live();
-    if state == State::Small {
+    if state == PictureState::Small {
         let path = PathBuf::from("/home/you/.local/share/powerband/sessions/resnet50.ron");
         run.stage = Stage::Saved(path);
         run.current = None;
@@ -256,7 +256,7 @@ fn overlay(desk: &mut Desk, which: &str) {
         }
         "path" => desk.act(Action::Sessions(Sessions::Choose)),
         "log" => {
-            set_run(desk, State::Full);
+            set_run(desk, PictureState::Full);
             desk.act(Action::Shell(Shell::Log(true)));
         }
         _ => notices(desk),
@@ -270,11 +270,16 @@ fn notices(desk: &mut Desk) {
     let notices = &mut desk.app_mut().notices;
     let undo = ("Undo".to_owned(), Action::Library(Library::Restore));
     let save = ("Save as…".to_owned(), Action::Sessions(Sessions::Choose));
-    notices.add(Weight::Done, "Threads is in the trash", Some(undo), soon);
+    notices.add(
+        NoticeLevel::Done,
+        "Threads is in the trash",
+        Some(undo),
+        soon,
+    );
     let text = "Another program changed the file of After the upgrade.";
-    notices.add(Weight::Info, text, None, soon);
+    notices.add(NoticeLevel::Info, text, None, soon);
     let text = "resnet50 was not saved: /home/you/.local/share/powerband/sessions/resnet50-20261004-090000.ron cannot be written: No space left on device (os error 28)";
-    notices.add(Weight::Trouble, text, Some(save), soon);
+    notices.add(NoticeLevel::Trouble, text, Some(save), soon);
 }
 
 /// What the same letter at another place of the texture may differ by.
@@ -295,7 +300,7 @@ pub(super) struct Album {
 }
 
 /// A picture as it was painted.
-pub(super) struct Picture {
+pub(super) struct Screenshot {
     name: String,
     pixels: Vec<u8>,
 }
@@ -316,7 +321,7 @@ impl Album {
     }
 
     /// Paints what is on the desk, and looks at it.
-    pub(super) fn take(&mut self, desk: &mut Desk, name: &str) -> Picture {
+    pub(super) fn take(&mut self, desk: &mut Desk, name: &str) -> Screenshot {
         let pixels = self.paint(desk, Some(name));
         let colours: BTreeSet<&[u8]> = pixels.chunks_exact(4).collect();
         self.note(colours.len() > 40, name, || {
@@ -328,7 +333,7 @@ impl Album {
         for fault in misplaced(desk) {
             self.note(false, name, || fault.clone());
         }
-        Picture {
+        Screenshot {
             name: name.to_owned(),
             pixels,
         }
@@ -436,8 +441,8 @@ fn differing(a: &[u8], b: &[u8]) -> Option<(usize, usize)> {
 pub(super) const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];
 
 /// Every screen of a state in both themes, and once more in one, with everything else in between.
-fn paint_screens(album: &mut Album, desk: &mut Desk, state: State, suffix: &str) {
-    let mut pictures: Vec<Picture> = Vec::new();
+fn paint_screens(album: &mut Album, desk: &mut Desk, state: PictureState, suffix: &str) {
+    let mut pictures: Vec<Screenshot> = Vec::new();
     let shots: Vec<(Screen, Theme, &str)> = Screen::ALL
         .into_iter()
         .flat_map(|screen| THEMES.map(|(theme, word)| (screen, theme, word)))
@@ -493,21 +498,21 @@ pub(super) fn open_for(desk: &mut Desk, screen: Screen) {
     }
 }
 
-fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
+fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Theme) {
     desk.app_mut().run = None;
     desk.app_mut().stopped_at_ns = None;
-    if screen == Screen::Run && state != State::Empty {
+    if screen == Screen::Run && state != PictureState::Empty {
         set_run(desk, state);
     }
     desk.act(Action::Shell(Shell::Theme(theme)));
-    if state == State::Full {
+    if state == PictureState::Full {
         open_for(desk, screen);
     }
     desk.act(Action::Go(screen));
-    if state == State::Full && screen == Screen::Kernels {
+    if state == PictureState::Full && screen == Screen::Kernels {
         super::kernels::found(desk);
     }
-    if screen == Screen::History && state != State::Empty {
+    if screen == Screen::History && state != PictureState::Empty {
         desk.until("a case is followed", |app| {
             app.history.found.result.is_some() && app.history.found.busy().is_none()
         });
@@ -517,10 +522,10 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
             app.fleet.found.busy().is_none()
         });
     }
-    if screen == Screen::Why && state != State::Empty {
+    if screen == Screen::Why && state != PictureState::Empty {
         super::why::explained(desk);
     }
-    if screen == Screen::Journey && state != State::Empty {
+    if screen == Screen::Journey && state != PictureState::Empty {
         desk.until("steps are compared", |app| {
             app.journey.found.result.is_some()
         });
@@ -528,7 +533,7 @@ fn go(desk: &mut Desk, state: State, screen: Screen, theme: Theme) {
     desk.steps(3);
 }
 
-fn every_screen_is_painted(state: State) {
+fn every_screen_is_painted(state: PictureState) {
     let Some(mut album) = Album::open() else {
         return;
     };
@@ -546,17 +551,17 @@ fn every_screen_is_painted(state: State) {
 
 #[test]
 fn every_screen_is_painted_without_sessions() {
-    every_screen_is_painted(State::Empty);
+    every_screen_is_painted(PictureState::Empty);
 }
 
 #[test]
 fn every_screen_is_painted_with_a_session() {
-    every_screen_is_painted(State::Small);
+    every_screen_is_painted(PictureState::Small);
 }
 
 #[test]
 fn every_screen_is_painted_with_many_sessions() {
-    every_screen_is_painted(State::Full);
+    every_screen_is_painted(PictureState::Full);
 }
 
 #[test]
@@ -564,8 +569,8 @@ fn every_screen_is_painted_where_a_point_is_two_pixels() {
     let Some(mut album) = Album::open() else {
         return;
     };
-    let mut desk = desk(State::Full, 2.0);
-    paint_screens(&mut album, &mut desk, State::Full, "-at-2");
+    let mut desk = desk(PictureState::Full, 2.0);
+    paint_screens(&mut album, &mut desk, PictureState::Full, "-at-2");
     album.close();
 }
 
@@ -575,9 +580,9 @@ fn what_lies_over_a_screen_is_painted() {
         return;
     };
     for which in OVERLAYS {
-        let mut desk = desk(State::Full, 1.0);
+        let mut desk = desk(PictureState::Full, 1.0);
         for (theme, word) in THEMES {
-            go(&mut desk, State::Full, Screen::Curves, theme);
+            go(&mut desk, PictureState::Full, Screen::Curves, theme);
             overlay(&mut desk, which);
             album.take(&mut desk, &format!("over-{which}-{word}"));
         }
@@ -587,7 +592,7 @@ fn what_lies_over_a_screen_is_painted() {
 
 /// A session outside the library, for tests that open one.
 pub(super) fn small_session(home: &Home, name: &str) -> PathBuf {
-    let mut session = sessions_of(State::Small).remove(0);
+    let mut session = sessions_of(PictureState::Small).remove(0);
     name.clone_into(&mut session.name);
     let path = home.path(&format!("{name}.ron"));
     write(&path, &session);

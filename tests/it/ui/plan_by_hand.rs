@@ -146,7 +146,7 @@ fn a_ready_made_plan_says_that_it_replaced_ones_own_and_gives_it_back() {
     let undo = desk
         .app()
         .notices
-        .up()
+        .on_screen()
         .find(|notice| notice.text.contains(replaced));
     let (name, action) = undo
         .and_then(|notice| notice.offer.clone())

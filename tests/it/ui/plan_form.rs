@@ -360,7 +360,7 @@ fn a_card_has_the_menu_of_its_setup() {
 
 /// A plan of three setups with everything unfolded.
 fn unfolded() -> Desk {
-    let mut desk = pictures::desk(pictures::State::Small, 1.0);
+    let mut desk = pictures::desk(pictures::PictureState::Small, 1.0);
     desk.act(Action::Go(Screen::Plan));
     let third = PlanEdit::Add("ort:cpu,precision=fp16".to_owned());
     desk.act(Action::Plan(third));
@@ -381,7 +381,7 @@ fn the_form_is_painted() {
     let Some(mut album) = Album::open() else {
         return;
     };
-    let mut desk = pictures::desk(pictures::State::Small, 1.0);
+    let mut desk = pictures::desk(pictures::PictureState::Small, 1.0);
     desk.act(Action::Go(Screen::Plan));
     desk.fill("Setup 1", "ort:cpu,pre");
     album.take(&mut desk, "plan-form-completion");

@@ -1,6 +1,6 @@
 //! Programs that a plan would run are shown before it runs them, and asked for once.
 
-use powerband_app::action::{Action, Run, Sessions};
+use powerband_app::action::{Action, RunAction, Sessions};
 
 use super::behaviour::{draft, is_saved};
 use super::{Desk, PATIENCE};
@@ -27,7 +27,7 @@ fn a_plan_asks_for_its_programs_before_they_run() {
     desk.step_until("the run is saved", PATIENCE, is_saved);
     assert!(mark.exists());
     // What was allowed is not asked for again, and what changed is.
-    desk.act(Action::Run(Run::Start));
+    desk.act(Action::Run(RunAction::Start));
     assert!(desk.app().programs.is_none() && desk.app().run.is_some());
     desk.step_until("the second run is saved", PATIENCE, |desk| {
         is_saved(desk) && desk.app().sessions.len() == 2
@@ -36,6 +36,6 @@ fn a_plan_asks_for_its_programs_before_they_run() {
     desk.act(Action::Sessions(Sessions::RunAgain(id)));
     let spec = format!("command,run=\"{line} other\"");
     desk.app_mut().planner.draft = draft(&spec, "1", 1);
-    desk.act(Action::Run(Run::Start));
+    desk.act(Action::Run(RunAction::Start));
     desk.see(&format!("command: run={line} other"));
 }

@@ -5,34 +5,34 @@ use std::collections::BTreeSet;
 
 use powerband_app::App;
 use powerband_app::action::{
-    Action, Charts, Compare, Curves, Detached, Figures, Fleet, History, Journey, Kernels, Library,
-    Machine, Roofs, Run, Sessions, Shell, Timeline, Why,
+    Action, Charts, Compare, Curves, Detached, FigureAction, Fleet, History, Journey, Kernels,
+    Library, MachineAction, Roofs, RunAction, Sessions, Shell, Timeline, Why,
 };
 use powerband_app::command;
-use powerband_app::kernels::instances::Progress;
-use powerband_app::kernels::{Pick, Selected};
+use powerband_app::kernels::instances::InstanceSearch;
+use powerband_app::kernels::{ProfileRef, SelectedRow};
 use powerband_app::machine::Installing;
-use powerband_app::notices::Weight;
+use powerband_app::notices::NoticeLevel;
 use powerband_app::palette_entries;
-use powerband_app::plan::{MatrixEdit, PlanEdit, Requests};
+use powerband_app::plan::{ArrivalMode, MatrixEdit, PlanEdit};
 use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
-use powerband_app::tables::action::Change;
+use powerband_app::tables::action::TableChange;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::category::Category;
 use powerband_store::trash::discard;
 
 use super::behaviour::draft;
 use super::data;
-use super::pictures::{State, desk};
+use super::pictures::{PictureState, desk};
 use super::typing::at_keyboard;
 use super::{Desk, alone, place};
 use crate::support::Home;
@@ -92,12 +92,12 @@ ways! {
     Action::Shell(Shell::Cursor(_)) => Palette,
     Action::Shell(Shell::AskClose) => Palette,
     Action::Shell(Shell::Close(_)) => BUTTON,
-    Action::Machine(Machine::Rescan) => Palette,
-    Action::Machine(Machine::InstallOnnxRuntime) => Palette,
-    Action::Machine(Machine::StopInstall) => Palette,
-    Action::Machine(Machine::Choose(_)) => Palette,
-    Action::Machine(Machine::Point(_, None)) => Palette,
-    Action::Machine(Machine::Point(_, Some(_))) => DIALOG,
+    Action::Machine(MachineAction::Rescan) => Palette,
+    Action::Machine(MachineAction::InstallOnnxRuntime) => Palette,
+    Action::Machine(MachineAction::StopInstall) => Palette,
+    Action::Machine(MachineAction::Choose(_)) => Palette,
+    Action::Machine(MachineAction::Point(_, None)) => Palette,
+    Action::Machine(MachineAction::Point(_, Some(_))) => DIALOG,
     Action::Detached(Detached::Look) => Palette,
     Action::Detached(Detached::Collect(_)) => Palette,
     Action::Detached(Detached::Cancel(_)) => Palette,
@@ -151,23 +151,23 @@ ways! {
     Action::Plan(PlanEdit::Use(_)) => Palette,
     Action::Plan(PlanEdit::Ladder(_)) => Palette,
     Action::Plan(PlanEdit::Forget(_)) => Palette,
-    Action::Run(Run::Start) => Palette,
-    Action::Run(Run::Detach) => Palette,
-    Action::Run(Run::StartFirst) => Palette,
-    Action::Run(Run::Pause) => Palette,
-    Action::Run(Run::Resume) => Palette,
-    Action::Run(Run::More(_, _) | Run::AgainInHistory) => Else("a command, where a verdict is open"),
-    Action::Run(Run::Again(_, _)) => Palette,
-    Action::Run(Run::Why(_)) => Palette,
-    Action::Run(Run::Stop) => Palette,
-    Action::Run(Run::Skip(_)) => Palette,
-    Action::Run(Run::Unskip(_)) => Palette,
-    Action::Run(Run::Follow(_)) => Palette,
-    Action::Run(Run::List(_)) => Palette,
-    Action::Run(Run::SkipCurrent) => Palette,
-    Action::Run(Run::Recover) => Palette,
-    Action::Run(Run::Anyway(_)) => Palette,
-    Action::Run(Run::AllowPrograms(_)) => Palette,
+    Action::Run(RunAction::Start) => Palette,
+    Action::Run(RunAction::Detach) => Palette,
+    Action::Run(RunAction::StartFirst) => Palette,
+    Action::Run(RunAction::Pause) => Palette,
+    Action::Run(RunAction::Resume) => Palette,
+    Action::Run(RunAction::More(_, _) | RunAction::AgainInHistory) => Else("a command, where a verdict is open"),
+    Action::Run(RunAction::Again(_, _)) => Palette,
+    Action::Run(RunAction::Why(_)) => Palette,
+    Action::Run(RunAction::Stop) => Palette,
+    Action::Run(RunAction::Skip(_)) => Palette,
+    Action::Run(RunAction::Unskip(_)) => Palette,
+    Action::Run(RunAction::Follow(_)) => Palette,
+    Action::Run(RunAction::List(_)) => Palette,
+    Action::Run(RunAction::SkipCurrent) => Palette,
+    Action::Run(RunAction::Recover) => Palette,
+    Action::Run(RunAction::Anyway(_)) => Palette,
+    Action::Run(RunAction::AllowPrograms(_)) => Palette,
     Action::Sessions(Sessions::Choose) => Palette,
     Action::Sessions(Sessions::Open(_)) => Palette,
     Action::Sessions(Sessions::OpenExample(_)) => Palette,
@@ -294,26 +294,26 @@ ways! {
     Action::Library(Library::Reveal(_)) => Palette,
     Action::Report(_, None) => Palette,
     Action::Report(_, Some(_)) => DIALOG,
-    Action::Table(_, Change::Sort(_)) => Palette,
-    Action::Table(_, Change::Column(_, _)) => Palette,
-    Action::Table(_, Change::Move(_, _)) => Palette,
-    Action::Table(_, Change::Width(_, _)) => Palette,
-    Action::Table(_, Change::Reset) => Palette,
-    Action::Table(_, Change::Filter(_)) => Field("Filter Cases"),
-    Action::Table(_, Change::Select(_, _, _)) => Else("Space with Ctrl or Shift on a row"),
-    Action::Table(_, Change::Extend(_)) => Palette,
-    Action::Table(_, Change::SelectAll) => Palette,
-    Action::Table(_, Change::SelectNone) => Palette,
-    Action::Table(_, Change::Copy) => Palette,
-    Action::Table(_, Change::Export(None)) => Palette,
-    Action::Table(_, Change::Export(Some(_))) => DIALOG,
+    Action::Table(_, TableChange::Sort(_)) => Palette,
+    Action::Table(_, TableChange::Column(_, _)) => Palette,
+    Action::Table(_, TableChange::Move(_, _)) => Palette,
+    Action::Table(_, TableChange::Width(_, _)) => Palette,
+    Action::Table(_, TableChange::Reset) => Palette,
+    Action::Table(_, TableChange::Filter(_)) => Field("Filter Cases"),
+    Action::Table(_, TableChange::Select(_, _, _)) => Else("Space with Ctrl or Shift on a row"),
+    Action::Table(_, TableChange::Extend(_)) => Palette,
+    Action::Table(_, TableChange::SelectAll) => Palette,
+    Action::Table(_, TableChange::SelectNone) => Palette,
+    Action::Table(_, TableChange::Copy) => Palette,
+    Action::Table(_, TableChange::Export(None)) => Palette,
+    Action::Table(_, TableChange::Export(Some(_))) => DIALOG,
     Action::Charts(Charts::Look(_, _)) => Else("+, -, 0 and the arrows while a chart has the focus, and the steps"),
     Action::Charts(Charts::LookAtAll) => Palette,
     Action::Charts(Charts::Step(_)) => Palette,
-    Action::Figures(Figures::CopyNear) => Palette,
-    Action::Figures(Figures::SaveNear) => Palette,
-    Action::Figures(Figures::Copy(_)) => Else("the chart that the hand was on last, or the first"),
-    Action::Figures(Figures::Save(_, _)) => Else("the chart that the hand was on last, or the first"),
+    Action::Figures(FigureAction::CopyNear) => Palette,
+    Action::Figures(FigureAction::SaveNear) => Palette,
+    Action::Figures(FigureAction::Copy(_)) => Else("the chart that the hand was on last, or the first"),
+    Action::Figures(FigureAction::Save(_, _)) => Else("the chart that the hand was on last, or the first"),
 }
 
 /// What commands and offers would give now: the arm of each, and the fields that the cursor is put into.
@@ -339,7 +339,7 @@ fn ask(desk: &mut Desk) {
     let undo = Action::Library(Library::RestoreThis(gone.clone()));
     let undo_all = Action::Library(Library::RestoreAll(vec![gone]));
     let written = Action::Shell(Shell::OpenFile(desk_file));
-    let anyway = Action::Run(Run::Anyway(Box::new(Run::Start)));
+    let anyway = Action::Run(RunAction::Anyway(Box::new(RunAction::Start)));
     for (words, name, action) in [
         ("The report is written", "Open", written),
         ("It is in the trash", "Undo", undo),
@@ -347,7 +347,7 @@ fn ask(desk: &mut Desk) {
         ("Another program is measuring", "Begin anyway", anyway),
     ] {
         let offer = Some((name.to_owned(), action));
-        app.notices.add(Weight::Question, words, offer, now);
+        app.notices.add(NoticeLevel::Question, words, offer, now);
     }
     app.place.python = Some("python3".into());
     let keys = "Ctrl+J".parse().ok();
@@ -360,7 +360,7 @@ fn plan(desk: &mut Desk) {
     let planner = &mut desk.app_mut().planner;
     planner.kept = vec![(kept, planner.draft.clone())];
     for edit in [
-        PlanEdit::Requests(Requests::AtRandom),
+        PlanEdit::Requests(ArrivalMode::AtRandom),
         PlanEdit::Accuracy(true),
         PlanEdit::Shapes("input=1x3x224x224".to_owned()),
         PlanEdit::Fills("input=ones".to_owned()),
@@ -389,10 +389,10 @@ const WITHOUT_RUNS: usize = 4;
 const ON_TIMELINE: &str = "void at::native::batch_norm_transform_input_channels_last_kernel<float, float, float, 4>(float const*)";
 
 /// Looks at one of the open profiles.
-fn look(desk: &mut Desk, profile: usize) {
+fn show_profile(desk: &mut Desk, profile: usize) {
     let path = desk.path("profiles.ron");
     let session = desk.app().sessions.by_path(&path).expect("open").id;
-    let pick = Pick { session, profile };
+    let pick = ProfileRef { session, profile };
     desk.act(Action::Go(Screen::Kernels));
     desk.act(Action::Kernels(Kernels::Look(pick)));
     super::kernels::found(desk);
@@ -425,7 +425,7 @@ fn profile(desk: &mut Desk) {
     });
     let rule = Kernels::Categorise(Category::ALL[0], "*mine*".to_owned());
     desk.act(Action::Kernels(rule));
-    look(desk, 0);
+    show_profile(desk, 0);
     desk.until("the rule is known", |app| {
         let found = app.kernels.found.result.as_ref();
         found.is_some_and(|found| !found.own.is_empty())
@@ -446,7 +446,7 @@ fn throw_away(desk: &mut Desk) {
 
 /// A desk on which everything can be done that can be done at once.
 fn everything() -> Desk {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     let swept = super::shapes::session("shapes", "2026-10-01T08:00:00Z", false);
     for (file, session) in [
         ("judged.ron", super::accuracy::judged()),
@@ -470,7 +470,7 @@ fn everything() -> Desk {
 /// Two sessions of the library are selected.
 fn select_two(desk: &mut Desk) {
     for by in [1, 1] {
-        desk.act(Action::Table("sessions", Change::Extend(by)));
+        desk.act(Action::Table("sessions", TableChange::Extend(by)));
     }
 }
 
@@ -491,7 +491,7 @@ fn collect_of_run(app: &mut App, arms: &mut BTreeSet<&'static str>, fields: &mut
     app.programs = Some(ProgramsQuestion {
         lines: vec!["command: run=true".to_owned()],
         folder: "/".to_owned(),
-        run: Run::Start,
+        run: RunAction::Start,
     });
     app.run.as_ref().expect("a run").control.pause();
     app.detached.runs = data::detached_runs();
@@ -522,7 +522,7 @@ fn every_action_is_reached_without_a_mouse() {
     collect(desk.app(), &mut arms, &mut fields);
     select_two(&mut desk);
     for profile in [WITH_COUNTERS, WITHOUT_RUNS] {
-        look(&mut desk, profile);
+        show_profile(&mut desk, profile);
         collect(desk.app(), &mut arms, &mut fields);
     }
     desk.act(Action::Go(Screen::Why));
@@ -535,15 +535,15 @@ fn every_action_is_reached_without_a_mouse() {
     collect(desk.app(), &mut arms, &mut fields);
     desk.app_mut().fleet.only = None;
     desk.act(Action::Go(Screen::Kernels));
-    let rows = Kernels::Level(Level::Kernel);
+    let rows = Kernels::Level(BreakdownLevel::Kernel);
     desk.act(Action::Kernels(rows));
     collect(desk.app(), &mut arms, &mut fields);
-    look(&mut desk, 0);
-    let kernel = Selected::Kernel(ON_TIMELINE.to_owned());
+    show_profile(&mut desk, 0);
+    let kernel = SelectedRow::Kernel(ON_TIMELINE.to_owned());
     desk.act(Action::Kernels(Kernels::Select(Some(kernel))));
     desk.until("instances", |app| {
         let looked = app.kernels.instances.looked.as_ref();
-        looked.is_some_and(|looked| matches!(looked.progress, Progress::Found(_)))
+        looked.is_some_and(|looked| matches!(looked.progress, InstanceSearch::Found(_)))
     });
     collect(desk.app(), &mut arms, &mut fields);
     desk.act(Action::Go(Screen::Home));

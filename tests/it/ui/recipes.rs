@@ -7,8 +7,8 @@ use eframe::egui::Modifiers;
 use powerband_app::screen::Screen;
 use powerband_core::domain::session::Session;
 
-use super::data::{Made, speed};
-use super::pictures::{State, desk};
+use super::data::{SessionSpec, speed};
+use super::pictures::{PictureState, desk};
 use super::{Desk, data, shelve};
 use crate::support::Home;
 
@@ -19,7 +19,7 @@ struct Hand {
 }
 
 impl Hand {
-    fn at(desk: Desk) -> Self {
+    fn new(desk: Desk) -> Self {
         Self { desk, actions: 0 }
     }
 
@@ -81,7 +81,7 @@ fn real(file: &str) -> PathBuf {
 
 #[test]
 fn from_the_first_start_to_a_curve() {
-    let mut hand = Hand::at(Desk::awake(Home::new(), Vec::new()));
+    let mut hand = Hand::new(Desk::awake(Home::new(), Vec::new()));
     hand.click("Start");
     // Every engine is started, opened and warmed up before the first of them is measured, on any machine.
     let patience = 5 * super::PATIENCE;
@@ -105,7 +105,7 @@ fn three_precisions_are_planned() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.app_mut().machine.engines = Some(data::engines(true));
     desk.press("Ctrl+1");
-    let mut hand = Hand::at(desk);
+    let mut hand = Hand::new(desk);
     hand.press("Ctrl+2");
     hand.press("Ctrl+Alt+N");
     for precision in ["fp16", "int8"] {
@@ -122,7 +122,7 @@ fn three_precisions_are_planned() {
 
 #[test]
 fn the_slowest_kernel_of_a_trace_has_its_instances() {
-    let mut hand = Hand::at(Desk::awake(Home::new(), Vec::new()));
+    let mut hand = Hand::new(Desk::awake(Home::new(), Vec::new()));
     let trace = real("kineto/resnet50-v100-train.pt.trace.json.gz");
     hand.press("Ctrl+O");
     hand.type_path(&trace);
@@ -139,7 +139,7 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
         .as_ref()
         .expect("a result");
     let level = hand.desk.app().kernels.level;
-    let slowest = found.at(level).rows[0].short.clone();
+    let slowest = found.breakdown(level).rows[0].short.clone();
     hand.click_first(&slowest);
     let found = hand
         .desk
@@ -150,7 +150,7 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
         .as_ref()
         .expect("a result");
     let first = hand.desk.app().kernels.drawn.rows[0];
-    let kernel = found.at(hand.desk.app().kernels.level).rows[first]
+    let kernel = found.breakdown(hand.desk.app().kernels.level).rows[first]
         .short
         .clone();
     hand.click_first(&kernel);
@@ -169,7 +169,7 @@ fn two_sessions_come_to_a_verdict_and_a_report() {
         shelve(&home, &format!("s{place}"), &session(name, place));
     }
     let report = home.path("verdict.html");
-    let mut hand = Hand::at(Desk::awake(home, Vec::new()));
+    let mut hand = Hand::new(Desk::awake(home, Vec::new()));
     hand.click("Open Before");
     hand.click("Open After");
     hand.press("Ctrl+5");
@@ -190,7 +190,7 @@ fn three_of_forty_sessions_are_compared() {
         let name = format!("night {place:02}");
         shelve(&home, &format!("s{place}"), &session(&name, place));
     }
-    let mut hand = Hand::at(Desk::awake(home, Vec::new()));
+    let mut hand = Hand::new(Desk::awake(home, Vec::new()));
     hand.press("Ctrl+9");
     hand.click("Session night 39");
     hand.click_with("Session night 37", Modifiers::SHIFT);
@@ -202,7 +202,7 @@ fn three_of_forty_sessions_are_compared() {
 
 #[test]
 fn the_samples_of_a_case_are_seen() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     hand.press("Ctrl+4");
     hand.press("Ctrl+ArrowRight");
     hand.desk
@@ -212,7 +212,7 @@ fn the_samples_of_a_case_are_seen() {
 
 #[test]
 fn two_setups_are_compared_from_the_legend() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     hand.desk.press("Ctrl+4");
     let legend = hand.desk.app().curves.drawn.legend.clone();
     hand.right_click(&format!("Series {}", legend[0].name));
@@ -222,7 +222,7 @@ fn two_setups_are_compared_from_the_legend() {
     hand.right_click(&format!("Series {}", legend[1].name));
     hand.click("Set as after");
     let compare = &hand.desk.app().compare;
-    let setup = |pick: Option<powerband_app::compare::Pick>| pick.map(|pick| pick.setup);
+    let setup = |pick: Option<powerband_app::compare::SideChoice>| pick.map(|pick| pick.setup);
     assert_eq!(setup(compare.before), Some(0));
     assert_eq!(setup(compare.after), Some(1));
     hand.done("Compare two setups from the legend");
@@ -230,7 +230,7 @@ fn two_setups_are_compared_from_the_legend() {
 
 #[test]
 fn a_case_is_followed_through_the_library() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     hand.desk.press("Ctrl+4");
     let name = hand.desk.app().curves.drawn.legend[0].name.clone();
     hand.right_click(&format!("Series {name}"));
@@ -241,7 +241,7 @@ fn a_case_is_followed_through_the_library() {
 
 #[test]
 fn curves_and_comparison_stand_side_by_side() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     super::narrow::resize(&mut hand.desk, (1_920.0, 1_000.0));
     hand.desk.press("Ctrl+4");
     hand.right_click("Compare");
@@ -252,7 +252,7 @@ fn curves_and_comparison_stand_side_by_side() {
 
 #[test]
 fn a_table_goes_into_a_spreadsheet() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     hand.desk.press("Ctrl+4");
     hand.fill("Filter Cases", "tract");
     hand.click("Copy Cases");
@@ -264,7 +264,7 @@ fn a_table_goes_into_a_spreadsheet() {
 
 #[test]
 fn one_chart_is_seen_alone_and_saved() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     hand.desk.press("Ctrl+4");
     let to = hand.desk.path("latency.png");
     hand.press("Ctrl+Shift+I");
@@ -276,7 +276,7 @@ fn one_chart_is_seen_alone_and_saved() {
 
 #[test]
 fn an_earlier_screen_is_two_keys_away() {
-    let mut hand = Hand::at(desk(State::Full, 1.0));
+    let mut hand = Hand::new(desk(PictureState::Full, 1.0));
     hand.desk.press("Ctrl+4");
     hand.desk.press("Ctrl+ArrowRight");
     let pin = hand.desk.app().curves.pin;
@@ -291,7 +291,7 @@ fn an_earlier_screen_is_two_keys_away() {
 }
 
 fn session(name: &str, place: usize) -> Session {
-    Made {
+    SessionSpec {
         name,
         created: &format!("2026-09-{:02}T{:02}:22:07Z", 1 + place / 24, place % 24),
         model: "resnet50",

@@ -3,8 +3,8 @@
 
 use eframe::egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, TouchPhase, vec2};
 use powerband_app::App;
-use powerband_app::action::{Action, Run as RunAction, Shell};
-use powerband_app::notices::Weight;
+use powerband_app::action::{Action, RunAction, Shell};
+use powerband_app::notices::NoticeLevel;
 use powerband_app::run::states::CaseFilter;
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
@@ -60,8 +60,8 @@ fn a_worker_that_is_killed_is_said_at_once_with_its_signal() {
     desk.hear("probably out of memory");
     let notices = desk.app().notices.all().iter();
     let deaths = notices.filter(|notice| notice.text.contains("signal 9"));
-    let weights: Vec<Weight> = deaths.map(|notice| notice.weight).collect();
-    assert_eq!(weights, [Weight::Trouble]);
+    let weights: Vec<NoticeLevel> = deaths.map(|notice| notice.weight).collect();
+    assert_eq!(weights, [NoticeLevel::Trouble]);
     desk.until("the row says it", |app| {
         let view = app.tables.view("run");
         view.is_some_and(|view| view.value(0, "outcome").shown_text().contains("signal 9"))

@@ -13,7 +13,7 @@ use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
 
 use super::narrow::{live, reach, resize};
-use super::pictures::{State, desk};
+use super::pictures::{PictureState, desk};
 use super::{Desk, name_of};
 use crate::support::Home;
 
@@ -106,7 +106,7 @@ fn are_read_in_order(desk: &Desk, names: &[&str]) {
 
 #[test]
 fn what_can_be_done_stands_in_one_order() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     for size in BOTH {
         resize(&mut desk, size);
         for (screen, names) in [
@@ -141,7 +141,7 @@ fn what_can_be_done_stands_in_one_order() {
 
 #[test]
 fn a_head_ends_where_its_cards_do() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     desk.act(Action::Go(Screen::Plan));
     desk.steps(2);
     // The field ends its card's margin and line before the card.
@@ -152,7 +152,7 @@ fn a_head_ends_where_its_cards_do() {
 
 #[test]
 fn a_plan_keeps_its_cards_and_the_path_of_its_model() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.act(Action::Go(Screen::Plan));
     for size in SCALED {
         resize(&mut desk, size);
@@ -265,12 +265,12 @@ pub(super) fn by_id(desk: &Desk, id: u128) -> Option<Node<'_>> {
 #[test]
 fn nothing_reaches_over_the_side() {
     let mut found = Vec::new();
-    for state in State::ALL {
+    for state in PictureState::ALL {
         let mut desk = desk(state, 1.0);
         for size in SCALED {
             resize(&mut desk, size);
             for at in Screen::ALL {
-                let runs = at == Screen::Run && state != State::Empty;
+                let runs = at == Screen::Run && state != PictureState::Empty;
                 desk.app_mut().run = runs.then(live);
                 desk.act(Action::Go(at));
                 desk.steps(2);
@@ -284,7 +284,7 @@ fn nothing_reaches_over_the_side() {
 
 #[test]
 fn help_of_a_setup_leaves_most_of_the_window() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.act(Action::Go(Screen::Plan));
     for size in [(1_280.0, 800.0), SCALED[1]] {
         resize(&mut desk, size);
@@ -306,7 +306,7 @@ fn help_of_a_setup_leaves_most_of_the_window() {
 
 #[test]
 fn a_legend_of_many_leaves_room_for_the_charts() {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     desk.act(Action::Go(Screen::Curves));
     desk.steps(2);
     assert!(!desk.sees("Show 2 more"), "all eight have room");

@@ -5,43 +5,43 @@ use powerband_app::action::{Action, Shell};
 use powerband_app::screen::Screen;
 
 use super::Desk;
-use super::pictures::{State, desk, open_for};
+use super::pictures::{PictureState, desk, open_for};
 use super::typing::at_keyboard;
 
 /// A field that looks for something, on its screen, and what the application has of it.
-struct Search {
+struct SearchField {
     screen: Screen,
     field: &'static str,
     kept: fn(&App) -> Option<&str>,
 }
 
-const SEARCHES: [Search; 6] = [
-    Search {
+const SEARCHES: [SearchField; 6] = [
+    SearchField {
         screen: Screen::Timeline,
         field: "Find in the timeline",
         kept: |app| Some(&app.timeline.search),
     },
-    Search {
+    SearchField {
         screen: Screen::Library,
         field: "Search the library",
         kept: |app| Some(&app.library.search),
     },
-    Search {
+    SearchField {
         screen: Screen::Plan,
         field: "Find a session",
         kept: |app| Some(&app.library.search),
     },
-    Search {
+    SearchField {
         screen: Screen::Curves,
         field: "Filter Cases",
-        kept: |app| Some(app.tables.words("cases")),
+        kept: |app| Some(app.tables.filter_text("cases")),
     },
-    Search {
+    SearchField {
         screen: Screen::Kernels,
         field: "Filter",
         kept: |app| Some(&app.kernels.filter().words),
     },
-    Search {
+    SearchField {
         screen: Screen::Settings,
         field: "Find a shortcut",
         kept: |_| None,
@@ -50,7 +50,7 @@ const SEARCHES: [Search; 6] = [
 
 /// A window with something on every screen that has such a field.
 fn furnished() -> Desk {
-    let mut desk = desk(State::Full, 1.0);
+    let mut desk = desk(PictureState::Full, 1.0);
     for screen in [Screen::Timeline, Screen::Kernels] {
         open_for(&mut desk, screen);
     }
@@ -87,7 +87,7 @@ fn escape_clears_a_search_and_then_leaves_the_field() {
 
 #[test]
 fn escape_clears_the_palette_and_then_closes_it() {
-    let mut desk = desk(State::Small, 1.0);
+    let mut desk = desk(PictureState::Small, 1.0);
     let field = "Find a command or a session";
     desk.act(Action::Shell(Shell::Palette(true)));
     desk.steps(2);

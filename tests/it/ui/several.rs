@@ -7,7 +7,7 @@ use powerband_app::action::{Action, Library};
 use powerband_app::screen::Screen;
 use powerband_store::session_file;
 
-use super::data::{Made, speed};
+use super::data::{SessionSpec, speed};
 use super::{Desk, alone, shelve};
 use crate::support::Home;
 
@@ -16,7 +16,7 @@ const NAMES: [&str; 4] = ["Alpha", "Beta", "Gamma", "Delta"];
 /// The library's screen with four sessions, the newest first.
 fn desk(home: Home) -> Desk {
     for (place, name) in NAMES.into_iter().enumerate() {
-        let session = Made {
+        let session = SessionSpec {
             name,
             created: &format!("2026-09-1{}T18:22:07Z", 8 - place),
             model: "resnet50",
@@ -128,7 +128,7 @@ fn several_are_opened_compared_and_followed() {
     desk.until("both are compared", |app| {
         app.screen == Screen::Compare && app.compare.before.is_some()
     });
-    let name = |desk: &Desk, pick: Option<powerband_app::compare::Pick>| {
+    let name = |desk: &Desk, pick: Option<powerband_app::compare::SideChoice>| {
         let open = pick.and_then(|pick| desk.app().sessions.get(pick.session));
         open.map(|open| open.session.name.clone())
     };
@@ -175,8 +175,9 @@ fn several_get_a_tag() {
             .found
             .values()
             .filter_map(|found| found.entry.as_ref().ok());
-        let has_tag =
-            |entry: &&powerband_app::library::Entry| entry.tags.contains(&"night".to_owned());
+        let has_tag = |entry: &&powerband_app::library::SessionEntry| {
+            entry.tags.contains(&"night".to_owned())
+        };
         entries.filter(has_tag).count() == 2
     });
     let path = desk.path("home/sessions/delta.ron");
@@ -221,7 +222,7 @@ fn several_go_to_the_trash_and_one_undo_takes_them_back() {
 #[test]
 fn two_thousand_sessions_stay_quick_to_select() {
     let home = Home::new();
-    let first = Made {
+    let first = SessionSpec {
         name: "One of many",
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",

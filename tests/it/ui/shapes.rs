@@ -2,8 +2,8 @@
 
 use eframe::egui::accesskit::Role;
 use powerband_app::action::{Action, Compare, Curves, Sessions, Shell};
-use powerband_app::compare::Pick;
-use powerband_app::curves::heat::Shown;
+use powerband_app::compare::SideChoice;
+use powerband_app::curves::heat::SweepView;
 use powerband_app::plan::PlanEdit;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
@@ -11,12 +11,12 @@ use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_findings::chart::heat_map::cases::Quantity;
-use powerband_findings::chart::layout::cells::text_of;
+use powerband_findings::chart::heat_map::cases::MapQuantity;
+use powerband_findings::chart::layout::cells::size_text;
 use powerband_findings::chart::spec::Stroke;
 
-use super::data::{Made, Speed, speed};
-use super::pictures::{Album, State, THEMES, furnish};
+use super::data::{SessionSpec, Speed, speed};
+use super::pictures::{Album, PictureState, THEMES, furnish};
 use super::{Desk, write};
 use crate::support::Home;
 
@@ -34,7 +34,7 @@ pub(crate) fn session(name: &str, created: &str, faster: bool) -> Session {
             ..speed("tract:cpu", "tract", 700.0, 4_100.0)
         },
     ];
-    let mut session = Made {
+    let mut session = SessionSpec {
         name,
         created,
         model: "bert-base",
@@ -97,7 +97,7 @@ fn desk(both: bool) -> Desk {
     let count = files.len();
     let mut desk = Desk::awake(home, files);
     desk.until("they are open", |app| app.sessions.len() == count);
-    furnish(&mut desk, State::Small);
+    furnish(&mut desk, PictureState::Small);
     desk.act(Action::Go(Screen::Curves));
     desk.steps(2);
     desk
@@ -111,10 +111,10 @@ fn curves(desk: &mut Desk, change: Curves) {
 /// The comparison of the two sessions' first setups.
 fn compare(desk: &mut Desk) {
     for (place, side) in [
-        (1, Compare::Before as fn(Pick) -> Compare),
+        (1, Compare::Before as fn(SideChoice) -> Compare),
         (2, Compare::After),
     ] {
-        let pick = Pick {
+        let pick = SideChoice {
             session: SessionId(place),
             setup: 0,
             point: None,
@@ -139,19 +139,19 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
         curves(&mut desk, Curves::Limit(Some(60e6)));
-        curves(&mut desk, Curves::Show(Shown::Map));
+        curves(&mut desk, Curves::Show(SweepView::Map));
         album.take(&mut desk, &format!("heat-map-{word}"));
-        curves(&mut desk, Curves::Show(Shown::Curves));
+        curves(&mut desk, Curves::Show(SweepView::Curves));
         curves(&mut desk, Curves::Over("sequence"));
         curves(&mut desk, Curves::Fix("batch", Some(4)));
         album.take(&mut desk, &format!("curves-over-sequence-{word}"));
         curves(&mut desk, Curves::Fix("batch", None));
         album.take(&mut desk, &format!("curves-over-sequence-each-{word}"));
-        curves(&mut desk, Curves::Show(Shown::Both));
+        curves(&mut desk, Curves::Show(SweepView::Both));
         curves(&mut desk, Curves::Over("batch"));
-        curves(&mut desk, Curves::Mapped(Quantity::OfLimit));
+        curves(&mut desk, Curves::Mapped(MapQuantity::OfLimit));
         album.take(&mut desk, &format!("heat-map-limit-{word}"));
-        curves(&mut desk, Curves::Mapped(Quantity::Latency));
+        curves(&mut desk, Curves::Mapped(MapQuantity::Latency));
     }
     let path = desk.path("after.ron");
     desk.act(Action::Sessions(Sessions::Open(vec![path])));
@@ -160,10 +160,10 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
         for (session, side) in [
-            (SessionId(1), Compare::Before as fn(Pick) -> Compare),
+            (SessionId(1), Compare::Before as fn(SideChoice) -> Compare),
             (second, Compare::After),
         ] {
-            desk.act(Action::Compare(side(Pick {
+            desk.act(Action::Compare(side(SideChoice {
                 session,
                 setup: 0,
                 point: None,
@@ -197,7 +197,7 @@ fn field_name(desk: &Desk) -> String {
 #[test]
 fn a_cell_is_found_by_keys_and_pinned() {
     let mut desk = desk(false);
-    curves(&mut desk, Curves::Show(Shown::Map));
+    curves(&mut desk, Curves::Show(SweepView::Map));
     let name = field_name(&desk);
     assert!(
         name.contains("ONNX Runtime. batch 1, sequence 32: "),
@@ -225,7 +225,7 @@ fn a_cell_is_found_by_keys_and_pinned() {
 #[test]
 fn a_row_of_the_heat_map_becomes_a_curve() {
     let mut desk = desk(false);
-    curves(&mut desk, Curves::Show(Shown::Map));
+    curves(&mut desk, Curves::Show(SweepView::Map));
     let along = Curves::Along("sequence", "batch", 8);
     curves(&mut desk, along);
     let drawn = desk.app().curves.drawn.clone();
@@ -260,7 +260,7 @@ fn chips_and_choices_are_there_and_only_where_two_dimensions_vary() {
     assert!(desk.sees("Over: sequence") && desk.sees("sequence: 128"));
     desk.click("Over: sequence");
     assert_eq!(desk.app().curves.drawn.axes.x, "sequence");
-    desk.click(&format!("batch: {}", text_of(8)));
+    desk.click(&format!("batch: {}", size_text(8)));
     let fixed = desk.app().curves.drawn.axes.others[0].size;
     assert_eq!(fixed, Some(8));
     let all = desk

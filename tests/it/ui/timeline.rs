@@ -6,18 +6,18 @@ use std::sync::Arc;
 use eframe::egui::{Event, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, vec2};
 use powerband_app::App;
 use powerband_app::action::{Action, Sessions, Shell, Timeline};
-use powerband_app::kernels::Pick;
+use powerband_app::kernels::ProfileRef;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
-use powerband_app::timeline::{OpenTrace, Reading, Selected, Viewed};
+use powerband_app::timeline::{OpenTrace, TimelineSelection, TraceReading, TraceView};
 use powerband_core::domain::trace::{SliceKind, Trace};
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::find::SearchHits;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_store::trace_notes::Note;
 
 use super::every_screen::{SIZES, faults};
 pub(super) use super::made_up_trace::made_up;
-use super::pictures::{Album, State, THEMES, furnish};
+use super::pictures::{Album, PictureState, THEMES, furnish};
 use super::{Desk, SIZE, data, name_of};
 use crate::support::Home;
 
@@ -34,7 +34,9 @@ pub(super) fn read(desk: &mut Desk) {
     let app = desk.app_mut();
     let session = app.sessions.new_id();
     let id = app.timeline.new_id();
-    app.timeline.reading.push(Reading::of(id, session, path));
+    app.timeline
+        .reading
+        .push(TraceReading::new(id, session, path));
 }
 
 /// A trace in which every command about the timeline can be given.
@@ -43,12 +45,16 @@ pub(super) fn with_all_to_do(app: &mut App) {
     let timeline = &mut app.timeline;
     if timeline.traces.is_empty() {
         let id = timeline.new_id();
-        timeline.put(id, Arc::new(OpenTrace::of("made up", made_up())));
+        timeline.put(id, Arc::new(OpenTrace::new("made up", made_up())));
     }
     let Some(open) = timeline.current().map(|(_, open, _)| Arc::clone(open)) else {
         return;
     };
-    timeline.hits = Some(Arc::new(Hits::of(&open.trace, &open.timeline, "relu")));
+    timeline.hits = Some(Arc::new(SearchHits::search(
+        &open.trace,
+        &open.timeline,
+        "relu",
+    )));
     let book = timeline
         .shown
         .and_then(|id| timeline.notebooks.get_mut(&id));
@@ -61,7 +67,7 @@ pub(super) fn with_all_to_do(app: &mut App) {
     // One with others of its name before and after it.
     let kernel = kernels.nth(9).map(|(slice, _)| slice);
     timeline.go_to(kernel.unwrap_or_default());
-    let last = open.timeline.strands.last().map(|strand| strand.track);
+    let last = open.timeline.tracks.last().map(|strand| strand.track);
     let view = timeline.shown.and_then(|id| timeline.views.get_mut(&id));
     if let Some((view, last)) = view.zip(last) {
         view.hidden.insert(last);
@@ -72,11 +78,11 @@ pub(super) fn with_all_to_do(app: &mut App) {
 pub(super) fn with_one_of_a_profile(app: &mut App, session: SessionId) {
     let open = OpenTrace {
         owner: Some((session, 0)),
-        ..OpenTrace::of("of a profile", made_up())
+        ..OpenTrace::new("of a profile", made_up())
     };
     let id = app.timeline.new_id();
     app.timeline.put(id, Arc::new(open));
-    app.kernels.looking = Some(Pick {
+    app.kernels.looking = Some(ProfileRef {
         session,
         profile: 0,
     });
@@ -87,14 +93,14 @@ pub(super) fn open(desk: &mut Desk, name: &str, trace: Trace) {
     let id = timeline.new_id();
     let open = OpenTrace {
         lanes: data::lanes(),
-        ..OpenTrace::of(name, trace)
+        ..OpenTrace::new(name, trace)
     };
     timeline.put(id, Arc::new(open));
     desk.act(Action::Go(Screen::Timeline));
     desk.steps(2);
 }
 
-fn view(desk: &Desk) -> Viewed {
+fn view(desk: &Desk) -> TraceView {
     desk.app().timeline.current().expect("a trace").2.clone()
 }
 
@@ -216,10 +222,13 @@ fn the_wheel_zooms_at_the_hand_and_dragging_moves() {
 #[test]
 fn a_slice_is_selected_and_its_launch_is_found() {
     let mut desk = desk();
-    change(&mut desk, Timeline::Look(Stretch::new(20_000.0, 140_000.0)));
+    change(
+        &mut desk,
+        Timeline::Look(TimeRange::new(20_000.0, 140_000.0)),
+    );
     let at = place(&desk, 45_000.0, FIRST_ROW);
     click(&mut desk, at);
-    let Some(Selected::Slice(kernel)) = view(&desk).selected else {
+    let Some(TimelineSelection::Slice(kernel)) = view(&desk).selected else {
         panic!("no slice is selected");
     };
     let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
@@ -227,14 +236,14 @@ fn a_slice_is_selected_and_its_launch_is_found() {
     desk.see("Launched by");
     desk.see("aten::conv2d");
     desk.press("G");
-    let Some(Selected::Slice(call)) = view(&desk).selected else {
+    let Some(TimelineSelection::Slice(call)) = view(&desk).selected else {
         panic!("no call is selected");
     };
     assert_eq!(open.trace.slice(call).kind, SliceKind::Call);
     assert_eq!(open.trace.slice(call).link, open.trace.slice(kernel).link);
     desk.see("Launched");
     desk.click("Go to");
-    assert_eq!(view(&desk).selected, Some(Selected::Slice(kernel)));
+    assert_eq!(view(&desk).selected, Some(TimelineSelection::Slice(kernel)));
     desk.press("F");
     let fitted = view(&desk).stretch;
     let length = open.trace.slice(kernel).duration_ns as f64;
@@ -255,7 +264,7 @@ fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
         current.is_some_and(|(_, _, view)| view.statistics.is_some())
     });
     desk.steps(2);
-    let Some(Selected::Span(measured)) = view(&desk).selected else {
+    let Some(TimelineSelection::Span(measured)) = view(&desk).selected else {
         panic!("nothing is measured");
     };
     assert!(
@@ -285,7 +294,10 @@ fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
     let from = place(&desk, middle, FIRST_ROW);
     drag(&mut desk, from, from + vec2(90.0, 0.0), Modifiers::NONE);
     assert_eq!(view(&desk).stretch, before, "measuring moves nothing");
-    assert!(matches!(view(&desk).selected, Some(Selected::Span(_))));
+    assert!(matches!(
+        view(&desk).selected,
+        Some(TimelineSelection::Span(_))
+    ));
 }
 
 #[test]
@@ -325,7 +337,10 @@ fn tracks_fold_and_double_clicks_go_into_slices() {
     assert!(view(&desk).folded.is_empty());
     desk.click("Fold all tracks");
     assert_eq!(view(&desk).folded.len(), 1, "the others have one row");
-    change(&mut desk, Timeline::Look(Stretch::new(20_000.0, 140_000.0)));
+    change(
+        &mut desk,
+        Timeline::Look(TimeRange::new(20_000.0, 140_000.0)),
+    );
     let at = place(&desk, 45_000.0, FIRST_ROW);
     let ctx = desk.harness.ctx.clone();
     ctx.options_mut(|options| options.input_options.max_double_click_delay = 2.0);
@@ -389,7 +404,7 @@ fn timelines_are_painted() {
         return;
     };
     let mut desk = desk();
-    furnish(&mut desk, State::Empty);
+    furnish(&mut desk, PictureState::Empty);
     desk.act(Action::Go(Screen::Timeline));
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
@@ -398,7 +413,7 @@ fn timelines_are_painted() {
         album.take(&mut desk, &format!("timeline-whole-{word}"));
         change(
             &mut desk,
-            Timeline::Look(Stretch::new(480_000.0, 860_000.0)),
+            Timeline::Look(TimeRange::new(480_000.0, 860_000.0)),
         );
         let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
         let call = open
@@ -408,7 +423,7 @@ fn timelines_are_painted() {
         change(&mut desk, Timeline::Select(call));
         album.take(&mut desk, &format!("timeline-launch-{word}"));
         let rows = std::iter::once(0..open.timeline.rows.len()).collect();
-        let measured = Stretch::new(520_000.0, 780_000.0);
+        let measured = TimeRange::new(520_000.0, 780_000.0);
         change(&mut desk, Timeline::Measure(measured, rows));
         desk.until("it is added up", |app| {
             let current = app.timeline.current();
@@ -432,7 +447,7 @@ fn timelines_are_painted() {
         desk.harness.set_size(Vec2::from(size));
         change(
             &mut desk,
-            Timeline::Look(Stretch::new(480_000.0, 1_600_000.0)),
+            Timeline::Look(TimeRange::new(480_000.0, 1_600_000.0)),
         );
         change(&mut desk, Timeline::Select(Some(60)));
         desk.steps(2);

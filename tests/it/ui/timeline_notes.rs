@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use powerband_app::action::{Action, Shell, Timeline};
 use powerband_app::screen::Screen;
 use powerband_app::timeline::notebook::NOTE;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 
 use super::pictures::{Album, THEMES};
 use super::timeline_slices::{VIT, change, fixture, open, view};
@@ -50,7 +50,7 @@ fn notes_are_kept_beside_the_trace_and_come_back_with_it() {
     let (mut desk, trace) = desk();
     let before = fs::read(&trace).expect("the trace");
     let notes = trace.with_file_name("vit.json.gz.notes.ron");
-    change(&mut desk, Timeline::Look(Stretch::new(2e6, 4e6)));
+    change(&mut desk, Timeline::Look(TimeRange::new(2e6, 4e6)));
     desk.press("B");
     desk.steps(3);
     desk.type_text("here it waits");
@@ -61,7 +61,7 @@ fn notes_are_kept_beside_the_trace_and_come_back_with_it() {
     assert!(text.contains("at_ns: 3000000"), "{text}");
     // A stretch is noted too, and stands where its time belongs.
     let rows = std::iter::once(0..1).collect();
-    change(&mut desk, Timeline::Measure(Stretch::new(1e6, 2e6), rows));
+    change(&mut desk, Timeline::Measure(TimeRange::new(1e6, 2e6), rows));
     desk.press("B");
     desk.steps(3);
     desk.type_text("warm-up");
@@ -191,7 +191,7 @@ fn notes_and_pinned_tracks_are_painted() {
     ] {
         if let Some(to) = to {
             let rows = std::iter::once(0..1).collect();
-            change(&mut desk, Timeline::Measure(Stretch::new(at, to), rows));
+            change(&mut desk, Timeline::Measure(TimeRange::new(at, to), rows));
         } else {
             change(&mut desk, Timeline::Select(None));
             change(&mut desk, Timeline::Hand(Some(at)));
@@ -205,9 +205,9 @@ fn notes_and_pinned_tracks_are_painted() {
     }
     change(&mut desk, Timeline::EditNote(None));
     change(&mut desk, Timeline::Select(None));
-    let track = open(&desk).timeline.strands[0].track;
+    let track = open(&desk).timeline.tracks[0].track;
     change(&mut desk, Timeline::Pin(track));
-    let track = open(&desk).timeline.strands[1].track;
+    let track = open(&desk).timeline.tracks[1].track;
     change(&mut desk, Timeline::Hide(track));
     change(&mut desk, Timeline::Scroll(180.0));
     for (theme, word) in THEMES {

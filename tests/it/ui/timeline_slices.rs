@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use eframe::egui::Vec2;
 use powerband_app::action::{Action, Shell, Timeline};
-use powerband_app::tables::action::Change;
-use powerband_app::timeline::{OpenTrace, Viewed};
+use powerband_app::tables::action::TableChange;
+use powerband_app::timeline::{OpenTrace, TraceView};
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::timeline::slice_facts;
 use powerband_import::reading::read_progress::ReadProgress;
@@ -41,7 +41,7 @@ pub(super) fn change(desk: &mut Desk, change: Timeline) {
     desk.steps(2);
 }
 
-pub(super) fn view(desk: &Desk) -> Viewed {
+pub(super) fn view(desk: &Desk) -> TraceView {
     desk.app().timeline.current().expect("a trace").2.clone()
 }
 
@@ -170,7 +170,7 @@ fn keys_and_buttons_go_through_the_slices_of_a_name() {
     let mut desk = desk(VIT);
     let op = first(&desk, SliceKind::Operator, "aten::layer_norm");
     change(&mut desk, Timeline::GoTo(op));
-    let count = view(&desk).facts.expect("facts").alike.count;
+    let count = view(&desk).facts.expect("facts").same_name.count;
     assert!(count > 10, "{count}");
     desk.see(&format!("1 of {count}"));
     desk.press("N");
@@ -216,7 +216,7 @@ fn arguments_are_searched_too() {
 #[test]
 fn a_measured_stretch_is_a_table_of_names() {
     let mut desk = desk(VIT);
-    let whole = open(&desk).timeline.whole();
+    let whole = open(&desk).timeline.full_range();
     let rows = 0..open(&desk).timeline.rows.len();
     change(
         &mut desk,
@@ -231,7 +231,7 @@ fn a_measured_stretch_is_a_table_of_names() {
     let slices: u64 = found.names.iter().map(|of| of.slices).sum();
     assert_eq!(slices, found.slices);
     // Sorting by the time without what lies within brings what does something to the top.
-    let sort = |key: &str| Action::Table("stretch", Change::Sort(key.to_owned()));
+    let sort = |key: &str| Action::Table("stretch", TableChange::Sort(key.to_owned()));
     desk.act(sort("self_ms"));
     desk.steps(2);
     let own = desk.cells("stretch", "self_ms");
@@ -246,7 +246,7 @@ fn a_measured_stretch_is_a_table_of_names() {
     assert!(pairs.clone().any(|(own, total)| own.number < total.number));
     desk.act(Action::Table(
         "stretch",
-        Change::Filter("layer_norm".to_owned()),
+        TableChange::Filter("layer_norm".to_owned()),
     ));
     desk.steps(2);
     let names = desk.column("stretch", "name");

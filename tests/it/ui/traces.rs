@@ -33,7 +33,7 @@ fn made_up() -> Trace {
 fn put(desk: &mut Desk, name: &str) {
     let timeline = &mut desk.app_mut().timeline;
     let id = timeline.new_id();
-    timeline.put(id, Arc::new(OpenTrace::of(name, made_up())));
+    timeline.put(id, Arc::new(OpenTrace::new(name, made_up())));
     desk.act(Action::Go(Screen::Timeline));
     desk.steps(2);
 }
@@ -87,7 +87,7 @@ fn a_device_is_as_busy_here_as_in_the_sums() {
     let profile = &session.session.profiles[0];
     let summed: u64 = profile.devices.iter().map(|device| device.busy_ns).sum();
     let (_, open, _) = app.timeline.current().expect("a trace");
-    let of_devices = open.timeline.strands.iter().filter(|strand| {
+    let of_devices = open.timeline.tracks.iter().filter(|strand| {
         let track = &open.trace.tracks[strand.track as usize];
         track.device.is_some()
     });

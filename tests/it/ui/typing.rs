@@ -10,12 +10,12 @@ use powerband_app::screen::Screen;
 use powerband_core::domain::session::Session;
 use powerband_store::session_file;
 
-use super::data::{Made, Speed, speed};
+use super::data::{SessionSpec, Speed, speed};
 use super::{Desk, PATIENCE, name_of, shelve, write};
 use crate::support::Home;
 
 fn session(name: &str, speeds: &[Speed]) -> Session {
-    Made {
+    SessionSpec {
         name,
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",

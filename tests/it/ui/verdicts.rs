@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use powerband_app::action::{Action, Run};
+use powerband_app::action::{Action, RunAction};
 use powerband_app::command;
 use powerband_app::screen::Screen;
 use powerband_findings::analysis::verdict::Call;
@@ -95,7 +95,7 @@ fn what_is_open_is_settled_by_more_rounds() {
     let session = desk.app().sessions.iter().next().expect("a session").id;
     assert_eq!(
         (command.act)(desk.app()),
-        Ok(Action::Run(Run::More(session, more)))
+        Ok(Action::Run(RunAction::More(session, more)))
     );
     desk.click(&format!("Measure {more} more rounds"));
     assert_eq!(desk.app().screen, Screen::Run);
@@ -146,7 +146,7 @@ fn two_sessions_are_measured_again_in_turns() {
     let command = command::ALL.iter().find(|c| c.id == "measure-again");
     assert_eq!(
         (command.expect("the command").act)(desk.app()),
-        Ok(Action::Run(Run::Again(before, after)))
+        Ok(Action::Run(RunAction::Again(before, after)))
     );
     desk.click("Measure both again, in turns");
     assert_eq!(desk.app().screen, Screen::Run);
@@ -219,7 +219,7 @@ fn a_case_is_followed_through_the_library() {
         .find(|c| c.id == "measure-history-again");
     assert_eq!(
         (command.expect("the command").act)(desk.app()),
-        Ok(Action::Run(Run::AgainInHistory))
+        Ok(Action::Run(RunAction::AgainInHistory))
     );
     desk.click("Measure the last two again, in turns");
     assert_eq!(desk.app().screen, Screen::Run);

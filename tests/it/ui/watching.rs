@@ -3,31 +3,31 @@
 use std::path::{Path, PathBuf};
 
 use eframe::egui::{Event, Pos2};
-use powerband_app::action::{Action, Kernels, Run as RunAction, Sessions};
+use powerband_app::action::{Action, Kernels, RunAction, Sessions};
 use powerband_app::screen::Screen;
-use powerband_app::shell::settings::Watching;
+use powerband_app::shell::settings::ReadingRate;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::telemetry::Quantity;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::watching::WatchRequest;
-use powerband_measure::telemetry::source::Places;
+use powerband_measure::telemetry::source::TelemetryPaths;
 use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved};
 use super::{Desk, PATIENCE, devices, place};
-use crate::cards::Cards;
+use crate::cards::FakeAmdCards;
 use crate::support::Home;
 
 /// A window on a machine that has these cards and nothing else.
-fn desk(cards: &Cards) -> Desk {
+fn desk(cards: &FakeAmdCards) -> Desk {
     let home = Home::new();
     let watch = WatchRequest {
         rate_hz: 10.0,
-        places: Places {
+        places: TelemetryPaths {
             root: cards.root().to_path_buf(),
-            ..Places::default()
+            ..TelemetryPaths::default()
         },
         for_energy: false,
     };
@@ -35,7 +35,7 @@ fn desk(cards: &Cards) -> Desk {
         watch: Some(watch),
         ..place(&home)
     };
-    let mut desk = Desk::at(home, place, Vec::new(), 1.0);
+    let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     desk.until("the devices are found", |app| app.machine.devices.is_some());
     desk
 }
@@ -47,7 +47,7 @@ fn lanes(desk: &Desk) -> usize {
 
 #[test]
 fn a_card_is_watched_until_it_falls_off_the_bus() {
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let mut desk = desk(&cards);
     desk.see("AMD INSTINCT MI250 (simulated)");
     desk.app_mut().planner.draft = draft("fake:rocm:0,sleep=yes,fixed=2000", "1, 2", 1000);
@@ -77,7 +77,7 @@ fn a_card_is_watched_until_it_falls_off_the_bus() {
 
 #[test]
 fn a_pinned_case_has_its_devices_below_its_samples() {
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let mut desk = desk(&cards);
     desk.app_mut().planner.draft = draft("fake:rocm:0,sleep=yes,fixed=2000", "1, 2, 4", 2);
     desk.act(Action::Run(RunAction::Start));
@@ -106,11 +106,11 @@ fn a_pinned_case_has_its_devices_below_its_samples() {
 
 #[test]
 fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
-    let cards = Cards::new(1);
+    let cards = FakeAmdCards::new(1);
     let mut desk = desk(&cards);
     desk.act(Action::Go(Screen::Settings));
     desk.click("Device readings: Off");
-    assert_eq!(desk.app().remembered.watching, Watching::Off);
+    assert_eq!(desk.app().remembered.watching, ReadingRate::Off);
     desk.act(Action::Go(Screen::Plan));
     desk.app_mut().planner.draft = draft("fake", "1", 2);
     let least_ms = |desk: &Desk| desk.app().planned().map(|plan| plan.measure.min_time_ms);
@@ -190,7 +190,7 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
         .result
         .as_ref()
         .expect("a breakdown");
-    let gap = gap.at(Level::Category).gaps[0].clone();
+    let gap = gap.breakdown(BreakdownLevel::Category).gaps[0].clone();
     let name = desk
         .names()
         .into_iter()

@@ -10,11 +10,11 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::{Profile, Tool, Total};
 use powerband_core::domain::roofs::{
-    Access, ComputeRoof, EngineRoof, Level, Measured, MemoryRoof, RoofConditions, Roofs,
+    Access, ComputeRoof, EngineRoof, Level, MeasuredValue, MemoryRoof, RoofConditions, Roofs,
 };
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::SliceKind;
-use powerband_core::domain::work::{Numbers, Work};
+use powerband_core::domain::work::{NumberFormat, Work};
 use powerband_findings::analysis::limits::bound::Bound;
 
 use super::data;
@@ -44,7 +44,7 @@ const NODES: [Node; 9] = [
 fn total((name, op, us, operations, low, high): Node) -> Total {
     let work = Work {
         operations: operations * 1_000_000,
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         low_bytes: low * 1_000,
         high_bytes: high * 1_000,
     };
@@ -61,8 +61,8 @@ fn total((name, op, us, operations, low, high): Node) -> Total {
     }
 }
 
-fn exactly(value: f64) -> Measured {
-    Measured {
+fn exactly(value: f64) -> MeasuredValue {
+    MeasuredValue {
         value,
         low: value * 0.99,
         high: value,
@@ -89,7 +89,7 @@ fn roofs(session: &Session) -> Roofs {
         clock_mhz: None,
         temperature_c: None,
         compute: vec![ComputeRoof {
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             threads: 1,
             vector_bits: 512,
             code: "AVX-512".to_owned(),
@@ -105,7 +105,7 @@ fn roofs(session: &Session) -> Roofs {
             version: "ONNX Runtime 1.27".to_owned(),
             setup: "ort:cpu".to_owned(),
             threads: 1,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             product_per_s: Some(exactly(1.29e11)),
             copy_per_s: Some(exactly(1.18e10)),
             launch_ns: Some(exactly(1_900.0)),
@@ -193,7 +193,7 @@ fn a_point_a_row_and_a_kernel_are_selected_together() {
             .contains(&"memory".to_owned())
     );
     // The other way round, and out of it again.
-    let other = powerband_app::kernels::Selected::Kernel("/fc".to_owned());
+    let other = powerband_app::kernels::SelectedRow::Kernel("/fc".to_owned());
     desk.act(Action::Kernels(Kernels::Select(Some(other))));
     desk.act(Action::Go(Screen::Why));
     explained(&mut desk);
@@ -242,7 +242,7 @@ fn the_bar_adds_up_and_the_table_can_be_taken_along() {
     assert_eq!(names[0], "/layer1/conv1");
     desk.act(Action::Table(
         "limits",
-        powerband_app::tables::action::Change::Sort("left".to_owned()),
+        powerband_app::tables::action::TableChange::Sort("left".to_owned()),
     ));
     assert_ne!(desk.column("limits", "name")[0], "/layer1/conv1");
     let table = desk.app().tables.view("limits").expect("a table").to_tsv();

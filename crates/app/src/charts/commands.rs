@@ -8,7 +8,6 @@ use powerband_findings::chart::view::Zoom;
 /// Why there is nothing to zoom.
 const NO_CHART: &str = "no chart is shown";
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("chart-closer", "Chart: zoom in", "", |app| {
         step(app, Zoom::In)

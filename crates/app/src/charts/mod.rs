@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::screen::Screen;
-use powerband_findings::chart::view::View;
+use powerband_findings::chart::view::ChartView;
 
 /// What is seen of each chart of a screen that is zoomed, by the chart's name.
-pub type Views = BTreeMap<String, View>;
+pub type Views = BTreeMap<String, ChartView>;
 
 /// The zoomed charts.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl ChartsState {
     }
 
     /// Shows part of a chart, or all of it.
-    pub(crate) fn look(&mut self, screen: Screen, chart: String, view: Option<View>) {
+    pub(crate) fn set_view(&mut self, screen: Screen, chart: String, view: Option<ChartView>) {
         let views = Arc::make_mut(self.views.entry(screen).or_default());
         match view {
             Some(view) => views.insert(chart, view),

@@ -2,7 +2,7 @@
 
 use crate::action::Charts;
 use crate::parts::part::Layer;
-use crate::{App, Output};
+use crate::{App, WindowRequest};
 
 impl App {
     pub(crate) fn show_all_of_charts(&mut self, layer: Layer) -> bool {
@@ -15,9 +15,9 @@ impl App {
 
     pub(crate) fn charts(&mut self, change: Charts) {
         match change {
-            Charts::Look(chart, view) => self.charts.look(self.screen, chart, view),
+            Charts::Look(chart, view) => self.charts.set_view(self.screen, chart, view),
             Charts::LookAtAll => self.charts.look_at_all(self.screen),
-            Charts::Step(zoom) => self.outputs.push(Output::Zoom(zoom)),
+            Charts::Step(zoom) => self.outputs.push(WindowRequest::Zoom(zoom)),
         }
     }
 }

@@ -4,7 +4,6 @@ use super::entry::{Command, command};
 use crate::action::Action;
 use crate::screen::Screen;
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("go-home", "Go to Home", "Ctrl+1", |_| {
         Ok(Action::Go(Screen::Home))

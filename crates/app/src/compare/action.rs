@@ -1,14 +1,14 @@
 //! Actions on the comparison.
 
-use super::Pick;
+use super::SideChoice;
 
 /// Actions on the comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compare {
     /// What it is compared with.
-    Before(Pick),
+    Before(SideChoice),
     /// What is compared.
-    After(Pick),
+    After(SideChoice),
     /// Turns it round.
     Swap,
 }

@@ -1,10 +1,9 @@
 //! Commands about the comparison.
 
-use crate::action::{Action, Compare, Kernels, Run};
+use crate::action::{Action, Compare, Kernels, RunAction};
 use crate::command::entry::{Command, command};
 use crate::screen::Screen;
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command(
         "more-rounds",
@@ -13,7 +12,7 @@ pub(crate) const ALL: &[Command] = &[
         |app| {
             let missing = app.compare.rounds_to_settle(&app.sessions);
             let (session, more) = missing.ok_or("more rounds would change no verdict")?;
-            Ok(Action::Run(Run::More(session, more.rounds)))
+            Ok(Action::Run(RunAction::More(session, more.rounds)))
         },
     ),
     command(
@@ -25,7 +24,7 @@ pub(crate) const ALL: &[Command] = &[
             let sides = sides.ok();
             let (before, after) =
                 sides.ok_or("no two sessions are compared that can be measured here")?;
-            Ok(Action::Run(Run::Again(before, after)))
+            Ok(Action::Run(RunAction::Again(before, after)))
         },
     ),
     command(
@@ -35,7 +34,7 @@ pub(crate) const ALL: &[Command] = &[
         |app| {
             let sides = app.history.sides_to_measure_again();
             sides
-                .map(|_| Action::Run(Run::AgainInHistory))
+                .map(|_| Action::Run(RunAction::AgainInHistory))
                 .map_err(|_| "History shows no two sessions that can be measured here")
         },
     ),

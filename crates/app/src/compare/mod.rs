@@ -6,21 +6,21 @@ pub(crate) mod palette;
 pub mod side;
 mod update;
 
-pub(crate) use update::Earlier;
+pub(crate) use update::EarlierSource;
 
 use powerband_core::domain::point::{BATCH, Point};
-use powerband_core::stats::prediction::Prospect;
+use powerband_core::stats::prediction::MoreRounds;
 use std::sync::Arc;
 
 use crate::curves::ring;
 use crate::derived::Derived;
-use crate::reports::Subject;
+use crate::reports::ReportSubject;
 use crate::sessions::{OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::comparison::{Comparison, Pair};
+use powerband_findings::analysis::comparison::{CasePair, Comparison};
 use powerband_findings::analysis::dimensions;
-use powerband_findings::analysis::flags::Weight;
+use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::{conditions, remarks};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
@@ -30,7 +30,7 @@ use powerband_measure::runner::again;
 
 /// One side: a setup of an open session, at one batch size or at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pick {
+pub struct SideChoice {
     /// Which session.
     pub session: SessionId,
     /// Which of its setups.
@@ -45,20 +45,20 @@ pub struct Pick {
 #[derive(Debug, Default)]
 pub struct CompareState {
     /// The baseline.
-    pub before: Option<Pick>,
+    pub before: Option<SideChoice>,
     /// What is compared with it.
-    pub after: Option<Pick>,
+    pub after: Option<SideChoice>,
     /// Whether the user chose a side; until then the sides follow from what is open.
     pub is_chosen: bool,
     /// The comparison of these sides.
-    pub found: Derived<(Pick, Pick), (Pick, Pick, Arc<Comparison>)>,
+    pub found: Derived<(SideChoice, SideChoice), (SideChoice, SideChoice, Arc<Comparison>)>,
     /// The charts of it.
-    pub drawn: Drawn,
+    pub drawn: ComparisonCharts,
 }
 
 /// The charts of a comparison, made when there is something new and not for each frame.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct ComparisonCharts {
     /// The dimension of the sweep along x.
     pub along: &'static str,
     /// The curves of both sides, overlaid.
@@ -71,7 +71,7 @@ pub struct Drawn {
     pub flags: Vec<RaisedFlag>,
 }
 
-impl Default for Drawn {
+impl Default for ComparisonCharts {
     fn default() -> Self {
         Self {
             along: BATCH,
@@ -89,7 +89,7 @@ pub struct RaisedFlag {
     /// Its name.
     pub name: &'static str,
     /// How much it matters where it matters most.
-    pub weight: Weight,
+    pub weight: FlagSeverity,
     /// Of how many cases.
     pub cases: usize,
     /// What it means for their numbers.
@@ -102,19 +102,19 @@ impl CompareState {
     /// Makes the charts anew.
     pub(crate) fn redraw(&mut self, open: &OpenSessions, options: &CurveOptions, pin: Option<Pin>) {
         let Some((before, after, comparison)) = &self.found.result else {
-            self.drawn = Drawn::default();
+            self.drawn = ComparisonCharts::default();
             return;
         };
-        let colour = |pick: Pick, setup| open.colour(pick.session, setup);
+        let colour = |pick: SideChoice, setup| open.colour(pick.session, setup);
         let points: Vec<Point> = comparison
             .pairs
             .iter()
             .map(|pair| pair.before_point)
             .collect();
-        let varying = dimensions::varying(&points);
+        let varying = dimensions::varying_dimensions(&points);
         let along = varying.first().map_or(BATCH, |one| one.name);
         let sides = [*before, *after].into_iter();
-        let sides: Vec<(Pick, Vec<BatchCurve>)> = sides
+        let sides: Vec<(SideChoice, Vec<BatchCurve>)> = sides
             .filter_map(|pick| {
                 let rows = &open.get(pick.session)?.findings.rows;
                 Some((pick, batch_curve::curves_along(rows, along)))
@@ -150,12 +150,12 @@ impl CompareState {
                 map.pin(pin.case.setup as u64, pin.case.point);
             }
         }
-        self.drawn = Drawn {
+        self.drawn = ComparisonCharts {
             along,
             latency,
             map,
             speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
-            flags: raised(&comparison.pairs),
+            flags: raised_flags(&comparison.pairs),
         };
     }
 
@@ -171,7 +171,7 @@ impl CompareState {
     }
 
     /// The session whose rounds may settle what is open, and how many: both sides must be of one file.
-    pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, Prospect)> {
+    pub fn rounds_to_settle(&self, open: &OpenSessions) -> Option<(SessionId, MoreRounds)> {
         let (before, after, comparison) = self.found.result.as_ref()?;
         let session = open.get(before.session)?;
         let can_grow = before.session == after.session
@@ -182,21 +182,24 @@ impl CompareState {
     }
 
     /// The sides that can be measured again, in turns, or why not: they are of two sessions that were measured here.
-    pub fn sides_to_measure_again(&self, open: &OpenSessions) -> Result<(Pick, Pick), String> {
+    pub fn sides_to_measure_again(
+        &self,
+        open: &OpenSessions,
+    ) -> Result<(SideChoice, SideChoice), String> {
         let sides = self.before.zip(self.after);
         let sides = sides.filter(|(before, after)| before.session != after.session);
         let parts = sides.and_then(|(before, after)| before.side(open).zip(after.side(open)));
         let Some(((before, after), (first, second))) = sides.zip(parts) else {
             return Err("the two sides are of one session".to_owned());
         };
-        again::request_for(first.part(), second.part())
+        again::request_for(first.session_part(), second.session_part())
             .map(|_| (before, after))
             .map_err(|error| error.to_string())
     }
 
     /// Compares the first two setups of a session.
     pub(crate) fn choose_pair(&mut self, session: SessionId) {
-        let [before, after] = [0, 1].map(|setup| Pick {
+        let [before, after] = [0, 1].map(|setup| SideChoice {
             session,
             setup,
             point: None,
@@ -207,9 +210,9 @@ impl CompareState {
     }
 
     /// What a report of the comparison is about; a session alone where both sides are of it.
-    pub fn subject(&self) -> Option<Subject> {
+    pub fn subject(&self) -> Option<ReportSubject> {
         let (before, after) = self.before.zip(self.after)?;
-        Some(Subject {
+        Some(ReportSubject {
             first: before.session,
             second: (after.session != before.session).then_some(after.session),
         })
@@ -218,8 +221,8 @@ impl CompareState {
     /// Fills empty sides and drops sides that are no longer there. A single session is compared within
     /// itself, its first setup with its last; of several of one network, the one measured first is the
     /// baseline.
-    pub fn settle(&mut self, open: &OpenSessions) {
-        let exists = |pick: &Pick| {
+    pub fn drop_missing_sides(&mut self, open: &OpenSessions) {
+        let exists = |pick: &SideChoice| {
             open.get(pick.session).is_some_and(|open| {
                 is_comparable(open) && pick.setup < open.session.plan.setups.len()
             })
@@ -228,9 +231,9 @@ impl CompareState {
         self.after = self.after.filter(|pick| self.is_chosen && exists(pick));
         self.is_chosen = self.before.is_some() || self.after.is_some();
         (self.before, self.after) = match (self.before, self.after) {
-            (None, None) => proposed(open),
-            (None, Some(after)) => (beside(open, after, false), Some(after)),
-            (Some(before), None) => (Some(before), beside(open, before, true)),
+            (None, None) => default_sides(open),
+            (None, Some(after)) => (counterpart(open, after, false), Some(after)),
+            (Some(before), None) => (Some(before), counterpart(open, before, true)),
             both => both,
         };
         let sides = self.before.zip(self.after);
@@ -238,7 +241,7 @@ impl CompareState {
     }
 
     /// The sides that ought to be compared and are not yet.
-    pub fn wanted(&self) -> Option<(Pick, Pick)> {
+    pub fn wanted(&self) -> Option<(SideChoice, SideChoice)> {
         let sides = self.before.zip(self.after)?;
         self.found.needs(&sides).then_some(sides)
     }
@@ -247,7 +250,7 @@ impl CompareState {
 impl CompareState {
     /// Sets a side. If it is a whole session, the opposite side becomes one too, of another session where
     /// there is one: a session compared with itself has no differences.
-    pub fn choose(&mut self, is_before: bool, pick: Pick, open: &OpenSessions) {
+    pub fn choose(&mut self, is_before: bool, pick: SideChoice, open: &OpenSessions) {
         let (side, other) = if is_before {
             (&mut self.before, &mut self.after)
         } else {
@@ -273,9 +276,9 @@ impl CompareState {
 }
 
 /// The flags of both sides' cases.
-fn raised(pairs: &[Pair]) -> Vec<RaisedFlag> {
+fn raised_flags(pairs: &[CasePair]) -> Vec<RaisedFlag> {
     let rows = pairs.iter().flat_map(|pair| [&pair.before, &pair.after]);
-    let flags = remarks::flags(rows).into_iter();
+    let flags = remarks::flagged_cases(rows).into_iter();
     let mut raised: Vec<RaisedFlag> = flags
         .map(|flag| RaisedFlag {
             name: flag.name,
@@ -306,67 +309,76 @@ fn by_time(open: &OpenSessions) -> Vec<&OpenSession> {
     measured
 }
 
-fn is_akin(one: &OpenSession, other: &OpenSession) -> bool {
+fn is_same_network(one: &OpenSession, other: &OpenSession) -> bool {
     one.id != other.id
         && conditions::is_one_network(&one.session.model, &other.session.model) == Some(true)
 }
 
 /// The default sides: of sessions of one network the first and the last one measured; else the first and
 /// the last setup of a session; else sessions of different networks.
-fn proposed(open: &OpenSessions) -> (Option<Pick>, Option<Pick>) {
+fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>) {
     let measured = by_time(open);
     let akin = measured.iter().find_map(|first| {
-        let last = measured.iter().rev().find(|last| is_akin(first, last))?;
+        let last = measured
+            .iter()
+            .rev()
+            .find(|last| is_same_network(first, last))?;
         Some((*first, *last))
     });
     let mut opened = open.iter().filter(|open| is_comparable(open));
     let has_several = |open: &&OpenSession| open.session.plan.setups.len() > 1;
     if let Some((first, last)) = akin {
-        return (Some(whole(first.id, 0)), Some(alike(first, 0, last)));
+        return (
+            Some(side_of_setup(first.id, 0)),
+            Some(same_setup_in(first, 0, last)),
+        );
     }
     if let Some(one) = opened.find(has_several) {
         let last = one.session.plan.setups.len() - 1;
-        return (Some(whole(one.id, 0)), Some(whole(one.id, last)));
+        return (
+            Some(side_of_setup(one.id, 0)),
+            Some(side_of_setup(one.id, last)),
+        );
     }
     let ends = measured.first().zip(measured.last());
-    let before = ends.map(|(first, _)| whole(first.id, 0));
+    let before = ends.map(|(first, _)| side_of_setup(first.id, 0));
     let after = ends
         .filter(|(first, last)| first.id != last.id)
-        .map(|(first, last)| alike(first, 0, last));
+        .map(|(first, last)| same_setup_in(first, 0, last));
     (before, after)
 }
 
 /// The side beside one that was chosen: of the session measured last, or first, of the same network where
 /// there is one; another setup of its own session where that is alone.
-fn beside(open: &OpenSessions, chosen: Pick, is_latest: bool) -> Option<Pick> {
+fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Option<SideChoice> {
     let own = open.get(chosen.session)?;
     let mut others = by_time(open);
     others.retain(|other| other.id != own.id);
     if is_latest {
         others.reverse();
     }
-    let akin = others.iter().find(|other| is_akin(own, other));
+    let akin = others.iter().find(|other| is_same_network(own, other));
     if let Some(other) = akin.or_else(|| others.first()) {
-        return Some(Pick {
+        return Some(SideChoice {
             whole: chosen.whole,
-            ..alike(own, chosen.setup, other)
+            ..same_setup_in(own, chosen.setup, other)
         });
     }
     let last = own.session.plan.setups.len().checked_sub(1)?;
     let setup = if chosen.setup == last { 0 } else { last };
-    (setup != chosen.setup).then(|| whole(own.id, setup))
+    (setup != chosen.setup).then(|| side_of_setup(own.id, setup))
 }
 
 /// The same setup in another session, where it has one, else its first.
-fn alike(own: &OpenSession, setup: usize, other: &OpenSession) -> Pick {
+fn same_setup_in(own: &OpenSession, setup: usize, other: &OpenSession) -> SideChoice {
     let spec = own.session.plan.setups.get(setup);
     let mut others = other.session.plan.setups.iter();
     let same = others.position(|other| Some(other) == spec);
-    whole(other.id, same.unwrap_or(0))
+    side_of_setup(other.id, same.unwrap_or(0))
 }
 
-fn whole(session: SessionId, setup: usize) -> Pick {
-    Pick {
+fn side_of_setup(session: SessionId, setup: usize) -> SideChoice {
+    SideChoice {
         session,
         setup,
         point: None,
@@ -381,7 +393,7 @@ mod tests {
     use powerband_findings::analysis::testing::session;
 
     fn opened(id: u64, session: &Session) -> OpenSession {
-        OpenSession::of(SessionId(id), session.clone())
+        OpenSession::from_session(SessionId(id), session.clone())
     }
 
     #[test]
@@ -403,7 +415,7 @@ mod tests {
                 open.put(opened(id, session));
             }
             let mut state = CompareState::default();
-            state.settle(&open);
+            state.drop_missing_sides(&open);
             [state.before, state.after].map(|pick| pick.map(|pick| (pick.session.0, pick.setup)))
         };
         // Two of one network, although another was measured last.
@@ -424,16 +436,16 @@ mod tests {
     fn both_sides_are_whole_or_none() {
         let open = OpenSessions::default();
         let mut state = CompareState {
-            before: Some(whole(SessionId(1), 0)),
-            after: Some(Pick {
+            before: Some(side_of_setup(SessionId(1), 0)),
+            after: Some(SideChoice {
                 point: Some(Point::of_batch(4)),
-                ..whole(SessionId(2), 1)
+                ..side_of_setup(SessionId(2), 1)
             }),
             ..CompareState::default()
         };
-        let all = Pick {
+        let all = SideChoice {
             whole: true,
-            ..whole(SessionId(1), 0)
+            ..side_of_setup(SessionId(1), 0)
         };
         state.choose(true, all, &open);
         let after = state.after.unwrap();
@@ -441,7 +453,7 @@ mod tests {
             (after.whole, after.point, after.session),
             (true, None, SessionId(2))
         );
-        state.choose(false, whole(SessionId(2), 1), &open);
+        state.choose(false, side_of_setup(SessionId(2), 1), &open);
         assert!(!state.before.unwrap().whole);
     }
 }

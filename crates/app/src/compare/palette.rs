@@ -1,6 +1,6 @@
 //! In the command palette: what can be either side of the comparison.
 
-use super::{Pick, is_comparable, whole_name};
+use super::{SideChoice, is_comparable, whole_name};
 use crate::App;
 use crate::action::{Action, Compare};
 use crate::palette_entries::entry::{Offered, seen_on};
@@ -23,7 +23,7 @@ fn offer(side: &str, name: &str, request: Compare) -> Offered {
     )
 }
 
-fn both(name: &str, pick: Pick) -> [Offered; 2] {
+fn both(name: &str, pick: SideChoice) -> [Offered; 2] {
     [
         offer("before", name, Compare::Before(pick)),
         offer("after", name, Compare::After(pick)),
@@ -32,7 +32,7 @@ fn both(name: &str, pick: Pick) -> [Offered; 2] {
 
 /// Every setup of a session, and the session as a whole.
 fn sides(app: &App, open: &OpenSession) -> Vec<Offered> {
-    let pick = |setup, whole| Pick {
+    let pick = |setup, whole| SideChoice {
         session: open.id,
         setup,
         point: None,
@@ -55,7 +55,7 @@ fn points(app: &App) -> Vec<Offered> {
         (
             "before",
             app.compare.before,
-            Compare::Before as fn(Pick) -> _,
+            Compare::Before as fn(SideChoice) -> _,
         ),
         ("after", app.compare.after, Compare::After),
     ];
@@ -70,7 +70,7 @@ fn points(app: &App) -> Vec<Offered> {
             offered.push(offer(
                 side,
                 "all its batches",
-                request(Pick {
+                request(SideChoice {
                     point: None,
                     ..pick
                 }),
@@ -80,7 +80,7 @@ fn points(app: &App) -> Vec<Offered> {
         let others = points.filter(|point| !pick.whole && *point != pick.point);
         for point in others {
             let name = point.map_or_else(String::new, |point| point.to_string());
-            offered.push(offer(side, &name, request(Pick { point, ..pick })));
+            offered.push(offer(side, &name, request(SideChoice { point, ..pick })));
         }
     }
     offered

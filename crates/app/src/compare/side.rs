@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Pick;
+use super::SideChoice;
 use crate::sessions::OpenSessions;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -20,8 +20,8 @@ pub struct ComparisonSide {
 }
 
 impl ComparisonSide {
-    /// It as the run loop takes it.
-    pub(crate) fn part(&self) -> SessionPart<'_> {
+    /// The side as a part of a session that the runner measures.
+    pub(crate) fn session_part(&self) -> SessionPart<'_> {
         SessionPart {
             session: &self.session,
             setup: self.setup,
@@ -30,7 +30,7 @@ impl ComparisonSide {
     }
 }
 
-impl Pick {
+impl SideChoice {
     /// It with its session, where that is open.
     pub(crate) fn side(self, open: &OpenSessions) -> Option<ComparisonSide> {
         Some(ComparisonSide {

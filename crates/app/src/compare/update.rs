@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{CompareState, Pick};
+use super::{CompareState, SideChoice};
 use crate::App;
 use crate::action::Compare;
 use crate::sessions::LIVE;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::comparison::{self, Side};
+use powerband_findings::analysis::comparison::{self, ComparedSide};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::tables::fleet_effects::of_all;
 use powerband_findings::tables::metrics::of_metrics;
 use powerband_findings::tables::pairs::of_pairs;
-use powerband_store::library::{self, Scanned};
+use powerband_store::library::{self, ScannedFile};
 
 impl App {
     pub(crate) fn compare(&mut self, change: &Compare) {
@@ -32,12 +32,12 @@ impl App {
     }
 
     pub(crate) fn compare_if_wanted(&mut self) {
-        self.compare.settle(&self.sessions);
+        self.compare.drop_missing_sides(&self.sessions);
         self.compare_tables();
         let Some((before, after)) = self.compare.wanted() else {
             return;
         };
-        let side = |pick: Pick| {
+        let side = |pick: SideChoice| {
             let open = self.sessions.get(pick.session)?;
             Some((Arc::clone(&open.session), Arc::clone(&open.findings.rows)))
         };
@@ -48,9 +48,9 @@ impl App {
         let work = move |_: &_| {
             let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
             let compare = if before.whole {
-                comparison::compare_sessions_beside
+                comparison::compare_sessions_with_earlier
             } else {
-                comparison::compare_setups_beside
+                comparison::compare_setups_with_earlier
             };
             let earlier = earlier.read(&first.0, &second.0);
             let compared = compare(&as_side(&first), &as_side(&second), &earlier);
@@ -79,13 +79,13 @@ impl App {
         } else {
             pairs.hiding(&["before", "after", "rounds"])
         };
-        self.tables.put("pairs", pairs);
+        self.tables.set_table("pairs", pairs);
         if found.effects.is_empty() {
             self.tables.remove("parts");
         } else {
-            self.tables.put("parts", of_all(&found.effects));
+            self.tables.set_table("parts", of_all(&found.effects));
         }
-        self.tables.put("metrics", of_metrics(&found.metrics));
+        self.tables.set_table("metrics", of_metrics(&found.metrics));
     }
 
     /// The comparison and its charts, after something changed.
@@ -97,19 +97,19 @@ impl App {
 }
 
 /// Where earlier sessions are found, which show by how much sessions differ where nothing was changed.
-pub(crate) struct Earlier {
+pub(crate) struct EarlierSource {
     open: Vec<Arc<Session>>,
     /// The library with what is known of it; nothing where no file is to be read.
-    library: Option<(PathBuf, BTreeMap<PathBuf, Scanned>)>,
+    library: Option<(PathBuf, BTreeMap<PathBuf, ScannedFile>)>,
 }
 
 impl App {
-    /// For two sessions. A run that measures is not disturbed by reading files; two that took turns need none.
-    pub(crate) fn earlier(&self, before: &Session, after: &Session) -> Earlier {
+    /// Earlier sessions for a comparison. None are read during a run, or for sessions measured in turns.
+    pub(crate) fn earlier(&self, before: &Session, after: &Session) -> EarlierSource {
         let is_apart = !before.is_of_one_run_with(after);
         let saved = self.sessions.iter().filter(|open| open.id != LIVE);
         let folder = &self.place.paths.library;
-        Earlier {
+        EarlierSource {
             open: saved
                 .filter(|_| is_apart)
                 .map(|open| Arc::clone(&open.session))
@@ -120,7 +120,7 @@ impl App {
     }
 }
 
-impl Earlier {
+impl EarlierSource {
     /// Reads them.
     pub(crate) fn read(&self, before: &Session, after: &Session) -> EarlierSessions {
         let mut earlier = EarlierSessions::from_sessions(self.open.iter().map(AsRef::as_ref));
@@ -134,10 +134,10 @@ impl Earlier {
     }
 }
 
-type Held = (Arc<Session>, Arc<Vec<CaseRow>>, Pick);
+type RowsOfSide = (Arc<Session>, Arc<Vec<CaseRow>>, SideChoice);
 
-fn as_side((session, rows, pick): &Held) -> Side<'_> {
-    Side {
+fn as_side((session, rows, pick): &RowsOfSide) -> ComparedSide<'_> {
+    ComparedSide {
         session,
         rows,
         setup: pick.setup,

@@ -1,11 +1,11 @@
 //! Actions on the curves.
 
-use super::heat::Shown;
+use super::heat::SweepView;
 use crate::sessions::Pin;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
-use powerband_findings::analysis::trade_off::{At, Quality};
-use powerband_findings::chart::heat_map::cases::Quantity;
+use powerband_findings::analysis::trade_off::{Quality, SpeedPoint};
+use powerband_findings::chart::heat_map::cases::MapQuantity;
 use powerband_findings::chart::spec::SeriesId;
 
 /// Actions on the curves.
@@ -20,7 +20,7 @@ pub enum Curves {
     /// Which quality is drawn beside the speed.
     Quality(Quality),
     /// At which batch size the speed counts there.
-    At(At),
+    At(SpeedPoint),
     /// Whose graph is shown.
     Examined(SeriesId),
     /// Logarithmic or linear latency.
@@ -52,9 +52,9 @@ pub enum Curves {
     /// Curves over the first dimension at one size of the second: a column or a row of the heat map.
     Along(&'static str, &'static str, usize),
     /// Curves, the heat map, or both.
-    Show(Shown),
+    Show(SweepView),
     /// What the heat map shows.
-    Mapped(Quantity),
+    Mapped(MapQuantity),
     /// The dimension that stands upwards in the heat map.
     Upwards(&'static str),
     /// The one setup that the heat map shows; nothing for all.

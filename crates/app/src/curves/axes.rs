@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::heat::Shown;
+use super::heat::SweepView;
 use crate::action::Curves;
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use powerband_core::domain::point::{BATCH, Point};
@@ -15,9 +15,9 @@ use powerband_findings::chart::spec::SeriesId;
 /// With more series than these, all sizes of the other dimensions in one chart are too much to begin with.
 const MOST_SERIES: usize = 8;
 
-/// What the user chose.
+/// The user's choice of axis and fixed sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct AxisChoice {
     /// The dimension along x; nothing for the batch, or the first that varies.
     pub x: Option<&'static str>,
     /// The size of another dimension; nothing for a series of its own for each size.
@@ -26,7 +26,7 @@ pub struct Choice {
 
 /// A dimension that varies and does not stand along x.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Other {
+pub struct OtherDimension {
     /// The dimension.
     pub dimension: Dimension,
     /// The size that is drawn; nothing where each size is a series.
@@ -41,7 +41,7 @@ pub struct Axes {
     /// The dimensions that vary in the open sessions, the batch first.
     pub varying: Vec<Dimension>,
     /// Those that do not stand along x.
-    pub others: Vec<Other>,
+    pub others: Vec<OtherDimension>,
 }
 
 impl Default for Axes {
@@ -55,9 +55,9 @@ impl Default for Axes {
 }
 
 impl Axes {
-    /// Those of some points that so many setups have, as far as the choice fits.
-    pub fn of(choice: &Choice, points: &[Point], setups: usize) -> Self {
-        let varying = dimensions::varying(points);
+    /// Axes for the given points and number of setups, from the choice where it fits.
+    pub fn new(choice: &AxisChoice, points: &[Point], setups: usize) -> Self {
+        let varying = dimensions::varying_dimensions(points);
         let has = |name: &str| varying.iter().any(|one| one.name == name);
         let first = varying.first().map_or(BATCH, |one| one.name);
         let x = choice.x.filter(|name| has(name)).unwrap_or(first);
@@ -71,7 +71,7 @@ impl Axes {
                 Some(Some(size)) if dimension.sizes.contains(size) => Some(*size),
                 _ => smallest.filter(|_| is_crowded),
             };
-            Other {
+            OtherDimension {
                 dimension: dimension.clone(),
                 size,
             }
@@ -95,12 +95,12 @@ impl Axes {
     }
 
     /// The sizes by which a curve differs from others of its setup that are drawn, in words.
-    pub(super) fn told(&self, curve: &BatchCurve) -> String {
+    pub(super) fn distinguishing_sizes(&self, curve: &BatchCurve) -> String {
         let is_series = |name: &str| {
             let mut others = self.others.iter();
             others.any(|other| other.dimension.name == name && other.size.is_none())
         };
-        dimensions::in_words(Point::new(curve.others.iter().copied()), |name| {
+        dimensions::sizes_text(Point::new(curve.others.iter().copied()), |name| {
             is_series(name) && curve.others.iter().any(|(own, _)| *own == name)
         })
     }
@@ -108,7 +108,7 @@ impl Axes {
 
 /// The curves of a session along another dimension than the batch.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct BatchCurves {
     along: &'static str,
     rows: Arc<Vec<CaseRow>>,
     curves: Vec<BatchCurve>,
@@ -122,7 +122,7 @@ impl super::CurvesState {
         points.sort_unstable();
         points.dedup();
         let setups = open.iter().map(|open| open.session.plan.setups.len()).sum();
-        let axes = Axes::of(&self.axes, &points, setups);
+        let axes = Axes::new(&self.axes, &points, setups);
         let along = axes.x;
         self.lines
             .retain(|id, _| along != BATCH && open.get(*id).is_some());
@@ -134,7 +134,7 @@ impl super::CurvesState {
                 {
                     continue;
                 }
-                let lines = Lines {
+                let lines = BatchCurves {
                     along,
                     rows: Arc::clone(rows),
                     curves: batch_curve::curves_along(rows, along),
@@ -216,8 +216,8 @@ impl super::CurvesState {
             Curves::Along(dimension, other, size) => {
                 self.axes.x = Some(dimension);
                 self.axes.fixed.insert(other, Some(size));
-                if self.map.shown == Shown::Map {
-                    self.map.shown = Shown::Both;
+                if self.map.shown == SweepView::Map {
+                    self.map.shown = SweepView::Both;
                 }
             }
             _ => {}
@@ -245,20 +245,20 @@ mod tests {
     #[test]
     fn the_batch_stands_along_x_until_another_is_chosen() {
         let points = points();
-        let mut choice = Choice::default();
-        let axes = Axes::of(&choice, &points, 1);
+        let mut choice = AxisChoice::default();
+        let axes = Axes::new(&choice, &points, 1);
         assert_eq!((axes.x, axes.others[0].size), ("batch", None));
         assert_eq!(axes.others[0].dimension.name, "sequence");
         // Two setups of three lengths are more than a few series.
-        let many = Axes::of(&choice, &points, 3);
+        let many = Axes::new(&choice, &points, 3);
         assert_eq!(many.others[0].size, Some(32));
         choice.x = Some("sequence");
         choice.fixed.insert("batch", Some(4));
-        let axes = Axes::of(&choice, &points, 3);
+        let axes = Axes::new(&choice, &points, 3);
         assert_eq!((axes.x, axes.others[0].size), ("sequence", Some(4)));
         choice.fixed.insert("batch", Some(3));
         choice.x = Some("past");
-        let axes = Axes::of(&choice, &points[..1], 1);
+        let axes = Axes::new(&choice, &points[..1], 1);
         assert_eq!((axes.x, axes.others.len()), (BATCH, 0), "what is not there");
     }
 }

@@ -11,7 +11,7 @@ use powerband_findings::chart::curves::Overlay;
 /// The best batch of one series under the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// Whose.
+    /// The name of its series.
     pub name: String,
     /// Its palette index.
     pub colour: usize,
@@ -22,7 +22,7 @@ pub struct Best {
     pub note: String,
 }
 
-/// That of each series.
+/// The best batch of each series within the limit.
 pub fn best_batches(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statistic) -> Vec<Best> {
     let mut joint = JointDraws::default();
     let best = |overlay: &Overlay<'_>| {
@@ -31,7 +31,7 @@ pub fn best_batches(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statisti
         let text = found.best.and_then(|best| {
             let points = best.candidates();
             let point = points.first()?.point;
-            let name = humanize::capital(&point::list(points.iter().map(|one| one.point)));
+            let name = humanize::capitalised(&point::list(points.iter().map(|one| one.point)));
             let text = match best.settled() {
                 Some(point) => point_text(point, statistic),
                 None => "which is the best is not settled".to_owned(),
@@ -44,7 +44,7 @@ pub fn best_batches(overlays: &[Overlay<'_>], limit_ns: f64, statistic: Statisti
             name: overlay.name.clone(),
             colour: overlay.colour,
             note: match (perhaps, &text) {
-                (Some((point, end)), _) => perhaps_text(point, *end, statistic),
+                (Some((point, end)), _) => uncertain_text(point, *end, statistic),
                 (None, Some(_)) => String::new(),
                 (None, None) => why_not(overlay.curve, statistic),
             },
@@ -67,9 +67,9 @@ fn point_text(point: &CurvePoint, statistic: Statistic) -> String {
 }
 
 /// A batch that may be within the limit: its latency is, and the end of its interval is not.
-fn perhaps_text(point: &CurvePoint, end_ns: Option<f64>, statistic: Statistic) -> String {
+fn uncertain_text(point: &CurvePoint, end_ns: Option<f64>, statistic: Statistic) -> String {
     let statistic = statistic.noun();
-    let point = humanize::capital(&point.point.to_string());
+    let point = humanize::capitalised(&point.point.to_string());
     match end_ns {
         Some(end) => format!(
             "{point} may be within the limit: its {statistic} is up to {}.",
@@ -99,7 +99,7 @@ fn why_not(curve: &BatchCurve, statistic: Statistic) -> String {
 mod tests {
     use super::*;
     use powerband_findings::analysis::testing::{
-        end, measure, measure_near, out_of_memory, session,
+        end_case, measure, measure_near, out_of_memory, session,
     };
     use powerband_findings::analysis::{batch_curve, case_rows};
     use powerband_findings::chart::spec::SeriesId;
@@ -109,7 +109,7 @@ mod tests {
         let mut session = session(&["ort:cpu", "tract:cpu"], &[1, 2]);
         for batch in [1, 2] {
             measure_near(&mut session, 0, batch, 5_000 * batch as u64);
-            end(&mut session, 1, batch, out_of_memory());
+            end_case(&mut session, 1, batch, out_of_memory());
         }
         let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         let overlays: Vec<Overlay<'_>> = curves

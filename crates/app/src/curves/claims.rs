@@ -7,16 +7,16 @@ use std::sync::Arc;
 use super::LegendEntry;
 use crate::sessions::{self, Claims, OpenSession, OpenSessions, Pin};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::claims::{Curve, MARK};
-use powerband_findings::analysis::lint::Finding;
-use powerband_findings::chart::claims::Under;
+use powerband_findings::analysis::claims::{PUBLISHED_MARK, PublishedCurve};
+use powerband_findings::analysis::lint::LintFinding;
+use powerband_findings::chart::claims::PublishedOverlay;
 use powerband_findings::chart::spec::SeriesId;
 
 /// Published curves are numbered from here on, beyond all setups of a plan.
 const FIRST: usize = 1 << 19;
 
 /// What does not add up, in words to be copied: as `powerband check` prints it.
-pub fn text(session: &OpenSession, findings: &[Finding]) -> String {
+pub fn text(session: &OpenSession, findings: &[LintFinding]) -> String {
     powerband_findings::export::claims::text(&session.session, findings)
 }
 
@@ -45,21 +45,24 @@ pub fn legend(
             model: 0,
             shown: !is_open_load && !hidden.contains(&id),
             is_apart: is_open_load,
-            explained: explained(session, curve),
+            explained: source_text(session, curve),
         }
     });
     entries.collect()
 }
 
-fn explained(session: &OpenSession, curve: &Curve) -> String {
-    let points = humanize::of_many(curve.points.len() as u64, "batch size");
-    format!("{MARK}: {points} of {}", session.session.name)
+fn source_text(session: &OpenSession, curve: &PublishedCurve) -> String {
+    let points = humanize::pluralised(curve.points.len() as u64, "batch size");
+    format!("{PUBLISHED_MARK}: {points} of {}", session.session.name)
 }
 
 /// The published curves that are shown, as they are laid under the charts.
-pub(crate) fn laid_under<'a>(entries: &[&LegendEntry], open: &'a OpenSessions) -> Vec<Under<'a>> {
+pub(crate) fn published_underlays<'a>(
+    entries: &[&LegendEntry],
+    open: &'a OpenSessions,
+) -> Vec<PublishedOverlay<'a>> {
     let under = entries.iter().filter_map(|entry| {
-        Some(Under {
+        Some(PublishedOverlay {
             id: entry.id,
             name: entry.name.clone(),
             colour: entry.colour,
@@ -69,7 +72,7 @@ pub(crate) fn laid_under<'a>(entries: &[&LegendEntry], open: &'a OpenSessions) -
     under.collect()
 }
 
-fn curve(open: &OpenSessions, id: SeriesId) -> Option<(&OpenSession, &Curve)> {
+fn curve(open: &OpenSessions, id: SeriesId) -> Option<(&OpenSession, &PublishedCurve)> {
     let (session, place) = sessions::of_series(id);
     let session = open.get(session)?;
     let place = place.checked_sub(FIRST)?;
@@ -95,7 +98,7 @@ pub fn pin_details(open: &OpenSessions, pin: Pin) -> Option<Vec<(String, String)
         ("Batch", humanize::count(point.batch as u64)),
         ("Latency", latency),
         ("Throughput", rate),
-        ("", format!("{MARK}: {}", session.session.name)),
+        ("", format!("{PUBLISHED_MARK}: {}", session.session.name)),
     ];
     Some(
         named
@@ -128,7 +131,7 @@ mod tests {
             let example = examples::ALL.iter().find(|example| example.file == *file);
             let session = example.unwrap().open().unwrap().session;
             let id = open.new_id();
-            open.put(OpenSession::of(id, session));
+            open.put(OpenSession::from_session(id, session));
         }
         open
     }
@@ -178,7 +181,7 @@ mod tests {
         let said = pin_details(&open, pin).unwrap();
         assert_eq!(said[2].1, "18.5 ms");
         assert_eq!(said[3].1, "1,730 /s");
-        assert!(said[4].1.contains(MARK));
+        assert!(said[4].1.contains(PUBLISHED_MARK));
         let measured = Pin {
             case: CaseKey {
                 setup: 0,

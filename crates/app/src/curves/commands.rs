@@ -6,9 +6,8 @@ use crate::command::entry::{Command, command};
 use crate::sessions::commands::NO_SESSION;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
-use powerband_findings::chart::spec::Scale;
+use powerband_findings::chart::spec::AxisScale;
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("median", "Curves: median", "", |_| {
         Ok(Action::Curves(Curves::Statistic(Statistic::Median)))
@@ -33,7 +32,7 @@ pub(crate) const ALL: &[Command] = &[
         "Curves: logarithmic or linear throughput",
         "",
         |app| {
-            let log = app.curves.drawn.throughput.y.scale != Scale::Log10;
+            let log = app.curves.drawn.throughput.y.scale != AxisScale::Log10;
             Ok(Action::Curves(Curves::LogThroughput(log)))
         },
     ),

@@ -12,7 +12,7 @@ use powerband_findings::chart::spec::ChartSpec;
 
 /// Everything that is drawn, made anew when something changes and not at every frame.
 #[derive(Clone, Debug, Default)]
-pub struct Drawn {
+pub struct CurvesCharts {
     /// Which dimensions of the sweep stand where.
     pub axes: Axes,
     /// The heat map, where two dimensions vary.

@@ -5,25 +5,25 @@ use std::sync::Arc;
 use crate::sessions::{self, OpenSessions};
 use powerband_core::domain::examination::Examination;
 use powerband_findings::analysis::examined;
-use powerband_findings::analysis::graph::{self, Graph};
+use powerband_findings::analysis::graph::{self, ExaminedGraph};
 use powerband_findings::chart::spec::SeriesId;
 
 /// The card as it is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct GraphCard {
     /// Setups that were looked at.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<GraphChoice>,
     /// The one that is shown; nothing where none was looked at.
-    pub shown: Option<Choice>,
+    pub shown: Option<GraphChoice>,
     /// What was found.
-    pub graph: Arc<Graph>,
+    pub graph: Arc<ExaminedGraph>,
     /// By what the examination is known again, so that the same one is not looked through twice.
     mark: Option<Mark>,
 }
 
-/// A setup that was looked at.
+/// A setup whose graph was examined.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct GraphChoice {
     /// Which.
     pub id: SeriesId,
     /// Its name.
@@ -44,19 +44,19 @@ pub fn draw(open: &OpenSessions, chosen: Option<SeriesId>, before: &GraphCard) -
             .map(|setup| sessions::series(open.id, *setup))
             .collect()
     };
-    let choices: Vec<Choice> = open
+    let choices: Vec<GraphChoice> = open
         .iter()
         .flat_map(looked_at)
         .map(|id| {
             let (session, setup) = sessions::of_series(id);
-            Choice {
+            GraphChoice {
                 id,
                 name: open.series_name(session, setup),
                 colour: open.colour(session, setup),
             }
         })
         .collect();
-    let is_chosen = |choice: &&Choice| Some(choice.id) == chosen;
+    let is_chosen = |choice: &&GraphChoice| Some(choice.id) == chosen;
     let shown = choices.iter().find(is_chosen);
     let shown = shown.or_else(|| choices.first()).cloned();
     let found = shown.as_ref().and_then(|shown| {
@@ -123,7 +123,7 @@ mod tests {
             session.examinations.insert(setup, examination);
         }
         let mut open = OpenSessions::default();
-        open.put(OpenSession::of(SessionId(1), session));
+        open.put(OpenSession::from_session(SessionId(1), session));
         open
     }
 

@@ -6,12 +6,12 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::chart::heat_map::HeatMap;
-use powerband_findings::chart::heat_map::cases::{self, Mapped, Quantity, Sides};
+use powerband_findings::chart::heat_map::cases::{self, MapDimensions, MapQuantity, SetupCases};
 use powerband_findings::chart::spec::SeriesId;
 
-/// What the screen shows of a sweep over several dimensions.
+/// The view of a sweep over several dimensions: curves, heat map or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum SweepView {
     /// Curves over one dimension.
     Curves,
     /// The heat map over two.
@@ -21,7 +21,7 @@ pub enum Shown {
     Both,
 }
 
-impl Shown {
+impl SweepView {
     /// Every one, with its name.
     pub const ALL: [(Self, &'static str); 3] = [
         (Self::Curves, "curves"),
@@ -34,9 +34,9 @@ impl Shown {
 #[derive(Clone, Debug, Default)]
 pub struct MapChoice {
     /// Whether it is shown beside the curves or in their place.
-    pub shown: Shown,
+    pub shown: SweepView,
     /// What it shows of each case; nothing for the first that is known.
-    pub quantity: Option<Quantity>,
+    pub quantity: Option<MapQuantity>,
     /// The dimension that stands upwards; nothing for the first that does not stand along x.
     pub upwards: Option<&'static str>,
     /// The one setup that is shown; nothing for all, each in a field of its own.
@@ -49,9 +49,9 @@ pub struct DrawnMap {
     /// The map.
     pub map: HeatMap,
     /// What it shows.
-    pub quantity: Quantity,
+    pub quantity: MapQuantity,
     /// What it could show.
-    pub quantities: Vec<Quantity>,
+    pub quantities: Vec<MapQuantity>,
     /// The setups that could be shown alone, with their names and palette indices.
     pub setups: Vec<(SeriesId, String, usize)>,
     /// The one that is.
@@ -72,7 +72,7 @@ impl DrawnMap {
 impl CurvesState {
     /// Whether curves are shown: not where the heat map stands in their place.
     pub fn shows_curves(&self) -> bool {
-        self.drawn.map.is_none() || self.map.shown != Shown::Map
+        self.drawn.map.is_none() || self.map.shown != SweepView::Map
     }
 
     /// The heat map of what the legend shows; nothing where fewer than two dimensions vary.
@@ -95,14 +95,14 @@ impl CurvesState {
         });
         let chosen = self.map.setup;
         let setup = chosen.filter(|one| setups.iter().any(|(id, ..)| id == one));
-        let mapped: Vec<Mapped<'_>> = setups
+        let mapped: Vec<SetupCases<'_>> = setups
             .iter()
             .filter(|(id, ..)| setup.is_none_or(|one| one == *id))
             .map(|(id, name, colour)| {
                 let (session, index) = sessions::of_series(*id);
                 let rows = open.get(session).into_iter();
                 let rows = rows.flat_map(|open| open.findings.rows.iter());
-                Mapped {
+                SetupCases {
                     tag: id.0,
                     name: name.clone(),
                     colour: *colour,
@@ -111,19 +111,19 @@ impl CurvesState {
             })
             .collect();
         let all: Vec<&CaseRow> = mapped.iter().flat_map(|one| one.rows.clone()).collect();
-        let quantities: Vec<Quantity> = Quantity::ALL
+        let quantities: Vec<MapQuantity> = MapQuantity::ALL
             .into_iter()
-            .filter(|quantity| cases::has(&all, *quantity, &self.options))
+            .filter(|quantity| cases::has_values(&all, *quantity, &self.options))
             .collect();
         let first = quantities.first().copied().unwrap_or_default();
         let wanted = self.map.quantity;
         let quantity = wanted
             .filter(|one| quantities.contains(one))
             .unwrap_or(first);
-        let sides = Sides {
+        let sides = MapDimensions {
             x: axes.x,
             y,
-            at: self.base(&all, y)?,
+            at: self.fixed_point(&all, y)?,
         };
         let mut map = cases::map(&mapped, &sides, quantity, &self.options);
         for pin in self.pins() {
@@ -140,7 +140,7 @@ impl CurvesState {
     }
 
     /// A point with the sizes of the dimensions that stand along neither side.
-    fn base(&self, rows: &[&CaseRow], y: &str) -> Option<Point> {
+    fn fixed_point(&self, rows: &[&CaseRow], y: &str) -> Option<Point> {
         let axes = &self.drawn.axes;
         let points = rows.iter().map(|row| row.point);
         let mut points = points.filter(|point| [axes.x, y].iter().all(|n| point.get(n).is_some()));

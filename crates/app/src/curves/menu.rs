@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::action::{
-    Action, Compare, Curves, Figures, History, Kernels, Run, Sessions, Shell, Why,
+    Action, Compare, Curves, FigureAction, History, Kernels, RunAction, Sessions, Shell, Why,
 };
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
@@ -10,11 +10,11 @@ use crate::kernels;
 use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
 use crate::screen::Screen;
 use crate::sessions::{self, LIVE, OpenSession, Pin};
-use crate::tables::action::Change;
-use crate::why::{Looking, can_be_asked};
+use crate::tables::action::TableChange;
+use crate::why::{WhySubject, can_be_asked};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::chart::spec::SeriesId;
 
 /// What can be done with a series: a setup of an open session, or a published curve.
@@ -23,10 +23,10 @@ pub(crate) fn of_series(app: &App, id: SeriesId) -> Groups {
     let Some(open) = app.sessions.get(session) else {
         return Vec::new();
     };
-    let mut groups = vec![seen(app, id)];
+    let mut groups = vec![visibility_entries(app, id)];
     if setup < open.session.plan.setups.len() {
         groups.push(sides(open, setup, None));
-        groups.push(ways(app, open, setup, None));
+        groups.push(screen_entries(app, open, setup, None));
     }
     groups.push(copies(app, id));
     groups
@@ -40,10 +40,10 @@ pub(crate) fn of_case(app: &App, pin: Pin) -> Groups {
     let CaseKey { setup, point } = pin.case;
     let id = sessions::series(pin.session, setup);
     vec![
-        pinning(app, pin),
+        pin_entries(app, pin),
         sides(open, setup, Some(point)),
-        ways(app, open, setup, Some(point)),
-        seen(app, id),
+        screen_entries(app, open, setup, Some(point)),
+        visibility_entries(app, id),
         copies(app, id),
     ]
 }
@@ -52,7 +52,7 @@ fn curves(title: &str, change: Curves) -> Offered {
     seen_on(Screen::Curves, title, Action::Curves(change))
 }
 
-fn pinning(app: &App, pin: Pin) -> Vec<Offered> {
+fn pin_entries(app: &App, pin: Pin) -> Vec<Offered> {
     if app.curves.pin == Some(pin) {
         return vec![curves("Unpin", Curves::Pin(None))];
     }
@@ -66,8 +66,8 @@ fn pinning(app: &App, pin: Pin) -> Vec<Offered> {
     offered
 }
 
-/// What is drawn of it.
-fn seen(app: &App, id: SeriesId) -> Vec<Offered> {
+/// Menu entries that show, hide or isolate a series.
+fn visibility_entries(app: &App, id: SeriesId) -> Vec<Offered> {
     let legend = &app.curves.drawn.legend;
     let Some(entry) = legend.iter().find(|entry| entry.id == id) else {
         return Vec::new();
@@ -93,7 +93,7 @@ fn seen(app: &App, id: SeriesId) -> Vec<Offered> {
 
 /// One side of a comparison.
 fn sides(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
-    let pick = compare::Pick {
+    let pick = compare::SideChoice {
         session: open.id,
         setup,
         point: None,
@@ -108,7 +108,7 @@ fn sides(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered>
         offer("Set as after", Compare::After(pick)),
     ];
     if let Some(point) = point {
-        let pick = compare::Pick {
+        let pick = compare::SideChoice {
             point: Some(point),
             ..pick
         };
@@ -124,8 +124,13 @@ fn sides(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered>
     offered
 }
 
-/// Other screens that show it.
-fn ways(app: &App, open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
+/// Menu entries that open it on other screens.
+fn screen_entries(
+    app: &App,
+    open: &OpenSession,
+    setup: usize,
+    point: Option<Point>,
+) -> Vec<Offered> {
     let mut offered = Vec::new();
     if open.id != LIVE {
         let first = open.session.plan.points.first().copied();
@@ -169,7 +174,7 @@ fn ways(app: &App, open: &OpenSession, setup: usize, point: Option<Point>) -> Ve
 fn explained(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
     let profile = profile_of(open, setup, point);
     let look = profile.map(|pick| {
-        let looking = Looking {
+        let looking = WhySubject {
             session: pick.session,
             profile: Some(pick.profile),
         };
@@ -179,34 +184,41 @@ fn explained(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offe
     let ask = point.map(|point| {
         let case = CaseKey { setup, point };
         let session = open.id;
-        let ask = Action::Run(Run::Why(Pin { session, case }));
+        let ask = Action::Run(RunAction::Why(Pin { session, case }));
         anywhere("Why? Measure experiments on it", ask).only_if(can_be_asked(open, case))
     });
     look.into_iter().chain(ask).collect()
 }
 
 /// The profile of a setup: of this case where there is one, else of any.
-fn profile_of(open: &OpenSession, setup: usize, point: Option<Point>) -> Option<kernels::Pick> {
+fn profile_of(
+    open: &OpenSession,
+    setup: usize,
+    point: Option<Point>,
+) -> Option<kernels::ProfileRef> {
     let exact = point.and_then(|point| profile_of_case(open, CaseKey { setup, point }));
     exact.or_else(|| profile_where(open, |case| case.setup == setup))
 }
 
 /// The profile of exactly this case.
-pub(crate) fn profile_of_case(open: &OpenSession, key: CaseKey) -> Option<kernels::Pick> {
+pub(crate) fn profile_of_case(open: &OpenSession, key: CaseKey) -> Option<kernels::ProfileRef> {
     profile_where(open, |case| case == key)
 }
 
-fn profile_where(open: &OpenSession, is_it: impl Fn(CaseKey) -> bool) -> Option<kernels::Pick> {
+fn profile_where(
+    open: &OpenSession,
+    is_it: impl Fn(CaseKey) -> bool,
+) -> Option<kernels::ProfileRef> {
     let mut profiles = open.session.profiles.iter();
     let profile = profiles.position(|profile| profile.case.is_some_and(&is_it))?;
-    Some(kernels::Pick {
+    Some(kernels::ProfileRef {
         session: open.id,
         profile,
     })
 }
 
 /// What can be done with a node or an operator of an engine's graph, by its name.
-pub(crate) fn of_node(app: &App, id: SeriesId, name: &str, level: Level) -> Groups {
+pub(crate) fn of_node(app: &App, id: SeriesId, name: &str, level: BreakdownLevel) -> Groups {
     let (session, setup) = sessions::of_series(id);
     let open = app.sessions.get(session);
     let profile = open.and_then(|open| profile_of(open, setup, None));
@@ -230,8 +242,8 @@ fn copies(app: &App, id: SeriesId) -> Vec<Offered> {
     let (session, setup) = sessions::of_series(id);
     let name = app.sessions.series_name(session, setup);
     let copy = Action::Shell(Shell::Copy(name.clone()));
-    let filter = Action::Table("cases", Change::Filter(name));
-    let picture = Action::Figures(Figures::CopyNear);
+    let filter = Action::Table("cases", TableChange::Filter(name));
+    let picture = Action::Figures(FigureAction::CopyNear);
     vec![
         anywhere("Copy the name", copy),
         anywhere("Copy the picture of the chart", picture),

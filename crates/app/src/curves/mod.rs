@@ -21,12 +21,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
-pub use drawing::{Drawn, Headroom};
+pub use drawing::{CurvesCharts, Headroom};
 use models::{ModelCharts, ModelGroup};
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::point::BATCH;
 use powerband_findings::analysis::limits::throughput::{self, ThroughputRoof};
-use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_findings::analysis::trade_off::{Quality, SpeedPoint};
 use powerband_findings::chart::claims as chart;
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::Lanes;
@@ -114,17 +114,17 @@ pub struct CurvesState {
     /// The quality that is drawn beside the speed; nothing for the first that is known.
     pub quality: Option<Quality>,
     /// At which batch size the speed counts there.
-    pub at: At,
+    pub at: SpeedPoint,
     /// The setup whose graph is shown; nothing for the first that has one.
     pub examined: Option<SeriesId>,
     /// Which dimensions of the sweep stand where.
-    pub axes: axes::Choice,
+    pub axes: axes::AxisChoice,
     /// What the heat map shows.
     pub map: heat::MapChoice,
     /// What is drawn.
-    pub drawn: Arc<Drawn>,
+    pub drawn: Arc<CurvesCharts>,
     /// The curves along x, where that is not the batch.
-    lines: BTreeMap<SessionId, axes::Lines>,
+    lines: BTreeMap<SessionId, axes::BatchCurves>,
     /// Whether a run went on while the screen was not shown, and its tables are to be made.
     pub(crate) is_stale: bool,
 }
@@ -169,7 +169,7 @@ impl CurvesState {
     fn charts_of(&self, open: &OpenSessions, entries: &[&LegendEntry]) -> [ChartSpec; 3] {
         let overlays = self.overlays(open, entries);
         let under = if self.drawn.axes.x == BATCH {
-            claims::laid_under(entries, open)
+            claims::published_underlays(entries, open)
         } else {
             Vec::new()
         };
@@ -183,7 +183,7 @@ impl CurvesState {
         if load.is_open() {
             charts[0].title = format!("Response time, {load}");
         }
-        self.lay_roofs(open, entries, &mut charts[1]);
+        self.add_roof_lines(open, entries, &mut charts[1]);
         self.ring_pins(open, &mut charts);
         chart::latency(&mut charts[0], &under);
         chart::throughput(&mut charts[1], &under);
@@ -271,7 +271,7 @@ impl CurvesState {
                 let is_apart = session.session.plan.load != load;
                 self.drawn_curves(session).map(move |(id, curve)| {
                     let name = open.series_name(session.id, curve.setup);
-                    let sizes = self.drawn.axes.told(curve);
+                    let sizes = self.drawn.axes.distinguishing_sizes(curve);
                     LegendEntry {
                         id,
                         name: if sizes.is_empty() {
@@ -292,7 +292,7 @@ impl CurvesState {
                 })
             })
             .collect();
-        apart_by_colour(entries)
+        with_own_colours(entries)
     }
 
     fn overlays<'a>(
@@ -312,7 +312,7 @@ impl CurvesState {
     }
 
     /// The lines that the throughput of the shown setups cannot pass, from the roofs that their sessions keep.
-    fn lay_roofs(&self, open: &OpenSessions, entries: &[&LegendEntry], chart: &mut ChartSpec) {
+    fn add_roof_lines(&self, open: &OpenSessions, entries: &[&LegendEntry], chart: &mut ChartSpec) {
         if self.drawn.axes.x != BATCH {
             return;
         }
@@ -322,7 +322,7 @@ impl CurvesState {
             let Some(session) = open.get(session).map(|open| &open.session) else {
                 continue;
             };
-            let own = throughput::of_setups(session, [setup], &session.roofs);
+            let own = throughput::throughput_roofs(session, [setup], &session.roofs);
             let new = own.into_iter().filter(|roof| !roofs.contains(roof));
             roofs.extend(new.collect::<Vec<_>>());
         }
@@ -382,7 +382,7 @@ impl CurvesState {
 }
 
 /// Each series with a colour of its own, where setups have several.
-fn apart_by_colour(mut entries: Vec<LegendEntry>) -> Vec<LegendEntry> {
+fn with_own_colours(mut entries: Vec<LegendEntry>) -> Vec<LegendEntry> {
     if one_for_each_setup(&entries).len() < entries.len() {
         for (colour, entry) in entries.iter_mut().enumerate() {
             entry.colour = colour;

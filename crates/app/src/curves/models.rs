@@ -2,7 +2,7 @@
 
 use super::LegendEntry;
 use crate::sessions::{self, OpenSessions};
-use powerband_findings::analysis::models::{SetupModel, distinct};
+use powerband_findings::analysis::models::{SetupModel, distinct_models};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// A model, and the series that are of it.
@@ -36,7 +36,7 @@ pub(super) fn group(open: &OpenSessions, legend: &mut [LegendEntry]) -> Vec<Mode
         let open = open.get(session)?;
         Some(SetupModel::of_setup(&open.session, setup))
     };
-    let (models, places) = distinct(legend.iter().filter_map(model));
+    let (models, places) = distinct_models(legend.iter().filter_map(model));
     for (entry, place) in legend.iter_mut().zip(places) {
         entry.model = place;
     }

@@ -1,14 +1,14 @@
 //! In the command palette: series, and what is drawn of them.
 
 use super::CHARTS;
-use super::heat::Shown;
+use super::heat::SweepView;
 use super::models::is_alone;
 use crate::App;
 use crate::action::{Action, Curves};
 use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::trade_off::At;
+use powerband_findings::analysis::trade_off::SpeedPoint;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     if app.sessions.is_empty() {
@@ -90,7 +90,7 @@ fn dimensions(app: &App) -> Vec<Offered> {
     let Some(map) = &drawn.map else {
         return offered;
     };
-    for (shown, title) in Shown::ALL {
+    for (shown, title) in SweepView::ALL {
         if shown != app.curves.map.shown {
             offered.push(offer(&format!("show {title}"), Curves::Show(shown)));
         }
@@ -135,8 +135,11 @@ fn enlarged(app: &App) -> Vec<Offered> {
 fn cards(app: &App) -> Vec<Offered> {
     let drawn = &app.curves.drawn;
     let trade_off = &drawn.trade_off;
-    let points = trade_off.points.iter().map(|point| At::Point(*point));
-    let places = std::iter::once(At::Best)
+    let points = trade_off
+        .points
+        .iter()
+        .map(|point| SpeedPoint::Point(*point));
+    let places = std::iter::once(SpeedPoint::Best)
         .chain(points)
         .filter(|at| trade_off.is_known && *at != trade_off.at)
         .map(|at| offer(&format!("speed and accuracy, {at}"), Curves::At(at)));

@@ -11,14 +11,14 @@ use crate::sessions::{self, OpenSession, Pin};
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::batch_curve::{BatchCurve, Statistic};
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::tables::cases::{self, CaseLine, Drawn};
+use powerband_findings::tables::cases::{self, CaseLine, DrawnNumbers};
 use powerband_findings::tables::shapes::{self, ShapeLine};
 use powerband_findings::tables::{Table, graph};
 
 impl App {
     /// Makes the table of cases anew, from the legend as it stands.
     pub(super) fn cases_table(&mut self) {
-        let drawn = Drawn {
+        let drawn = DrawnNumbers {
             statistic: self.curves.options.statistic,
             efficiency: self.curves.options.efficiency,
         };
@@ -51,7 +51,7 @@ impl App {
             Statistic::P99 => "ms, p99",
         };
         let table = cases::of_lines(lines).with_unit("latency_ms", unit);
-        self.tables.put("cases", table);
+        self.tables.set_table("cases", table);
         self.shapes_table();
     }
 
@@ -91,8 +91,8 @@ impl App {
                 curve,
             });
         }
-        if lines.iter().any(|line| shapes::says_something(&line.curve)) {
-            self.tables.put("shapes", shapes::of_curves(lines));
+        if lines.iter().any(|line| shapes::has_content(&line.curve)) {
+            self.tables.set_table("shapes", shapes::of_curves(lines));
         } else {
             refs.clear();
             self.tables.remove("shapes");
@@ -105,7 +105,7 @@ impl App {
         let drawn = &self.curves.drawn;
         match &drawn.trade_off {
             card if card.rows.is_empty() => self.tables.remove("trade-off"),
-            card => self.tables.put("trade-off", trade_off::table(card)),
+            card => self.tables.set_table("trade-off", trade_off::table(card)),
         }
         let graph = drawn.graph.shown.as_ref().map(|_| &drawn.graph.graph);
         for (id, make) in [
@@ -118,7 +118,7 @@ impl App {
                 .map(|graph| make(graph))
                 .filter(|table| !table.is_empty())
             {
-                Some(table) => self.tables.put(id, table),
+                Some(table) => self.tables.set_table(id, table),
                 None => self.tables.remove(id),
             }
         }

@@ -7,9 +7,11 @@ use super::row_refs::SeriesRef;
 use crate::sessions::{self, OpenSession, OpenSessions, Pin};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
-use powerband_findings::analysis::trade_off::{self, At, Judged, Quality, Rank, Standing};
+use powerband_findings::analysis::trade_off::{
+    self, JudgedSetup, ParetoRank, Quality, SetupStanding, SpeedPoint,
+};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
-use powerband_findings::chart::trade_off::{self as chart, Spot};
+use powerband_findings::chart::trade_off::{self as chart, TradeOffPoint};
 use powerband_findings::tables::Table;
 use powerband_findings::tables::trade_off::{TradeOffLine, of_setups};
 
@@ -25,18 +27,18 @@ pub struct TradeOff {
     /// Those that could be.
     pub known: Vec<Quality>,
     /// At which batch size the speed counts.
-    pub at: At,
+    pub at: SpeedPoint,
     /// Batch sizes that could be asked for.
     pub points: Vec<Point>,
     /// The chart.
     pub chart: ChartSpec,
     /// The table, the fastest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TradeOffRow>,
 }
 
 /// One setup in the table.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct TradeOffRow {
     /// The series, and the case where one was measured.
     pub series: SeriesRef,
     /// What the row says.
@@ -48,7 +50,7 @@ struct Setup<'a> {
     entry: &'a LegendEntry,
     open: &'a OpenSession,
     index: usize,
-    judged: Judged<'a>,
+    judged: JudgedSetup<'a>,
 }
 
 /// Draws the card from the series that are shown. A quality and a batch size that cannot be asked for
@@ -57,26 +59,26 @@ pub fn draw(
     open: &OpenSessions,
     legend: &[LegendEntry],
     quality: Option<Quality>,
-    at: At,
+    at: SpeedPoint,
 ) -> TradeOff {
     let setups: Vec<Setup<'_>> = legend
         .iter()
         .filter(|entry| entry.shown)
         .filter_map(|entry| setup(open, entry))
         .collect();
-    let judged: Vec<Judged<'_>> = setups.iter().map(|setup| setup.judged).collect();
-    let known = trade_off::known(&judged);
-    let points = trade_off::points(&judged);
+    let judged: Vec<JudgedSetup<'_>> = setups.iter().map(|setup| setup.judged).collect();
+    let known = trade_off::known_qualities(&judged);
+    let points = trade_off::measured_points(&judged);
     let first = known.first().copied().unwrap_or_default();
     let quality = quality
         .filter(|wanted| known.contains(wanted))
         .unwrap_or(first);
     let at = match at {
-        At::Point(point) if !points.contains(&point) => At::Best,
+        SpeedPoint::Point(point) if !points.contains(&point) => SpeedPoint::Best,
         at => at,
     };
     let standings = trade_off::judged_standings(&judged, quality, at);
-    let spots: Vec<Spot> = setups
+    let spots: Vec<TradeOffPoint> = setups
         .iter()
         .zip(&standings)
         .filter_map(|(setup, standing)| spot(setup.entry, standing))
@@ -103,7 +105,7 @@ pub fn draw(
 
 impl TradeOff {
     /// The row of a series.
-    pub fn row(&self, id: SeriesId) -> Option<&Row> {
+    pub fn row(&self, id: SeriesId) -> Option<&TradeOffRow> {
         self.rows.iter().find(|row| row.series.id == id)
     }
 
@@ -127,7 +129,7 @@ fn setup<'a>(open: &'a OpenSessions, entry: &'a LegendEntry) -> Option<Setup<'a>
         entry,
         open,
         index,
-        judged: Judged {
+        judged: JudgedSetup {
             accuracy: open.session.accuracies.get(&index)?,
             curve: curves.into_iter().find(|curve| curve.setup == index),
             session: open.id.0 as usize,
@@ -135,16 +137,16 @@ fn setup<'a>(open: &'a OpenSessions, entry: &'a LegendEntry) -> Option<Setup<'a>
     })
 }
 
-fn spot(entry: &LegendEntry, standing: &Standing) -> Option<Spot> {
+fn spot(entry: &LegendEntry, standing: &SetupStanding) -> Option<TradeOffPoint> {
     let (speed, level) = (standing.speed?, standing.level?);
-    Some(Spot {
+    Some(TradeOffPoint {
         id: entry.id,
         name: entry.name.clone(),
         colour: entry.colour,
         at: speed.point,
         per_s: speed.per_s,
         level,
-        is_front: standing.rank == Rank::Front,
+        is_front: standing.rank == ParetoRank::Front,
     })
 }
 
@@ -171,16 +173,16 @@ fn compared(setups: &[Setup<'_>]) -> String {
     }
 }
 
-fn row(setups: &[Setup<'_>], standing: &Standing, place: usize) -> Row {
+fn row(setups: &[Setup<'_>], standing: &SetupStanding, place: usize) -> TradeOffRow {
     let setup = &setups[place];
     let (session, case) = (setup.open.id, setup.index);
     let dominating: &[usize] = match &standing.rank {
-        Rank::Beaten(by) | Rank::NotSettled { by, .. } => by,
-        Rank::Front | Rank::Unknown(_) => &[],
+        ParetoRank::Dominated(by) | ParetoRank::NotSettled { by, .. } => by,
+        ParetoRank::Front | ParetoRank::Unknown(_) => &[],
     };
     let names = dominating.iter().filter_map(|by| setups.get(*by));
     let dominated_by = names.map(|other| other.entry.name.clone()).collect();
-    Row {
+    TradeOffRow {
         series: SeriesRef {
             id: setup.entry.id,
             colour: setup.entry.colour,

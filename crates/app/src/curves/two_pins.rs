@@ -41,7 +41,7 @@ impl App {
     pub(super) fn show_two(&mut self) {
         self.curves.two = None;
         for chart in CHARTS {
-            self.charts.look(Screen::Curves, chart.to_owned(), None);
+            self.charts.set_view(Screen::Curves, chart.to_owned(), None);
         }
         let pins = self.curves.pin.zip(self.curves.second);
         let rows = pins.and_then(|(first, second)| Some((self.row(first)?, self.row(second)?)));
@@ -50,7 +50,7 @@ impl App {
             return;
         };
         let table = two_cases::of_cases(first, second);
-        self.tables.put(TABLE, table);
+        self.tables.set_table(TABLE, table);
         let Some((first, second)) = pins else {
             return;
         };

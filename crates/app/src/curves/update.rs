@@ -21,7 +21,7 @@ const STRIP_BUCKETS: usize = 1_000;
 const OF_SAMPLES: [&str; 2] = ["histogram", "strip"];
 
 /// Parts of the curves screen to update.
-enum Part {
+enum CurvesPart {
     /// The charts that know the latency limit.
     Charts,
     /// The same, on the latency axis as it is.
@@ -34,16 +34,16 @@ enum Part {
 impl App {
     pub(crate) fn curves(&mut self, change: Curves) {
         let part = match change {
-            Curves::Limit(_) => Part::Charts,
-            Curves::DragLimit(_) => Part::HeldCharts,
+            Curves::Limit(_) => CurvesPart::Charts,
+            Curves::DragLimit(_) => CurvesPart::HeldCharts,
             Curves::Pin(_) | Curves::PinStep(_) | Curves::PinSecond(_) | Curves::PinSecondNext => {
-                Part::AllCharts
+                CurvesPart::AllCharts
             }
             Curves::Mapped(_) | Curves::Upwards(_) | Curves::MapSetup(_) | Curves::Show(_) => {
-                Part::Charts
+                CurvesPart::Charts
             }
-            Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => Part::Cards,
-            _ => Part::All,
+            Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => CurvesPart::Cards,
+            _ => CurvesPart::All,
         };
         let state = &mut self.curves;
         match change {
@@ -114,13 +114,13 @@ impl App {
         self.redraw_curves(&part);
     }
 
-    fn redraw_curves(&mut self, part: &Part) {
+    fn redraw_curves(&mut self, part: &CurvesPart) {
         // The overlaid curves of a comparison look as the curves do.
         self.compare
             .redraw(&self.sessions, &self.curves.options, self.curves.pin);
         match part {
-            Part::Charts => return self.curves.redraw_charts(&self.sessions),
-            Part::HeldCharts => {
+            CurvesPart::Charts => return self.curves.redraw_charts(&self.sessions),
+            CurvesPart::HeldCharts => {
                 // If the axis grew with the limit, the pointer would drag it ever further.
                 let held = Arc::clone(&self.curves.drawn);
                 self.curves.redraw_charts(&self.sessions);
@@ -131,13 +131,13 @@ impl App {
                 }
                 return;
             }
-            Part::AllCharts => {
+            CurvesPart::AllCharts => {
                 self.curves.redraw_charts(&self.sessions);
                 self.curves.redraw_resources(&self.sessions);
                 self.curves.redraw_cards(&self.sessions);
             }
-            Part::Cards => self.curves.redraw_cards(&self.sessions),
-            Part::All => return self.redraw_all_curves(),
+            CurvesPart::Cards => self.curves.redraw_cards(&self.sessions),
+            CurvesPart::All => return self.redraw_all_curves(),
         }
         self.card_tables();
     }
@@ -194,7 +194,7 @@ impl App {
         self.curves.pinned = None;
         // What was zoomed belonged to the samples of another case.
         for chart in OF_SAMPLES {
-            self.charts.look(Screen::Curves, chart.to_owned(), None);
+            self.charts.set_view(Screen::Curves, chart.to_owned(), None);
         }
         if let Some(pin) = pin {
             self.case_selected(pin);
@@ -212,9 +212,9 @@ impl App {
                 pin,
                 histogram: samples::histogram(&values, colour),
                 strip: samples::strip(case, colour, STRIP_BUCKETS),
-                told: reported_stats::in_words(&session, case),
+                told: reported_stats::stated_text(&session, case),
                 outliers: case_outliers::sentence(case),
-                parts: told_of_runs(&session, case),
+                parts: run_facts(&session, case),
                 lanes: lanes::of_case(&session, case),
             })
         };
@@ -230,7 +230,7 @@ impl App {
 }
 
 /// Facts about a case's runs beside their times, a line each.
-fn told_of_runs(session: &Session, case: &Case) -> Vec<String> {
+fn run_facts(session: &Session, case: &Case) -> Vec<String> {
     let energy = energy::case_energy(session, case).ok();
     let requests = generation::case_requests(session, case);
     let facts = requests
@@ -239,7 +239,10 @@ fn told_of_runs(session: &Session, case: &Case) -> Vec<String> {
     let facts = facts.map(|(name, text)| format!("{name}: {text}"));
     let timed = requests.as_ref().filter(|found| found.count > 0);
     let counted = timed.map(|found| found.tokens_sentence());
-    let phases = [run_phases::in_short(case), run_phases::learned(case)];
+    let phases = [
+        run_phases::phases_text(case),
+        run_phases::training_text(case),
+    ];
     facts
         .chain(counted)
         .chain(phases.into_iter().flatten())

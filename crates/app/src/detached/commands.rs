@@ -3,7 +3,6 @@
 use crate::action::{Action, Detached};
 use crate::command::entry::{Command, command};
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[command(
     "detached-runs",
     "Look for detached runs",

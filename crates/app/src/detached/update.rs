@@ -4,11 +4,11 @@ use super::work;
 use crate::App;
 use crate::action::Detached;
 use crate::jobs::Outlet;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::screen::Screen;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_measure::runner::request::RunRequest;
-use powerband_measure::worker::transport::Machine;
+use powerband_measure::worker::transport::SetupMachine;
 
 impl App {
     pub(crate) fn detached(&mut self, action: Detached) {
@@ -32,13 +32,13 @@ impl App {
         let paths = self.place.paths.clone();
         let failed = |app: &mut Self, reason: String| {
             app.detached.is_busy = false;
-            app.say(Weight::Trouble, format!("Detached runs: {reason}"));
+            app.notify(NoticeLevel::Trouble, format!("Detached runs: {reason}"));
         };
         self.jobs.spawn_or("detached", failed, move |outlet| {
             if let Err(reason) = ask(outlet) {
                 outlet.send(move |app| failed(app, reason));
             }
-            let (runs, trouble) = work::look(&paths);
+            let (runs, trouble) = work::check_runs(&paths);
             outlet.send(|app| {
                 app.detached.is_busy = false;
                 app.detached.runs = runs;
@@ -55,7 +55,7 @@ impl App {
         let machines = &self.place.machines;
         let is_scheduled = |setup: &Setup| {
             let place = setup.options.get(WHERE_KEY);
-            let found = place.map(|place| Machine::find(place, machines));
+            let found = place.map(|place| SetupMachine::find(place, machines));
             matches!(found, Some(Ok(Some(machine))) if machine.transport.is_scheduled())
         };
         if self.detached.is_busy {
@@ -70,7 +70,7 @@ impl App {
     /// Submits the plan.
     pub(crate) fn detach(&mut self, request: RunRequest) {
         if let Err(reason) = self.can_detach() {
-            return self.say(Weight::Trouble, format!("Not detached: {reason}."));
+            return self.notify(NoticeLevel::Trouble, format!("Not detached: {reason}."));
         }
         self.screen = Screen::Run;
         let place = self.place.clone();

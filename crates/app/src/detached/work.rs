@@ -3,18 +3,18 @@
 use super::DetachedRun;
 use crate::action::{Action, Sessions};
 use crate::jobs::Outlet;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use powerband_core::base::paths::Paths;
 use powerband_measure::jobs::collect as collecting;
 use powerband_measure::jobs::record::{self, JobRecord};
 use powerband_measure::jobs::state::{self, PartState};
-use powerband_measure::jobs::submit::{self, Detaching};
+use powerband_measure::jobs::submit::{self, DetachOptions};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::request::RunRequest;
 
 /// How far they are, and why that is not known. Slurm is asked only where there are any.
-pub(super) fn look(paths: &Paths) -> (Vec<DetachedRun>, Option<String>) {
+pub(super) fn check_runs(paths: &Paths) -> (Vec<DetachedRun>, Option<String>) {
     let records = record::all(paths);
     let jobs = if records.is_empty() {
         Some(Vec::new())
@@ -38,7 +38,7 @@ fn run(record: &JobRecord, states: &[PartState]) -> DetachedRun {
     DetachedRun {
         id: record.id().to_owned(),
         name: record.beginning.name.clone(),
-        state: state::words(states),
+        state: state::states_text(states),
         cases: state::cases(record, states),
         is_alive: states.iter().any(|state| state.is_alive),
     }
@@ -51,7 +51,7 @@ pub(super) fn collect(paths: &Paths, id: &str, outlet: &Outlet) -> Result<(), St
     let collected = collecting::collect(paths, &record, &state::parts(&record, &jobs))?;
     outlet.send(|app| {
         if let Some(left) = collected.left {
-            app.say(Weight::Info, left);
+            app.notify(NoticeLevel::Info, left);
         }
         app.act(Action::Sessions(Sessions::Open(vec![collected.path])));
     });
@@ -65,14 +65,14 @@ pub(super) fn submit(
     outlet: &Outlet,
 ) -> Result<(), String> {
     let prepared = prepare::prepare(place, request).map_err(|error| error.to_string())?;
-    let detaching = Detaching {
+    let detaching = DetachOptions {
         energy: request.energy,
-        ..Detaching::default()
+        ..DetachOptions::default()
     };
     let record = submit::submit(&place.paths, &prepared, &detaching)?;
     let jobs = record.jobs().join(", ");
     let text = format!("Detached: {jobs} of Slurm. It goes on without this window.");
-    outlet.send(|app| app.say(Weight::Done, text));
+    outlet.send(|app| app.notify(NoticeLevel::Done, text));
     Ok(())
 }
 

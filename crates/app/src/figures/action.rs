@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Shown;
+use super::ShownFigure;
 
 /// Actions on figures as pictures.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Figures {
+pub enum FigureAction {
     /// Copies the picture of the figure last under the pointer, or of the first one.
     CopyNear,
     /// Saves that figure.
     SaveNear,
     /// Copies the picture of this one.
-    Copy(Arc<Shown>),
+    Copy(Arc<ShownFigure>),
     /// Saves this one; without a path it asks for one.
-    Save(Arc<Shown>, Option<PathBuf>),
+    Save(Arc<ShownFigure>, Option<PathBuf>),
 }

@@ -1,31 +1,30 @@
 //! Commands about tables and charts, wherever they are.
 
 use crate::App;
-use crate::action::{Action, Figures};
+use crate::action::{Action, FigureAction};
 use crate::command::entry::{Command, command};
-use crate::tables::{self, action::Change};
+use crate::tables::{self, action::TableChange};
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("copy-table", "Copy the table", "Ctrl+Shift+C", |app| {
-        table(app, Change::Copy)
+        table(app, TableChange::Copy)
     }),
     command("export-table", "Export the table…", "", |app| {
-        table(app, Change::Export(None))
+        table(app, TableChange::Export(None))
     }),
     command(
         "copy-picture",
         "Copy the picture of a chart",
         "Ctrl+I",
-        |app| figure(app, Figures::CopyNear),
+        |app| figure(app, FigureAction::CopyNear),
     ),
     command("save-figure", "Save a chart as…", "Ctrl+Shift+I", |app| {
-        figure(app, Figures::SaveNear)
+        figure(app, FigureAction::SaveNear)
     }),
 ];
 
 /// A request about the first table of the screen.
-fn table(app: &App, change: Change) -> Result<Action, &'static str> {
+fn table(app: &App, change: TableChange) -> Result<Action, &'static str> {
     let here = tables::ALL.iter().filter(|kind| kind.screen == app.screen);
     let mut shown = here.filter(|kind| app.tables.view(kind.id).is_some());
     let kind = shown.next().ok_or("there is no table on this screen")?;
@@ -33,7 +32,7 @@ fn table(app: &App, change: Change) -> Result<Action, &'static str> {
 }
 
 /// A request about the figures of a screen that has some.
-fn figure(app: &App, request: Figures) -> Result<Action, &'static str> {
+fn figure(app: &App, request: FigureAction) -> Result<Action, &'static str> {
     if app.has_figure {
         Ok(Action::Figures(request))
     } else {

@@ -4,19 +4,19 @@ pub(crate) mod action;
 pub(crate) mod commands;
 mod update;
 
-use crate::kernels::{self, Found, KernelsState, Shape};
+use crate::kernels::{self, BreakdownChart, KernelsResult, KernelsState};
 use crate::screen::Screen;
 use crate::sessions::SessionId;
-use crate::timeline::{OpenTrace, Viewed};
+use crate::timeline::{OpenTrace, TraceView};
 use crate::{App, compare};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::provenance;
 use powerband_findings::chart::figure::{Bars, Changes, Drawing, Treemap};
-use powerband_findings::chart::timeline_figure::Traced;
+use powerband_findings::chart::timeline_figure::TimelineFigure;
 
 /// A figure as it is shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct ShownFigure {
     /// The figure, with the options that were chosen.
     pub drawing: Drawing,
     /// Whether the window is dark.
@@ -37,7 +37,7 @@ pub struct Picture {
 }
 
 /// Where the numbers of the figures on the screen come from; empty where the figures say it themselves.
-pub fn about(app: &App) -> String {
+pub fn figure_sources(app: &App) -> String {
     let of = |ids: &[Option<SessionId>]| {
         let open = ids.iter().filter_map(|id| app.sessions.get((*id)?));
         let sessions: Vec<&Session> = open.map(|open| &*open.session).collect();
@@ -55,11 +55,11 @@ pub fn about(app: &App) -> String {
             })
         }
         Screen::Compare => {
-            let side = |pick: Option<compare::Pick>| pick.map(|pick| pick.session);
+            let side = |pick: Option<compare::SideChoice>| pick.map(|pick| pick.session);
             of(&[side(app.compare.before), side(app.compare.after)])
         }
         Screen::Kernels => {
-            let side = |pick: Option<kernels::Pick>| pick.map(|pick| pick.session);
+            let side = |pick: Option<kernels::ProfileRef>| pick.map(|pick| pick.session);
             of(&[side(app.kernels.before), side(app.kernels.looking)])
         }
         Screen::Why => of(&[app.why.looking.map(|looking| looking.session)]),
@@ -80,10 +80,10 @@ pub fn about(app: &App) -> String {
 }
 
 /// The visible part of a timeline, with all of its tracks.
-pub fn of_timeline(open: &OpenTrace, view: &Viewed) -> Traced {
+pub fn of_timeline(open: &OpenTrace, view: &TraceView) -> TimelineFigure {
     let title = format!("Timeline of {}", open.name);
     let ready = (&*open.trace, &*open.timeline);
-    let mut traced = Traced::of(
+    let mut traced = TimelineFigure::new(
         title,
         ready,
         view.stretch,
@@ -95,7 +95,7 @@ pub fn of_timeline(open: &OpenTrace, view: &Viewed) -> Traced {
 }
 
 /// What the screen of kernels draws now.
-pub fn of_kernels(state: &KernelsState, found: &Found) -> Drawing {
+pub fn of_kernels(state: &KernelsState, found: &KernelsResult) -> Drawing {
     let name = |profile: Option<&powerband_core::domain::profile::Profile>| {
         profile.map_or_else(String::new, |profile| profile.name.clone())
     };
@@ -109,14 +109,14 @@ pub fn of_kernels(state: &KernelsState, found: &Found) -> Drawing {
             steps: state.drawn.changes.clone(),
         }));
     }
-    let unit = state.times.unit(found.at(state.level).runs);
+    let unit = state.times.unit(found.breakdown(state.level).runs);
     let title = format!("Time {unit} by {}, {after}", state.level.title());
     match state.shape {
-        Shape::Bars => Drawing::Bars(Box::new(Bars {
+        BreakdownChart::Bars => Drawing::Bars(Box::new(Bars {
             title,
             bars: state.drawn.bars.clone(),
         })),
-        Shape::Treemap => Drawing::Treemap(Box::new(Treemap {
+        BreakdownChart::Treemap => Drawing::Treemap(Box::new(Treemap {
             title,
             regions: state.drawn.regions.clone(),
         })),

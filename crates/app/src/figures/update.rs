@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::action::Figures;
-use crate::figures::{self, Picture, Shown};
-use crate::notices::Weight;
-use crate::{App, Ask, FigureWish, Output};
+use crate::action::FigureAction;
+use crate::figures::{self, Picture, ShownFigure};
+use crate::notices::NoticeLevel;
+use crate::{App, Ask, FigureWish, WindowRequest};
 use powerband_core::base::{atomic_file, paths};
 use powerband_findings::export::figure_file::{self, FileKind};
 use powerband_findings::export::style::{Preset, Style, Theme};
@@ -17,22 +17,22 @@ use powerband_store::library;
 const SCALE: f64 = 2.0;
 
 impl App {
-    pub(crate) fn figures(&mut self, change: Figures) {
+    pub(crate) fn figures(&mut self, change: FigureAction) {
         match change {
-            Figures::CopyNear => self.outputs.push(Output::Figure(FigureWish::Copy)),
-            Figures::SaveNear => self.outputs.push(Output::Figure(FigureWish::Save)),
-            Figures::Copy(shown) => {
+            FigureAction::CopyNear => self.outputs.push(WindowRequest::Figure(FigureWish::Copy)),
+            FigureAction::SaveNear => self.outputs.push(WindowRequest::Figure(FigureWish::Save)),
+            FigureAction::Copy(shown) => {
                 let shown = self.about_it(shown);
                 let work = move || picture(&shown);
                 self.jobs.spawn_then("picture", work, Self::picture_drawn);
             }
-            Figures::Save(shown, None) => {
+            FigureAction::Save(shown, None) => {
                 let shown = self.about_it(shown);
                 let name = format!("{}.png", library::safe(&file_name(&shown)));
                 let ask = Ask::SaveFigure(shown, self.export_path(&name));
-                self.outputs.push(Output::Ask(ask));
+                self.outputs.push(WindowRequest::Ask(ask));
             }
-            Figures::Save(shown, Some(path)) => {
+            FigureAction::Save(shown, Some(path)) => {
                 self.exports_to(&path);
                 let work = move || match save(&shown, &path) {
                     Ok(path) => Ok((format!("Saved to {}", path.display()), path)),
@@ -47,19 +47,20 @@ impl App {
     fn picture_drawn(&mut self, drawn: Result<Picture, String>) {
         match drawn {
             Ok(picture) => {
-                self.outputs.push(Output::CopyPicture(Arc::new(picture)));
-                self.say(Weight::Done, "Copied the picture to the clipboard");
+                self.outputs
+                    .push(WindowRequest::CopyPicture(Arc::new(picture)));
+                self.notify(NoticeLevel::Done, "Copied the picture to the clipboard");
             }
-            Err(why) => self.say(
-                Weight::Trouble,
+            Err(why) => self.notify(
+                NoticeLevel::Trouble,
                 format!("The picture was not copied: {why}."),
             ),
         }
     }
 
     /// The figure with where its numbers come from, while it is on the screen.
-    fn about_it(&self, mut shown: Arc<Shown>) -> Arc<Shown> {
-        Arc::make_mut(&mut shown).about = figures::about(self);
+    fn about_it(&self, mut shown: Arc<ShownFigure>) -> Arc<ShownFigure> {
+        Arc::make_mut(&mut shown).about = figures::figure_sources(self);
         shown
     }
 
@@ -79,7 +80,7 @@ impl App {
 }
 
 /// What a figure is called, and of which network it is.
-fn file_name(shown: &Shown) -> String {
+fn file_name(shown: &ShownFigure) -> String {
     let title = shown.drawing.title();
     match shown.about.split(" · ").next() {
         None | Some("") => title.to_owned(),
@@ -87,7 +88,7 @@ fn file_name(shown: &Shown) -> String {
     }
 }
 
-fn style(shown: &Shown) -> Style {
+fn style(shown: &ShownFigure) -> Style {
     let theme = if shown.is_dark {
         Theme::Dark
     } else {
@@ -96,7 +97,7 @@ fn style(shown: &Shown) -> Style {
     Style::new(Preset::Screen, theme)
 }
 
-fn picture(shown: &Shown) -> Result<Picture, String> {
+fn picture(shown: &ShownFigure) -> Result<Picture, String> {
     let svg = svg::write_about(&shown.drawing, &shown.about, &style(shown));
     let (width, height, rgba) = tree::rgba(&svg, SCALE)?;
     Ok(Picture {
@@ -107,12 +108,12 @@ fn picture(shown: &Shown) -> Result<Picture, String> {
 }
 
 /// Writes what the name of the file asks for; a name without an ending asks for PNG.
-fn save(shown: &Shown, path: &Path) -> Result<PathBuf, String> {
+fn save(shown: &ShownFigure, path: &Path) -> Result<PathBuf, String> {
     let path = match path.extension() {
         Some(_) => path.to_path_buf(),
         None => path.with_extension(FileKind::Png.ending()),
     };
-    let kind = FileKind::of(&path)?;
+    let kind = FileKind::from_path(&path)?;
     let bytes = figure_file::bytes(&shown.drawing, &shown.about, &style(shown), SCALE, kind)?;
     atomic_file::write_bytes(&path, &bytes)
         .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn a_figure_is_saved_as_its_name_says() {
         let folder = tempfile::tempdir().unwrap();
-        let shown = Shown {
+        let shown = ShownFigure {
             drawing: Drawing::Chart(Box::default()),
             is_dark: true,
             about: "resnet50 · a machine · a day".to_owned(),

@@ -31,7 +31,7 @@ pub struct CaseChoice {
 
 impl CaseChoice {
     /// A case of a fleet.
-    pub fn of(case: &FleetCase) -> Self {
+    pub fn from_case(case: &FleetCase) -> Self {
         Self {
             model: case.model.clone(),
             setup: case.setup.clone(),
@@ -40,9 +40,9 @@ impl CaseChoice {
     }
 }
 
-/// What the machines are found in.
+/// The sessions in which machines are compared.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct FleetRequest {
     sessions: Vec<(SessionId, String, Snapshot)>,
     each_session: bool,
 }
@@ -51,7 +51,7 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct FoundFleet {
     /// What they were found in.
-    pub wanted: Wanted,
+    pub wanted: FleetRequest,
     /// The cases that ran on several of them.
     pub fleet: Fleet,
     /// What setups bring on two machines.
@@ -92,14 +92,14 @@ pub struct FleetState {
     /// Whether each session counts as a machine; else sessions of the same hardware count as one.
     pub each_session: bool,
     /// What was found in these sessions.
-    pub found: Derived<Wanted, Arc<FoundFleet>>,
+    pub found: Derived<FleetRequest, Arc<FoundFleet>>,
     /// What is drawn of the case that is shown.
-    pub drawn: Drawn,
+    pub drawn: FleetCharts,
 }
 
 /// What is drawn of a case, made when there is something new and not for each frame.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct FleetCharts {
     /// The median of each machine.
     pub chart: ChartSpec,
     /// What each machine has that no other has: its name and the words.
@@ -113,7 +113,7 @@ impl FleetState {
     pub fn shown(&self) -> Option<&FleetCase> {
         let cases = &self.found.result.as_ref()?.fleet.cases;
         let chosen = self.chosen.as_ref();
-        let is_chosen = |case: &&FleetCase| chosen == Some(&CaseChoice::of(case));
+        let is_chosen = |case: &&FleetCase| chosen == Some(&CaseChoice::from_case(case));
         let is_odd = |case: &&FleetCase| case.machines.iter().any(|machine| machine.is_odd);
         let found = cases.iter().find(is_chosen);
         let found = found.or_else(|| cases.iter().find(is_odd));
@@ -122,14 +122,14 @@ impl FleetState {
     }
 
     /// The sessions whose machines are compared now.
-    pub fn wanted(&self, open: &OpenSessions) -> Wanted {
+    pub fn wanted(&self, open: &OpenSessions) -> FleetRequest {
         let is_meant = |one: &&OpenSession| match &self.only {
             Some(only) => one.path.as_ref().is_some_and(|path| only.contains(path)),
             // A file of another tool says nothing of its machine.
             None => one.session.imported.is_none() || self.each_session,
         };
         let measured = open.iter().filter(|one| one.id != LIVE && !one.is_hollow());
-        Wanted {
+        FleetRequest {
             sessions: measured
                 .filter(is_meant)
                 .map(|one| (one.id, open.name(one), one.snapshot()))
@@ -147,7 +147,7 @@ impl FleetState {
                     && effects.point == case.point
                     && effects.setups.contains(&case.setup)
             };
-            Drawn {
+            FleetCharts {
                 chart: chart::medians(case),
                 differences: Fleet::differences([case]),
                 effects: effects.filter(is_of_case).cloned().collect(),
@@ -158,7 +158,7 @@ impl FleetState {
 }
 
 /// What to do where no case ran on several machines.
-pub fn what_helps(open: &OpenSessions) -> &'static str {
+pub fn empty_help(open: &OpenSessions) -> &'static str {
     if open.is_empty() {
         "Open a session whose setups ran on several machines (where= in the plan), or a session from each machine."
     } else if open.iter().all(|open| open.id == LIVE) {

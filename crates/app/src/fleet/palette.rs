@@ -29,7 +29,7 @@ fn cases(app: &App) -> Vec<Offered> {
     others
         .map(|case| {
             let title = format!("show {}", case.name(several));
-            offer(&title, Fleet::Show(CaseChoice::of(case)))
+            offer(&title, Fleet::Show(CaseChoice::from_case(case)))
         })
         .collect()
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{FoundFleet, Wanted};
+use super::{FleetRequest, FoundFleet};
 use crate::App;
 use crate::action::Fleet;
 use crate::screen::Screen;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::fleet::{self, Named};
+use powerband_findings::analysis::fleet::{self, NamedSession};
 use powerband_findings::analysis::machine_lines;
 use powerband_findings::tables;
 
@@ -36,7 +36,7 @@ impl App {
         if wanted.sessions.is_empty() {
             self.fleet.found.drop_result();
         } else if is_new && self.shows(Screen::Fleet) {
-            let work = |wanted: &Wanted| Some(Arc::new(compare(wanted.clone())));
+            let work = |wanted: &FleetRequest| Some(Arc::new(compare(wanted.clone())));
             self.derive(
                 "machines",
                 |app| &mut app.fleet.found,
@@ -72,30 +72,30 @@ impl App {
             ("machines", machines),
         ] {
             match table {
-                Some(table) => self.tables.put(id, table),
+                Some(table) => self.tables.set_table(id, table),
                 None => self.tables.remove(id),
             }
         }
     }
 }
 
-fn compare(wanted: Wanted) -> FoundFleet {
-    let named: Vec<Named<'_>> = wanted
+fn compare(wanted: FleetRequest) -> FoundFleet {
+    let named: Vec<NamedSession<'_>> = wanted
         .sessions
         .iter()
         .map(|(_, name, session)| (name.as_str(), &*session.0))
         .collect();
     let names = if wanted.each_session {
-        fleet::each_a_machine(&named)
+        fleet::names_by_session(&named)
     } else {
-        fleet::machines_by_hardware(&named)
+        fleet::names_by_hardware(&named)
     };
     let sessions = named.iter().map(|(_, session)| *session);
     let named: Vec<(&str, &Session)> = names.iter().map(String::as_str).zip(sessions).collect();
     FoundFleet {
         fleet: fleet::compare_machines(&named),
         effects: fleet::effects(&named),
-        machines: machine_lines::of_sessions(&named),
+        machines: machine_lines::machines_of_sessions(&named),
         wanted,
     }
 }

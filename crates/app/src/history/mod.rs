@@ -43,7 +43,7 @@ pub struct Followed {
     /// The chart of it.
     pub chart: ChartSpec,
     /// The session of each file, with no other case.
-    sessions: Vec<Arc<Narrowed>>,
+    sessions: Vec<Arc<SingleCaseSession>>,
     /// Sessions that could not be read, a sentence each.
     pub troubles: Vec<String>,
     /// What was read for it.
@@ -66,16 +66,16 @@ impl Followed {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Read {
     /// Which case.
-    case: Option<history::Followed>,
+    case: Option<history::FollowedCase>,
     /// By file: the state in which it was read, and what is needed.
-    files: BTreeMap<PathBuf, (Stamp, Arc<Narrowed>)>,
+    files: BTreeMap<PathBuf, (Stamp, Arc<SingleCaseSession>)>,
     /// What was found in them and in these open sessions; nothing where other files were there then.
     found: Option<(Vec<Arc<Session>>, History)>,
 }
 
 /// A session with no other case than one, and that case as a row.
 #[derive(Debug)]
-struct Narrowed {
+struct SingleCaseSession {
     session: Arc<Session>,
     rows: Vec<CaseRow>,
 }
@@ -94,7 +94,7 @@ pub struct HistoryState {
 }
 
 /// What to do where nothing that is open can be followed.
-pub fn what_helps(open: &OpenSessions) -> &'static str {
+pub fn empty_help(open: &OpenSessions) -> &'static str {
     if open.is_empty() {
         "Open a session: each of its cases can be followed through the library, with a verdict at every step."
     } else if open.iter().all(|open| open.id == LIVE) {
@@ -105,7 +105,7 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
 }
 
 /// The same batch size where the session has it, else its first.
-pub fn nearest(open: &OpenSession, point: Point) -> Point {
+pub fn point_or_first(open: &OpenSession, point: Point) -> Point {
     let points = &open.session.plan.points;
     if points.contains(&point) {
         return point;
@@ -114,8 +114,8 @@ pub fn nearest(open: &OpenSession, point: Point) -> Point {
 }
 
 impl HistoryState {
-    /// Keeps to a case that is there: the one chosen, or the first one of the first open session.
-    pub fn settle(&mut self, open: &OpenSessions) {
+    /// Drops a case that is no longer open; the default is the first one of the first session.
+    pub fn drop_missing_case(&mut self, open: &OpenSessions) {
         let exists = |following: &Following| {
             open.get(following.session).is_some_and(|open| {
                 let plan = &open.session.plan;
@@ -145,7 +145,7 @@ impl HistoryState {
             Some([found.side_of(before)?, found.side_of(after)?])
         });
         let sides = sides.ok_or("no case is followed through two sessions")?;
-        again::request_for(sides[0].part(), sides[1].part())
+        again::request_for(sides[0].session_part(), sides[1].session_part())
             .map(|_| sides)
             .map_err(|error| error.to_string())
     }
@@ -173,16 +173,16 @@ mod tests {
 
     fn put(open: &mut OpenSessions, id: SessionId) {
         let session = session(&[], &[]);
-        open.put(OpenSession::of(id, session));
+        open.put(OpenSession::from_session(id, session));
     }
 
     #[test]
     fn what_is_open_decides_what_helps() {
         let mut open = OpenSessions::default();
-        assert!(what_helps(&open).starts_with("Open a session"));
+        assert!(empty_help(&open).starts_with("Open a session"));
         put(&mut open, LIVE);
-        assert!(what_helps(&open).contains("once it is saved"));
+        assert!(empty_help(&open).contains("once it is saved"));
         put(&mut open, SessionId(1));
-        assert!(what_helps(&open).starts_with("No open session has cases"));
+        assert!(empty_help(&open).starts_with("No open session has cases"));
     }
 }

@@ -1,6 +1,6 @@
 //! In the command palette: cases that can be followed through the library.
 
-use super::{Following, nearest};
+use super::{Following, point_or_first};
 use crate::App;
 use crate::action::{Action, History};
 use crate::palette_entries::entry::{Offered, seen_on};
@@ -38,7 +38,7 @@ fn setups(app: &App, following: Following) -> Vec<Offered> {
             let other = Following {
                 session: open.id,
                 setup,
-                point: nearest(open, following.point),
+                point: point_or_first(open, following.point),
             };
             offered.push(offer(&format!("follow {name}"), other));
         }

@@ -38,7 +38,7 @@ impl App {
 
     /// A case is followed while its screen is shown: that means to read many files.
     pub(crate) fn follow_if_wanted(&mut self) {
-        self.history.settle(&self.sessions);
+        self.history.drop_missing_case(&self.sessions);
         if self.history.found.result.is_none() {
             self.tables.remove("history");
         }
@@ -55,7 +55,7 @@ impl App {
             .filter(|open| open.id != LIVE)
             .partition(|open| open.id == following.session);
         let known = self.history.found.result.as_ref();
-        let search = work::Search {
+        let search = work::CaseSearch {
             following,
             read: known.map(|found| found.read.clone()).unwrap_or_default(),
             n_threads: n_threads(self.is_running()),
@@ -86,7 +86,7 @@ impl App {
 
     fn followed(&mut self) {
         if let Some(found) = &self.history.found.result {
-            self.tables.put("history", of_history(&found.history));
+            self.tables.set_table("history", of_history(&found.history));
         }
         self.follow_if_wanted();
     }

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use super::{Followed, Following, Narrowed, Read};
+use super::{Followed, Following, Read, SingleCaseSession};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::history;
 use powerband_findings::chart;
-use powerband_store::library::{self, Scanned, Stamp};
+use powerband_store::library::{self, ScannedFile, Stamp};
 use powerband_store::session_file;
 
-/// Where a case is looked for.
-pub(crate) struct Search {
+/// Input of a search for a case in the library.
+pub(crate) struct CaseSearch {
     /// The case, of an open session.
     pub following: Following,
     /// What was read before.
@@ -25,7 +25,7 @@ pub(crate) struct Search {
     /// The library.
     pub folder: PathBuf,
     /// What is known of the library's sessions.
-    pub known: BTreeMap<PathBuf, Scanned>,
+    pub known: BTreeMap<PathBuf, ScannedFile>,
     /// The sessions that it is looked for in; nothing for all.
     pub only: Option<BTreeSet<PathBuf>>,
     /// The colour of its setup.
@@ -36,11 +36,11 @@ pub(crate) struct Search {
 
 /// Follows a case through what is open and through the sessions of the library. Only files whose head says
 /// that they may have it are read, and those only once.
-pub(crate) fn follow(mut search: Search) -> Option<Followed> {
+pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
     let (session, _) = search.open.first()?;
     let Following { setup, point, .. } = search.following;
-    let case = history::Followed::of(session, setup, point);
-    let mut sessions: Vec<(Arc<Narrowed>, Option<PathBuf>)> = search
+    let case = history::FollowedCase::new(session, setup, point);
+    let mut sessions: Vec<(Arc<SingleCaseSession>, Option<PathBuf>)> = search
         .open
         .iter()
         .map(|(open, file)| (Arc::new(narrowed(&case, open)), file.clone()))
@@ -78,7 +78,7 @@ fn is_same(one: &[Arc<Session>], other: &[Arc<Session>]) -> bool {
 }
 
 /// The files of the library that may have the case and are not open.
-fn files(search: &Search, model: &str) -> Vec<(PathBuf, Stamp)> {
+fn files(search: &CaseSearch, model: &str) -> Vec<(PathBuf, Stamp)> {
     let open: BTreeSet<&Path> = search
         .open
         .iter()
@@ -102,7 +102,7 @@ fn files(search: &Search, model: &str) -> Vec<(PathBuf, Stamp)> {
 /// What the case needs of the files; what was read before and has not changed is not read again. With a sentence
 /// for each that cannot be read.
 fn read_files(
-    case: &history::Followed,
+    case: &history::FollowedCase,
     before: Read,
     files: &[(PathBuf, Stamp)],
     n_threads: usize,
@@ -166,9 +166,9 @@ fn read_files(
     (read, troubles)
 }
 
-fn narrowed(case: &history::Followed, session: &Session) -> Narrowed {
+fn narrowed(case: &history::FollowedCase, session: &Session) -> SingleCaseSession {
     let session = Arc::new(case.narrowed(session));
-    Narrowed {
+    SingleCaseSession {
         rows: case_rows::case_rows(&session),
         session,
     }
@@ -188,12 +188,12 @@ mod tests {
             measure_near(&mut session, 0, 1, micros);
             let path = folder.path().join(name);
             session_file::write(&path, &session).unwrap();
-            (path.clone(), Stamp::of(&path).unwrap())
+            (path.clone(), Stamp::read(&path).unwrap())
         };
         let files: Vec<_> = (0..9)
             .map(|n| written(&format!("{n}.ron"), 900 + n))
             .collect();
-        let case = history::Followed::of(&session(&["ort:cpu"], &[1]), 0, Point::of_batch(1));
+        let case = history::FollowedCase::new(&session(&["ort:cpu"], &[1]), 0, Point::of_batch(1));
         let (read, troubles) = read_files(&case, Read::default(), &files, 4);
         assert!(troubles.is_empty(), "{troubles:?}");
         let first: Vec<_> = read
@@ -210,7 +210,8 @@ mod tests {
         let is_kept: Vec<bool> = again.zip(&first).map(|(a, b)| Arc::ptr_eq(a, b)).collect();
         assert_eq!(is_kept, (0..9).map(|n| n != 3).collect::<Vec<_>>());
 
-        let other = history::Followed::of(&session(&["tract:cpu"], &[1]), 0, Point::of_batch(1));
+        let other =
+            history::FollowedCase::new(&session(&["tract:cpu"], &[1]), 0, Point::of_batch(1));
         let (read, _) = read_files(&other, read, &later, 1);
         let kept = read.files.values().zip(&first);
         assert!(

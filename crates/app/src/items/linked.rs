@@ -4,10 +4,10 @@ use crate::App;
 use crate::action::Timeline;
 use crate::curves::menu::profile_of_case;
 use crate::history::Following;
-use crate::kernels::menu::whole;
-use crate::kernels::{Pick, Selected};
+use crate::kernels::menu::exact_search;
+use crate::kernels::{ProfileRef, SelectedRow};
 use crate::sessions::{LIVE, Pin};
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 
 impl App {
     /// A case was pinned: *Kernels* shows its profile, *History* follows it. *Curves* and *Compare* read the
@@ -43,7 +43,7 @@ impl App {
             return;
         }
         if let Some(name) = self.kernels.selected_kernel() {
-            let search = whole(name);
+            let search = exact_search(name);
             self.timeline(Timeline::Search(search));
         }
     }
@@ -60,12 +60,12 @@ impl App {
         };
         let name = open.trace.names.get(open.trace.slice(slice).name);
         let is_row = self.kernels.found.result.as_ref().is_some_and(|found| {
-            let pick = Pick { session, profile };
-            let kernels = &found.at(Level::Kernel).rows;
+            let pick = ProfileRef { session, profile };
+            let kernels = &found.breakdown(BreakdownLevel::Kernel).rows;
             found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
         });
         if is_row {
-            let row = Selected::Kernel(name.to_owned());
+            let row = SelectedRow::Kernel(name.to_owned());
             self.kernels.choose(row);
             self.add_up_if_wanted();
         }

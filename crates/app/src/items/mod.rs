@@ -9,17 +9,17 @@ pub(crate) mod palette;
 use std::path::PathBuf;
 
 use crate::App;
-use crate::kernels::{self, Selected};
+use crate::kernels::{self, SelectedRow};
 use crate::palette_entries::entry::Groups;
 use crate::sessions::{self, Pin, SessionId};
 use crate::{curves, library, plan, screen::Screen, shell, timeline};
 use powerband_core::domain::case::CaseKey;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::chart::spec::SeriesId;
 
-/// Something that has a menu.
+/// An item on a screen that has a context menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Item {
+pub enum MenuTarget {
     /// A setup of an open session, or a published curve.
     Series(SeriesId),
     /// A case of an open session.
@@ -31,9 +31,9 @@ pub enum Item {
     /// A setup of the plan, by its place.
     Setup(usize),
     /// A node or an operator of the graph that an engine made of the network for a setup, by its name.
-    Node(SeriesId, String, Level),
+    Node(SeriesId, String, BreakdownLevel),
     /// A row of the kernels screen.
-    Row(Selected),
+    Row(SelectedRow),
     /// A slice of the trace that is shown, by the trace's index.
     Slice(usize),
     /// A screen, on the rail.
@@ -41,36 +41,36 @@ pub enum Item {
 }
 
 /// What can be done with an item, in groups.
-pub fn menu(app: &App, item: &Item) -> Groups {
+pub fn menu(app: &App, item: &MenuTarget) -> Groups {
     match item {
-        Item::Series(id) => curves::menu::of_series(app, *id),
-        Item::Case(pin) => curves::menu::of_case(app, *pin),
-        Item::Session(id) => sessions::menu::of_session(app, *id),
-        Item::File(path) => library::menu::of_file(app, path),
-        Item::Node(id, name, level) => curves::menu::of_node(app, *id, name, *level),
-        Item::Row(row) => kernels::menu::of_row(app, row),
-        Item::Slice(slice) => timeline::menu::of_slice(app, *slice),
-        Item::Screen(screen) => shell::menu::of_screen(app, *screen),
-        Item::Setup(place) => plan::menu::of_setup(app, *place),
+        MenuTarget::Series(id) => curves::menu::of_series(app, *id),
+        MenuTarget::Case(pin) => curves::menu::of_case(app, *pin),
+        MenuTarget::Session(id) => sessions::menu::of_session(app, *id),
+        MenuTarget::File(path) => library::menu::of_file(app, path),
+        MenuTarget::Node(id, name, level) => curves::menu::of_node(app, *id, name, *level),
+        MenuTarget::Row(row) => kernels::menu::of_row(app, row),
+        MenuTarget::Slice(slice) => timeline::menu::of_slice(app, *slice),
+        MenuTarget::Screen(screen) => shell::menu::of_screen(app, *screen),
+        MenuTarget::Setup(place) => plan::menu::of_setup(app, *place),
     }
 }
 
 /// What an item is called.
-pub fn name(app: &App, item: &Item) -> String {
+pub fn name(app: &App, item: &MenuTarget) -> String {
     match item {
-        Item::Series(id) => {
+        MenuTarget::Series(id) => {
             let (session, setup) = sessions::of_series(*id);
             app.sessions.series_name(session, setup)
         }
-        Item::Case(pin) => {
+        MenuTarget::Case(pin) => {
             let name = app.sessions.series_name(pin.session, pin.case.setup);
             format!("{name}, {}", pin.case.point)
         }
-        Item::Session(id) => app
+        MenuTarget::Session(id) => app
             .sessions
             .get(*id)
             .map_or_else(String::new, |open| app.sessions.name(open)),
-        Item::File(path) => {
+        MenuTarget::File(path) => {
             let entry = app.library.entry(path).map(|entry| entry.name.clone());
             let file = || {
                 path.file_name()
@@ -80,28 +80,28 @@ pub fn name(app: &App, item: &Item) -> String {
             };
             entry.unwrap_or_else(file)
         }
-        Item::Node(_, name, _) => name.clone(),
-        Item::Row(row) => kernels::menu::name(row),
-        Item::Slice(_) => "Slice".to_owned(),
-        Item::Screen(screen) => screen.title().to_owned(),
-        Item::Setup(place) => format!("setup {}", place + 1),
+        MenuTarget::Node(_, name, _) => name.clone(),
+        MenuTarget::Row(row) => kernels::menu::name(row),
+        MenuTarget::Slice(_) => "Slice".to_owned(),
+        MenuTarget::Screen(screen) => screen.title().to_owned(),
+        MenuTarget::Setup(place) => format!("setup {}", place + 1),
     }
 }
 
 /// The items that a row of a table is about, by its place in the whole table.
-pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
+pub fn of_row(app: &App, table: &str, row: usize) -> Vec<MenuTarget> {
     let drawn = &app.curves.drawn;
     match table {
         "cases" => drawn
             .cases
             .get(row)
-            .map(|case| Item::Case(case.pin))
+            .map(|case| MenuTarget::Case(case.pin))
             .into_iter()
             .collect(),
         "shapes" => drawn
             .shapes
             .get(row)
-            .map(|shape| Item::Series(shape.id))
+            .map(|shape| MenuTarget::Series(shape.id))
             .into_iter()
             .collect(),
         "slowest" | "operators" => node(app, table, row).into_iter().collect(),
@@ -109,41 +109,41 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<Item> {
             let machine = app.fleet.shown().and_then(|case| case.machines.get(row));
             let found = app.fleet.found.result.as_ref();
             let pin = machine.and_then(|machine| found?.pin(machine));
-            pin.map(Item::Case).into_iter().collect()
+            pin.map(MenuTarget::Case).into_iter().collect()
         }
-        "pairs" => pair(app, row).into_iter().map(Item::Case).collect(),
+        "pairs" => pair(app, row).into_iter().map(MenuTarget::Case).collect(),
         "kernels" | "categories" | "changes" => {
             let place = app.kernels.drawn.rows.get(row);
-            let meaning = place.and_then(|place| app.kernels.meaning(*place));
-            meaning.map(Item::Row).into_iter().collect()
+            let meaning = place.and_then(|place| app.kernels.row_meaning(*place));
+            meaning.map(MenuTarget::Row).into_iter().collect()
         }
         "limits" => {
             let limits = app.why.found.result.as_ref();
             let limits = limits.and_then(|found| found.limits.as_ref());
             let node = limits.and_then(|limits| limits.nodes.get(row));
             let name = node.map(|node| node.name.clone());
-            let row = name.map(Selected::Kernel).map(Item::Row);
+            let row = name.map(SelectedRow::Kernel).map(MenuTarget::Row);
             row.into_iter().collect()
         }
         "sessions" => {
             let listed = app.library.listed_at(row);
             let path = listed.map(|(path, _)| path.clone());
-            path.map(Item::File).into_iter().collect()
+            path.map(MenuTarget::File).into_iter().collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// The node or the operator of a row of the tables about an engine's graph.
-fn node(app: &App, table: &str, row: usize) -> Option<Item> {
+fn node(app: &App, table: &str, row: usize) -> Option<MenuTarget> {
     let card = &app.curves.drawn.graph;
     let id = card.shown.as_ref()?.id;
     if table == "operators" {
         let name = card.graph.operators.get(row)?.name.clone();
-        return Some(Item::Node(id, name, Level::Operator));
+        return Some(MenuTarget::Node(id, name, BreakdownLevel::Operator));
     }
     let name = card.graph.slowest.get(row)?.name.clone();
-    Some(Item::Node(id, name, Level::Kernel))
+    Some(MenuTarget::Node(id, name, BreakdownLevel::Kernel))
 }
 
 /// Both cases of a pair that is compared.
@@ -167,13 +167,13 @@ pub fn pair(app: &App, row: usize) -> Vec<Pin> {
 }
 
 /// What is selected on the screen that is shown.
-pub fn selected(app: &App) -> Vec<Item> {
-    let case = || app.curves.pin.map(Item::Case);
+pub fn selected(app: &App) -> Vec<MenuTarget> {
+    let case = || app.curves.pin.map(MenuTarget::Case);
     let item = match app.screen {
         Screen::Curves | Screen::Compare => case(),
-        Screen::Kernels => app.kernels.selected().cloned().map(Item::Row),
-        Screen::Timeline => app.timeline.selected_slice().map(Item::Slice),
-        Screen::Library => app.library.selected.clone().map(Item::File),
+        Screen::Kernels => app.kernels.selected().cloned().map(MenuTarget::Row),
+        Screen::Timeline => app.timeline.selected_slice().map(MenuTarget::Slice),
+        Screen::Library => app.library.selected.clone().map(MenuTarget::File),
         _ => None,
     };
     item.into_iter().collect()

@@ -1,10 +1,10 @@
 //! Actions on the steps of a session.
 
-use super::Looking;
+use super::StepsSubject;
 
 /// Actions on the steps of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Journey {
     /// Whose steps are shown.
-    Look(Looking),
+    Look(StepsSubject),
 }

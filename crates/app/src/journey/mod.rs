@@ -14,9 +14,9 @@ use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::journey as chart;
 use powerband_findings::chart::spec::ChartSpec;
 
-/// Whose steps are shown.
+/// The session and point whose steps are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Looking {
+pub struct StepsSubject {
     /// Which session.
     pub session: SessionId,
     /// At which batch size; for a plan with a ladder its first, and of no account.
@@ -27,7 +27,7 @@ pub struct Looking {
 #[derive(Clone, Debug)]
 pub struct ComparedSteps {
     /// Whose steps.
-    pub looking: Looking,
+    pub looking: StepsSubject,
     /// The steps.
     pub journey: Arc<Journey>,
 }
@@ -35,19 +35,19 @@ pub struct ComparedSteps {
 /// The journey screen.
 #[derive(Debug, Default)]
 pub struct JourneyState {
-    /// Whose steps are shown.
-    pub looking: Option<Looking>,
+    /// The session and point whose steps are shown.
+    pub looking: Option<StepsSubject>,
     /// Whether the user chose that; until then it follows from what is open.
     pub is_chosen: bool,
     /// The steps of it, with the session as it was then.
-    pub found: Derived<(Looking, Snapshot), ComparedSteps>,
+    pub found: Derived<(StepsSubject, Snapshot), ComparedSteps>,
     /// The charts of it.
-    pub drawn: Drawn,
+    pub drawn: StepsCharts,
 }
 
 /// The charts of a journey, made when there is something new and not for each frame.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct StepsCharts {
     /// Speed-up of each step vs. the previous one.
     pub over_before: ChartSpec,
     /// Speed-up of each step vs. the baseline.
@@ -67,7 +67,7 @@ pub fn has_ladder(open: &OpenSession) -> bool {
 }
 
 /// What to do where nothing that is open has steps.
-pub fn what_helps(open: &OpenSessions) -> &'static str {
+pub fn empty_help(open: &OpenSessions) -> &'static str {
     if open.is_empty() {
         "Open a session with several setups, or start with one of these plans."
     } else if open.iter().all(|open| open.session.plan.setups.is_empty()) {
@@ -77,9 +77,9 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
     }
 }
 
-impl Looking {
+impl StepsSubject {
     /// The steps of a session, at its first batch size.
-    pub fn at(open: &OpenSession) -> Self {
+    pub fn at_first_point(open: &OpenSession) -> Self {
         Self {
             session: open.id,
             point: open.session.plan.first_point(),
@@ -95,7 +95,7 @@ impl Looking {
 impl JourneyState {
     /// Keeps to a session that is there: the one chosen, or the run in progress and the first one with a
     /// ladder, or the first one with several setups.
-    pub fn settle(&mut self, open: &OpenSessions) {
+    pub fn drop_missing_session(&mut self, open: &OpenSessions) {
         let chosen = self.looking.filter(|looking| looking.exists(open));
         self.is_chosen &= chosen.is_some();
         self.looking = chosen.filter(|_| self.is_chosen).or_else(|| {
@@ -103,13 +103,13 @@ impl JourneyState {
             let mut of_ladders = live.chain(open.iter()).filter(|open| has_ladder(open));
             let first = of_ladders.next();
             let first = first.or_else(|| open.iter().find(|open| has_steps(open)));
-            first.map(Looking::at)
+            first.map(StepsSubject::at_first_point)
         });
         self.found.keep_if(|(of, _)| Some(*of) == self.looking);
     }
 
     /// The request to make now, where the session or the choice changed.
-    pub fn wanted(&self, open: &OpenSessions) -> Option<(Looking, Snapshot)> {
+    pub fn wanted(&self, open: &OpenSessions) -> Option<(StepsSubject, Snapshot)> {
         let looking = self.looking?;
         let key = (looking, open.get(looking.session)?.snapshot());
         self.found.needs(&key).then_some(key)
@@ -129,11 +129,11 @@ impl JourneyState {
             .found
             .result
             .as_ref()
-            .map_or_else(Drawn::default, |found| {
+            .map_or_else(StepsCharts::default, |found| {
                 let colour = |setup| open.colour(found.looking.session, setup);
-                Drawn {
-                    over_before: chart::over_before(&found.journey, colour),
-                    over_start: chart::over_start(&found.journey, colour),
+                StepsCharts {
+                    over_before: chart::vs_previous(&found.journey, colour),
+                    over_start: chart::vs_baseline(&found.journey, colour),
                     largest_step: best_case::largest_step_sentence(&found.journey),
                 }
             });
@@ -144,12 +144,12 @@ impl JourneyState {
 mod tests {
     use super::*;
     use powerband_core::domain::case::CaseKey;
-    use powerband_core::domain::plan::Step;
+    use powerband_core::domain::plan::OptimisationStep;
     use powerband_core::domain::session::Session;
     use powerband_findings::analysis::testing::{measure_near, session};
 
     fn open(sessions: &mut OpenSessions, id: SessionId, session: Session) {
-        sessions.put(OpenSession::of(id, session));
+        sessions.put(OpenSession::from_session(id, session));
     }
 
     fn of_ladder() -> Session {
@@ -159,7 +159,7 @@ mod tests {
             setup: 0,
             point: Point::of_batch(1),
         };
-        session.plan.ladder = vec![Step { title, case }];
+        session.plan.ladder = vec![OptimisationStep { title, case }];
         session
     }
 
@@ -168,15 +168,15 @@ mod tests {
         let mut sessions = OpenSessions::default();
         let mut state = JourneyState::default();
         let looked_at = |state: &mut JourneyState, sessions: &OpenSessions| {
-            state.settle(sessions);
+            state.drop_missing_session(sessions);
             state.looking.map(|looking| looking.session.0)
         };
-        assert!(what_helps(&sessions).starts_with("Open a session"));
+        assert!(empty_help(&sessions).starts_with("Open a session"));
         open(&mut sessions, SessionId(9), session(&[], &[]));
-        assert!(what_helps(&sessions).contains("has no setups"));
+        assert!(empty_help(&sessions).contains("has no setups"));
         sessions.close(SessionId(9));
         open(&mut sessions, SessionId(1), session(&["ort:cpu"], &[1]));
-        assert!(what_helps(&sessions).contains("has one setup"));
+        assert!(empty_help(&sessions).contains("has one setup"));
         assert_eq!(looked_at(&mut state, &sessions), None, "one setup only");
         let two = session(&["ort:cpu", "tract:cpu"], &[4, 8]);
         open(&mut sessions, SessionId(2), two);
@@ -190,7 +190,7 @@ mod tests {
         open(&mut sessions, LIVE, of_ladder());
         assert_eq!(looked_at(&mut state, &sessions), Some(0));
         state.is_chosen = true;
-        state.looking = sessions.get(SessionId(2)).map(Looking::at);
+        state.looking = sessions.get(SessionId(2)).map(StepsSubject::at_first_point);
         assert_eq!(looked_at(&mut state, &sessions), Some(2), "as chosen");
         sessions.close(SessionId(2));
         assert_eq!(looked_at(&mut state, &sessions), Some(0));
@@ -205,7 +205,7 @@ mod tests {
         measure_near(&mut two, 1, 1, 1_000);
         open(&mut sessions, SessionId(1), two.clone());
         let mut state = JourneyState::default();
-        state.settle(&sessions);
+        state.drop_missing_session(&sessions);
         let wanted = state.wanted(&sessions).unwrap();
         let opened = sessions.get(SessionId(1)).unwrap();
         let steps = ComparedSteps {

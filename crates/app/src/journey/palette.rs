@@ -1,6 +1,6 @@
 //! In the command palette: sessions whose steps can be shown.
 
-use super::{Looking, has_ladder, has_steps};
+use super::{StepsSubject, has_ladder, has_steps};
 use crate::App;
 use crate::action::{Action, Journey};
 use crate::palette_entries::entry::{Offered, seen_on};
@@ -12,7 +12,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let mut offered: Vec<Offered> = with_steps
         .map(|open| {
             let name = app.sessions.name(open);
-            offer(&format!("show {name}"), Looking::at(open))
+            offer(&format!("show {name}"), StepsSubject::at_first_point(open))
         })
         .collect();
     let looking = app.journey.looking;
@@ -23,13 +23,14 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
     {
         let points = open.session.plan.points.iter();
         let others = points.filter(|point| **point != looking.point);
-        offered
-            .extend(others.map(|&point| offer(&point.to_string(), Looking { point, ..looking })));
+        offered.extend(
+            others.map(|&point| offer(&point.to_string(), StepsSubject { point, ..looking })),
+        );
     }
     offered
 }
 
-fn offer(title: &str, looking: Looking) -> Offered {
+fn offer(title: &str, looking: StepsSubject) -> Offered {
     seen_on(
         Screen::Journey,
         format!("Steps: {title}"),

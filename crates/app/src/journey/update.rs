@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ComparedSteps, Looking};
+use super::{ComparedSteps, StepsSubject};
 use crate::App;
 use crate::action::Journey;
 use crate::screen::Screen;
@@ -24,7 +24,7 @@ impl App {
     /// Steps are compared while their screen is shown. Those of a run in progress are found on its own
     /// thread, because only that has the samples.
     pub(crate) fn compare_steps_if_wanted(&mut self) {
-        self.journey.settle(&self.sessions);
+        self.journey.drop_missing_session(&self.sessions);
         let wanted = self.journey.wanted(&self.sessions);
         let wanted = wanted.filter(|_| self.shows(Screen::Journey));
         if let Some((open, key)) =
@@ -38,7 +38,7 @@ impl App {
                     self.journey.found.put(key, steps);
                 }
             } else {
-                let work = move |(looking, session): &(Looking, Snapshot)| {
+                let work = move |(looking, session): &(StepsSubject, Snapshot)| {
                     let journey = journey::compare_steps(&session.0, &rows, looking.point);
                     Some(ComparedSteps {
                         looking: *looking,
@@ -56,7 +56,7 @@ impl App {
         }
         self.journey.redraw(&self.sessions);
         match &self.journey.found.result {
-            Some(found) => self.tables.put("steps", of_journey(&found.journey)),
+            Some(found) => self.tables.set_table("steps", of_journey(&found.journey)),
             None => self.tables.remove("steps"),
         }
     }

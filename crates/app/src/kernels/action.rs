@@ -1,8 +1,8 @@
 //! Actions on the kernels of a profile.
 
-use super::instances::Which;
-use super::{Pick, Selected, Shape};
-use powerband_findings::analysis::breakdown::{Level, Within};
+use super::instances::InstanceChoice;
+use super::{BreakdownChart, ProfileRef, SelectedRow};
+use powerband_findings::analysis::breakdown::{BreakdownLevel, FilterGroup};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::profile_runs::Times;
 
@@ -10,27 +10,27 @@ use powerband_findings::analysis::profile_runs::Times;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kernels {
     /// Which profile is shown.
-    Look(Pick),
+    Look(ProfileRef),
     /// Which one it is compared with; nothing for none.
-    Before(Option<Pick>),
+    Before(Option<ProfileRef>),
     /// Before becomes after, and after before.
     Swap,
     /// What a row stands for.
-    Level(Level),
+    Level(BreakdownLevel),
     /// How the time is drawn.
-    Shape(Shape),
+    Shape(BreakdownChart),
     /// Shows times of a run or a step, or those of whole profiles.
     Times(Times),
     /// How many runs a profile covers that does not state it; nothing where that is not known.
-    Runs(Pick, Option<u64>),
+    Runs(ProfileRef, Option<u64>),
     /// Selects a row; a kernel shows its instances.
-    Select(Option<Selected>),
+    Select(Option<SelectedRow>),
     /// Shows an instance of the selected kernel on the timeline.
-    Instance(Which),
+    Instance(InstanceChoice),
     /// Shows the graph that the engine made of the profiled setup, with its nodes.
     Graph,
     /// Lists the kernels of a category or an operator alone, or goes back to its row.
-    Within(Option<Within>),
+    Within(Option<FilterGroup>),
     /// Shows rows with these words only, of the profile that is shown.
     Filter(String),
     /// Shows rows of at least this share only, from 0 to 1, of the profile that is shown.

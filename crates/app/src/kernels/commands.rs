@@ -1,27 +1,26 @@
 //! Commands about the kernels of a profile.
 
-use super::{Pick, Shape};
+use super::{BreakdownChart, ProfileRef};
 use crate::action::{Action, Kernels};
 use crate::command::entry::{Command, command};
 use crate::{App, kernels};
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::profile_runs::Times;
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("kernels-category", "Kernels: by category", "", |_| {
-        Ok(Action::Kernels(Kernels::Level(Level::Category)))
+        Ok(Action::Kernels(Kernels::Level(BreakdownLevel::Category)))
     }),
     command("kernels-operator", "Kernels: by operator", "", |_| {
-        Ok(Action::Kernels(Kernels::Level(Level::Operator)))
+        Ok(Action::Kernels(Kernels::Level(BreakdownLevel::Operator)))
     }),
     command("kernels-kernel", "Kernels: by kernel", "", |_| {
-        Ok(Action::Kernels(Kernels::Level(Level::Kernel)))
+        Ok(Action::Kernels(Kernels::Level(BreakdownLevel::Kernel)))
     }),
     command("kernels-shape", "Kernels: bars or treemap", "", |app| {
         let next = match app.kernels.shape {
-            Shape::Bars => Shape::Treemap,
-            Shape::Treemap => Shape::Bars,
+            BreakdownChart::Bars => BreakdownChart::Treemap,
+            BreakdownChart::Treemap => BreakdownChart::Bars,
         };
         Ok(Action::Kernels(Kernels::Shape(next)))
     }),
@@ -56,7 +55,7 @@ pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
 }
 
 /// Whether a profile has a timeline: one that is open, or a file beside the session.
-pub(crate) fn has_timeline(app: &App, pick: Pick) -> Result<(), &'static str> {
+pub(crate) fn has_timeline(app: &App, pick: ProfileRef) -> Result<(), &'static str> {
     let owner = Some((pick.session, pick.profile));
     let is_open = app
         .timeline

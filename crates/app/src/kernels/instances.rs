@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Pick, profile, trace_path};
+use super::{ProfileRef, profile, trace_path};
 use crate::App;
 use crate::screen::Screen;
 use crate::sessions::series;
@@ -19,16 +19,16 @@ use powerband_measure::runner::importing;
 
 /// An instance that the timeline can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum InstanceChoice {
     /// The first one.
     First,
     /// The longest one.
     Longest,
 }
 
-/// How far looking for instances is.
+/// State of the search for instances.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Progress {
+pub enum InstanceSearch {
     /// The timeline is read, or they are looked for in it.
     Looking,
     /// They were found.
@@ -39,13 +39,13 @@ pub enum Progress {
 
 /// Instances of a kernel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Looked {
+pub struct InstancesLookup {
     /// The profile that has the kernel.
-    pub pick: Pick,
+    pub pick: ProfileRef,
     /// The kernel, by its whole name.
     pub kernel: String,
     /// How far it is.
-    pub progress: Progress,
+    pub progress: InstanceSearch,
     /// Whether a thread looks for them now.
     is_asked: bool,
 }
@@ -54,13 +54,13 @@ pub struct Looked {
 #[derive(Debug, Default)]
 pub struct InstancesState {
     /// Those of the selected kernel.
-    pub looked: Option<Looked>,
+    pub looked: Option<InstancesLookup>,
     /// The one to show on the timeline once they are found.
-    pub(super) wanted: Option<Which>,
+    pub(super) wanted: Option<InstanceChoice>,
     /// The profile whose timeline is being read for them.
-    reading: Option<Pick>,
+    reading: Option<ProfileRef>,
     /// A timeline that was read for them, for as long as a kernel is selected.
-    trace: Option<(Pick, Arc<Trace>)>,
+    trace: Option<(ProfileRef, Arc<Trace>)>,
 }
 
 impl App {
@@ -75,13 +75,13 @@ impl App {
         state.trace.take_if(|(of, _)| *of != pick);
         let looked = state.looked.take();
         let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
-        let looked = state.looked.insert(looked.unwrap_or(Looked {
+        let looked = state.looked.insert(looked.unwrap_or(InstancesLookup {
             pick,
             kernel,
-            progress: Progress::Looking,
+            progress: InstanceSearch::Looking,
             is_asked: false,
         }));
-        let is_wanted = looked.progress == Progress::Looking && !looked.is_asked;
+        let is_wanted = looked.progress == InstanceSearch::Looking && !looked.is_asked;
         if !is_wanted || !self.shows(Screen::Kernels) {
             return;
         }
@@ -98,10 +98,10 @@ impl App {
     }
 
     /// The selected kernel, and the profile on the screen that has it: the one that is shown first.
-    fn kernel_of_profile(&self) -> Option<(Pick, String)> {
+    fn kernel_of_profile(&self) -> Option<(ProfileRef, String)> {
         let kernel = self.kernels.selected_kernel()?;
         let picks = [self.kernels.looking, self.kernels.before];
-        let has_it = |pick: &Pick| {
+        let has_it = |pick: &ProfileRef| {
             let totals = profile(&self.sessions, *pick).map(|profile| profile.totals.iter());
             totals.is_some_and(|mut totals| totals.any(|total| total.name == kernel))
         };
@@ -110,7 +110,7 @@ impl App {
     }
 
     /// The timeline of a profile, where it is open or was read.
-    fn trace_of(&self, pick: Pick) -> Option<Arc<Trace>> {
+    fn trace_of(&self, pick: ProfileRef) -> Option<Arc<Trace>> {
         let owner = Some((pick.session, pick.profile));
         let mut open = self.timeline.traces.values();
         let open = open.find(|open| open.owner == owner);
@@ -128,15 +128,24 @@ impl App {
             return;
         };
         looked.is_asked = true;
-        let (pick, kernel, scope) = (looked.pick, looked.kernel.clone(), Scope::of(profile));
-        let work = move || (Instances::of(&trace, &kernel, scope).map(Arc::new), kernel);
+        let (pick, kernel, scope) = (
+            looked.pick,
+            looked.kernel.clone(),
+            Scope::from_profile(profile),
+        );
+        let work = move || {
+            (
+                Instances::of_kernel(&trace, &kernel, scope).map(Arc::new),
+                kernel,
+            )
+        };
         self.jobs
             .spawn_then("instances", work, move |app, (found, kernel)| {
                 app.instances_found(pick, &kernel, found);
             });
     }
 
-    fn read_for_instances(&mut self, pick: Pick, path: PathBuf) {
+    fn read_for_instances(&mut self, pick: ProfileRef, path: PathBuf) {
         self.kernels.instances.reading = Some(pick);
         let broken = move |app: &mut Self, why| app.trace_of_kernels(pick, Err(why));
         self.jobs.spawn_or("read-trace", broken, move |outlet| {
@@ -146,7 +155,7 @@ impl App {
     }
 
     /// The timeline of a profile was read for its instances, or not.
-    fn trace_of_kernels(&mut self, pick: Pick, read: Result<Arc<Trace>, String>) {
+    fn trace_of_kernels(&mut self, pick: ProfileRef, read: Result<Arc<Trace>, String>) {
         self.kernels.instances.reading.take_if(|of| *of == pick);
         match read {
             Ok(trace) => {
@@ -157,21 +166,21 @@ impl App {
         }
     }
 
-    fn no_instances(&mut self, pick: Pick, reason: String) {
+    fn no_instances(&mut self, pick: ProfileRef, reason: String) {
         let looked = self.kernels.instances.looked.as_mut();
         if let Some(looked) = looked.filter(|looked| looked.pick == pick) {
-            looked.progress = Progress::Missing(reason);
+            looked.progress = InstanceSearch::Missing(reason);
         }
     }
 
     /// Instances were looked for; dropped where another kernel was selected since.
-    fn instances_found(&mut self, pick: Pick, kernel: &str, found: Option<Arc<Instances>>) {
+    fn instances_found(&mut self, pick: ProfileRef, kernel: &str, found: Option<Arc<Instances>>) {
         let looked = self.kernels.instances.looked.as_mut();
         let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
         if let Some(looked) = looked {
             looked.progress = found.map_or_else(
-                || Progress::Missing("the timeline has no such name".to_owned()),
-                Progress::Found,
+                || InstanceSearch::Missing("the timeline has no such name".to_owned()),
+                InstanceSearch::Found,
             );
             if let Some(which) = self.kernels.instances.wanted.take() {
                 self.show_instance(which);
@@ -189,17 +198,17 @@ impl App {
     }
 
     /// The first or the longest instance, on the timeline.
-    pub(crate) fn show_instance(&mut self, which: Which) {
+    pub(crate) fn show_instance(&mut self, which: InstanceChoice) {
         let Some(looked) = &self.kernels.instances.looked else {
             return;
         };
-        let Progress::Found(found) = &looked.progress else {
+        let InstanceSearch::Found(found) = &looked.progress else {
             self.kernels.instances.wanted = Some(which);
             return;
         };
         let start_ns = match which {
-            Which::First => found.first_ns,
-            Which::Longest => found.longest_ns,
+            InstanceChoice::First => found.first_ns,
+            InstanceChoice::Longest => found.longest_ns,
         };
         let seek = Seek::Slice(looked.kernel.clone(), start_ns);
         self.show_timeline_of(looked.pick, Some(seek));

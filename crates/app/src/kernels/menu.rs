@@ -1,23 +1,23 @@
 //! What can be done with a row of the kernels screen: a category, an operator or a kernel.
 
 use super::commands::{has_timeline, timeline_of_profile};
-use super::instances::Which;
-use super::{Pick, Selected};
+use super::instances::InstanceChoice;
+use super::{ProfileRef, SelectedRow};
 use crate::App;
 use crate::action::{Action, Kernels, Shell};
 use crate::palette_entries::entry::{Groups, Offered, all_of, anywhere, seen_on};
 use crate::screen::Screen;
 
 /// What can be done with a row, by what it stands for.
-pub(crate) fn of_row(app: &App, row: &Selected) -> Groups {
+pub(crate) fn of_row(app: &App, row: &SelectedRow) -> Groups {
     let kernels = |title: &str, change| seen_on(Screen::Kernels, title, Action::Kernels(change));
     let name = name(row);
     let opens = match row {
-        Selected::Kernel(_) => "Show its instances",
-        Selected::Category(_) | Selected::Operator(_) => "List its kernels",
+        SelectedRow::Kernel(_) => "Show its instances",
+        SelectedRow::Category(_) | SelectedRow::Operator(_) => "List its kernels",
     };
     let mut first = vec![kernels(opens, row.clone().opened())];
-    if let Selected::Kernel(kernel) = row {
+    if let SelectedRow::Kernel(kernel) = row {
         first.extend(on_timeline(app, row, kernel));
     }
     let filter = Kernels::Filter(name.clone());
@@ -32,7 +32,11 @@ pub(crate) fn of_row(app: &App, row: &Selected) -> Groups {
 }
 
 /// The screens that show a profile: *Kernels*, and the timeline where it has one.
-pub(crate) fn of_profile(app: &App, pick: Pick, [kernels, timeline]: [&str; 2]) -> [Offered; 2] {
+pub(crate) fn of_profile(
+    app: &App,
+    pick: ProfileRef,
+    [kernels, timeline]: [&str; 2],
+) -> [Offered; 2] {
     let look = Action::Kernels(Kernels::Look(pick));
     let shown = seen_on(Screen::Kernels, kernels, look.clone());
     let mut on_timeline = seen_on(Screen::Kernels, timeline, look);
@@ -41,14 +45,14 @@ pub(crate) fn of_profile(app: &App, pick: Pick, [kernels, timeline]: [&str; 2]) 
 }
 
 /// The name of a row.
-pub(crate) fn name(row: &Selected) -> String {
+pub(crate) fn name(row: &SelectedRow) -> String {
     match row {
-        Selected::Category(category) => category.title().to_owned(),
-        Selected::Operator(name) | Selected::Kernel(name) => name.clone(),
+        SelectedRow::Category(category) => category.title().to_owned(),
+        SelectedRow::Operator(name) | SelectedRow::Kernel(name) => name.clone(),
     }
 }
 
-fn on_timeline(app: &App, row: &Selected, kernel: &str) -> [Offered; 3] {
+fn on_timeline(app: &App, row: &SelectedRow, kernel: &str) -> [Offered; 3] {
     let allowed = || timeline_of_profile(app).map(|_| ());
     let select = Action::Kernels(Kernels::Select(Some(row.clone())));
     let instance = |title: &str, which| {
@@ -57,13 +61,13 @@ fn on_timeline(app: &App, row: &Selected, kernel: &str) -> [Offered; 3] {
     };
     let find = Action::Kernels(Kernels::Find(kernel.to_owned()));
     [
-        instance("First on the timeline", Which::First),
-        instance("Longest on the timeline", Which::Longest),
+        instance("First on the timeline", InstanceChoice::First),
+        instance("Longest on the timeline", InstanceChoice::Longest),
         anywhere("Find all on the timeline", find).only_if(allowed()),
     ]
 }
 
 /// The search for slices of exactly this name.
-pub(crate) fn whole(name: &str) -> String {
+pub(crate) fn exact_search(name: &str) -> String {
     format!("\"{name}\"")
 }

@@ -16,18 +16,18 @@ use std::sync::Arc;
 
 pub use commands::timeline_of_profile;
 use instances::InstancesState;
-pub use selected::Selected;
+pub use selected::SelectedRow;
 
 use super::derived::Derived;
 use super::sessions::{OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::breakdown::{Breakdown, Filter, Level, Shown};
+use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Filter, FilteredRows};
 use powerband_findings::analysis::category::Category;
-use powerband_findings::analysis::counters::has as has_words;
-use powerband_findings::analysis::kernel_comparison::Comparison;
-use powerband_findings::analysis::profile_runs::{Runs, Times};
-use powerband_findings::chart::breakdown::{self as chart, Bar, Step};
+use powerband_findings::analysis::counters::matches_text as has_words;
+use powerband_findings::analysis::kernel_comparison::KernelComparison;
+use powerband_findings::analysis::profile_runs::{ProfileRuns, Times};
+use powerband_findings::chart::breakdown::{self as chart, Bar, ChangeBar};
 use powerband_findings::chart::treemap::{self, Region};
 use powerband_store::trace_file;
 
@@ -36,16 +36,16 @@ static ALL_ROWS: Filter = Filter::NONE;
 
 /// A profile of an open session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pick {
+pub struct ProfileRef {
     /// Which session.
     pub session: SessionId,
     /// The place of the profile in it.
     pub profile: usize,
 }
 
-/// How the time is drawn.
+/// The chart of the breakdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum BreakdownChart {
     /// A bar for each row.
     #[default]
     Bars,
@@ -55,11 +55,11 @@ pub enum Shape {
 
 /// A request: a profile, its baseline, the rules, and by what times are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct KernelsRequest {
     /// The profile.
-    pub after: Pick,
+    pub after: ProfileRef,
     /// The one that it is compared with.
-    pub before: Option<Pick>,
+    pub before: Option<ProfileRef>,
     /// How often the rules have changed.
     pub rules: u32,
     /// The runs that the user typed for profiles that do not state them, before and after.
@@ -69,13 +69,13 @@ pub struct Wanted {
 }
 
 /// A request, with the sessions of the profile and of its baseline as they are now.
-pub type Request = (Wanted, [Option<Snapshot>; 2]);
+pub type Request = (KernelsRequest, [Option<Snapshot>; 2]);
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct KernelsResult {
     /// What was looked for.
-    pub wanted: Wanted,
+    pub wanted: KernelsRequest,
     /// The session of the profile, as it was then.
     pub session: Arc<Session>,
     /// The session of the baseline, as it was then.
@@ -83,28 +83,31 @@ pub struct Found {
     /// By category, by operator, by kernel.
     pub breakdowns: [Breakdown; 3],
     /// Against the baseline.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<KernelComparison>,
     /// The user's own rules.
     pub own: Vec<(String, String)>,
     /// Rules that cannot be read.
     pub objections: Vec<String>,
 }
 
-impl Found {
+impl KernelsResult {
     /// The profile.
     pub fn profile(&self) -> Option<&Profile> {
         self.session.profiles.get(self.wanted.after.profile)
     }
 
-    /// At a level.
-    pub fn at(&self, level: Level) -> &Breakdown {
-        let place = Level::ALL.iter().position(|known| *known == level);
+    /// The breakdown at a level.
+    pub fn breakdown(&self, level: BreakdownLevel) -> &Breakdown {
+        let place = BreakdownLevel::ALL.iter().position(|known| *known == level);
         &self.breakdowns[place.unwrap_or(0)]
     }
 }
 
 /// Where the timeline of a profile lies, or why there is none to be opened.
-pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf, &'static str> {
+pub(crate) fn trace_path(
+    sessions: &OpenSessions,
+    pick: ProfileRef,
+) -> Result<PathBuf, &'static str> {
     let trace = profile(sessions, pick).and_then(|profile| profile.trace_file.as_ref());
     let trace = trace.ok_or("the profile has sums only, no timeline")?;
     let session = sessions
@@ -118,38 +121,38 @@ pub(crate) fn trace_path(sessions: &OpenSessions, pick: Pick) -> Result<PathBuf,
 #[derive(Debug, Default)]
 pub struct KernelsState {
     /// The profile that is shown.
-    pub looking: Option<Pick>,
+    pub looking: Option<ProfileRef>,
     /// The one that it is compared with.
-    pub before: Option<Pick>,
+    pub before: Option<ProfileRef>,
     /// Whether the user chose the profile; until then it is the first.
     pub is_chosen: bool,
     /// What a row stands for.
-    pub level: Level,
-    /// How the time is drawn.
-    pub shape: Shape,
+    pub level: BreakdownLevel,
+    /// The chart of the breakdown.
+    pub shape: BreakdownChart,
     /// Whether times are those of a run or a step, or in total.
     pub times: Times,
     /// The runs that the user typed for profiles that do not state them.
-    pub(crate) typed_runs: BTreeMap<Pick, u64>,
+    pub(crate) typed_runs: BTreeMap<ProfileRef, u64>,
     /// The selected row.
-    pub(crate) selected: Option<Selected>,
+    pub(crate) selected: Option<SelectedRow>,
     /// The instances of the selected kernel.
     pub instances: InstancesState,
     /// Which rows are shown of each profile that not all are shown of.
-    filters: BTreeMap<Pick, Filter>,
+    filters: BTreeMap<ProfileRef, Filter>,
     /// The sums, with the sessions as they were then.
-    pub found: Derived<Request, Found>,
+    pub found: Derived<Request, KernelsResult>,
     /// How often the rules have changed.
     pub rules: u32,
     /// What is drawn of it.
-    pub drawn: Drawn,
+    pub drawn: KernelsDrawing,
 }
 
 /// What is drawn, made when there is something new and not for each frame.
 #[derive(Debug, Default)]
-pub struct Drawn {
+pub struct KernelsDrawing {
     /// What the filter leaves, by falling time.
-    pub shown: Shown,
+    pub shown: FilteredRows,
     /// Bars of that.
     pub bars: Vec<Bar>,
     /// A treemap of that, without places.
@@ -159,16 +162,16 @@ pub struct Drawn {
     /// The selected one, by its place among these rows.
     pub selected: Option<usize>,
     /// Bars of the comparison.
-    pub changes: Vec<Step>,
+    pub changes: Vec<ChangeBar>,
     /// Places of the counters that have the words.
     pub counters: Vec<usize>,
 }
 
 /// Every profile of the open sessions.
-pub fn picks(open: &OpenSessions) -> Vec<Pick> {
+pub fn profile_refs(open: &OpenSessions) -> Vec<ProfileRef> {
     open.iter()
         .flat_map(|open| {
-            (0..open.session.profiles.len()).map(|profile| Pick {
+            (0..open.session.profiles.len()).map(|profile| ProfileRef {
                 session: open.id,
                 profile,
             })
@@ -177,14 +180,14 @@ pub fn picks(open: &OpenSessions) -> Vec<Pick> {
 }
 
 /// The profile that is meant.
-pub fn profile(open: &OpenSessions, pick: Pick) -> Option<&Profile> {
+pub fn profile(open: &OpenSessions, pick: ProfileRef) -> Option<&Profile> {
     open.get(pick.session)?.session.profiles.get(pick.profile)
 }
 
 impl KernelsState {
-    /// Keeps to profiles that are there: the one chosen, or the first.
-    pub fn settle(&mut self, open: &OpenSessions) {
-        let exists = |pick: &Pick| profile(open, *pick).is_some();
+    /// Drops profiles that are no longer open; the default is the first.
+    pub fn drop_missing_profiles(&mut self, open: &OpenSessions) {
+        let exists = |pick: &ProfileRef| profile(open, *pick).is_some();
         self.filters.retain(|pick, _| exists(pick));
         self.typed_runs.retain(|pick, _| exists(pick));
         self.before = self.before.filter(exists);
@@ -192,7 +195,7 @@ impl KernelsState {
         self.is_chosen &= chosen.is_some();
         self.looking = chosen
             .filter(|_| self.is_chosen)
-            .or_else(|| picks(open).first().copied());
+            .or_else(|| profile_refs(open).first().copied());
         if self.before == self.looking {
             self.before = None;
         }
@@ -202,13 +205,13 @@ impl KernelsState {
     }
 
     /// The runs that the user typed for a profile.
-    pub fn typed(&self, pick: Pick) -> Option<u64> {
+    pub fn typed(&self, pick: ProfileRef) -> Option<u64> {
         self.typed_runs.get(&pick).copied()
     }
 
     /// The runs of a profile, where they are known.
-    pub fn runs(&self, open: &OpenSessions, pick: Pick) -> Option<Runs> {
-        Runs::of_either(profile(open, pick)?, self.typed(pick))
+    pub fn runs(&self, open: &OpenSessions, pick: ProfileRef) -> Option<ProfileRuns> {
+        ProfileRuns::from_profile_or_user(profile(open, pick)?, self.typed(pick))
     }
 
     /// Which rows of the profile that is shown are shown.
@@ -248,14 +251,14 @@ impl KernelsState {
 
     /// The request to make now, where the sessions or the choice changed.
     pub fn wanted(&self, open: &OpenSessions) -> Option<Request> {
-        let wanted = Wanted {
+        let wanted = KernelsRequest {
             after: self.looking?,
             before: self.before,
             rules: self.rules,
             typed_runs: [self.before, self.looking].map(|pick| self.typed(pick?)),
             times: self.times,
         };
-        let snapshot = |pick: Pick| open.get(pick.session).map(OpenSession::snapshot);
+        let snapshot = |pick: ProfileRef| open.get(pick.session).map(OpenSession::snapshot);
         let sessions = [Some(wanted.after), wanted.before].map(|pick| snapshot(pick?));
         let request = (wanted, sessions);
         self.found.needs(&request).then_some(request)
@@ -264,11 +267,11 @@ impl KernelsState {
     /// Makes what is drawn anew.
     pub(crate) fn redraw(&mut self) {
         let Some(found) = &self.found.result else {
-            self.drawn = Drawn::default();
+            self.drawn = KernelsDrawing::default();
             return;
         };
-        let breakdown = found.at(self.level);
-        let shown = breakdown.shown(self.filter());
+        let breakdown = found.breakdown(self.level);
+        let shown = breakdown.filtered_rows(self.filter());
         let regions = self.regions(found, &shown);
         let rows = match &found.comparison {
             None => shown.rows.clone(),
@@ -278,7 +281,7 @@ impl KernelsState {
             None => Vec::new(),
             Some(comparison) => chart::changes(comparison, &rows),
         };
-        self.drawn = Drawn {
+        self.drawn = KernelsDrawing {
             bars: chart::bars(breakdown, &shown, self.times),
             changes,
             regions,
@@ -290,27 +293,27 @@ impl KernelsState {
     }
 
     /// What the tiles of a treemap stand for: categories have their kernels in them.
-    pub fn map_level(&self) -> Level {
+    pub fn map_level(&self) -> BreakdownLevel {
         match self.level {
-            Level::Category => Level::Kernel,
+            BreakdownLevel::Category => BreakdownLevel::Kernel,
             level => level,
         }
     }
 
     /// The treemap of the rows that are shown.
-    fn regions(&self, found: &Found, shown: &Shown) -> Vec<Region> {
-        let rows = found.at(self.map_level());
+    fn regions(&self, found: &KernelsResult, shown: &FilteredRows) -> Vec<Region> {
+        let rows = found.breakdown(self.map_level());
         if self.map_level() == self.level {
             return treemap::regions(rows, shown);
         }
-        let categories = &found.at(self.level).rows;
+        let categories = &found.breakdown(self.level).rows;
         let categories = shown.rows.iter().filter_map(|row| categories.get(*row));
         let categories: BTreeSet<Category> = categories.map(|row| row.category).collect();
-        treemap::regions(rows, &rows.of_categories(&categories))
+        treemap::regions(rows, &rows.rows_of_categories(&categories))
     }
 
     /// Places of the counters that have the words.
-    fn counters(&self, found: &Found) -> Vec<usize> {
+    fn counters(&self, found: &KernelsResult) -> Vec<usize> {
         let words = &self.filter().words;
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
         let places = counters.iter().enumerate();

@@ -1,16 +1,16 @@
 //! In the command palette: profiles, and what is shown of the one that is looked at.
 
 use super::commands;
-use super::instances::{Progress, Which};
+use super::instances::{InstanceChoice, InstanceSearch};
 use super::words::{AFTER, BEFORE, THRESHOLDS, least_share, name};
-use super::{picks, profile};
+use super::{profile, profile_refs};
 use crate::App;
 use crate::action::{Action, Kernels};
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::screen::Screen;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::breakdown::Level;
-use powerband_findings::analysis::profile_runs::Runs;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
+use powerband_findings::analysis::profile_runs::ProfileRuns;
 
 /// Rows that can be opened from the palette, from the first on.
 const ROWS: usize = 24;
@@ -40,7 +40,7 @@ fn offer(title: &str, kernels: Kernels) -> Offered {
 
 fn profiles(app: &App) -> Vec<Offered> {
     let looking = app.kernels.looking;
-    let others = picks(&app.sessions)
+    let others = profile_refs(&app.sessions)
         .into_iter()
         .filter(|pick| Some(*pick) != looking);
     others
@@ -60,7 +60,7 @@ fn runs(app: &App) -> Vec<Offered> {
     let sides = [(state.looking, AFTER), (state.before, BEFORE)];
     let asked = sides.into_iter().filter(|(pick, _)| {
         pick.and_then(|pick| profile(&app.sessions, pick))
-            .is_some_and(|profile| Runs::of(profile).is_none())
+            .is_some_and(|profile| ProfileRuns::from_profile(profile).is_none())
     });
     asked
         .map(|(_, field)| {
@@ -86,24 +86,30 @@ fn opened(app: &App) -> Vec<Offered> {
     let close = state
         .selected()
         .map(|_| offer("select nothing", Kernels::Select(None)));
-    let instances = [("first", Which::First), ("longest", Which::Longest)];
+    let instances = [
+        ("first", InstanceChoice::First),
+        ("longest", InstanceChoice::Longest),
+    ];
     let looked = state.instances.looked.as_ref();
-    let found_some = looked.is_some_and(|looked| matches!(looked.progress, Progress::Found(_)));
+    let found_some =
+        looked.is_some_and(|looked| matches!(looked.progress, InstanceSearch::Found(_)));
     let instances = instances.into_iter().filter(|_| found_some);
     let instances = instances.map(|(word, which)| {
         let title = format!("the {word} instance of the selected kernel on the timeline");
         offer(&title, Kernels::Instance(which))
     });
-    let breakdown = found.at(state.level);
+    let breakdown = found.breakdown(state.level);
     let alone = found.comparison.is_none();
     let rows = state.drawn.rows.iter().take(ROWS).filter(|_| alone);
     let rows = rows.filter_map(|place| {
         let row = breakdown.rows.get(*place)?;
         let title = match breakdown.level {
-            Level::Kernel => format!("instances of {}", row.short),
-            Level::Category | Level::Operator => format!("the kernels of {}", row.short),
+            BreakdownLevel::Kernel => format!("instances of {}", row.short),
+            BreakdownLevel::Category | BreakdownLevel::Operator => {
+                format!("the kernels of {}", row.short)
+            }
         };
-        Some(offer(&title, state.meaning(*place)?.opened()))
+        Some(offer(&title, state.row_meaning(*place)?.opened()))
     });
     let graph = app.graph_of_profile();
     let graph = graph.map(|_| offer("the selected kernel's nodes in the graph", Kernels::Graph));
@@ -135,7 +141,7 @@ fn pauses(app: &App) -> Vec<Offered> {
     if found.comparison.is_some() || commands::timeline_of_profile(app).is_err() {
         return Vec::new();
     }
-    let pauses = found.at(app.kernels.level).gaps.iter();
+    let pauses = found.breakdown(app.kernels.level).gaps.iter();
     pauses
         .map(|gap| {
             let length = humanize::duration_ns(gap.length_ns as f64);

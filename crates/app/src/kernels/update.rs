@@ -1,18 +1,18 @@
 //! Actions on kernels, and the sums for them.
 
-use super::menu::whole;
+use super::menu::exact_search;
 use super::work::{self, RuleChange};
-use super::{Pick, Request};
+use super::{ProfileRef, Request};
 use crate::App;
 use crate::action::{Action, Curves, Kernels};
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::timeline::Seek;
 use powerband_core::domain::profile::Counter;
-use powerband_findings::analysis::breakdown::{Filter, Level};
+use powerband_findings::analysis::breakdown::{BreakdownLevel, Filter};
 use powerband_findings::analysis::profile_runs::Times;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::tables::{counters, kernel_changes, kernels};
 
 impl App {
@@ -57,12 +57,12 @@ impl App {
             }
             Kernels::Forget(place) => self.change_rules(RuleChange::Forget(place)),
             Kernels::Find(name) => {
-                let seek = Seek::Search(whole(&name));
+                let seek = Seek::Search(exact_search(&name));
                 return self.show_timeline_of_profile(Some(seek));
             }
             Kernels::Timeline => return self.show_timeline_of_profile(None),
             Kernels::Gap(start_ns, length_ns) => {
-                let gap = Stretch::new(start_ns as f64, (start_ns + length_ns) as f64);
+                let gap = TimeRange::new(start_ns as f64, (start_ns + length_ns) as f64);
                 return self.show_timeline_of_profile(Some(Seek::Stretch(gap)));
             }
         }
@@ -94,7 +94,7 @@ impl App {
     }
 
     /// The user knows how many runs a profile covers, or takes that back.
-    fn type_runs(&mut self, pick: Pick, runs: Option<u64>) {
+    fn type_runs(&mut self, pick: ProfileRef, runs: Option<u64>) {
         let key = self.runs_key(pick);
         let kept = &mut self.remembered.profile_runs;
         if let Some(runs) = runs.filter(|runs| *runs > 0) {
@@ -109,7 +109,7 @@ impl App {
     }
 
     /// A name for a profile that is the same when the window is open the next time.
-    fn runs_key(&self, pick: Pick) -> Option<String> {
+    fn runs_key(&self, pick: ProfileRef) -> Option<String> {
         let saved = self.sessions.get(pick.session)?.path.as_ref();
         let path = saved.or_else(|| self.timeline.sources.get(&pick.session))?;
         Some(format!("{}#{}", path.display(), pick.profile + 1))
@@ -140,13 +140,13 @@ impl App {
                 self.kernels.rules += 1;
                 self.add_up_if_wanted();
             }
-            Err(reason) => self.say(Weight::Trouble, reason),
+            Err(reason) => self.notify(NoticeLevel::Trouble, reason),
         }
     }
 
     /// Profiles are added up while their screen is shown.
     pub(crate) fn add_up_if_wanted(&mut self) {
-        self.kernels.settle(&self.sessions);
+        self.kernels.drop_missing_profiles(&self.sessions);
         self.recall_runs();
         let wanted = self.kernels.wanted(&self.sessions);
         if let Some(request) = wanted.filter(|_| self.shows(Screen::Kernels)) {
@@ -177,26 +177,27 @@ impl App {
         let rows = &state.drawn.rows;
         if let Some(comparison) = &found.comparison {
             let table = kernel_changes::of_comparison(comparison, rows);
-            return self.tables.put("changes", table);
+            return self.tables.set_table("changes", table);
         }
         let id = match state.level {
-            Level::Category => "categories",
-            Level::Operator | Level::Kernel => "kernels",
+            BreakdownLevel::Category => "categories",
+            BreakdownLevel::Operator | BreakdownLevel::Kernel => "kernels",
         };
-        let breakdown = found.at(state.level);
+        let breakdown = found.breakdown(state.level);
         let other = match (state.times, breakdown.runs) {
             (Times::PerRun, Some(_)) => "total_ms",
             _ => "per_run_ms",
         };
         let table = kernels::of_breakdown(breakdown, rows).hiding(&[other]);
-        self.tables.put(id, table);
+        self.tables.set_table(id, table);
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
         let places = state.drawn.counters.iter();
         let shown: Vec<Counter> = places
             .filter_map(|place| counters.get(*place).cloned())
             .collect();
         if !shown.is_empty() {
-            self.tables.put("counters", counters::of_counters(&shown));
+            self.tables
+                .set_table("counters", counters::of_counters(&shown));
         }
     }
 }

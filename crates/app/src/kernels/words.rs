@@ -1,6 +1,6 @@
 //! What profiles, shares and columns are called.
 
-use super::{Pick, picks, profile};
+use super::{ProfileRef, profile, profile_refs};
 use crate::sessions::OpenSessions;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Filter;
@@ -38,12 +38,12 @@ pub fn nothing_left(filter: &Filter) -> String {
 }
 
 /// A profile's name, with its session's where several profiles have it.
-pub fn name(sessions: &OpenSessions, pick: Pick) -> String {
+pub fn name(sessions: &OpenSessions, pick: ProfileRef) -> String {
     let Some(shown) = profile(sessions, pick) else {
         return String::new();
     };
-    let picks = picks(sessions);
-    let called_so = |other: &&Pick| {
+    let picks = profile_refs(sessions);
+    let called_so = |other: &&ProfileRef| {
         other.session == pick.session
             && profile(sessions, **other).is_some_and(|other| other.name == shown.name)
     };

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Found, Request};
+use super::{KernelsResult, Request};
 use powerband_core::base::paths::Paths;
-use powerband_findings::analysis::breakdown::{self, Breakdown, Level};
+use powerband_findings::analysis::breakdown::{self, Breakdown, BreakdownLevel};
 use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::kernel_comparison;
 use powerband_findings::analysis::limits;
-use powerband_findings::analysis::profile_runs::Runs;
+use powerband_findings::analysis::profile_runs::ProfileRuns;
 use powerband_measure::roofs::kept;
 use powerband_store::settings;
 
@@ -21,37 +21,40 @@ pub(crate) enum RuleChange {
 }
 
 /// Adds a profile up, and compares it with another one where that is wanted.
-pub(crate) fn add_up((wanted, [session, before]): &Request, paths: &Paths) -> Option<Found> {
+pub(crate) fn add_up(
+    (wanted, [session, before]): &Request,
+    paths: &Paths,
+) -> Option<KernelsResult> {
     let session = &session.as_ref()?.0;
     let before = before.as_ref().map(|before| &before.0);
     let own = settings::read(&paths.settings);
     let own = own.map(|settings| settings.categories).unwrap_or_default();
-    let rules = Rules::with(&own);
+    let rules = Rules::with_user_rules(&own);
     let profile = session.profiles.get(wanted.after.profile)?;
     let [typed_before, typed] = wanted.typed_runs;
-    let runs = Runs::of_either(profile, typed);
+    let runs = ProfileRuns::from_profile_or_user(profile, typed);
     let roofs = kept::for_session(session, paths);
-    let limits = limits::of_profile(session, wanted.after.profile, &roofs);
-    let breakdowns = Level::ALL.map(|level| {
+    let limits = limits::profile_limits(session, wanted.after.profile, &roofs);
+    let breakdowns = BreakdownLevel::ALL.map(|level| {
         let mut found = Breakdown {
             runs,
-            ..breakdown::add_up(profile, &rules, level)
+            ..breakdown::profile_breakdown(profile, &rules, level)
         };
-        limits::rows::add_to(&mut found, profile, &rules, &limits);
+        limits::rows::add_row_limits(&mut found, profile, &rules, &limits);
         found
     });
     let other = wanted.before.zip(before);
     let other = other.and_then(|(pick, session)| session.profiles.get(pick.profile));
     let comparison = other.map(|other| {
-        let runs = [Runs::of_either(other, typed_before), runs];
-        kernel_comparison::compare_over((other, profile), &rules, runs, wanted.times)
+        let runs = [ProfileRuns::from_profile_or_user(other, typed_before), runs];
+        kernel_comparison::compare_over_runs((other, profile), &rules, runs, wanted.times)
     });
-    Some(Found {
+    Some(KernelsResult {
         wanted: *wanted,
         breakdowns,
         comparison,
         own,
-        objections: rules.objections,
+        objections: rules.errors,
         session: Arc::clone(session),
         before: before.cloned(),
     })

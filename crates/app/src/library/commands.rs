@@ -6,7 +6,6 @@ use crate::command::entry::{Command, command};
 
 const NO_SELECTION: &str = "no session is selected in the library";
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("search", "Find a session", "Ctrl+F", |_| {
         Ok(Action::Library(Library::FocusSearch))

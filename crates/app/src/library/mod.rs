@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use powerband_core::base::humanize;
 pub use powerband_store::examples;
-pub use powerband_store::library::{Entry, Scanned, typed_tags};
+pub use powerband_store::library::{ScannedFile, SessionEntry, typed_tags};
 use powerband_store::trash::Discarded;
 
 /// What the search field of the screen is called.
@@ -28,7 +28,7 @@ pub const TAG_ALL: &str = "Tags for the selected sessions";
 #[derive(Debug, Default)]
 pub struct LibraryState {
     /// What was found, by file.
-    pub found: BTreeMap<PathBuf, Scanned>,
+    pub found: BTreeMap<PathBuf, ScannedFile>,
     /// Whether the folder was looked through at least once.
     pub is_scanned: bool,
     /// Why the folder cannot be read.
@@ -42,7 +42,7 @@ pub struct LibraryState {
     /// Files that were trashed together, oldest first.
     pub(crate) together: Vec<Vec<PathBuf>>,
     /// What is to be done with sessions once they are open.
-    pub(crate) next: Option<several::Next>,
+    pub(crate) next: Option<several::AfterOpening>,
     /// Every file, the newest session first, those that cannot be read last.
     newest: Vec<PathBuf>,
     /// Those of them that have the words.
@@ -51,7 +51,7 @@ pub struct LibraryState {
 
 impl LibraryState {
     /// Takes in what was found.
-    pub fn take(&mut self, found: BTreeMap<PathBuf, Scanned>) {
+    pub fn take(&mut self, found: BTreeMap<PathBuf, ScannedFile>) {
         self.found = found;
         self.is_scanned = true;
         if self
@@ -72,14 +72,14 @@ impl LibraryState {
     }
 
     /// Sessions that have the words, newest first, then the files that cannot be read.
-    pub fn listed(&self) -> impl Iterator<Item = (&PathBuf, &Scanned)> {
+    pub fn listed(&self) -> impl Iterator<Item = (&PathBuf, &ScannedFile)> {
         self.listed
             .iter()
             .filter_map(|path| self.found.get_key_value(path))
     }
 
     /// Every session whatever is searched for, newest first, then the files that cannot be read.
-    pub fn newest(&self) -> impl Iterator<Item = (&PathBuf, &Scanned)> {
+    pub fn newest(&self) -> impl Iterator<Item = (&PathBuf, &ScannedFile)> {
         self.newest
             .iter()
             .filter_map(|path| self.found.get_key_value(path))
@@ -91,26 +91,27 @@ impl LibraryState {
     }
 
     /// One of those listed, by its place.
-    pub fn listed_at(&self, place: usize) -> Option<(&PathBuf, &Scanned)> {
+    pub fn listed_at(&self, place: usize) -> Option<(&PathBuf, &ScannedFile)> {
         self.listed
             .get(place)
             .and_then(|path| self.found.get_key_value(path))
     }
 
     /// The readable session of a file.
-    pub fn entry(&self, path: &std::path::Path) -> Option<&Entry> {
+    pub fn entry(&self, path: &std::path::Path) -> Option<&SessionEntry> {
         self.found.get(path)?.entry.as_ref().ok()
     }
 
     /// What each session is called, newest first: its name, with its time where another is called the same;
     /// what cannot be read by its file.
     pub fn titles(&self) -> Vec<(&PathBuf, String)> {
-        let name = |scanned: &Scanned| scanned.entry.as_ref().ok().map(|entry| entry.name.clone());
+        let name =
+            |scanned: &ScannedFile| scanned.entry.as_ref().ok().map(|entry| entry.name.clone());
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for name in self.found.values().filter_map(name) {
             *named.entry(name).or_default() += 1;
         }
-        let title = |(path, scanned): (&'_ PathBuf, &Scanned)| match &scanned.entry {
+        let title = |(path, scanned): (&'_ PathBuf, &ScannedFile)| match &scanned.entry {
             Ok(entry) if named.get(&entry.name) == Some(&1) => entry.name.clone(),
             Ok(entry) => {
                 let moment = humanize::short_moment(&entry.created);
@@ -138,10 +139,10 @@ impl LibraryState {
     }
 
     fn order(&mut self) {
-        let mut found: Vec<(&PathBuf, &Scanned)> = self.found.iter().collect();
+        let mut found: Vec<(&PathBuf, &ScannedFile)> = self.found.iter().collect();
         // Readable before broken, then by when the run began, newest first.
         found.sort_by(|(path_a, a), (path_b, b)| {
-            let key = |scanned: &Scanned| {
+            let key = |scanned: &ScannedFile| {
                 scanned
                     .entry
                     .as_ref()
@@ -159,7 +160,7 @@ impl LibraryState {
             .split_whitespace()
             .map(str::to_lowercase)
             .collect();
-        let has_words = |(path, scanned): &(&PathBuf, &Scanned)| {
+        let has_words = |(path, scanned): &(&PathBuf, &ScannedFile)| {
             let text = haystack(path, scanned);
             words.iter().all(|word| text.contains(word))
         };
@@ -169,7 +170,7 @@ impl LibraryState {
 }
 
 /// Everything that words are looked for in. `#tag` finds a tag alone.
-fn haystack(path: &std::path::Path, scanned: &Scanned) -> String {
+fn haystack(path: &std::path::Path, scanned: &ScannedFile) -> String {
     let file = path
         .file_name()
         .unwrap_or_default()

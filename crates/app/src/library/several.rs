@@ -7,7 +7,7 @@ use crate::App;
 use crate::action::{Action, Compare, Fleet, History, Library, Sessions};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_store::library::Stamp;
@@ -15,7 +15,7 @@ use powerband_store::trash::Discarded;
 
 /// What is to be done with sessions once they are open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum AfterOpening {
     /// Compares them, the first one as the baseline.
     Compare(PathBuf, PathBuf),
     /// Follows a case of the first one through all of them.
@@ -70,7 +70,7 @@ impl App {
                 }
                 Err(reason) => {
                     let text = format!("{name} was not moved to the trash: {reason}");
-                    self.say(Weight::Trouble, text);
+                    self.notify(NoticeLevel::Trouble, text);
                 }
             }
         }
@@ -78,12 +78,12 @@ impl App {
         if gone.is_empty() {
             return;
         }
-        let sessions = humanize::of_many(gone.len() as u64, "session");
+        let sessions = humanize::pluralised(gone.len() as u64, "session");
         let are = if gone.len() == 1 { "is" } else { "are" };
         self.library.together.push(gone.clone());
         let undo = Action::Library(Library::RestoreAll(gone));
         let text = format!("{sessions} {are} in the trash");
-        self.offer(Weight::Done, text, "Undo", undo);
+        self.notify_with_button(NoticeLevel::Done, text, "Undo", undo);
     }
 
     /// Files that were discarded together with the last one, it included.
@@ -102,7 +102,7 @@ impl App {
 
     pub(super) fn restore_all(&mut self, files: &[PathBuf]) {
         let undo = Action::Library(Library::RestoreAll(files.to_vec()));
-        self.notices.settle(|action| *action == undo);
+        self.notices.withdraw_offers(|action| *action == undo);
         self.library.together.retain(|all| all != files);
         let mut back = Vec::new();
         for file in files {
@@ -125,18 +125,18 @@ impl App {
                 Ok(Some(why)) => {
                     back += 1;
                     let text = format!("{name} is restored without a timeline: {why}");
-                    self.say(Weight::Trouble, text);
+                    self.notify(NoticeLevel::Trouble, text);
                 }
                 Err((discarded, reason)) => {
                     let text = format!("{name} was not restored: {reason}");
                     self.library.discarded.push((discarded, name));
-                    self.say(Weight::Trouble, text);
+                    self.notify(NoticeLevel::Trouble, text);
                 }
             }
         }
         let are = if back == 1 { "is" } else { "are" };
-        let sessions = humanize::of_many(back, "session");
-        self.say(Weight::Done, format!("{sessions} {are} restored"));
+        let sessions = humanize::pluralised(back, "session");
+        self.notify(NoticeLevel::Done, format!("{sessions} {are} restored"));
         self.list_plans();
         self.jobs.rescan_library();
     }
@@ -145,15 +145,15 @@ impl App {
     pub(super) fn compare_files(&mut self, one: PathBuf, other: PathBuf) {
         let created = |file: &PathBuf| self.library.entry(file).map(|entry| entry.created.clone());
         let next = if created(&one) <= created(&other) {
-            Next::Compare(one, other)
+            AfterOpening::Compare(one, other)
         } else {
-            Next::Compare(other, one)
+            AfterOpening::Compare(other, one)
         };
-        self.once_open(next);
+        self.open_then(next);
     }
 
     /// Opens what is needed and not open, and does it then.
-    pub(super) fn once_open(&mut self, next: Next) {
+    pub(super) fn open_then(&mut self, next: AfterOpening) {
         let files = next.files();
         self.library.next = Some(next);
         self.open_sessions(files);
@@ -172,13 +172,13 @@ impl App {
             return;
         };
         match next {
-            Next::Compare(..) => {
+            AfterOpening::Compare(..) => {
                 let can = |id| self.sessions.get(id).is_some_and(is_comparable);
                 if !ids.iter().all(|id| can(*id)) {
                     let text = "Published numbers are not compared: both sessions need setups.";
-                    return self.say(Weight::Info, text);
+                    return self.notify(NoticeLevel::Info, text);
                 }
-                let pick = |session| compare::Pick {
+                let pick = |session| compare::SideChoice {
                     session,
                     setup: 0,
                     point: None,
@@ -188,12 +188,12 @@ impl App {
                 self.act(Action::Compare(Compare::Before(pick(ids[0]))));
                 self.act(Action::Compare(Compare::After(pick(ids[1]))));
             }
-            Next::History(files) => {
+            AfterOpening::History(files) => {
                 let open = self.sessions.get(ids[0]);
                 let case = open.and_then(|open| open.session.cases.first());
                 let Some(case) = case else {
                     let text = "The first selected session has no case to follow.";
-                    return self.say(Weight::Info, text);
+                    return self.notify(NoticeLevel::Info, text);
                 };
                 let following = Following {
                     session: ids[0],
@@ -204,7 +204,7 @@ impl App {
                 self.act(Action::History(History::Follow(following)));
                 self.act(Action::Go(Screen::History));
             }
-            Next::Fleet(files) => {
+            AfterOpening::Fleet(files) => {
                 self.act(Action::Fleet(Fleet::Only(Some(files))));
                 self.act(Action::Fleet(Fleet::EachSession(true)));
                 self.act(Action::Go(Screen::Fleet));
@@ -225,7 +225,7 @@ impl App {
     }
 }
 
-impl Next {
+impl AfterOpening {
     /// The files that it needs open.
     fn files(&self) -> Vec<PathBuf> {
         match self {

@@ -2,105 +2,105 @@
 
 use std::path::PathBuf;
 
-use super::{Entry, LibraryState, Scanned};
+use super::{LibraryState, ScannedFile, SessionEntry};
 use powerband_findings::tables::cell::{Cell, Tone};
 use powerband_findings::tables::{Column, Table};
 
 /// A row: a file of the library, and what is in it or why it cannot be read.
-type Line = (PathBuf, Scanned);
+type LibraryRow = (PathBuf, ScannedFile);
 
-type Of = Column<Line>;
+type LibraryColumn = Column<LibraryRow>;
 
 /// The columns of sessions.
-const COLUMNS: &[Of] = &[
-    Of::words("name", "Session", |(path, scanned)| {
+const COLUMNS: &[LibraryColumn] = &[
+    LibraryColumn::text("name", "Session", |(path, scanned)| {
         Some(match &scanned.entry {
-            Ok(entry) => Cell::words(&entry.name),
+            Ok(entry) => Cell::text(&entry.name),
             Err(reason) => {
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
-                Cell::words(format!("{file}, cannot be read"))
+                Cell::text(format!("{file}, cannot be read"))
                     .toned(Tone::Bad)
                     .noted(reason)
             }
         })
     }),
-    Of::words("model", "Model", |line| {
-        Some(Cell::words(&entry(line)?.model))
+    LibraryColumn::text("model", "Model", |line| {
+        Some(Cell::text(&entry(line)?.model))
     })
     .why(why_unreadable),
-    Of::words("machine", "Machine", |line| {
+    LibraryColumn::text("machine", "Machine", |line| {
         let machine = &entry(line)?.machine;
-        (!machine.is_empty()).then(|| Cell::words(machine))
+        (!machine.is_empty()).then(|| Cell::text(machine))
     })
     .help("Its graphics processors, or its processor where it has none")
     .why(why_no_machine),
-    Of::words("engines", "Engines", |line| {
+    LibraryColumn::text("engines", "Engines", |line| {
         let engines = &entry(line)?.engines;
-        (!engines.is_empty()).then(|| Cell::words(engines.join(", ")))
+        (!engines.is_empty()).then(|| Cell::text(engines.join(", ")))
     })
     .why(why_not_planned),
-    Of::number("setups", "Setups", "", |line| {
+    LibraryColumn::number("setups", "Setups", "", |line| {
         planned(line, |entry| entry.setups.len())
     })
     .why(why_not_planned)
     .hidden(),
-    Of::number("batches", "Points", "", |line| {
+    LibraryColumn::number("batches", "Points", "", |line| {
         planned(line, |entry| entry.points.len())
     })
     .why(why_not_planned)
     .hidden(),
-    Of::words("measured", "Measured", |line| {
+    LibraryColumn::text("measured", "Measured", |line| {
         Some(Cell::moment(entry(line)?.measured()?))
     })
     .why(why_no_moment),
-    Of::words("tags", "Tags", |line| {
+    LibraryColumn::text("tags", "Tags", |line| {
         let tags: Vec<String> = entry(line)?
             .tags
             .iter()
             .map(|tag| format!("#{tag}"))
             .collect();
-        Some(Cell::words(tags.join(" ")))
+        Some(Cell::text(tags.join(" ")))
     })
     .why(why_unreadable),
-    Of::words("notes", "Notes", |line| {
+    LibraryColumn::text("notes", "Notes", |line| {
         let notes = &entry(line)?.notes;
-        Some(Cell::words(notes.lines().next().unwrap_or_default()).noted(notes))
+        Some(Cell::text(notes.lines().next().unwrap_or_default()).noted(notes))
     }),
-    Of::words("file", "File", |(path, _)| {
-        Some(Cell::words(path.display().to_string()))
+    LibraryColumn::text("file", "File", |(path, _)| {
+        Some(Cell::text(path.display().to_string()))
     })
     .hidden(),
 ];
 
-fn entry(line: &Line) -> Option<&Entry> {
+fn entry(line: &LibraryRow) -> Option<&SessionEntry> {
     line.1.entry.as_ref().ok()
 }
 
-fn planned(line: &Line, count: fn(&Entry) -> usize) -> Option<Cell> {
+fn planned(line: &LibraryRow, count: fn(&SessionEntry) -> usize) -> Option<Cell> {
     let entry = entry(line).filter(|entry| !entry.is_published_only())?;
     Some(Cell::count(count(entry) as u64))
 }
 
-fn why_not_planned(line: &Line) -> String {
+fn why_not_planned(line: &LibraryRow) -> String {
     match &line.1.entry {
         Ok(_) => "its numbers were published: there is no plan".to_owned(),
         Err(reason) => reason.clone(),
     }
 }
 
-fn why_no_machine(line: &Line) -> String {
+fn why_no_machine(line: &LibraryRow) -> String {
     match &line.1.entry {
         Ok(_) => "its file does not say it".to_owned(),
         Err(reason) => reason.clone(),
     }
 }
 
-fn why_unreadable(line: &Line) -> String {
+fn why_unreadable(line: &LibraryRow) -> String {
     let reason = line.1.entry.as_ref().err();
     reason.map(ToString::to_string).unwrap_or_default()
 }
 
-fn why_no_moment(line: &Line) -> String {
+fn why_no_moment(line: &LibraryRow) -> String {
     match &line.1.entry {
         Ok(_) => "its numbers were published or imported".to_owned(),
         Err(_) => why_unreadable(line),

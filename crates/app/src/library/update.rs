@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::several::Next;
+use super::several::AfterOpening;
 use super::work::{self, Restored, Trashed};
 use super::{SEARCH, SEARCH_BESIDE};
 use crate::action::{Action, Library, Sessions};
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
-use crate::{App, Output};
+use crate::{App, WindowRequest};
 use powerband_core::domain::session::Session;
 use powerband_measure::worker::desktop;
-use powerband_store::library::{Scanned, Stamp, unique_tags};
+use powerband_store::library::{ScannedFile, Stamp, unique_tags};
 use powerband_store::trash::Discarded;
 
 impl App {
@@ -30,7 +30,7 @@ impl App {
                     self.show_library(true);
                     SEARCH_BESIDE
                 };
-                self.outputs.push(Output::Cursor(field.to_owned()));
+                self.outputs.push(WindowRequest::Cursor(field.to_owned()));
             }
             Library::Select(path) => self.library.selected = path,
             Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
@@ -53,8 +53,8 @@ impl App {
             Library::DiscardAll(files) => self.discard_all(files),
             Library::RestoreAll(files) => self.restore_all(&files),
             Library::Compare(one, other) => self.compare_files(one, other),
-            Library::History(files) => self.once_open(Next::History(files)),
-            Library::Fleet(files) => self.once_open(Next::Fleet(files)),
+            Library::History(files) => self.open_then(AfterOpening::History(files)),
+            Library::Fleet(files) => self.open_then(AfterOpening::Fleet(files)),
             Library::Restore => match self.last_discarded() {
                 files if files.len() > 1 => self.restore_all(&files),
                 _ => self.restore(self.library.discarded.len().checked_sub(1)),
@@ -88,7 +88,7 @@ impl App {
     }
 
     pub(super) fn sessions_table(&mut self) {
-        self.tables.put("sessions", self.library.table());
+        self.tables.set_table("sessions", self.library.table());
     }
 
     /// Restores a discarded session, by its place in the list.
@@ -108,7 +108,10 @@ impl App {
     }
 
     /// The library was looked through.
-    pub(crate) fn library_scanned(&mut self, found: Result<BTreeMap<PathBuf, Scanned>, String>) {
+    pub(crate) fn library_scanned(
+        &mut self,
+        found: Result<BTreeMap<PathBuf, ScannedFile>, String>,
+    ) {
         match found {
             Ok(found) => {
                 self.library.trouble = None;
@@ -120,7 +123,7 @@ impl App {
                 self.library.trouble = Some(trouble.clone());
                 self.library.take(BTreeMap::new());
                 self.sessions_table();
-                self.say(Weight::Trouble, trouble);
+                self.notify(NoticeLevel::Trouble, trouble);
             }
         }
     }
@@ -131,7 +134,7 @@ impl App {
             Ok(stamp) => stamp,
             Err(reason) => {
                 let text = format!("{} was not changed: {reason}", path.display());
-                return self.say(Weight::Trouble, text);
+                return self.notify(NoticeLevel::Trouble, text);
             }
         };
         if let Some(scanned) = self.library.found.get_mut(path) {
@@ -153,13 +156,13 @@ impl App {
             Ok(discarded) => discarded,
             Err(reason) => {
                 let text = format!("{name} was not moved to the trash: {reason}");
-                return self.say(Weight::Trouble, text);
+                return self.notify(NoticeLevel::Trouble, text);
             }
         };
         let undo = Library::RestoreThis(discarded.original().to_path_buf());
         let done = in_trash(&name);
         self.is_in_trash(&path, name, discarded);
-        self.offer(Weight::Done, done, "Undo", Action::Library(undo));
+        self.notify_with_button(NoticeLevel::Done, done, "Undo", Action::Library(undo));
         self.jobs.rescan_library();
     }
 
@@ -170,16 +173,16 @@ impl App {
             Err((discarded, reason)) => {
                 let text = format!("{name} was not restored: {reason}");
                 self.library.discarded.push((discarded, name));
-                return self.say(Weight::Trouble, text);
+                return self.notify(NoticeLevel::Trouble, text);
             }
         };
         self.notices.withdraw(&in_trash(&name));
         self.list_plans();
         match left {
-            None => self.say(Weight::Done, format!("{name} is restored")),
+            None => self.notify(NoticeLevel::Done, format!("{name} is restored")),
             Some(why) => {
                 let words = format!("{name} is restored without a timeline: {why}");
-                self.say(Weight::Trouble, words);
+                self.notify(NoticeLevel::Trouble, words);
             }
         }
         self.jobs.rescan_library();

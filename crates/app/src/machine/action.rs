@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::Pointed;
+use super::PathSetting;
 
 /// Actions on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Machine {
+pub enum MachineAction {
     /// Looks again for engines.
     Rescan,
     /// Fetches ONNX Runtime with pip.
@@ -14,7 +14,7 @@ pub enum Machine {
     /// Ends the fetching.
     StopInstall,
     /// Asks where something is.
-    Choose(Pointed),
+    Choose(PathSetting),
     /// Uses this location from now on; `None` for the first one found.
-    Point(Pointed, Option<PathBuf>),
+    Point(PathSetting, Option<PathBuf>),
 }

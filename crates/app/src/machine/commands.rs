@@ -1,13 +1,12 @@
 //! Commands about this machine and its engines.
 
-use super::Pointed;
-use crate::action::{Action, Machine};
+use super::PathSetting;
+use crate::action::{Action, MachineAction};
 use crate::command::entry::{Command, command};
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("rescan", "Look for engines again", "", |_| {
-        Ok(Action::Machine(Machine::Rescan))
+        Ok(Action::Machine(MachineAction::Rescan))
     }),
     command(
         "install-onnxruntime",
@@ -15,7 +14,7 @@ pub(crate) const ALL: &[Command] = &[
         "",
         |app| match &app.machine.installing {
             Some(_) => Err("it is being installed"),
-            None => Ok(Action::Machine(Machine::InstallOnnxRuntime)),
+            None => Ok(Action::Machine(MachineAction::InstallOnnxRuntime)),
         },
     ),
     command("stop-install", "Stop installing", "", |app| {
@@ -24,18 +23,22 @@ pub(crate) const ALL: &[Command] = &[
             .installing
             .as_ref()
             .ok_or("nothing is being installed");
-        going_on.map(|_| Action::Machine(Machine::StopInstall))
+        going_on.map(|_| Action::Machine(MachineAction::StopInstall))
     }),
     command(
         "choose-onnxruntime",
         "Choose the library of ONNX Runtime…",
         "",
-        |_| Ok(Action::Machine(Machine::Choose(Pointed::OnnxRuntime))),
+        |_| {
+            Ok(Action::Machine(MachineAction::Choose(
+                PathSetting::OnnxRuntime,
+            )))
+        },
     ),
     command(
         "choose-python",
         "Choose a Python interpreter…",
         "",
-        |_| Ok(Action::Machine(Machine::Choose(Pointed::Python))),
+        |_| Ok(Action::Machine(MachineAction::Choose(PathSetting::Python))),
     ),
 ];

@@ -16,11 +16,11 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use powerband_measure::engines::EngineInfo;
 use powerband_measure::engines::LAST_RESORT;
-use powerband_measure::engines::runtimes::Offer;
+use powerband_measure::engines::runtimes::OfferedEnvironment;
 use powerband_measure::runner::installation::Installation;
-use powerband_measure::runner::ladders::Here;
+use powerband_measure::runner::ladders::LadderMachine;
 use powerband_measure::telemetry;
-use powerband_measure::worker::probe::Found;
+use powerband_measure::worker::probe::EngineProbe;
 use powerband_measure::worker::transport;
 use powerband_store::settings::Settings;
 
@@ -45,18 +45,18 @@ pub struct EngineState {
     /// Its own description, where it runs.
     pub info: Option<EngineInfo>,
     /// Environments that have it and need the user's choice, the likeliest first.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<OfferedEnvironment>,
 }
 
 impl EngineState {
     /// The location that the user can set; `None` for a built-in engine.
-    pub fn pointed(&self) -> Option<Pointed> {
-        let mut all = Pointed::ALL.into_iter();
+    pub fn pointed(&self) -> Option<PathSetting> {
+        let mut all = PathSetting::ALL.into_iter();
         all.find(|pointed| pointed.engine() == self.id)
     }
 
     /// The name of the button that uses an offer.
-    pub fn use_title(&self, offer: &Offer) -> String {
+    pub fn use_title(&self, offer: &OfferedEnvironment) -> String {
         format!("Use {} of {}", self.title, offer.folder)
     }
 
@@ -78,14 +78,14 @@ impl EngineState {
 
 /// A location that the user can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pointed {
+pub enum PathSetting {
     /// The library of ONNX Runtime.
     OnnxRuntime,
     /// The interpreter that has PyTorch.
     Python,
 }
 
-impl Pointed {
+impl PathSetting {
     /// Both.
     pub const ALL: [Self; 2] = [Self::OnnxRuntime, Self::Python];
 
@@ -198,7 +198,7 @@ impl MachineState {
             return own.first().map(|engine| engine.words.clone());
         }
         // One of several libraries may be able to do what another cannot.
-        let lacks = ready.map(|engine| engine.info.as_ref()?.lack(setup));
+        let lacks = ready.map(|engine| engine.info.as_ref()?.missing_reason(setup));
         lacks.collect::<Option<Vec<String>>>()?.into_iter().next()
     }
 
@@ -274,7 +274,7 @@ impl MachineState {
     }
 
     /// Which file is used; nothing where there is none, or none is known yet.
-    pub fn used(&self, pointed: Pointed) -> Option<&Path> {
+    pub fn used_path(&self, pointed: PathSetting) -> Option<&Path> {
         let mut first = self.engines.iter().flatten().filter(|state| state.is_first);
         first
             .find(|state| state.id == pointed.engine())?
@@ -283,10 +283,10 @@ impl MachineState {
     }
 
     /// Facts of the machine that built-in plans need.
-    pub fn here(&self) -> Here {
+    pub fn ladder_machine(&self) -> LadderMachine {
         let ready = self.ready();
         let engines = ready.filter_map(|engine| Some((engine.id, engine.info.clone()?)));
-        Here {
+        LadderMachine {
             engines: engines.collect(),
         }
     }
@@ -298,7 +298,7 @@ impl MachineState {
 }
 
 /// The results of the search, as text.
-pub fn describe(found: &[Found]) -> Vec<EngineState> {
+pub fn describe(found: &[EngineProbe]) -> Vec<EngineState> {
     let mut seen = BTreeSet::new();
     let mut states: Vec<EngineState> = found
         .iter()
@@ -379,15 +379,15 @@ mod tests {
             ..ready("ort", &["cpu"])
         };
         let mut machine = MachineState::default();
-        assert_eq!(machine.used(Pointed::OnnxRuntime), None);
+        assert_eq!(machine.used_path(PathSetting::OnnxRuntime), None);
         machine.engines = Some(vec![
             ready("rten", &["cpu"]),
             from("/second.so", false),
             from("/first.so", true),
         ]);
-        let used = machine.used(Pointed::OnnxRuntime);
+        let used = machine.used_path(PathSetting::OnnxRuntime);
         assert_eq!(used, Some(Path::new("/first.so")));
-        assert_eq!(machine.used(Pointed::Python), None);
+        assert_eq!(machine.used_path(PathSetting::Python), None);
     }
 
     #[test]

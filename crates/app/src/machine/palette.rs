@@ -1,14 +1,14 @@
 //! In the command palette: environments that have engines, and a reset of chosen locations.
 
-use super::Pointed;
+use super::PathSetting;
 use crate::App;
-use crate::action::{Action, Machine};
+use crate::action::{Action, MachineAction};
 use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
-use powerband_measure::engines::runtimes::Offer;
+use powerband_measure::engines::runtimes::OfferedEnvironment;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let chosen = Pointed::ALL
+    let chosen = PathSetting::ALL
         .into_iter()
         .filter(|pointed| pointed.chosen(&app.place).is_some());
     let found_again = chosen.map(|pointed| {
@@ -16,13 +16,13 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         seen_on(
             Screen::Settings,
             title,
-            Action::Machine(Machine::Point(pointed, None)),
+            Action::Machine(MachineAction::Point(pointed, None)),
         )
     });
     let engines = app.machine.engines.iter().flatten();
     let environments = engines.flat_map(|engine| {
-        let use_it = move |offer: &Offer| {
-            let point = Machine::Point(engine.pointed()?, Some(offer.path.clone()));
+        let use_it = move |offer: &OfferedEnvironment| {
+            let point = MachineAction::Point(engine.pointed()?, Some(offer.path.clone()));
             let title = engine.use_title(offer);
             Some(seen_on(Screen::Home, title, Action::Machine(point)))
         };

@@ -2,25 +2,27 @@
 
 use std::path::PathBuf;
 
-use super::{EngineState, Installing, Pointed, work};
-use crate::action::{Action, Machine};
-use crate::notices::Weight;
-use crate::{App, Ask, Output};
+use super::{EngineState, Installing, PathSetting, work};
+use crate::action::{Action, MachineAction};
+use crate::notices::NoticeLevel;
+use crate::{App, Ask, WindowRequest};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::environment::Environment;
 
 impl App {
-    pub(crate) fn machine(&mut self, machine: Machine) {
+    pub(crate) fn machine(&mut self, machine: MachineAction) {
         match machine {
-            Machine::Rescan => self.look_for_engines(),
-            Machine::InstallOnnxRuntime => self.install(),
-            Machine::StopInstall => {
+            MachineAction::Rescan => self.look_for_engines(),
+            MachineAction::InstallOnnxRuntime => self.install(),
+            MachineAction::StopInstall => {
                 if let Some(installing) = &self.machine.installing {
                     installing.cancel.cancel();
                 }
             }
-            Machine::Choose(pointed) => self.outputs.push(Output::Ask(Ask::Point(pointed))),
-            Machine::Point(pointed, path) => self.point(pointed, path),
+            MachineAction::Choose(pointed) => {
+                self.outputs.push(WindowRequest::Ask(Ask::Point(pointed)))
+            }
+            MachineAction::Point(pointed, path) => self.point(pointed, path),
         }
     }
 
@@ -51,7 +53,7 @@ impl App {
         let place = self.place.clone();
         let broken = |app: &mut Self, why| {
             app.survey_is_over();
-            app.say(Weight::Trouble, why);
+            app.notify(NoticeLevel::Trouble, why);
         };
         self.jobs.spawn_or("survey", broken, move |outlet| {
             work::survey(&place, outlet);
@@ -59,13 +61,13 @@ impl App {
     }
 
     /// Sets a location from now on; `None` for the first one found.
-    fn point(&mut self, pointed: Pointed, path: Option<PathBuf>) {
+    fn point(&mut self, pointed: PathSetting, path: Option<PathBuf>) {
         if let Some(missing) = path.as_ref().filter(|path| !path.exists()) {
             let words = format!(
                 "{} does not exist; the setting is unchanged",
                 missing.display()
             );
-            self.say(Weight::Trouble, words);
+            self.notify(NoticeLevel::Trouble, words);
             return;
         }
         pointed.of_place(&mut self.place).clone_from(&path);
@@ -97,14 +99,17 @@ impl App {
         self.machine.installing = None;
         match result {
             Ok(version) => {
-                self.say(Weight::Done, format!("{version} is installed and loads"));
+                self.notify(
+                    NoticeLevel::Done,
+                    format!("{version} is installed and loads"),
+                );
                 self.look_for_engines();
             }
-            Err(reason) => self.offer(
-                Weight::Trouble,
+            Err(reason) => self.notify_with_button(
+                NoticeLevel::Trouble,
                 format!("ONNX Runtime was not installed: {reason}"),
                 "Try again",
-                Action::Machine(Machine::InstallOnnxRuntime),
+                Action::Machine(MachineAction::InstallOnnxRuntime),
             ),
         }
     }

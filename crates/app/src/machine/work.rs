@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{EVERYWHERE, Pointed, describe};
+use super::{EVERYWHERE, PathSetting, describe};
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
@@ -89,7 +89,12 @@ fn step_words(step: &FetchStep) -> (String, Option<f32>) {
 }
 
 /// Saves the location of a library or interpreter in the settings.
-pub(crate) fn keep_pointed(file: &Path, pointed: Pointed, path: Option<PathBuf>, outlet: &Outlet) {
+pub(crate) fn keep_pointed(
+    file: &Path,
+    pointed: PathSetting,
+    path: Option<PathBuf>,
+    outlet: &Outlet,
+) {
     let kept = settings::read(file).and_then(|mut settings| {
         *pointed.of_settings(&mut settings) = path;
         settings::write(file, &settings)

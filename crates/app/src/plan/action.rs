@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{MatrixEdit, Requests};
+use super::{ArrivalMode, MatrixEdit};
 use powerband_core::domain::plan::{PresetName, Profiler};
 
 /// A change of the plan.
@@ -57,7 +57,7 @@ pub enum PlanEdit {
     /// The rounds.
     Rounds(String),
     /// How requests arrive.
-    Requests(Requests),
+    Requests(ArrivalMode),
     /// Requests per second.
     Rate(String),
     /// Whether every case is measured long enough for its energy.

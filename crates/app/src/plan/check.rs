@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::ModelFacts;
 use crate::App;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::plan::{Keeping, Load, Plan, PresetName};
-use powerband_measure::runner::plan_check::{self, NamedSize, Outlines, PlanCheck};
+use powerband_core::domain::plan::{Load, Plan, PresetName, WorkerLifetime};
+use powerband_measure::runner::plan_check::{self, NamedSize, OutlineCache, PlanCheck};
 use powerband_measure::runner::request::preset_rules;
 
 /// How long a refusal counts without another look: a file may have been put right.
@@ -31,7 +31,7 @@ pub(crate) struct Checking {
     found: Option<(CheckSubject, PlanCheck)>,
     found_ns: u64,
     is_busy: bool,
-    outlines: Arc<Mutex<Outlines>>,
+    outlines: Arc<Mutex<OutlineCache>>,
 }
 
 impl App {
@@ -97,7 +97,7 @@ impl App {
         let unknown = subject.clone();
         let broken = |app: &mut Self, why| {
             app.plan_checked(unknown, PlanCheck::default());
-            app.say(Weight::Trouble, why);
+            app.notify(NoticeLevel::Trouble, why);
         };
         self.jobs.spawn_or("check-plan", broken, move |outlet| {
             let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ fn essentials(plan: &Plan) -> Plan {
         limits: rules.limits,
         seed: 0,
         load: Load::Closed,
-        keeping: Keeping::Together,
+        keeping: WorkerLifetime::Together,
         experiments: None,
         ..plan.clone()
     }

@@ -6,7 +6,6 @@ use crate::command::entry::{Command, command};
 use crate::screen::Screen;
 use powerband_core::domain::plan::PresetName;
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     // Undo works where its effect is visible: a plan changed behind another screen would be measured unnoticed.
     command("undo", "Undo", "Ctrl+Z", |app| match app.screen {

@@ -6,7 +6,7 @@ use super::form::Alternative;
 use super::respell;
 use crate::App;
 use powerband_core::domain::setup::Setup;
-use powerband_core::domain::spelling::{Part, Spelling, part_at};
+use powerband_core::domain::spelling::{Spelling, SpellingPart, part_at};
 use powerband_measure::engines::{self, Key, Takes};
 
 /// Most proposals.
@@ -25,9 +25,9 @@ impl App {
     /// What can stand at a cursor, which is a number of bytes; nothing where the word there is complete.
     pub fn complete(&self, text: &str, cursor: usize) -> Option<Completion> {
         let (part, range) = part_at(text, cursor);
-        let mut setup = Spelling::of(text).setup;
+        let mut setup = Spelling::parse(text).setup;
         let (word, all) = match part {
-            Part::Engine(word) => {
+            SpellingPart::Engine(word) => {
                 let engines = self.engine_choices("").into_iter();
                 let by_id = engines.map(|choice| Alternative {
                     title: choice.value.clone(),
@@ -36,15 +36,15 @@ impl App {
                 });
                 (word, by_id.collect())
             }
-            Part::Device(word) => {
+            SpellingPart::Device(word) => {
                 "cpu".clone_into(&mut setup.device);
                 (word, self.device_choices(&setup))
             }
-            Part::Key(word) => {
+            SpellingPart::Key(word) => {
                 let has_value = text[range.end..].starts_with('=');
                 (word, Self::keys_for(&setup, has_value))
             }
-            Part::Value(key, word) => {
+            SpellingPart::Value(key, word) => {
                 let key = respell::key_of(&setup.engine, &key)?;
                 setup.options.remove(key.name);
                 let choices = self.value_choices(&setup, key);
@@ -88,7 +88,7 @@ impl App {
                         Takes::Path(_) | Takes::Folder(_) | Takes::Text(..) => key.full_help(),
                         _ => format!("{}: {}", key.full_help(), key.values()),
                     },
-                    why_not: engines::why_not(setup, key),
+                    why_not: engines::key_conflict(setup, key),
                 }
             })
             .collect()

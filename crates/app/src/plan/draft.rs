@@ -10,7 +10,9 @@ use super::slips::{self, Fix};
 use crate::option_names::without_options;
 use powerband_core::domain::fill::{Fill, FillError, parse_input};
 use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
-use powerband_core::domain::plan::{Judging, Keeping, Load, Look, PresetName, Profiler};
+use powerband_core::domain::plan::{
+    AccuracyCheck, Load, PresetName, Profiler, SetupStyle, WorkerLifetime,
+};
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
@@ -34,7 +36,7 @@ pub struct DraftSetup {
 
 /// How requests arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Requests {
+pub enum ArrivalMode {
     /// Closed loop: each when the previous one ends.
     #[default]
     OneByOne,
@@ -70,7 +72,7 @@ pub struct Draft {
     /// Rounds, where the preset's are not wanted; empty for the preset's.
     pub rounds: String,
     /// How requests arrive.
-    pub requests: Requests,
+    pub requests: ArrivalMode,
     /// Requests per second, in an open loop.
     pub rate: String,
     /// Whether every case is measured long enough for its energy.
@@ -93,7 +95,7 @@ pub struct Draft {
     /// Rules of a session that is run again, for as long as the preset is not touched.
     pub rules: Option<Rules>,
     /// Whether workers of a repeated session stay alive together.
-    pub keeping: Keeping,
+    pub keeping: WorkerLifetime,
     /// Its seed; nothing for a new one.
     pub seed: Option<u64>,
 }
@@ -111,7 +113,7 @@ impl Default for Draft {
             journey: false,
             preset: PresetName::Standard,
             rounds: String::new(),
-            requests: Requests::OneByOne,
+            requests: ArrivalMode::OneByOne,
             rate: String::new(),
             energy: false,
             accuracy: false,
@@ -122,7 +124,7 @@ impl Default for Draft {
             batch_axis: String::new(),
             fills: String::new(),
             rules: None,
-            keeping: Keeping::Together,
+            keeping: WorkerLifetime::Together,
             seed: None,
         }
     }
@@ -130,7 +132,7 @@ impl Default for Draft {
 
 impl Draft {
     /// The plan of a session, to be run again; or why there is none.
-    pub fn again(session: &Session) -> Result<Self, String> {
+    pub fn from_session(session: &Session) -> Result<Self, String> {
         if !session.plan.can_run() {
             return Err(format!(
                 "{} was not measured by Powerband: there is no plan to run again",
@@ -141,7 +143,7 @@ impl Draft {
         Ok(Self::of_request(&RunRequest {
             // A name that was made is made anew, by what the plan is then.
             name: Some(session.name.clone()).filter(|name| *name != made),
-            ..RunRequest::of(&session.plan)
+            ..RunRequest::from_plan(&session.plan)
         }))
     }
 
@@ -151,7 +153,7 @@ impl Draft {
             .looks
             .iter()
             .cloned()
-            .chain(std::iter::repeat(Look::default()));
+            .chain(std::iter::repeat(SetupStyle::default()));
         let usual = DEFAULT_BATCHES.map(Point::of_batch);
         let points = request.points.as_deref().unwrap_or(&usual);
         let (batches, sweeps) = sweep_fields(points);
@@ -181,9 +183,9 @@ impl Draft {
             preset: request.preset,
             rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
             requests: match request.load {
-                Load::Closed => Requests::OneByOne,
-                Load::Constant { .. } => Requests::Evenly,
-                Load::Poisson { .. } => Requests::AtRandom,
+                Load::Closed => ArrivalMode::OneByOne,
+                Load::Constant { .. } => ArrivalMode::Evenly,
+                Load::Poisson { .. } => ArrivalMode::AtRandom,
             },
             rate: request
                 .load
@@ -230,10 +232,10 @@ impl Draft {
     }
 
     /// The request to prepare, or every error with its field.
-    pub fn request(&self) -> Result<RunRequest, Vec<Fault>> {
+    pub fn request(&self) -> Result<RunRequest, Vec<PlanError>> {
         let mut faults = Vec::new();
         let mut note = |field, text: String| {
-            faults.push(Fault {
+            faults.push(PlanError {
                 field,
                 text: without_options(text),
                 fix: None,
@@ -243,7 +245,7 @@ impl Draft {
         for (index, draft) in self.setups.iter().enumerate() {
             match check_setup(&draft.spec) {
                 Ok(setup) => setups.push(setup),
-                Err(text) => note(Field::Setup(index), text),
+                Err(text) => note(PlanField::Setup(index), text),
             }
         }
         let points = self
@@ -253,36 +255,36 @@ impl Draft {
         let dims = lines(&self.dims)
             .map(str::parse::<NamedDim>)
             .collect::<Result<_, _>>()
-            .map_err(|error| note(Field::Dims, error.to_string()))
+            .map_err(|error| note(PlanField::Dims, error.to_string()))
             .unwrap_or_default();
         let rounds = parse_rounds(&self.rounds)
-            .map_err(|text| note(Field::Rounds, text))
+            .map_err(|text| note(PlanField::Rounds, text))
             .unwrap_or_default();
         let load = self
             .load()
-            .map_err(|text| note(Field::Rate, text))
+            .map_err(|text| note(PlanField::Rate, text))
             .unwrap_or_default();
         let shapes = lines(&self.shapes)
             .map(shapes::parse_override)
             .collect::<Result<_, _>>()
-            .map_err(|error| note(Field::Shapes, error.to_string()))
+            .map_err(|error| note(PlanField::Shapes, error.to_string()))
             .unwrap_or_default();
         let batch_axis = parse_batch_axes(&self.batch_axis)
-            .map_err(|error| note(Field::BatchAxis, error.to_string()))
+            .map_err(|error| note(PlanField::BatchAxis, error.to_string()))
             .unwrap_or_default();
         let inputs = self
             .inputs_filled()
-            .map_err(|error| note(Field::Fills, error.to_string()))
+            .map_err(|error| note(PlanField::Fills, error.to_string()))
             .unwrap_or_default();
         if self.model.trim().is_empty() {
             note(
-                Field::Model,
+                PlanField::Model,
                 "choose a built-in network or an ONNX file".to_owned(),
             );
         }
         if !faults.is_empty() {
             for fault in &mut faults {
-                if let Field::Setup(place) = fault.field {
+                if let PlanField::Setup(place) = fault.field {
                     let draft = self.setups.get(place);
                     fault.fix = draft.and_then(|draft| slips::fix(&draft.spec));
                 }
@@ -313,11 +315,12 @@ impl Draft {
     }
 
     /// The points of the sweep, or what cannot be read and where.
-    pub fn points(&self) -> Result<Vec<Point>, (Field, SweepError)> {
+    pub fn points(&self) -> Result<Vec<Point>, (PlanField, SweepError)> {
         let batches = format!("{BATCH}={}", self.batches);
         let of_batches =
-            sweep::parse([batches.as_str()]).map_err(|error| (Field::Batches, error))?;
-        let others = sweep::parse(lines(&self.sweeps)).map_err(|error| (Field::Sweeps, error))?;
+            sweep::parse([batches.as_str()]).map_err(|error| (PlanField::Batches, error))?;
+        let others =
+            sweep::parse(lines(&self.sweeps)).map_err(|error| (PlanField::Sweeps, error))?;
         // A line that binds the batch stands in place of the batch sizes.
         let binds_batch = |line: &str| {
             line.split('+')
@@ -334,29 +337,29 @@ impl Draft {
     }
 
     fn load(&self) -> Result<Load, String> {
-        if self.requests == Requests::OneByOne {
+        if self.requests == ArrivalMode::OneByOne {
             return Ok(Load::Closed);
         }
         if self.rate.trim().is_empty() {
             return Err("enter the rate in requests per second".to_owned());
         }
         let per_s = self.rate.trim().parse().unwrap_or(f64::NAN);
-        Load::arriving(per_s, self.requests == Requests::AtRandom)
+        Load::arriving(per_s, self.requests == ArrivalMode::AtRandom)
             .map_err(|problem| format!("a rate {problem}"))
     }
 
-    fn judging(&self) -> Option<Judging> {
+    fn judging(&self) -> Option<AccuracyCheck> {
         let samples = Some(self.samples.trim().to_owned()).filter(|path| !path.is_empty());
-        self.accuracy.then_some(Judging {
-            inputs: self.inputs.unwrap_or(Judging::USUAL),
+        self.accuracy.then_some(AccuracyCheck {
+            inputs: self.inputs.unwrap_or(AccuracyCheck::USUAL),
             samples,
         })
     }
 
-    fn looks(&self) -> Vec<Look> {
+    fn looks(&self) -> Vec<SetupStyle> {
         self.setups
             .iter()
-            .map(|draft| Look {
+            .map(|draft| SetupStyle {
                 label: Some(draft.label.trim().to_owned()).filter(|label| !label.is_empty()),
                 colour: draft.colour,
             })
@@ -386,7 +389,7 @@ fn sweep_fields(points: &[Point]) -> (String, String) {
 
 /// The field of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum PlanField {
     /// The model.
     Model,
     /// A setup by its place.
@@ -411,9 +414,9 @@ pub enum Field {
 
 /// An error of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct PlanError {
     /// Where.
-    pub field: Field,
+    pub field: PlanField,
     /// The problem and the fix.
     pub text: String,
     /// What a slip in a setup means.
@@ -455,10 +458,10 @@ mod tests {
             }],
             batches: "0".to_owned(),
             rounds: "x".to_owned(),
-            requests: Requests::AtRandom,
+            requests: ArrivalMode::AtRandom,
             ..Draft::default()
         };
-        let fields: Vec<Field> = draft
+        let fields: Vec<PlanField> = draft
             .request()
             .unwrap_err()
             .iter()
@@ -467,11 +470,11 @@ mod tests {
         assert_eq!(
             fields,
             [
-                Field::Setup(0),
-                Field::Batches,
-                Field::Rounds,
-                Field::Rate,
-                Field::Model
+                PlanField::Setup(0),
+                PlanField::Batches,
+                PlanField::Rounds,
+                PlanField::Rate,
+                PlanField::Model
             ]
         );
     }
@@ -480,7 +483,7 @@ mod tests {
     fn what_a_session_was_measured_by_is_in_the_plan_to_run_it_again() {
         let request = RunRequest {
             setups: vec!["tract:cpu,threads=1".parse().unwrap()],
-            looks: vec![Look {
+            looks: vec![SetupStyle {
                 label: Some("alone".to_owned()),
                 colour: Some(3),
             }],
@@ -492,9 +495,9 @@ mod tests {
             rounds: Some(7),
             seed: Some(11),
             load: Load::Constant { per_s: 12.5 },
-            keeping: Keeping::OneAtATime,
+            keeping: WorkerLifetime::OneAtATime,
             energy: true,
-            judging: Some(Judging {
+            judging: Some(AccuracyCheck {
                 inputs: 512,
                 samples: Some("pictures".to_owned()),
             }),

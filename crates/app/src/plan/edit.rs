@@ -32,7 +32,7 @@ pub(super) fn typing(edit: &PlanEdit) -> Option<Typing> {
 
 /// Whether values of a key are typed, and not chosen.
 fn is_typed(name: &str) -> bool {
-    respell::any_key(name).is_some_and(|key| key.words().is_empty())
+    respell::any_key(name).is_some_and(|key| key.choices().is_empty())
 }
 
 /// Carries a change out.

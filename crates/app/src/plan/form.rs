@@ -48,7 +48,7 @@ impl Control {
     }
 
     /// What the text has after the switch was turned.
-    pub fn turned(&self) -> &'static str {
+    pub fn toggled_value(&self) -> &'static str {
         match self.key.takes {
             Takes::Switch(on, off) => {
                 if self.is_on() {
@@ -73,7 +73,7 @@ impl Control {
         if word == self.key.default {
             return String::new();
         }
-        let all = self.key.words().into_iter();
+        let all = self.key.choices().into_iter();
         let wanted = all.filter(|one| *one != self.key.default);
         let wanted = wanted.filter(|one| self.has_word(one) != (*one == word));
         wanted.collect::<Vec<_>>().join("+")
@@ -121,7 +121,7 @@ impl App {
             .map(|key| Control {
                 key,
                 value: value_of(setup, key),
-                why_not: engines::why_not(setup, key),
+                why_not: engines::key_conflict(setup, key),
             })
             .collect()
     }
@@ -205,7 +205,7 @@ impl App {
     /// Values that a key of a setup may have, where they are a list. The default comes first where it is no
     /// word of the list.
     pub fn value_choices(&self, setup: &Setup, key: &Key) -> Vec<Alternative> {
-        let words = key.words();
+        let words = key.choices();
         let mut choices = Vec::new();
         if !words.contains(&key.default) {
             let title = if key.default.is_empty() {

@@ -46,7 +46,7 @@ pub enum MatrixEdit {
 
 /// A row of the form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct MatrixRow {
     /// Its key, `engine` or `device`.
     pub key: String,
     /// What people read.
@@ -102,9 +102,9 @@ impl Matrix {
     }
 }
 
-impl Row {
+impl MatrixRow {
     /// Whether one of its choices is taken.
-    pub fn has(&self, value: &str) -> bool {
+    pub fn contains(&self, value: &str) -> bool {
         values(&self.typed).iter().any(|one| one == value)
     }
 }
@@ -129,11 +129,11 @@ impl App {
     }
 
     /// The rows of the matrix: engine, device, the keys that are always shown, and those that were added.
-    pub fn matrix_rows(&self) -> Vec<Row> {
+    pub fn matrix_rows(&self) -> Vec<MatrixRow> {
         let Some((matrix, base)) = self.planner.matrix.as_ref().zip(self.matrix_base()) else {
             return Vec::new();
         };
-        let row = |key: &str, title: &str, help: String, choices| Row {
+        let row = |key: &str, title: &str, help: String, choices| MatrixRow {
             key: key.to_owned(),
             title: title.to_owned(),
             help,
@@ -230,10 +230,10 @@ impl App {
             MatrixEdit::Add => {
                 let added = self.matrix_adds();
                 if !added.is_empty() {
-                    let setups = humanize::of_many(added.len() as u64, "setup");
+                    let setups = humanize::pluralised(added.len() as u64, "setup");
                     self.planner.add_all(added);
                     self.planner.matrix = None;
-                    self.say(crate::notices::Weight::Done, format!("Added {setups}"));
+                    self.notify(crate::notices::NoticeLevel::Done, format!("Added {setups}"));
                 }
             }
             edit => {
@@ -254,7 +254,7 @@ impl Matrix {
 }
 
 /// The values of a row; of whole numbers also `1..8`, the powers of two between.
-fn row_values(base: &Setup, row: &Row) -> Result<Vec<String>, String> {
+fn row_values(base: &Setup, row: &MatrixRow) -> Result<Vec<String>, String> {
     let key = respell::key_of(&base.engine, &row.key);
     let is_count = key.is_some_and(|key| matches!(key.takes, Takes::Count(_)));
     if is_count && row.typed.contains("..") {

@@ -39,11 +39,11 @@ pub use action::PlanEdit;
 pub use check::CheckSubject;
 use check::Checking;
 pub use completion::Completion;
-pub use draft::{Draft, DraftSetup, Fault, Field, Requests};
+pub use draft::{ArrivalMode, Draft, DraftSetup, PlanError, PlanField};
 use edit::{Typing, apply, typing};
 pub use form::{Alternative, Control};
 pub use help::{SetupHelp, setup_help};
-pub use matrix::{Combination, Matrix, MatrixEdit, Row};
+pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
 pub use slips::Fix;
 
 /// Sessions as they were when it was looked up how long they took.

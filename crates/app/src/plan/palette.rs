@@ -4,7 +4,7 @@ use crate::App;
 use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::plan::{
-    self, Alternative, Control, MatrixEdit, PlanEdit, Requests, fields, saved, slips,
+    self, Alternative, ArrivalMode, Control, MatrixEdit, PlanEdit, fields, saved, slips,
 };
 use crate::screen::Screen;
 use powerband_core::base::humanize;
@@ -53,7 +53,7 @@ fn typed(app: &App) -> Vec<Offered> {
         (true, "type the rounds", "Rounds"),
         (true, "type the session's name", "Name"),
         (
-            draft.requests != Requests::OneByOne,
+            draft.requests != ArrivalMode::OneByOne,
             "type the rate of requests",
             "Rate",
         ),
@@ -130,7 +130,7 @@ fn setups(app: &App) -> Vec<Offered> {
 fn options(app: &App) -> Vec<Offered> {
     let mut offered = Vec::new();
     for (place, draft) in app.planner.draft.setups.iter().enumerate() {
-        let read = Spelling::of(&draft.spec).setup;
+        let read = Spelling::parse(&draft.spec).setup;
         let of_setup = format!("of setup {}", place + 1);
         let mut offer = |title: String, edit| offered.push(planned(&title, edit));
         let is_open = app.planner.more == Some(place);
@@ -202,7 +202,7 @@ fn of_control(
             }));
         }
     }
-    if key.words().is_empty() {
+    if key.choices().is_empty() {
         let title = format!("Plan: type {title} {of_setup}");
         offered.push(typed_on(Screen::Plan, &title, &field));
     }
@@ -223,7 +223,7 @@ fn matrix(app: &App) -> Vec<Offered> {
     let mut offered = vec![edit("close", MatrixEdit::Close)];
     let added = app.matrix_adds().len() as u64;
     if added > 0 {
-        let title = format!("add {}", humanize::of_many(added, "setup"));
+        let title = format!("add {}", humanize::pluralised(added, "setup"));
         offered.push(edit(&title, MatrixEdit::Add));
     }
     for (place, setup) in app.planner.draft.setups.iter().enumerate() {
@@ -237,7 +237,7 @@ fn matrix(app: &App) -> Vec<Offered> {
             offered.push(typed_on(Screen::Plan, &title, &field));
         }
         for choice in &row.choices {
-            let doing = if row.has(&choice.value) {
+            let doing = if row.contains(&choice.value) {
                 "without"
             } else {
                 "with"
@@ -282,9 +282,9 @@ fn care(app: &App) -> Vec<Offered> {
         ),
     ];
     let requests = [
-        (Requests::OneByOne, "closed loop"),
-        (Requests::AtRandom, "open loop, Poisson"),
-        (Requests::Evenly, "open loop, fixed rate"),
+        (ArrivalMode::OneByOne, "closed loop"),
+        (ArrivalMode::AtRandom, "open loop, Poisson"),
+        (ArrivalMode::Evenly, "open loop, fixed rate"),
     ];
     for (value, title) in requests {
         if value != draft.requests {

@@ -6,14 +6,14 @@ use super::{Sources, work};
 use crate::App;
 use powerband_core::domain::plan::Plan;
 use powerband_findings::analysis::past_durations::PastDurations;
-use powerband_findings::analysis::plan_estimate::{self, Estimate};
+use powerband_findings::analysis::plan_estimate::{self, PlanEstimate};
 
 /// Most sessions of a network to read, the newest first.
 const SESSIONS: usize = 3;
 
 /// Known durations and their sessions.
 #[derive(Debug, Default)]
-pub(crate) struct Learned {
+pub(crate) struct PastDurationCache {
     from: Sources,
     pub known: PastDurations,
 }
@@ -21,9 +21,9 @@ pub(crate) struct Learned {
 impl App {
     /// How long a plan will take where some setups, by their places, cannot run; without points that its network
     /// cannot take.
-    pub fn estimate(&self, plan: &Plan, refused: &BTreeSet<usize>) -> Estimate {
+    pub fn estimate(&self, plan: &Plan, refused: &BTreeSet<usize>) -> PlanEstimate {
         let plan = self.without_refused_points(plan);
-        plan_estimate::estimate(&plan, refused, &self.learned.known)
+        plan_estimate::plan_estimate(&plan, refused, &self.learned.known)
     }
 
     /// Looks into the newest sessions of what may be measured next, where they are others than before. Never
@@ -32,7 +32,7 @@ impl App {
         let Some(environment) = self.machine.environment.as_ref() else {
             return;
         };
-        let from = self.worth_reading();
+        let from = self.sessions_to_read();
         if self.is_running() || from == self.learned.from {
             return;
         }
@@ -48,7 +48,7 @@ impl App {
     }
 
     /// Sessions of the plan's network and of the large button's, newest first.
-    fn worth_reading(&self) -> Sources {
+    fn sessions_to_read(&self) -> Sources {
         let first = self.first_request().model;
         let models: BTreeSet<&str> = [self.planner.draft.model.trim(), &first].into();
         let of_model = |model: &str| {

@@ -35,7 +35,7 @@ impl App {
     pub fn first_request(&self) -> RunRequest {
         let devices = self.machine.devices.iter().flat_map(|(found, _)| found);
         let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
-        default_benchmark::request(&self.machine.here(), &kinds)
+        default_benchmark::request(&self.machine.ladder_machine(), &kinds)
     }
 
     /// The setup that "add a setup" adds: the best engine that the plan does not have yet.

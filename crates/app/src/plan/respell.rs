@@ -6,7 +6,7 @@ use powerband_measure::engines::{self, Key, Takes};
 
 /// The text with another engine. Options that it does not know, or that make no sense with it, are left out.
 pub(super) fn with_engine(text: &str, id: &str) -> String {
-    let before = Spelling::of(text);
+    let before = Spelling::parse(text);
     let Some(engine) = engines::find(id) else {
         return text.to_owned();
     };
@@ -45,14 +45,14 @@ fn is_valid(setup: &Setup, (name, value): &(String, String)) -> bool {
 
 /// The text with another device.
 pub(super) fn with_device(text: &str, device: &str) -> String {
-    let mut spelling = Spelling::of(text);
+    let mut spelling = Spelling::parse(text);
     device.clone_into(&mut spelling.setup.device);
     spelling.text()
 }
 
 /// The text with another value of a key. Without a value, or with the default, the key is left out.
 pub(super) fn with_key(text: &str, name: &str, value: &str) -> String {
-    let mut spelling = Spelling::of(text);
+    let mut spelling = Spelling::parse(text);
     set(&mut spelling.setup, name, value);
     spelling.text()
 }

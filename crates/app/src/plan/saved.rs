@@ -31,7 +31,7 @@ fn file(paths: &Paths, draft: &Draft) -> PathBuf {
 
 /// Saves a draft in place of one of the same name, which goes to the trash where it is another plan.
 /// Returns a message.
-pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, String> {
+pub(crate) fn save_replacing(paths: &Paths, draft: &Draft) -> Result<String, String> {
     let path = file(paths, draft);
     let earlier = read(&path);
     // A file that cannot be read whole is from a later version; it goes to the trash too.
@@ -40,7 +40,7 @@ pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, Strin
     if !is_whole || earlier.as_ref().is_some_and(|earlier| earlier != draft) {
         discard(paths, &path)?;
     }
-    keep(paths, draft)?;
+    save(paths, draft)?;
     let title = title(draft);
     Ok(match earlier.filter(|earlier| earlier != draft) {
         _ if !is_whole => format!(
@@ -54,7 +54,7 @@ pub(crate) fn keep_instead(paths: &Paths, draft: &Draft) -> Result<String, Strin
     })
 }
 
-fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
+fn save(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
     let (folder, path) = (folder(paths), file(paths, draft));
     let text = ron::ser::to_string_pretty(draft, ron::ser::PrettyConfig::default())
         .map_err(|error| error.to_string())?;
@@ -68,7 +68,7 @@ fn keep(paths: &Paths, draft: &Draft) -> Result<PathBuf, String> {
 fn has_no_more(text: &str, draft: &Draft) -> bool {
     let known = ron::to_string(draft).unwrap_or_default();
     let known = ron_keys::entries(&known).unwrap_or_default();
-    let is_known = |(key, _): &ron_keys::Entry| known.iter().any(|(known, _)| known == key);
+    let is_known = |(key, _): &ron_keys::KeyText| known.iter().any(|(known, _)| known == key);
     ron::from_str::<Draft>(text).is_ok()
         && ron_keys::entries(text).is_ok_and(|entries| entries.iter().all(is_known))
 }
@@ -103,16 +103,16 @@ mod tests {
             batches: "1, 3".to_owned(),
             ..Draft::default()
         };
-        let path = keep(&paths, &draft).unwrap();
-        assert_eq!(keep(&paths, &draft).unwrap(), path, "in place of itself");
+        let path = save(&paths, &draft).unwrap();
+        assert_eq!(save(&paths, &draft).unwrap(), path, "in place of itself");
         assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
-        let same = keep_instead(&paths, &draft).unwrap();
+        let same = save_replacing(&paths, &draft).unwrap();
         assert!(!same.contains("trash"), "{same}");
         let other = Draft {
             batches: "8".to_owned(),
             ..draft
         };
-        let said = keep_instead(&paths, &other).unwrap();
+        let said = save_replacing(&paths, &other).unwrap();
         assert!(
             said.contains("the earlier Two engines is in the trash"),
             "{said}"
@@ -128,12 +128,12 @@ mod tests {
             name: "One".to_owned(),
             ..Draft::default()
         };
-        let path = keep(&paths, &draft).unwrap();
+        let path = save(&paths, &draft).unwrap();
         let known = fs::read_to_string(&path).unwrap();
         let more = known.replacen('(', "(later: Thing(3), ", 1);
         for text in [more.as_str(), "(name: \"One\", requests: Bursts(3))"] {
             fs::write(&path, text).unwrap();
-            let said = keep_instead(&paths, &draft).unwrap();
+            let said = save_replacing(&paths, &draft).unwrap();
             assert!(said.contains("from another version"), "{said}");
             assert_eq!(list(&folder(&paths)), [(path.clone(), draft.clone())]);
         }

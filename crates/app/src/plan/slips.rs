@@ -18,9 +18,9 @@ pub struct Fix {
 
 /// What a text with a fault means, where one word is almost right.
 pub(super) fn fix(text: &str) -> Option<Fix> {
-    let spelling = Spelling::of(text);
+    let spelling = Spelling::parse(text);
     engine(&spelling)
-        .or_else(|| unread(&spelling))
+        .or_else(|| missing_key_fix(&spelling))
         .or_else(|| key(&spelling))
         .or_else(|| value(&spelling))
 }
@@ -37,11 +37,11 @@ fn engine(spelling: &Spelling) -> Option<Fix> {
 }
 
 /// A value without its key: `fp16` for `precision=fp16`.
-fn unread(spelling: &Spelling) -> Option<Fix> {
+fn missing_key_fix(spelling: &Spelling) -> Option<Fix> {
     let engine = engines::find(&spelling.setup.engine)?;
     for (place, part) in spelling.unread.iter().enumerate() {
         let takes_it = |key: &&engines::Key| {
-            !matches!(key.takes, Takes::Switch(..)) && key.words().contains(&part.as_str())
+            !matches!(key.takes, Takes::Switch(..)) && key.choices().contains(&part.as_str())
         };
         let mut keys = engines::keys_of(engine).filter(takes_it);
         let Some(key) = keys.next().filter(|_| keys.next().is_none()) else {
@@ -78,7 +78,7 @@ fn value(spelling: &Spelling) -> Option<Fix> {
     given.find_map(|(name, value)| {
         let key = engines::keys_of(engine).find(|key| key.covers(name))?;
         let is_closed = !matches!(key.takes, Takes::OneOr(..));
-        let (wrong, meant) = key.meant(value).filter(|_| is_closed)?;
+        let (wrong, meant) = key.near_miss_value(value).filter(|_| is_closed)?;
         let words = value.split('+').map(str::trim);
         let words = words.map(|word| if word == wrong { meant } else { word });
         let mut fixed = spelling.clone();

@@ -5,7 +5,7 @@ use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::BATCH;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sizes;
-use powerband_measure::engines::generate::generates;
+use powerband_measure::engines::generate::is_generate_task;
 use powerband_onnx::batch_axis::BatchAxes;
 
 /// Sizes that a click adds or takes out: of most dimensions, and of those that count what is there already.
@@ -45,7 +45,7 @@ impl Planner {
         let mut names: Vec<String> = Vec::new();
         let setups = self.draft.setups.iter();
         let specs = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
-        if specs.into_iter().any(|setup| generates(&setup)) {
+        if specs.into_iter().any(|setup| is_generate_task(&setup)) {
             names.extend(["prompt", "new"].map(str::to_owned));
         } else if let ModelFacts::Known(summary) = &self.facts {
             names.extend(open_dimensions(&summary.inputs));

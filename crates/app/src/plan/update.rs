@@ -2,10 +2,10 @@
 
 use super::{Draft, MatrixEdit, ModelFacts, PlanEdit, saved, work};
 use crate::action::Action;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::option_names::without_options;
 use crate::screen::Screen;
-use crate::{App, Ask, Output, library};
+use crate::{App, Ask, WindowRequest, library};
 use powerband_core::domain::model::ModelSummary;
 use powerband_measure::runner::ladders;
 
@@ -24,17 +24,17 @@ impl App {
                 | PlanEdit::Forget(_)
         ) {
             // The step that the notice undoes is the last one no more.
-            self.notices.settle(|action| *action == UNDO);
+            self.notices.withdraw_offers(|action| *action == UNDO);
         }
         match &edit {
-            PlanEdit::ChooseModel => self.outputs.push(Output::Ask(Ask::Model)),
+            PlanEdit::ChooseModel => self.outputs.push(WindowRequest::Ask(Ask::Model)),
             PlanEdit::ChoosePath(setup, key) => {
                 let ask = if super::respell::names_folder(key) {
                     Ask::KeyFolder(*setup, key.clone())
                 } else {
                     Ask::KeyFile(*setup, key.clone())
                 };
-                self.outputs.push(Output::Ask(ask));
+                self.outputs.push(WindowRequest::Ask(ask));
             }
             PlanEdit::Matrix(edit) => self.matrix(edit.clone()),
             PlanEdit::Keep => self.keep_plan(),
@@ -46,7 +46,7 @@ impl App {
             }
             PlanEdit::Ladder(id) => {
                 if let Ok(ladder) = ladders::find(id) {
-                    let request = ladder.request(&self.machine.here());
+                    let request = ladder.request(&self.machine.ladder_machine());
                     self.replace_plan(Draft::of_request(&request));
                 }
             }
@@ -91,7 +91,7 @@ impl App {
         self.planner.replace(draft);
         if is_lost {
             let text = format!("The plan {title} replaced yours, which was not saved");
-            self.offer(Weight::Info, text, "Undo", UNDO);
+            self.notify_with_button(NoticeLevel::Info, text, "Undo", UNDO);
         }
     }
 
@@ -110,14 +110,14 @@ impl App {
                 self.screen = Screen::Plan;
                 self.inspect_model();
             }
-            Err(reason) => self.say(Weight::Trouble, format!("{reason}.")),
+            Err(reason) => self.notify(NoticeLevel::Trouble, format!("{reason}.")),
         }
     }
 
     fn keep_plan(&self) {
         let (paths, draft) = (self.place.paths.clone(), self.planner.draft.clone());
         self.jobs.spawn("keep-plan", move |outlet| {
-            let kept = saved::keep_instead(&paths, &draft);
+            let kept = saved::save_replacing(&paths, &draft);
             outlet.send(|app| app.plan_kept(kept));
             let saved = saved::list(&saved::folder(&paths));
             outlet.send(|app| app.planner.kept = saved);
@@ -127,10 +127,13 @@ impl App {
     fn plan_kept(&mut self, kept: Result<String, String>) {
         match kept {
             Ok(done) => {
-                self.say(Weight::Done, done);
+                self.notify(NoticeLevel::Done, done);
                 self.jobs.rescan_library();
             }
-            Err(error) => self.say(Weight::Trouble, format!("The plan was not saved: {error}")),
+            Err(error) => self.notify(
+                NoticeLevel::Trouble,
+                format!("The plan was not saved: {error}"),
+            ),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn inspect_model(name: &str, paths: &Paths) -> Result<Box<ModelSummar
 pub(crate) fn plan_of(path: &Path) -> Result<Draft, String> {
     session_file::read(path)
         .map_err(|error| error.to_string())
-        .and_then(|read| Draft::again(&read.session))
+        .and_then(|read| Draft::from_session(&read.session))
 }
 
 /// Durations of sessions measured on this processor, in order of preference.
@@ -31,5 +31,5 @@ pub(crate) fn experience(from: &Sources, cpu: &Cpu) -> PastDurations {
         .iter()
         .filter_map(|(path, _)| session_file::read(path).ok());
     let sessions: Vec<Session> = read.map(|read| read.session).collect();
-    PastDurations::on(cpu, &sessions)
+    PastDurations::on_processor(cpu, &sessions)
 }

@@ -7,16 +7,16 @@ use crate::sessions::SessionId;
 
 /// What a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct ReportSubject {
     /// The session; of two, the baseline.
     pub first: SessionId,
     /// The candidate.
     pub second: Option<SessionId>,
 }
 
-impl Subject {
+impl ReportSubject {
     /// A session alone.
-    pub fn of(session: SessionId) -> Self {
+    pub fn of_session(session: SessionId) -> Self {
         Self {
             first: session,
             second: None,

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::Subject;
-use super::work::{self, Part};
-use crate::{App, Ask, Output};
+use super::ReportSubject;
+use super::work::{self, ReportSource};
+use crate::{App, Ask, WindowRequest};
 use powerband_store::library;
 
 impl App {
     /// Writes a report to a file; without a path it asks for one.
-    pub(crate) fn report(&mut self, subject: Subject, path: Option<PathBuf>) {
+    pub(crate) fn report(&mut self, subject: ReportSubject, path: Option<PathBuf>) {
         let Some(first) = self.sessions.get(subject.first) else {
             return;
         };
@@ -18,7 +18,7 @@ impl App {
             let last = second.unwrap_or(first);
             let name = format!("{}.html", library::safe(&last.session.name));
             let ask = Ask::SaveReport(subject, self.export_path(&name));
-            self.outputs.push(Output::Ask(ask));
+            self.outputs.push(WindowRequest::Ask(ask));
             return;
         };
         let path = if path.extension().is_none() {
@@ -27,7 +27,10 @@ impl App {
             path
         };
         let earlier = second.map(|after| self.earlier(&first.session, &after.session));
-        let (first, second) = (Part::of(first), second.map(Part::of));
+        let (first, second) = (
+            ReportSource::from_open(first),
+            second.map(ReportSource::from_open),
+        );
         self.exports_to(&path);
         let paths = self.place.paths.clone();
         let work = move || {

@@ -3,51 +3,51 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::compare::Earlier;
+use crate::compare::EarlierSource;
 use crate::sessions::OpenSession;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::export::report as files;
 use powerband_findings::report::Layout;
-use powerband_findings::report::material::{Material, Source};
+use powerband_findings::report::material::{ReportInputs, ReportedSession};
 use powerband_store::{session_file, settings};
 
 /// A session with its file.
-pub(crate) struct Part {
+pub(crate) struct ReportSource {
     session: Arc<Session>,
     path: Option<PathBuf>,
 }
 
-impl Part {
+impl ReportSource {
     /// What a thread needs of an open session.
-    pub(crate) fn of(open: &OpenSession) -> Self {
+    pub(crate) fn from_open(open: &OpenSession) -> Self {
         Self {
             session: Arc::clone(&open.session),
             path: open.path.clone(),
         }
     }
 
-    fn source(&self) -> Source<'_> {
+    fn source(&self) -> ReportedSession<'_> {
         let name = self.path.as_deref().and_then(Path::file_name);
         let plan = session_file::plan_text(&self.session.plan).ok();
         let name = name.map(|name| name.to_string_lossy().into_owned());
-        Source::of(&self.session, name, plan)
+        ReportedSession::new(&self.session, name, plan)
     }
 }
 
 /// Writes a report with the usual layout.
 pub(crate) fn write(
-    first: &Part,
-    second: Option<(&Part, &Earlier)>,
+    first: &ReportSource,
+    second: Option<(&ReportSource, &EarlierSource)>,
     paths: &Paths,
     path: &Path,
 ) -> Result<(String, PathBuf), String> {
     let written = Layout::choose(None, second.is_some()).and_then(|layout| {
         let own = settings::read(&paths.settings);
-        let rules = Rules::with(&own.map(|own| own.categories).unwrap_or_default());
+        let rules = Rules::with_user_rules(&own.map(|own| own.categories).unwrap_or_default());
         let earlier = second.map(|(after, earlier)| earlier.read(&first.session, &after.session));
-        let document = layout.write(&Material {
+        let document = layout.write(&ReportInputs {
             first: first.source(),
             second: second.map(|(after, _)| after.source()),
             earlier: earlier.unwrap_or_default(),

@@ -4,7 +4,6 @@ use crate::App;
 use crate::action::{Action, Roofs};
 use crate::command::entry::{Command, command};
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("measure-roofs", "Measure roofs", "", |app| {
         can_measure(app).map(|()| Action::Roofs(Roofs::Measure))

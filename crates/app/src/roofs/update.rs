@@ -4,7 +4,7 @@ use super::commands::can_measure;
 use super::{MeasuringRoofs, work};
 use crate::App;
 use crate::action::{self, Action};
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
 use powerband_measure::roofs::measuring::RoofsError;
@@ -38,7 +38,10 @@ impl App {
 
     fn measure_roofs(&mut self, again: bool) {
         if let Err(reason) = can_measure(self) {
-            self.say(Weight::Info, format!("Roofs are not measured: {reason}"));
+            self.notify(
+                NoticeLevel::Info,
+                format!("Roofs are not measured: {reason}"),
+            );
             return;
         }
         let cancel = CancelToken::default();
@@ -63,7 +66,7 @@ impl App {
         self.roofs.measuring = None;
         self.roofs.kept = Some(roofs);
         self.roofs.stale.clear();
-        self.say(Weight::Done, "Roofs are measured and kept");
+        self.notify(NoticeLevel::Done, "Roofs are measured and kept");
         // What was found without them is looked for again.
         self.why.found.forget();
         self.find_limits_if_wanted();
@@ -73,13 +76,13 @@ impl App {
     fn roofs_not_measured(&mut self, reason: Option<String>) {
         self.roofs.measuring = None;
         match reason {
-            Some(reason) => self.offer(
-                Weight::Trouble,
+            Some(reason) => self.notify_with_button(
+                NoticeLevel::Trouble,
                 format!("Roofs were not measured: {reason}"),
                 "Try again",
                 Action::Roofs(action::Roofs::Measure),
             ),
-            None => self.say(Weight::Info, "Measuring roofs was stopped"),
+            None => self.notify(NoticeLevel::Info, "Measuring roofs was stopped"),
         }
     }
 }

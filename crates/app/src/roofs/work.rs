@@ -6,12 +6,12 @@ use powerband_core::domain::roofs::Roofs;
 use powerband_measure::roofs::measuring::{self, RoofRequest, RoofsError};
 use powerband_measure::roofs::{RoofProgress, devices, kept};
 use powerband_measure::runner::installation::Installation;
-use powerband_measure::telemetry::source::Places;
+use powerband_measure::telemetry::source::TelemetryPaths;
 
 /// Reads what is kept of the devices that are here and holds, and says why the rest does not.
 pub(crate) fn read(place: &Installation) -> (Vec<Roofs>, Vec<String>) {
     let places = place.watch.as_ref().map(|watch| watch.places.clone());
-    let devices = devices::all(&places.unwrap_or_else(Places::of_user));
+    let devices = devices::all(&places.unwrap_or_else(TelemetryPaths::of_user));
     let found = kept::read(&place.paths, &devices);
     // It reads files the first time, which is for this thread and not for the window's.
     measuring::estimate_s(0);

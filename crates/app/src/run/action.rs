@@ -1,13 +1,13 @@
 //! Actions on the run.
 
 use super::states::CaseFilter;
-use crate::compare::Pick;
+use crate::compare::SideChoice;
 use crate::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
 
 /// Actions on the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum RunAction {
     /// Measures the plan.
     Start,
     /// Measures the plan in jobs of Slurm, which go on without this window.
@@ -21,7 +21,7 @@ pub enum Run {
     /// Adds rounds to an open session, in its own file.
     More(SessionId, u32),
     /// Measures two sides of a comparison again, in turns, as a session of its own.
-    Again(Pick, Pick),
+    Again(SideChoice, SideChoice),
     /// Measures the last two sessions of *History* again, in turns, as a session of its own.
     AgainInHistory,
     /// Measures experiments on a case, to see what limits it.

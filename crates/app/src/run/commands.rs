@@ -1,14 +1,13 @@
 //! Commands about the run.
 
 use crate::App;
-use crate::action::{Action, Run};
+use crate::action::{Action, RunAction};
 use crate::command::entry::{Command, command};
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("start", "Start the run", "Ctrl+Enter", |app| {
         match idle(app) {
-            Ok(()) => Ok(Action::Run(Run::Start)),
+            Ok(()) => Ok(Action::Run(RunAction::Start)),
             Err(reason) => Err(reason),
         }
     }),
@@ -16,27 +15,31 @@ pub(crate) const ALL: &[Command] = &[
         "detach",
         "Detach the run: measure in a job of Slurm",
         "",
-        |app| app.can_detach().map(|()| Action::Run(Run::Detach)),
+        |app| app.can_detach().map(|()| Action::Run(RunAction::Detach)),
     ),
     command("start-first", "Benchmark ResNet-50", "", |app| {
-        idle(app).map(|()| Action::Run(Run::StartFirst))
+        idle(app).map(|()| Action::Run(RunAction::StartFirst))
     }),
     command("pause", "Pause or resume", "Ctrl+Shift+P", |app| {
         running(app)?;
         let paused = app.run.as_ref().is_some_and(|run| run.control.is_paused());
-        Ok(Action::Run(if paused { Run::Resume } else { Run::Pause }))
+        Ok(Action::Run(if paused {
+            RunAction::Resume
+        } else {
+            RunAction::Pause
+        }))
     }),
     command(
         "skip",
         "Skip the case being measured",
         "Ctrl+Shift+K",
-        |app| running(app).map(|()| Action::Run(Run::SkipCurrent)),
+        |app| running(app).map(|()| Action::Run(RunAction::SkipCurrent)),
     ),
     command("stop", "Stop the run", "Ctrl+Period", |app| {
-        running(app).map(|()| Action::Run(Run::Stop))
+        running(app).map(|()| Action::Run(RunAction::Stop))
     }),
     command("recover", "Recover interrupted runs", "", |_| {
-        Ok(Action::Run(Run::Recover))
+        Ok(Action::Run(RunAction::Recover))
     }),
 ];
 

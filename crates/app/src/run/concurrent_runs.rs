@@ -2,10 +2,10 @@
 
 use super::work;
 use crate::App;
-use crate::action::{Action, Run};
-use crate::notices::Weight;
+use crate::action::{Action, RunAction};
+use crate::notices::NoticeLevel;
 use powerband_core::base::clock;
-use powerband_store::journal::{Living, in_words};
+use powerband_store::journal::{JournalledRun, in_words};
 
 impl App {
     /// Runs of other programs as text; `None` where there are none.
@@ -13,13 +13,13 @@ impl App {
         in_words(&self.elsewhere)
     }
 
-    /// Takes in which runs go on.
-    pub(crate) fn living(&mut self, living: Vec<Living>) {
+    /// Updates the list of other runs in progress.
+    pub(crate) fn update_other_runs(&mut self, living: Vec<JournalledRun>) {
         let own = self.run.as_ref().and_then(|run| run.session.as_ref());
-        let is_other = |run: &Living| own.is_none_or(|session| !run.is_of(session));
-        let now: Vec<Living> = living.into_iter().filter(is_other).collect();
+        let is_other = |run: &JournalledRun| own.is_none_or(|session| !run.is_of(session));
+        let now: Vec<JournalledRun> = living.into_iter().filter(is_other).collect();
         let is_over = self.elsewhere.iter().any(|run| !now.contains(run));
-        let begun: Vec<Living> = now
+        let begun: Vec<JournalledRun> = now
             .iter()
             .filter(|run| !self.elsewhere.contains(run))
             .cloned()
@@ -27,11 +27,11 @@ impl App {
         self.elsewhere = now;
         if let Some(words) = in_words(&begun).filter(|_| self.is_running()) {
             let text = format!("{words}. Each run disturbs the measurements of both.");
-            self.say(Weight::Trouble, text);
+            self.notify(NoticeLevel::Trouble, text);
         }
         if self.elsewhere.is_empty() {
             self.notices
-                .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
+                .withdraw_offers(|action| matches!(action, Action::Run(RunAction::Anyway(_))));
         }
         if is_over {
             self.jobs.rescan_library();
@@ -46,23 +46,23 @@ impl App {
         let work = move || work::interrupted_runs(&paths);
         self.jobs.spawn_then("journals", work, |app, runs| {
             if !runs.is_empty() {
-                app.abandoned(&runs);
+                app.offer_recovery(&runs);
             }
         });
     }
 
     /// Asks before a run starts beside another program's; returns whether it asked.
-    pub(crate) fn asks_first(&mut self, request: &Run) -> bool {
+    pub(crate) fn asks_first(&mut self, request: &RunAction) -> bool {
         let Some(words) = self.elsewhere_words().filter(|_| !self.is_running()) else {
             return false;
         };
-        let anyway = Action::Run(Run::Anyway(Box::new(request.clone())));
+        let anyway = Action::Run(RunAction::Anyway(Box::new(request.clone())));
         let offer = Some(("Measure anyway".to_owned(), anyway));
         let text = format!(
             "{words}. A second run would disturb both measurements, so it was not started."
         );
         self.notices
-            .add(Weight::Question, text, offer, clock::monotonic_ns());
+            .add(NoticeLevel::Question, text, offer, clock::monotonic_ns());
         true
     }
 }

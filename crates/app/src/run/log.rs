@@ -4,9 +4,9 @@ use super::LiveRun;
 use crate::option_names::without_options;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::Lost;
+use powerband_core::domain::telemetry::DeviceLoss;
 use powerband_findings::analysis::{accuracy, examined, profiled};
 
 /// Most lines.
@@ -24,7 +24,7 @@ pub struct LogLine {
 }
 
 impl LiveRun {
-    pub(super) fn log_event(&mut self, stamped: &Stamped) {
+    pub(super) fn log_event(&mut self, stamped: &TimedEvent) {
         let Some(session) = &self.session else {
             return;
         };
@@ -47,9 +47,9 @@ impl LiveRun {
                 false,
             ),
             RunEvent::Examined { setup, examination } => {
-                (of(*setup, &examined::in_short(examination)), false)
+                (of(*setup, &examined::examination_text(examination)), false)
             }
-            RunEvent::Profiled { profile } => (profiled::told(profile), false),
+            RunEvent::Profiled { profile } => (profiled::named_profile_text(profile), false),
             RunEvent::Judged { setup, accuracy } => {
                 let is_trouble = accuracy.trouble.is_some();
                 (of(*setup, &accuracy::in_short(accuracy)), is_trouble)
@@ -67,7 +67,7 @@ impl LiveRun {
                     "{}: {} after {}",
                     name(case),
                     how_warm(warm_up.settled),
-                    humanize::of_many(warm_up.runs, "run")
+                    humanize::pluralised(warm_up.runs, "run")
                 ),
                 !warm_up.settled,
             ),
@@ -76,7 +76,7 @@ impl LiveRun {
                     "{}: {}, {} in {}",
                     name(case),
                     self.round_words(*case),
-                    humanize::of_many(round.samples_ns.len() as u64, "sample"),
+                    humanize::pluralised(round.samples_ns.len() as u64, "sample"),
                     humanize::duration_ns(round.spent_ns as f64)
                 ),
                 false,
@@ -90,7 +90,9 @@ impl LiveRun {
             ),
             RunEvent::Warned { text } | RunEvent::WorkerDied { text, .. } => (text.clone(), true),
             RunEvent::TakenBack { case } => (format!("{}: taken back", name(case)), false),
-            RunEvent::DeviceLost { device, lost } => (loss(session, *device, lost), true),
+            RunEvent::DeviceLost { device, lost } => {
+                (lost_device_text(session, *device, lost), true)
+            }
             RunEvent::Paused => ("Paused".to_owned(), false),
             RunEvent::Resumed => ("Resumed".to_owned(), false),
             RunEvent::Ended { cancelled: true } => ("Stopped".to_owned(), false),
@@ -120,13 +122,12 @@ impl LiveRun {
 }
 
 /// Which device stopped answering, and why.
-fn loss(session: &Session, device: usize, lost: &Lost) -> String {
+fn lost_device_text(session: &Session, device: usize, lost: &DeviceLoss) -> String {
     let track = session.telemetry.tracks.get(device);
     let name = track.map_or_else(String::new, |track| track.device.short_name());
     format!("{name}: {}", lost.why)
 }
 
-/// In a word.
 fn how_warm(settled: bool) -> &'static str {
     if settled { "warm" } else { "not settled" }
 }

@@ -20,19 +20,19 @@ use self::states::CaseFilter;
 use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
-use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::Span;
+use powerband_core::domain::telemetry::TimeSpan;
 use powerband_core::schedule::warm_up::visit_warm_up;
 use powerband_findings::analysis::past_durations::PastDurations;
-use powerband_findings::analysis::progress::{self, Meter, Progress, Tally};
+use powerband_findings::analysis::progress::{self, Meter, RunProgress, Tally};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::{self, Lanes};
 use powerband_findings::chart::samples;
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::visit::{Doing, Step, Visits};
+use powerband_measure::runner::visit::{RunStep, RunStepKind, StepFollower};
 
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;
@@ -112,7 +112,7 @@ pub struct LiveRun {
     /// Device telemetry: the last two minutes, or the whole run once it is over.
     pub lanes: Lanes,
     /// Progress; updated at every event and every second.
-    pub progress: Option<Progress>,
+    pub progress: Option<RunProgress>,
     /// Its session, once it is over.
     pub became: Option<SessionId>,
     /// Whether the program ends once the run is over.
@@ -126,11 +126,11 @@ pub struct LiveRun {
     /// The places of the cases that the table lists.
     listed: Vec<usize>,
     /// What the run does now.
-    doing: Option<Doing>,
+    doing: Option<RunStepKind>,
     /// Start of the current step, in nanoseconds since the run began; `None` in a round.
     waits_since_ns: Option<u64>,
     meter: Meter,
-    visits: Visits,
+    visits: StepFollower,
 }
 
 impl LiveRun {
@@ -166,12 +166,12 @@ impl LiveRun {
             aside: None,
             waits_since_ns: None,
             meter: Meter::default(),
-            visits: Visits::default(),
+            visits: StepFollower::default(),
         }
     }
 
     /// The plan is prepared and the first worker is about to start.
-    pub fn begin(&mut self, beginning: Beginning, now_ns: u64) {
+    pub fn begin(&mut self, beginning: RunStart, now_ns: u64) {
         self.began_ns = now_ns;
         self.now_ns = now_ns;
         self.stage = Stage::Measuring;
@@ -179,7 +179,7 @@ impl LiveRun {
             self.note(0, warning.clone(), false);
         }
         self.title.clone_from(&beginning.name);
-        self.session = Some(Arc::new(Session::begin(beginning)));
+        self.session = Some(Arc::new(Session::from_start(beginning)));
     }
 
     /// Takes in how long its steps took before, which says how long it will take.
@@ -188,7 +188,13 @@ impl LiveRun {
     }
 
     /// Adds rounds to a session, of which this was found before.
-    pub fn go_on(&mut self, session: Session, rounds: u32, findings: Findings, now_ns: u64) {
+    pub fn continue_session(
+        &mut self,
+        session: Session,
+        rounds: u32,
+        findings: Findings,
+        now_ns: u64,
+    ) {
         self.meter = std::mem::take(&mut self.meter).adding(rounds, session.elapsed_ns);
         self.added = Some((rounds, session.elapsed_ns));
         self.find(findings);
@@ -199,8 +205,8 @@ impl LiveRun {
         self.session = Some(Arc::new(session));
     }
 
-    /// Takes one event in, with the findings that follow from it where there are new ones.
-    pub fn take(&mut self, stamped: Stamped, findings: Option<Findings>) {
+    /// Applies an event, with new findings where there are any.
+    pub fn apply_event(&mut self, stamped: TimedEvent, findings: Option<Findings>) {
         self.log_event(&stamped);
         self.follow(&stamped.event, stamped.at_ns);
         self.meter.follow(&stamped.event, stamped.at_ns);
@@ -233,7 +239,7 @@ impl LiveRun {
         } else {
             0
         };
-        let window = Span {
+        let window = TimeSpan {
             from_ns,
             to_ns: session.elapsed_ns,
         };
@@ -241,13 +247,13 @@ impl LiveRun {
     }
 
     /// Current progress.
-    pub fn tick(&mut self, now_ns: u64) {
+    pub fn update_progress(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         let Some(session) = self.session.as_ref().filter(|_| self.stage.is_going_on()) else {
             return;
         };
         if self.stage != Stage::Measuring {
-            self.meter.rest();
+            self.meter.pause();
         }
         let passed_ns = now_ns.saturating_sub(self.began_ns);
         self.progress = Some(self.meter.read(session, passed_ns));
@@ -255,7 +261,7 @@ impl LiveRun {
 
     /// How its cases ended so far.
     pub fn tally(&self) -> Option<Tally> {
-        self.session.as_deref().map(Tally::of)
+        self.session.as_deref().map(Tally::from_session)
     }
 
     /// Whether it will pause after the current round.
@@ -274,7 +280,7 @@ impl LiveRun {
     pub fn left_words(&self) -> Option<String> {
         let note = self.progress.as_ref()?.note.as_deref();
         let is_moving = self.stage == Stage::Measuring && !self.is_pausing();
-        progress::left_words(self.remaining_s(), note.filter(|_| is_moving))
+        progress::remaining_text(self.remaining_s(), note.filter(|_| is_moving))
     }
 
     /// Nanoseconds since it began.
@@ -322,20 +328,20 @@ impl LiveRun {
 
     fn follow(&mut self, event: &RunEvent, at_ns: u64) {
         let step = self.visits.follow(event);
-        if step.is_some() || Visits::is_pause(event) {
+        if step.is_some() || StepFollower::is_pause(event) {
             self.aside = None;
             // A round ends by its rule; everything else takes as long as it takes.
-            let is_round = |step: &Step| matches!(step.doing, Doing::Round(_));
+            let is_round = |step: &RunStep| matches!(step.doing, RunStepKind::Round(_));
             self.waits_since_ns = step.filter(|step| !is_round(step)).map(|_| at_ns);
         }
-        if Visits::is_pause(event) {
+        if StepFollower::is_pause(event) {
             self.doing = None;
         }
         if let Some(step) = step {
             self.doing = Some(step.doing);
-            let doing = self.words(step);
+            let doing = self.activity_text(step);
             match step.case {
-                Some(case) => self.attend(case, doing),
+                Some(case) => self.set_current(case, doing),
                 None => self.aside = Some(self.with_setup(step.doing, doing)),
             }
         }
@@ -359,12 +365,12 @@ impl LiveRun {
     }
 
     /// The current activity, with its limit where it is known.
-    fn words(&self, Step { case, doing }: Step) -> String {
-        if let (Doing::Round(_), Some(case)) = (doing, case) {
+    fn activity_text(&self, RunStep { case, doing }: RunStep) -> String {
+        if let (RunStepKind::Round(_), Some(case)) = (doing, case) {
             return self.round_words(case);
         }
         match (doing, &self.session) {
-            (Doing::Phase(Phase::WarmUp), Some(session)) => {
+            (RunStepKind::Phase(Phase::WarmUp), Some(session)) => {
                 let known = case.and_then(|case| session.case(case));
                 let is_first = known.is_none_or(|case| case.warm_up.is_none());
                 let most_ms = visit_warm_up(&session.plan, is_first).0.max_time_ms;
@@ -376,7 +382,7 @@ impl LiveRun {
     }
 
     /// The same with the setup that it is about, where it belongs to no round.
-    fn with_setup(&self, doing: Doing, words: String) -> String {
+    fn with_setup(&self, doing: RunStepKind, words: String) -> String {
         match (doing.setup(), &self.session) {
             (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
             _ => words,
@@ -424,7 +430,7 @@ impl LiveRun {
     }
 
     /// The current case or its activity changed.
-    fn attend(&mut self, case: CaseKey, doing: String) {
+    fn set_current(&mut self, case: CaseKey, doing: String) {
         let before = self.current.replace((case, doing));
         if before.is_none_or(|(before, _)| before != case) {
             self.redraw_strip();
@@ -446,7 +452,7 @@ impl LiveRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::case::{Opening, Round};
+    use powerband_core::domain::case::{CaseOpening, Round};
     use powerband_core::domain::event::Activity;
     use powerband_core::domain::point::Point;
     use powerband_findings::analysis::testing;
@@ -459,7 +465,7 @@ mod tests {
     }
 
     fn doing(run: &mut LiveRun, event: RunEvent) -> String {
-        run.take(Stamped { at_ns: 0, event }, None);
+        run.apply_event(TimedEvent { at_ns: 0, event }, None);
         let current = run.current.as_ref();
         current.map_or_else(String::new, |(_, doing)| doing.clone())
     }
@@ -474,7 +480,7 @@ mod tests {
     fn opened(batch: usize) -> RunEvent {
         RunEvent::CaseOpened {
             case: case(batch),
-            opening: Opening::default(),
+            opening: CaseOpening::default(),
         }
     }
 
@@ -506,7 +512,8 @@ mod tests {
     fn what_takes_long_says_for_how_long() {
         const SECOND: u64 = 1_000_000_000;
         let mut run = measuring();
-        let tell = |run: &mut LiveRun, at_ns, event| run.take(Stamped { at_ns, event }, None);
+        let tell =
+            |run: &mut LiveRun, at_ns, event| run.apply_event(TimedEvent { at_ns, event }, None);
         let begins = Some(Phase::Open);
         let visit = RunEvent::VisitBegan {
             case: case(1),
@@ -514,7 +521,7 @@ mod tests {
         };
         tell(&mut run, SECOND, visit);
         let waited = |run: &mut LiveRun, now_ns| {
-            run.tick(now_ns);
+            run.update_progress(now_ns);
             run.waited()
         };
         assert_eq!(waited(&mut run, 3 * SECOND), None);
@@ -553,26 +560,26 @@ mod tests {
         let mut session = testing::session(&["ort:cpu"], &[1]);
         testing::measure_near(&mut session, 0, 1, 500);
         session.elapsed_ns = 38 * SECOND;
-        let findings = Findings::of(&session);
+        let findings = Findings::from_session(&session);
         let mut run = LiveRun::new("test".to_owned(), Control::default());
         let (now_ns, key) = (1_000 * SECOND, case(1));
-        run.go_on(
+        run.continue_session(
             session.reopened("2030-01-02T04:04:05Z"),
             2,
             findings,
             now_ns,
         );
         // Its own time has just begun, and what was measured before is there.
-        run.tick(now_ns + SECOND);
+        run.update_progress(now_ns + SECOND);
         assert_eq!(run.elapsed_ns(), SECOND);
-        run.tick(now_ns);
+        run.update_progress(now_ns);
         let progress = run.progress.clone().unwrap();
-        assert_eq!(progress.rounds_words(), "0 of 2 more rounds");
+        assert_eq!(progress.rounds_text(), "0 of 2 more rounds");
         assert_eq!(progress.percent(), 0);
         let shown = |run: &mut LiveRun| {
             let session = run.session.clone().unwrap();
             run.listed = run.places(CaseFilter::All);
-            let table = powerband_findings::tables::view::View::new(run.table(&session));
+            let table = powerband_findings::tables::view::TableView::new(run.table(&session));
             ["rounds", "median_ms"].map(|key| table.value(0, key).shown_text().to_owned())
         };
         let before = shown(&mut run);

@@ -1,7 +1,7 @@
 //! In the command palette: cases of the run that can be left out or taken back, and which of them are listed.
 
 use crate::App;
-use crate::action::{Action, Run};
+use crate::action::{Action, RunAction};
 use crate::palette_entries::entry::{Offered, anywhere, seen_on};
 use crate::run::states::CaseFilter;
 use crate::screen::Screen;
@@ -16,7 +16,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
 /// The answers to the question for the programs of a plan.
 fn programs(app: &App) -> Vec<Offered> {
     let answer = |title: &str, are_allowed| {
-        let act = Action::Run(Run::AllowPrograms(are_allowed));
+        let act = Action::Run(RunAction::AllowPrograms(are_allowed));
         anywhere(title, act)
     };
     let answers = || {
@@ -41,22 +41,22 @@ fn of_run(app: &App) -> Vec<Offered> {
     };
     let cases = session.cases.iter().filter_map(|case| {
         if run.can_skip(case) {
-            let skip = Run::Skip(case.key());
+            let skip = RunAction::Skip(case.key());
             Some((format!("skip {}", named(case)), skip))
         } else if run.can_take_back(case) {
-            let unskip = Run::Unskip(case.key());
+            let unskip = RunAction::Unskip(case.key());
             Some((format!("take {} back", named(case)), unskip))
         } else {
             None
         }
     });
     let follow = if run.follows {
-        ("stop following the active case", Run::Follow(false))
+        ("stop following the active case", RunAction::Follow(false))
     } else {
-        ("follow the active case", Run::Follow(true))
+        ("follow the active case", RunAction::Follow(true))
     };
     let lists = CaseFilter::ALL.into_iter().filter(|one| *one != run.filter);
-    let lists = lists.map(|one| (format!("list {one} cases"), Run::List(one)));
+    let lists = lists.map(|one| (format!("list {one} cases"), RunAction::List(one)));
     let follow = std::iter::once((follow.0.to_owned(), follow.1));
     cases
         .chain(follow)

@@ -4,11 +4,11 @@
 //! saved looks no different. A line is asked for once in each folder.
 
 use crate::App;
-use crate::action::Run;
-use crate::notices::Weight;
+use crate::action::RunAction;
+use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::sessions::Pin;
-use powerband_measure::runner::programs::{self, Origin};
+use powerband_measure::runner::programs::{self, ProgramTrust};
 use powerband_store::programs::remember;
 
 /// A run that waits for an answer.
@@ -19,7 +19,7 @@ pub struct ProgramsQuestion {
     /// The folder that it would be started from.
     pub folder: String,
     /// The run.
-    pub run: Run,
+    pub run: RunAction,
 }
 
 impl App {
@@ -33,21 +33,23 @@ impl App {
     }
 
     /// Asks for the programs of a run that are not known; returns whether it asked.
-    pub(crate) fn asks_for_programs(&mut self, run: &Run) -> bool {
+    pub(crate) fn asks_for_programs(&mut self, run: &RunAction) -> bool {
         let setups = match run {
-            Run::Start | Run::Detach => self.planner.draft.request().map(|request| request.setups),
-            Run::More(id, _) | Run::Why(Pin { session: id, .. }) => {
+            RunAction::Start | RunAction::Detach => {
+                self.planner.draft.request().map(|request| request.setups)
+            }
+            RunAction::More(id, _) | RunAction::Why(Pin { session: id, .. }) => {
                 let open = self.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
             }
-            Run::Again(before, after) => {
+            RunAction::Again(before, after) => {
                 let both = [before, after].map(|pick| self.sessions.get(pick.session));
                 let setups = both.into_iter().flatten();
                 Ok(setups
                     .flat_map(|open| open.session.plan.setups.clone())
                     .collect())
             }
-            Run::AgainInHistory => {
+            RunAction::AgainInHistory => {
                 let sides = self.history.sides_to_measure_again();
                 let sides = sides.into_iter().flatten();
                 Ok(sides
@@ -74,21 +76,21 @@ impl App {
             return;
         };
         if !are_allowed {
-            return self.say(Weight::Info, "The run was not started.");
+            return self.notify(NoticeLevel::Info, "The run was not started.");
         }
         // Prepared as what was typed, they are remembered. Rounds of a session are read from its file once more, which
         // may have changed since: then it is refused.
         match &question.run {
-            Run::Start | Run::Detach => self.begin(&question.run, Origin::Typed),
+            RunAction::Start | RunAction::Detach => self.begin(&question.run, ProgramTrust::Typed),
             run => {
                 let paths = &self.place.paths;
                 let remembered = remember(paths, &programs::folder(), &question.lines);
                 if let Err(why) = remembered {
                     let text =
                         format!("The answer cannot be kept ({why}), so the run was not started.");
-                    return self.say(Weight::Trouble, text);
+                    return self.notify(NoticeLevel::Trouble, text);
                 }
-                self.begin(run, Origin::File);
+                self.begin(run, ProgramTrust::File);
             }
         }
     }

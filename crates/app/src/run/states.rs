@@ -8,7 +8,7 @@ use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::{Outcome, Phase, SKIPPED};
 use powerband_core::domain::queue::QueueState;
 use powerband_findings::tables::cell::Tone;
-use powerband_measure::runner::visit::Doing;
+use powerband_measure::runner::visit::RunStepKind;
 
 /// Which cases the table of a run lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,21 +51,24 @@ impl fmt::Display for CaseFilter {
 }
 
 /// What a run does with a case now, in a word or two.
-fn doing_words(doing: Doing) -> &'static str {
+fn doing_words(doing: RunStepKind) -> &'static str {
     match doing {
-        Doing::Phase(Phase::Start) | Doing::Activity(Activity::Examining { .. }) => "starting",
-        Doing::Phase(Phase::Load) => "loading",
-        Doing::Phase(Phase::Open) | Doing::Activity(Activity::OpeningSmaller { .. }) => "opening",
-        Doing::Phase(Phase::WarmUp) => "warming up",
-        Doing::Phase(Phase::Measure) | Doing::Round(_) => "measuring",
-        Doing::Activity(Activity::ComputingReference | Activity::Comparing { .. }) => {
+        RunStepKind::Phase(Phase::Start) | RunStepKind::Activity(Activity::Examining { .. }) => {
+            "starting"
+        }
+        RunStepKind::Phase(Phase::Load) => "loading",
+        RunStepKind::Phase(Phase::Open)
+        | RunStepKind::Activity(Activity::OpeningSmaller { .. }) => "opening",
+        RunStepKind::Phase(Phase::WarmUp) => "warming up",
+        RunStepKind::Phase(Phase::Measure) | RunStepKind::Round(_) => "measuring",
+        RunStepKind::Activity(Activity::ComputingReference | Activity::Comparing { .. }) => {
             "comparing outputs"
         }
-        Doing::Activity(Activity::Profiling { .. }) => "profiling",
-        Doing::Activity(Activity::Connecting { .. }) => "connecting",
-        Doing::Activity(Activity::Queued { .. }) => "queued",
-        Doing::Activity(Activity::Waiting { .. }) => "waiting",
-        Doing::Activity(Activity::Sending { .. }) => "sending files",
+        RunStepKind::Activity(Activity::Profiling { .. }) => "profiling",
+        RunStepKind::Activity(Activity::Connecting { .. }) => "connecting",
+        RunStepKind::Activity(Activity::Queued { .. }) => "queued",
+        RunStepKind::Activity(Activity::Waiting { .. }) => "waiting",
+        RunStepKind::Activity(Activity::Sending { .. }) => "sending files",
     }
 }
 
@@ -99,7 +102,7 @@ impl LiveRun {
     /// Whether the run works on a case: the one that it visits, or a smaller one that it opens first.
     fn is_active(&self, case: CaseKey) -> bool {
         let opened_first = match self.doing {
-            Some(Doing::Activity(Activity::OpeningSmaller { case })) => Some(case),
+            Some(RunStepKind::Activity(Activity::OpeningSmaller { case })) => Some(case),
             _ => None,
         };
         self.current_case() == Some(case) || opened_first == Some(case)
@@ -124,7 +127,10 @@ impl LiveRun {
     /// Whether a case that was left out can be taken back: the run still measures rounds.
     pub fn can_take_back(&self, case: &Case) -> bool {
         let measures = matches!(self.stage, Stage::Measuring | Stage::Paused);
-        let waits = matches!(self.doing, Some(Doing::Activity(Activity::Waiting { .. })));
+        let waits = matches!(
+            self.doing,
+            Some(RunStepKind::Activity(Activity::Waiting { .. }))
+        );
         measures && (self.aside.is_none() || waits) && self.is_skipped(case)
     }
 
@@ -252,8 +258,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use powerband_core::domain::case::{Opening, Round, WarmUp};
-    use powerband_core::domain::event::Stamped;
+    use powerband_core::domain::case::{CaseOpening, Round, WarmUp};
+    use powerband_core::domain::event::TimedEvent;
     use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
     use powerband_findings::analysis::testing;
@@ -302,7 +308,7 @@ mod tests {
 
     /// The states of both cases and of the run after an event.
     fn after(run: &mut LiveRun, event: RunEvent) -> [String; 3] {
-        run.take(Stamped { at_ns: 0, event }, None);
+        run.apply_event(TimedEvent { at_ns: 0, event }, None);
         let session = run.session.clone().unwrap();
         let [one, two] = [0, 1].map(|place| run.state(&session.cases[place]).0);
         [one, two, run.state_words().to_owned()]
@@ -315,7 +321,7 @@ mod tests {
         let smaller = Activity::OpeningSmaller { case: SMALLER };
         let opened = |case| RunEvent::CaseOpened {
             case,
-            opening: Opening::default(),
+            opening: CaseOpening::default(),
         };
         let begins = Some(Phase::Start);
         let steps = [

@@ -16,7 +16,7 @@ use powerband_findings::tables::{Column, Table};
 
 /// A row: a case of the run.
 #[derive(Clone, Debug)]
-struct Line {
+struct RunRow {
     setup: String,
     point: Point,
     rounds: usize,
@@ -28,42 +28,42 @@ struct Line {
     flags: Vec<Flag>,
 }
 
-type Of = Column<Line>;
+type RunColumn = Column<RunRow>;
 
 /// The columns of the cases of a run.
-const COLUMNS: &[Of] = &[
-    Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup)))
+const COLUMNS: &[RunColumn] = &[
+    RunColumn::text("setup", "Setup", |line| Some(Cell::text(&line.setup)))
         .help("One way to run the model: engine, device and options"),
-    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.point.batch() as u64)))
+    RunColumn::number("batch", "Batch", "", |line| Some(Cell::count(line.point.batch() as u64)))
         .help("Items that go through the network in one run"),
-    Of::number("rounds", "Rounds", "", |line| {
+    RunColumn::number("rounds", "Rounds", "", |line| {
         let text = format!("{} /{}", line.rounds, line.planned);
         Some(Cell::shown(text, line.rounds as f64))
     })
     .help("Rounds measured so far, of those that are planned, earlier ones included; a case that is still unsure may get more"),
-    Of::number("median_ms", "Median", "ms", |line| line.median_ns.map(Cell::time))
+    RunColumn::number("median_ms", "Median", "ms", |line| line.median_ns.map(Cell::time))
         .help("Half of all samples so far are faster")
         .why(not_yet),
-    Of::number("throughput_per_s", "Throughput", "/s", |line| line.per_s.map(Cell::rate))
+    RunColumn::number("throughput_per_s", "Throughput", "/s", |line| line.per_s.map(Cell::rate))
         .help("Items done over time spent, so far")
         .why(not_yet),
-    Of::words("outcome", "Outcome", |line| {
+    RunColumn::text("outcome", "Outcome", |line| {
         let (words, tone) = &line.state;
         let note = line.outcome.clone().unwrap_or_default();
-        Some(Cell::words(words).toned(*tone).noted(note).flagged(&line.flags))
+        Some(Cell::text(words).toned(*tone).noted(note).flagged(&line.flags))
     })
     .help("Progress or end of the case, and its flags"),
 ];
 
 /// Why a case has no numbers.
-fn not_yet(line: &Line) -> String {
+fn not_yet(line: &RunRow) -> String {
     let outcome = line.outcome.clone();
     outcome.unwrap_or_else(|| "no round of it has ended yet".to_owned())
 }
 
-fn line(run: &LiveRun, session: &Session, case: &Case, row: Option<&CaseRow>) -> Line {
+fn line(run: &LiveRun, session: &Session, case: &Case, row: Option<&CaseRow>) -> RunRow {
     let flags = row.map_or(&[][..], |row| &row.flags);
-    Line {
+    RunRow {
         setup: session.setup_label(case.setup),
         point: case.point,
         rounds: case.rounds.len(),
@@ -88,7 +88,7 @@ impl LiveRun {
             let row = row.filter(|row| (row.setup, row.point) == (case.setup, case.point));
             line(self, session, case, row)
         });
-        let lines: Vec<Line> = lines.collect();
+        let lines: Vec<RunRow> = lines.collect();
         let points = lines.iter().map(|line| line.point).collect();
         Table::new(COLUMNS, lines).with_points(points)
     }

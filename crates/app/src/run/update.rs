@@ -5,71 +5,71 @@ use std::sync::Arc;
 
 use super::work::{self, RunOver};
 use super::{LiveRun, Stage};
-use crate::action::{Action, Run, Sessions};
+use crate::action::{Action, RunAction, Sessions};
 use crate::compare::side::ComparisonSide;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::option_names::without_options;
 use crate::plan::ModelFacts;
 use crate::screen::Screen;
 use crate::sessions::{Findings, LIVE, OpenSession, Pin, SessionId};
-use crate::{App, Output};
+use crate::{App, WindowRequest};
 use powerband_core::base::clock;
-use powerband_core::domain::event::{Beginning, RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::progress::Tally;
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::installation::Installation;
-use powerband_measure::runner::programs::Origin;
-use powerband_measure::runner::record::Target;
+use powerband_measure::runner::programs::ProgramTrust;
+use powerband_measure::runner::record::SessionTarget;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
 use powerband_measure::runner::watching::WatchRequest;
 
 impl App {
-    pub(crate) fn run(&mut self, run: &Run) {
+    pub(crate) fn run(&mut self, run: &RunAction) {
         match run {
-            Run::Detach => {
+            RunAction::Detach => {
                 if !self.refuses_plan() && !self.asks_for_programs(run) {
-                    self.begin(run, Origin::File);
+                    self.begin(run, ProgramTrust::File);
                 }
             }
-            Run::Start
-            | Run::StartFirst
-            | Run::More(..)
-            | Run::Again(..)
-            | Run::AgainInHistory
-            | Run::Why(_) => {
-                let is_refused = *run == Run::Start && self.refuses_plan();
+            RunAction::Start
+            | RunAction::StartFirst
+            | RunAction::More(..)
+            | RunAction::Again(..)
+            | RunAction::AgainInHistory
+            | RunAction::Why(_) => {
+                let is_refused = *run == RunAction::Start && self.refuses_plan();
                 if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
-                    self.begin(run, Origin::File);
+                    self.begin(run, ProgramTrust::File);
                 }
             }
-            Run::Anyway(request) => {
+            RunAction::Anyway(request) => {
                 self.notices
-                    .settle(|action| matches!(action, Action::Run(Run::Anyway(_))));
+                    .withdraw_offers(|action| matches!(action, Action::Run(RunAction::Anyway(_))));
                 if !self.asks_for_programs(request) {
-                    self.begin(request, Origin::File);
+                    self.begin(request, ProgramTrust::File);
                 }
             }
-            Run::AllowPrograms(are_allowed) => self.programs_answered(*are_allowed),
-            Run::Recover => {
+            RunAction::AllowPrograms(are_allowed) => self.programs_answered(*are_allowed),
+            RunAction::Recover => {
                 self.notices
-                    .settle(|action| *action == Action::Run(Run::Recover));
+                    .withdraw_offers(|action| *action == Action::Run(RunAction::Recover));
                 let paths = self.place.paths.clone();
                 self.jobs
                     .spawn("recover", move |outlet| work::recover(&paths, outlet));
             }
-            Run::Follow(follows) => {
+            RunAction::Follow(follows) => {
                 if let Some(run) = &mut self.run {
                     run.follows = *follows;
                 }
             }
-            Run::List(filter) => {
+            RunAction::List(filter) => {
                 if let Some(run) = &mut self.run {
                     run.filter = *filter;
                 }
             }
-            run => self.steer(run),
+            run => self.control_run(run),
         }
     }
 
@@ -78,8 +78,8 @@ impl App {
         let Some(reason) = self.plan_obstacle().filter(|_| !self.is_running()) else {
             return false;
         };
-        self.say(
-            Weight::Trouble,
+        self.notify(
+            NoticeLevel::Trouble,
             format!("The plan cannot be run yet: {reason}"),
         );
         self.screen = Screen::Plan;
@@ -91,9 +91,9 @@ impl App {
     }
 
     /// Begins a run whose programs are allowed as `programs` says.
-    pub(super) fn begin(&mut self, request: &Run, programs: Origin) {
+    pub(super) fn begin(&mut self, request: &RunAction, programs: ProgramTrust) {
         match request {
-            Run::Start => {
+            RunAction::Start => {
                 if let Ok(request) = self.planner.draft.request() {
                     self.start(RunRequest {
                         programs,
@@ -101,7 +101,7 @@ impl App {
                     });
                 }
             }
-            Run::Detach => {
+            RunAction::Detach => {
                 if let Ok(request) = self.planner.draft.request() {
                     self.detach(RunRequest {
                         programs,
@@ -109,20 +109,20 @@ impl App {
                     });
                 }
             }
-            Run::StartFirst => self.start(self.first_request()),
-            Run::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
-            Run::Again(before, after) => {
+            RunAction::StartFirst => self.start(self.first_request()),
+            RunAction::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
+            RunAction::Again(before, after) => {
                 let sides = before.side(&self.sessions).zip(after.side(&self.sessions));
                 if let Some((before, after)) = sides {
                     self.measure_again([before, after], programs);
                 }
             }
-            Run::AgainInHistory => {
+            RunAction::AgainInHistory => {
                 if let Ok(sides) = self.history.sides_to_measure_again() {
                     self.measure_again(sides, programs);
                 }
             }
-            Run::Why(pin) => self.ask_why(*pin, programs),
+            RunAction::Why(pin) => self.ask_why(*pin, programs),
             _ => {}
         }
     }
@@ -137,7 +137,7 @@ impl App {
     }
 
     /// More rounds for a session, in its own file.
-    fn add_rounds(&mut self, id: SessionId, rounds: u32, programs: Origin) {
+    fn add_rounds(&mut self, id: SessionId, rounds: u32, programs: ProgramTrust) {
         let Some(open) = self.sessions.get(id) else {
             return;
         };
@@ -146,7 +146,7 @@ impl App {
                 "{} has no file. Save it before adding rounds.",
                 open.session.name
             );
-            return self.say(Weight::Info, text);
+            return self.notify(NoticeLevel::Info, text);
         };
         let title = open.session.name.clone();
         let place = self.place_of_run();
@@ -159,12 +159,12 @@ impl App {
     }
 
     /// Two sides of a comparison in one run. The session of it is compared once it is there.
-    fn measure_again(&mut self, sides: [ComparisonSide; 2], programs: Origin) {
+    fn measure_again(&mut self, sides: [ComparisonSide; 2], programs: ProgramTrust) {
         let place = self.place_of_run();
         let [before, after] = sides.each_ref().map(|side| &side.session.name);
         let title = format!("{before} and {after}, in turns");
         let run = self.begin_run(title, move || {
-            let parts = sides.each_ref().map(ComparisonSide::part);
+            let parts = sides.each_ref().map(ComparisonSide::session_part);
             work::measure_again(&place, parts, programs)
         });
         if let Some(run) = run {
@@ -173,7 +173,7 @@ impl App {
     }
 
     /// Experiments on a case of an open session.
-    fn ask_why(&mut self, pin: Pin, programs: Origin) {
+    fn ask_why(&mut self, pin: Pin, programs: ProgramTrust) {
         let Some(open) = self.sessions.get(pin.session) else {
             return;
         };
@@ -201,11 +201,11 @@ impl App {
     fn begin_run(
         &mut self,
         title: String,
-        prepare: impl FnOnce() -> Result<(PreparedRun, Target), String> + Send + 'static,
+        prepare: impl FnOnce() -> Result<(PreparedRun, SessionTarget), String> + Send + 'static,
     ) -> Option<&mut LiveRun> {
         if self.is_running() {
-            self.say(
-                Weight::Info,
+            self.notify(
+                NoticeLevel::Info,
                 "A run is in progress; stop it first, or wait until it ends.",
             );
             return None;
@@ -229,53 +229,53 @@ impl App {
         self.run.as_mut()
     }
 
-    fn steer(&mut self, request: &Run) {
+    fn control_run(&mut self, request: &RunAction) {
         let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
             return;
         };
         match request {
-            Run::Pause => run.control.pause(),
-            Run::Resume => run.control.resume(),
-            Run::Stop => {
+            RunAction::Pause => run.control.pause(),
+            RunAction::Resume => run.control.resume(),
+            RunAction::Stop => {
                 run.stage = Stage::Stopping;
                 run.control.cancel();
             }
-            Run::Skip(case) if run.skipped.contains(case) => run.control.skip_now(*case),
-            Run::Skip(case) => {
+            RunAction::Skip(case) if run.skipped.contains(case) => run.control.skip_now(*case),
+            RunAction::Skip(case) => {
                 run.taken_back.retain(|back| back != case);
                 run.skipped.push(*case);
                 run.control.skip(*case);
             }
-            Run::Unskip(case) => {
+            RunAction::Unskip(case) => {
                 if run.control.take_back(*case) {
                     run.skipped.retain(|skipped| skipped != case);
                     run.taken_back.push(*case);
                 } else {
                     let text = "All rounds are measured, so the case is not taken back.";
-                    self.say(Weight::Info, text);
+                    self.notify(NoticeLevel::Info, text);
                 }
             }
-            Run::SkipCurrent => {
+            RunAction::SkipCurrent => {
                 if let Some((case, _)) = run.current {
-                    self.steer(&Run::Skip(case));
+                    self.control_run(&RunAction::Skip(case));
                 }
             }
-            Run::Start
-            | Run::Detach
-            | Run::StartFirst
-            | Run::Why(_)
-            | Run::More(..)
-            | Run::Again(..)
-            | Run::AgainInHistory
-            | Run::Recover
-            | Run::Anyway(_)
-            | Run::AllowPrograms(_)
-            | Run::Follow(_)
-            | Run::List(_) => {}
+            RunAction::Start
+            | RunAction::Detach
+            | RunAction::StartFirst
+            | RunAction::Why(_)
+            | RunAction::More(..)
+            | RunAction::Again(..)
+            | RunAction::AgainInHistory
+            | RunAction::Recover
+            | RunAction::Anyway(_)
+            | RunAction::AllowPrograms(_)
+            | RunAction::Follow(_)
+            | RunAction::List(_) => {}
         }
     }
 
-    pub(super) fn run_began(&mut self, beginning: Beginning) {
+    pub(super) fn run_began(&mut self, beginning: RunStart) {
         if let Some(run) = &mut self.run {
             run.begin(beginning, clock::monotonic_ns());
             run.colours_from(&mut self.sessions);
@@ -285,7 +285,7 @@ impl App {
     /// A finished run goes on with this many more rounds.
     pub(super) fn run_went_on(&mut self, session: Session, rounds: u32, findings: Findings) {
         if let Some(run) = &mut self.run {
-            run.go_on(session, rounds, findings, clock::monotonic_ns());
+            run.continue_session(session, rounds, findings, clock::monotonic_ns());
             run.colours_from(&mut self.sessions);
         }
     }
@@ -297,9 +297,12 @@ impl App {
         let reason = without_options(reason);
         run.stage = Stage::Refused(reason.clone());
         let close = run.close_after;
-        self.say(Weight::Trouble, format!("The run did not start: {reason}"));
+        self.notify(
+            NoticeLevel::Trouble,
+            format!("The run did not start: {reason}"),
+        );
         if close {
-            self.outputs.push(Output::Close);
+            self.outputs.push(WindowRequest::Close);
         }
     }
 
@@ -308,21 +311,26 @@ impl App {
         if let Some(run) = &mut self.run {
             run.stage = Stage::NotSaved(why.clone());
             run.current = None;
-            self.offer(Weight::Trouble, why, "Recover", Action::Run(Run::Recover));
+            self.notify_with_button(
+                NoticeLevel::Trouble,
+                why,
+                "Recover",
+                Action::Run(RunAction::Recover),
+            );
         }
     }
 
     /// The run's session is an open session from the first round, so that its curve is drawn during the run.
-    pub(super) fn run_event(&mut self, stamped: Stamped, findings: Option<Findings>) {
+    pub(super) fn run_event(&mut self, stamped: TimedEvent, findings: Option<Findings>) {
         let Some(run) = &mut self.run else {
             return;
         };
         let has_news = findings.is_some();
         let is_measured = matches!(stamped.event, RunEvent::RoundFinished { .. });
         let died = run.death_words(&stamped.event);
-        run.take(stamped, findings);
+        run.apply_event(stamped, findings);
         if let Some(died) = died {
-            self.say(Weight::Trouble, died);
+            self.notify(NoticeLevel::Trouble, died);
         }
         let Some(run) = &mut self.run else {
             return;
@@ -365,7 +373,7 @@ impl App {
         let grown = grown.map(|open| open.id);
         let id = grown.unwrap_or_else(|| self.sessions.new_id());
         run.became = Some(id);
-        self.sessions.run_became(id);
+        self.sessions.replace_run(id);
         run.colours = self.sessions.colours_of(id, &over.session);
         run.find(over.findings.clone());
         run.redraw_lanes();
@@ -382,15 +390,15 @@ impl App {
         self.sessions_changed();
         self.jobs.rescan_library();
         for note in over.notes {
-            self.say(Weight::Info, note);
+            self.notify(NoticeLevel::Info, note);
         }
         if let Stage::NotSaved(reason) = &stage {
             if close {
-                self.outputs.push(Output::Show);
+                self.outputs.push(WindowRequest::Show);
             }
             let save = Action::Sessions(Sessions::SaveAs(id, None));
-            self.offer(
-                Weight::Trouble,
+            self.notify_with_button(
+                NoticeLevel::Trouble,
                 format!("{name} was not saved: {reason}"),
                 "Save as…",
                 save,
@@ -399,7 +407,7 @@ impl App {
             let session = self.sessions.get(id).map(|open| &open.session);
             let whole = session.filter(|session| session.completion == Completion::Complete);
             let text = match whole {
-                Some(session) => format!("{name} is done: {}", Tally::of(session)),
+                Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
                 None => format!("{name} was stopped; its measurements are saved"),
             };
             let (button, screen) = if is_compared {
@@ -409,15 +417,15 @@ impl App {
             } else {
                 ("Show curves", Screen::Curves)
             };
-            self.offer(Weight::Done, text, button, Action::Go(screen));
+            self.notify_with_button(NoticeLevel::Done, text, button, Action::Go(screen));
             if close {
-                self.outputs.push(Output::Close);
+                self.outputs.push(WindowRequest::Close);
             }
         }
     }
 
     /// Offers to recover what interrupted runs measured, until that is done or dismissed.
-    pub(super) fn abandoned(&mut self, runs: &[String]) {
+    pub(super) fn offer_recovery(&mut self, runs: &[String]) {
         let text = match runs {
             [one] => format!(
                 "A run was interrupted before it was saved: {one}. Its measurements can be recovered."
@@ -428,15 +436,15 @@ impl App {
                 several.join("; ")
             ),
         };
-        let recover = Action::Run(Run::Recover);
-        self.notices.settle(|action| *action == recover);
-        self.offer(Weight::Question, text, "Recover", recover);
+        let recover = Action::Run(RunAction::Recover);
+        self.notices.withdraw_offers(|action| *action == recover);
+        self.notify_with_button(NoticeLevel::Question, text, "Recover", recover);
     }
 
     /// What an interrupted run had measured was saved.
     pub(super) fn recovered(&mut self, name: &str, path: PathBuf) {
         let open = Action::Sessions(Sessions::Open(vec![path]));
-        self.offer(Weight::Done, format!("Recovered {name}"), "Open", open);
+        self.notify_with_button(NoticeLevel::Done, format!("Recovered {name}"), "Open", open);
         self.jobs.rescan_library();
     }
 }
@@ -470,7 +478,7 @@ mod tests {
             matches!(&stage, Some(Stage::NotSaved(why)) if why.contains("on purpose")),
             "{stage:?}"
         );
-        let recover = Action::Run(Run::Recover);
+        let recover = Action::Run(RunAction::Recover);
         let mut offers = app
             .notices
             .all()

@@ -8,24 +8,24 @@ use crate::sessions::Findings;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::event::{RunEvent, Stamped};
+use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::journey;
 use powerband_measure::runner::again::{self, SessionPart};
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::experiments::{self, Here};
+use powerband_measure::runner::experiments::{self, ExperimentMachine};
 use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::Origin;
-use powerband_measure::runner::record::{self, Target};
+use powerband_measure::runner::programs::ProgramTrust;
+use powerband_measure::runner::record::{self, SessionTarget};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{recoverable, session_file};
 
 /// A run that can begin, and where it is saved.
-type Ready = (PreparedRun, Target);
+type Ready = (PreparedRun, SessionTarget);
 
 /// The end of a run.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct RunOver {
 /// Prepares a run of a plan.
 pub(super) fn run(place: &Installation, request: &RunRequest) -> Result<Ready, String> {
     let prepared = prepare::prepare(place, request).map_err(|error| error.to_string())?;
-    Ok((prepared, Target::Library))
+    Ok((prepared, SessionTarget::Library))
 }
 
 /// Prepares experiments on a case of a session.
@@ -50,11 +50,11 @@ pub(super) fn ask_why(
     place: &Installation,
     session: &Session,
     case: CaseKey,
-    programs: Origin,
+    programs: ProgramTrust,
 ) -> Result<Ready, String> {
     let request = RunRequest {
         programs,
-        ..experiments::request_for(session, case, &Here::now())?
+        ..experiments::request_for(session, case, &ExperimentMachine::now())?
     };
     let (prepared, target) = run(place, &request)?;
     experiments::check_same(session, &prepared).map_err(|error| error.to_string())?;
@@ -65,7 +65,7 @@ pub(super) fn ask_why(
 pub(super) fn measure_again(
     place: &Installation,
     [before, after]: [SessionPart<'_>; 2],
-    programs: Origin,
+    programs: ProgramTrust,
 ) -> Result<Ready, String> {
     let prepared = again::request_for(before, after).and_then(|request| {
         let request = RunRequest {
@@ -75,19 +75,19 @@ pub(super) fn measure_again(
         again::prepare_again(place, &request, before, after)
     });
     let prepared = prepared.map_err(|error| error.to_string())?;
-    Ok((prepared, Target::Library))
+    Ok((prepared, SessionTarget::Library))
 }
 
 /// Reads a session, and prepares more rounds of it in the same file.
 pub(super) fn add_rounds(
     place: &Installation,
     (path, stamp): (PathBuf, Stamp),
-    (rounds, programs): (u32, Origin),
+    (rounds, programs): (u32, ProgramTrust),
 ) -> Result<Ready, String> {
     let opened = session_file::read(&path).map_err(|error| error.to_string())?;
     let prepared = prepare::prepare_more(place, opened.session, rounds, programs)
         .map_err(|error| error.to_string())?;
-    Ok((prepared, Target::Again { path, stamp }))
+    Ok((prepared, SessionTarget::Again { path, stamp }))
 }
 
 /// Measures and saves; or says why not, before anything is measured.
@@ -129,12 +129,12 @@ pub(super) fn carry_out(
             outlet.send_with(urgency, |app| app.run_event(stamped, findings));
         },
     );
-    let findings = Findings::of(&recorded.session);
+    let findings = Findings::from_session(&recorded.session);
     let over = RunOver {
         session: Arc::new(recorded.session),
         findings,
         saved: recorded.saved.map(|path| {
-            let stamp = Stamp::of(&path).ok();
+            let stamp = Stamp::read(&path).ok();
             (path, stamp)
         }),
         notes: recorded
@@ -149,7 +149,7 @@ pub(super) fn carry_out(
 
 /// Findings are computed here, between two rounds, so that they do not disturb the measurement.
 fn findings_after(
-    stamped: &Stamped,
+    stamped: &TimedEvent,
     session: &Session,
     rows: &mut Vec<CaseRow>,
 ) -> Option<Findings> {
@@ -157,7 +157,7 @@ fn findings_after(
     else {
         return None;
     };
-    case_rows::renew(session, rows, *case);
+    case_rows::update_row(session, rows, *case);
     let point = session.plan.first_point();
     let journey = journey::compare_steps(session, rows, point);
     Some(Findings {
@@ -188,7 +188,7 @@ fn interrupted_words(path: &Path) -> String {
         "{} of {} with {}",
         session.name,
         humanize::short_moment(began),
-        humanize::of_many(rounds as u64, "measured round")
+        humanize::pluralised(rounds as u64, "measured round")
     )
 }
 

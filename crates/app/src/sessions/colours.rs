@@ -11,7 +11,7 @@ use super::SessionId;
 use powerband_findings::chart::palette;
 
 /// What a session asks for.
-pub(super) struct Wanted<'s> {
+pub(super) struct ColourRequest<'s> {
     /// By what its file is known again when it is closed and opened.
     pub(super) key: String,
     /// The colour saved for each series in its plan, in the order of its series.
@@ -39,13 +39,13 @@ struct Assigned {
 
 impl Colours {
     /// The palette index of a series, by its place in its session.
-    pub(super) fn of(&self, id: SessionId, place: usize) -> Option<usize> {
+    pub(super) fn colour(&self, id: SessionId, place: usize) -> Option<usize> {
         Some(self.open.get(&id)?.series.get(place)?.0)
     }
 
     /// Assigns an index to each series of a session that has none yet, or for which another colour was saved
     /// than before.
-    pub(super) fn assign(&mut self, id: SessionId, wanted: &Wanted<'_>) {
+    pub(super) fn assign(&mut self, id: SessionId, wanted: &ColourRequest<'_>) {
         let before = self.open.remove(&id);
         let before = before.map_or_else(Vec::new, |assigned| assigned.series);
         let earlier = self.closed.get(&wanted.key).cloned().unwrap_or_default();
@@ -77,7 +77,7 @@ impl Colours {
     }
 
     /// Notes that a session was opened and that others may still be read.
-    pub(super) fn came(&mut self, id: SessionId) {
+    pub(super) fn note_opened(&mut self, id: SessionId) {
         self.fresh.insert(id);
     }
 
@@ -151,7 +151,7 @@ mod tests {
 
     /// Opens a session of so many series as a file of this name.
     fn open(colours: &mut Colours, id: u64, key: &str, saved: &[Option<usize>]) -> Vec<usize> {
-        let wanted = Wanted {
+        let wanted = ColourRequest {
             key: key.to_owned(),
             saved,
         };
@@ -161,7 +161,7 @@ mod tests {
 
     fn all(colours: &Colours, id: u64) -> Vec<usize> {
         (0..)
-            .map_while(|place| colours.of(SessionId(id), place))
+            .map_while(|place| colours.colour(SessionId(id), place))
             .collect()
     }
 
@@ -213,7 +213,7 @@ mod tests {
         let mut colours = Colours::default();
         // The second file was read first.
         for (id, key) in [(2, "b"), (1, "a")] {
-            colours.came(SessionId(id));
+            colours.note_opened(SessionId(id));
             open(&mut colours, id, key, &[None; 2]);
         }
         for id in colours.take_fresh() {

@@ -4,12 +4,11 @@ use super::{LIVE, SessionId};
 use crate::App;
 use crate::action::{Action, Sessions};
 use crate::command::entry::{Command, command};
-use crate::reports::Subject;
+use crate::reports::ReportSubject;
 use crate::screen::Screen;
 
 pub(crate) const NO_SESSION: &str = "no session is open";
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("open", "Open files…", "Ctrl+O", |_| {
         Ok(Action::Sessions(Sessions::Choose))
@@ -63,5 +62,7 @@ fn report(app: &App) -> Result<Action, &'static str> {
     if let (Screen::Compare, Some(subject)) = (app.screen, app.compare.subject()) {
         return Ok(Action::Report(subject, None));
     }
-    with_last(app, |id| Action::Report(Subject::of(id), None))
+    with_last(app, |id| {
+        Action::Report(ReportSubject::of_session(id), None)
+    })
 }

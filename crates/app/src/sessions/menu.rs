@@ -4,10 +4,10 @@ use super::{LIVE, OpenSession, SessionId};
 use crate::App;
 use crate::action::{Action, Compare, Journey, Library, Sessions, Shell};
 use crate::compare::{self, is_comparable};
-use crate::journey::Looking;
+use crate::journey::StepsSubject;
 use crate::kernels;
 use crate::palette_entries::entry::{Groups, Offered, anywhere, seen_on};
-use crate::reports::Subject;
+use crate::reports::ReportSubject;
 use crate::screen::Screen;
 
 /// What can be done with an open session.
@@ -26,11 +26,11 @@ fn sessions(title: &str, request: Sessions) -> Offered {
 fn screens(app: &App, open: &OpenSession) -> Vec<Offered> {
     let mut offered = vec![anywhere("Show its curves", Action::Go(Screen::Curves))];
     if open.session.plan.setups.len() > 1 && open.id != LIVE {
-        let look = Action::Journey(Journey::Look(Looking::at(open)));
+        let look = Action::Journey(Journey::Look(StepsSubject::at_first_point(open)));
         offered.push(seen_on(Screen::Journey, "Show its steps", look));
     }
     if !open.session.profiles.is_empty() {
-        let pick = kernels::Pick {
+        let pick = kernels::ProfileRef {
             session: open.id,
             profile: 0,
         };
@@ -45,7 +45,7 @@ fn sides(open: &OpenSession) -> Vec<Offered> {
     if !is_comparable(open) {
         return Vec::new();
     }
-    let pick = compare::Pick {
+    let pick = compare::SideChoice {
         session: open.id,
         setup: 0,
         point: None,
@@ -68,7 +68,7 @@ fn file(open: &OpenSession) -> Vec<Offered> {
         sessions("Reuse the plan", Sessions::RunAgain(open.id)).only_if(can_run),
         anywhere(
             "Write a report…",
-            Action::Report(Subject::of(open.id), None),
+            Action::Report(ReportSubject::of_session(open.id), None),
         ),
         sessions("Save as…", Sessions::SaveAs(open.id, None)),
     ];

@@ -13,7 +13,7 @@ pub(crate) mod work;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use colours::{Colours, Wanted};
+use colours::{ColourRequest, Colours};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
@@ -86,9 +86,9 @@ pub struct Findings {
 
 impl Findings {
     /// Finds everything. Takes a while, so it belongs on a thread that may.
-    pub fn of(session: &Session) -> Self {
+    pub fn from_session(session: &Session) -> Self {
         Self {
-            claims: Arc::new(Claims::of(session)),
+            claims: Arc::new(Claims::from_session(session)),
             ..Self::of_rows(case_rows::case_rows(session))
         }
     }
@@ -154,8 +154,8 @@ impl OpenSession {
 
     /// One that no file holds, looked through.
     #[cfg(test)]
-    pub fn of(id: SessionId, session: Session) -> Self {
-        let findings = Findings::of(&session);
+    pub fn from_session(id: SessionId, session: Session) -> Self {
+        let findings = Findings::from_session(&session);
         Self::unsaved(id, Arc::new(session), findings)
     }
 
@@ -257,7 +257,7 @@ impl OpenSessions {
     /// Adds one, or puts it where the one of its number was.
     pub fn put(&mut self, open: OpenSession) {
         if open.id != LIVE && self.get(open.id).is_none() {
-            self.colours.came(open.id);
+            self.colours.note_opened(open.id);
         }
         self.assign(&open);
         if let Some(old) = self.get_mut(open.id) {
@@ -280,7 +280,7 @@ impl OpenSessions {
 
     /// The run in progress is over, and what was measured is this session from now on: it keeps the colours of
     /// the run unless it was open before.
-    pub(crate) fn run_became(&mut self, id: SessionId) {
+    pub(crate) fn replace_run(&mut self, id: SessionId) {
         self.list.retain(|open| open.id != LIVE);
         self.colours.hand_over(LIVE, id);
     }
@@ -289,7 +289,7 @@ impl OpenSessions {
     /// one. It stays while the session is open. The first one is also the session's own, which one has that
     /// measured nothing.
     pub fn colour(&self, id: SessionId, setup: usize) -> usize {
-        self.colours.of(id, setup).unwrap_or(setup)
+        self.colours.colour(id, setup).unwrap_or(setup)
     }
 
     /// The palette index of a published curve; they are counted on from the session's measured ones.
@@ -326,7 +326,7 @@ impl OpenSessions {
     }
 
     fn assign(&mut self, open: &OpenSession) {
-        let wanted = Wanted {
+        let wanted = ColourRequest {
             key: open.key(),
             saved: &open.saved_colours(),
         };
@@ -338,11 +338,11 @@ impl OpenSessions {
         if open.id == LIVE {
             format!("{}, being measured", open.session.name)
         } else {
-            self.apart(open)
+            self.distinct_name(open)
         }
     }
 
-    fn apart(&self, open: &OpenSession) -> String {
+    fn distinct_name(&self, open: &OpenSession) -> String {
         let name = &open.session.name;
         let mut twins = self.list.iter().filter(|one| one.session.name == *name);
         if twins.nth(1).is_none() {
@@ -360,7 +360,7 @@ impl OpenSessions {
         if self.list.len() == 1 {
             return label;
         }
-        format!("{label} · {}", self.apart(open))
+        format!("{label} · {}", self.distinct_name(open))
     }
 }
 
@@ -376,7 +376,7 @@ mod tests {
         for setups in [&["ort:cpu", "tract:cpu"][..], &[], &[], &["ort:cpu"]] {
             let id = open.new_id();
             let session = session(setups, &[1]);
-            open.put(OpenSession::of(id, session));
+            open.put(OpenSession::from_session(id, session));
         }
         let marks: Vec<usize> = open.iter().map(|one| open.colour(one.id, 0)).collect();
         assert_eq!(marks, [0, 2, 3, 4]);

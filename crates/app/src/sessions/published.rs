@@ -1,25 +1,25 @@
 //! What a session publishes, and what does not add up in it.
 
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::claims::{self, Curve, Sheet};
-use powerband_findings::analysis::lint::Finding;
+use powerband_findings::analysis::claims::{self, PublishedCurve, PublishedTable};
+use powerband_findings::analysis::lint::LintFinding;
 
 /// What a session publishes, and what does not add up in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
     /// Its published curves.
-    pub curves: Vec<Curve>,
+    pub curves: Vec<PublishedCurve>,
     /// Where its published numbers are from.
     pub head: Vec<(&'static str, String)>,
     /// The tables of its published numbers.
-    pub sheets: Vec<Sheet>,
+    pub sheets: Vec<PublishedTable>,
     /// What does not add up, in what was published and in what was measured.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LintFinding>,
 }
 
 impl Claims {
     /// Finds everything.
-    pub fn of(session: &Session) -> Self {
+    pub fn from_session(session: &Session) -> Self {
         let findings = powerband_findings::analysis::lint::lint_findings(session);
         let Some(published) = &session.published else {
             return Self {
@@ -28,9 +28,9 @@ impl Claims {
             };
         };
         Self {
-            curves: claims::curves(published),
-            head: claims::head(published),
-            sheets: claims::sheets(published),
+            curves: claims::published_curves(published),
+            head: claims::source_facts(published),
+            sheets: claims::published_tables(published),
             findings,
         }
     }

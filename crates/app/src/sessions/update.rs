@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::work::{self, Opened};
 use super::{LIVE, OnDisk, OpenSession, SessionId};
 use crate::action::{Action, Curves, Sessions};
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::plan::{Draft, PlanEdit};
 use crate::screen::Screen;
-use crate::{App, Ask, Output, plan};
+use crate::{App, Ask, WindowRequest, plan};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
 use powerband_store::examples;
@@ -28,7 +28,7 @@ impl App {
         );
         self.shows_opened = opens;
         match sessions {
-            Sessions::Choose => self.outputs.push(Output::Ask(Ask::Open)),
+            Sessions::Choose => self.outputs.push(WindowRequest::Ask(Ask::Open)),
             Sessions::Open(paths) => self.open_files(paths),
             Sessions::OpenExample(place) => self.open_example(place),
             Sessions::OpenOnly(path) => self.open_only(path),
@@ -48,7 +48,7 @@ impl App {
             }
             Sessions::RunAgain(id) => {
                 if let Some(open) = self.sessions.get(id) {
-                    let found = Draft::again(&open.session);
+                    let found = Draft::from_session(&open.session);
                     self.plan_found(found);
                 }
             }
@@ -164,7 +164,7 @@ impl App {
                 "{} was written by a newer Powerband (session version {version}); this version shows what it can read and opens it read-only.",
                 opened.session.name
             );
-            self.say(Weight::Info, text);
+            self.notify(NoticeLevel::Info, text);
         }
         self.sessions.put(OpenSession {
             path: opened.path,
@@ -202,7 +202,7 @@ impl App {
         } else {
             format!("{path}: ")
         };
-        self.say(Weight::Trouble, format!("Not opened: {which}{reason}"));
+        self.notify(NoticeLevel::Trouble, format!("Not opened: {which}{reason}"));
     }
 
     /// A file was written, and is the session's own from now on; or why not.
@@ -216,7 +216,7 @@ impl App {
             Ok(saved) => saved,
             Err(error) => {
                 let text = format!("The session was not saved: {error}");
-                return self.say(Weight::Trouble, text);
+                return self.notify(NoticeLevel::Trouble, text);
             }
         };
         let text = format!("Saved to {}", path.display());
@@ -226,7 +226,7 @@ impl App {
             open.stamp = Some(stamp);
             open.on_disk = OnDisk::Same;
         }
-        self.say(Weight::Done, text);
+        self.notify(NoticeLevel::Done, text);
         self.sessions_changed();
         self.jobs.rescan_library();
     }
@@ -249,12 +249,12 @@ impl App {
             OnDisk::Changed if is_news => {
                 let again = Action::Sessions(Sessions::Reload(id));
                 let text = format!("Another program changed the file of {name}.");
-                self.offer(Weight::Info, text, "Reload", again);
+                self.notify_with_button(NoticeLevel::Info, text, "Reload", again);
             }
             OnDisk::Gone if is_news => {
                 let save = Action::Sessions(Sessions::SaveAs(id, None));
                 let text = format!("The file of {name} is missing; the session is in memory only.");
-                self.offer(Weight::Trouble, text, "Save as…", save);
+                self.notify_with_button(NoticeLevel::Trouble, text, "Save as…", save);
             }
             _ => {}
         }
@@ -270,7 +270,8 @@ impl App {
             let beside = open.path.as_deref().and_then(Path::parent);
             let beside = beside.filter(|folder| folder.is_absolute());
             let path = beside.unwrap_or(&self.place.paths.library).join(name);
-            self.outputs.push(Output::Ask(Ask::SaveSession(id, path)));
+            self.outputs
+                .push(WindowRequest::Ask(Ask::SaveSession(id, path)));
             return;
         };
         if let Some(version) = open.newer {
@@ -278,7 +279,7 @@ impl App {
                 "{} was written by a newer Powerband (session version {version}) and is read-only here.",
                 open.session.name
             );
-            return self.say(Weight::Trouble, text);
+            return self.notify(NoticeLevel::Trouble, text);
         }
         let session = Arc::clone(&open.session);
         let from = open.path.clone();

@@ -32,7 +32,7 @@ impl Opened {
     pub(crate) fn unsaved(id: SessionId, session: Session) -> Self {
         Self {
             id,
-            findings: Findings::of(&session),
+            findings: Findings::from_session(&session),
             session: Arc::new(session),
             path: None,
             stamp: None,
@@ -43,7 +43,7 @@ impl Opened {
 
 /// Reads a session and finds what is in it.
 pub(crate) fn open(id: SessionId, path: &Path) -> Result<Opened, ReadError> {
-    let stamp = Stamp::of(path).ok();
+    let stamp = Stamp::read(path).ok();
     let read = session_file::read(path)?;
     Ok(Opened {
         path: Some(path.to_path_buf()),
@@ -75,7 +75,7 @@ pub(crate) fn save_as(
             importing::keep_copy(session, open, from, path).map_err(|error| error.to_string())
         })
         .and_then(|session| {
-            let stamp = Stamp::of(path).map_err(|error| error.to_string())?;
+            let stamp = Stamp::read(path).map_err(|error| error.to_string())?;
             Ok((stamp, Arc::new(session)))
         })
 }

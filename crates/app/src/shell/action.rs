@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::settings::{Theme, Watching};
+use super::settings::{ReadingRate, Theme};
 use crate::keys::Shortcut;
 use crate::screen::Screen;
 
@@ -34,7 +34,7 @@ pub enum Shell {
     /// Zooms in (above 0), out (below 0) or back to 100 % (0).
     Zoom(i8),
     /// How often devices are read during the next run.
-    Watching(Watching),
+    Watching(ReadingRate),
     /// Changes the shortcut of a command; `None` removes it.
     Shortcut(&'static str, Option<Shortcut>),
     /// Resets every shortcut.

@@ -8,7 +8,6 @@ use crate::command::entry::{Command, command};
 /// Why nothing can be done with two screens.
 const ONE_SCREEN: &str = "the window shows one screen";
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("palette", "Find a command", "Ctrl+K", |app| {
         Ok(shell(Shell::Palette(!app.palette_open)))
@@ -81,7 +80,7 @@ pub(crate) const ALL: &[Command] = &[
         shown.map(|_| shell(Shell::DismissNewest))
     }),
     command("copy-notice", "Copy the newest notice", "", |app| {
-        let newest = app.notices.up().last().ok_or("there is no notice")?;
+        let newest = app.notices.on_screen().last().ok_or("there is no notice")?;
         Ok(shell(Shell::Copy(newest.text.clone())))
     }),
     command("copy-log", "Copy the log", "", |app| {

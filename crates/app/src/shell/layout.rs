@@ -8,7 +8,7 @@ pub const ROOM_FOR_TWO: f32 = 1_200.0;
 
 /// A part of the window whose size can be changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct LayoutPart {
     /// Names it in the settings; never changed.
     pub id: &'static str,
     /// What people call it.
@@ -20,19 +20,19 @@ pub struct Part {
 }
 
 /// Width of the library beside the screen.
-pub const LIBRARY: Part = part("library", "the library", 248.0, (180.0, 520.0));
+pub const LIBRARY: LayoutPart = part("library", "the library", 248.0, (180.0, 520.0));
 /// Height of the log.
-pub const LOG: Part = part("log", "the log", 220.0, (96.0, 560.0));
+pub const LOG: LayoutPart = part("log", "the log", 220.0, (96.0, 560.0));
 /// Width of the cards at the right of a screen.
-pub const SIDE: Part = part("side", "the cards at the right", 328.0, (240.0, 560.0));
+pub const SIDE: LayoutPart = part("side", "the cards at the right", 328.0, (240.0, 560.0));
 /// What the right screen of two has of the room for both, in thousandths.
-pub const RIGHT: Part = part("right-screen", "the right screen", 500.0, (300.0, 700.0));
+pub const RIGHT: LayoutPart = part("right-screen", "the right screen", 500.0, (300.0, 700.0));
 
 /// Every part.
-pub const ALL: [Part; 4] = [LIBRARY, LOG, SIDE, RIGHT];
+pub const ALL: [LayoutPart; 4] = [LIBRARY, LOG, SIDE, RIGHT];
 
-const fn part(id: &'static str, title: &'static str, usual: f32, range: (f32, f32)) -> Part {
-    Part {
+const fn part(id: &'static str, title: &'static str, usual: f32, range: (f32, f32)) -> LayoutPart {
+    LayoutPart {
         id,
         title,
         usual,
@@ -40,7 +40,7 @@ const fn part(id: &'static str, title: &'static str, usual: f32, range: (f32, f3
     }
 }
 
-impl Part {
+impl LayoutPart {
     /// A size within its range.
     pub fn fitted(&self, size: f32) -> f32 {
         size.clamp(self.range.0, self.range.1)
@@ -49,7 +49,7 @@ impl Part {
 
 impl App {
     /// The size of a part: what the user chose, else the usual one.
-    pub fn size_of(&self, part: &Part) -> f32 {
+    pub fn size_of(&self, part: &LayoutPart) -> f32 {
         let chosen = self.remembered.sizes.get(part.id).copied();
         part.fitted(chosen.filter(|size| size.is_finite()).unwrap_or(part.usual))
     }
@@ -65,7 +65,7 @@ impl App {
         self.screen == screen || self.right_screen() == Some(screen)
     }
 
-    /// Takes in how wide the window is.
+    /// Updates the layout for the window's width.
     pub fn fit_two(&mut self, width: f32) {
         let had = self.right_screen();
         self.has_room_for_two = width >= ROOM_FOR_TWO;

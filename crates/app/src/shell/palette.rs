@@ -1,7 +1,7 @@
 //! In the command palette: notices, and how the window behaves.
 
 use super::layout;
-use super::settings::Watching;
+use super::settings::ReadingRate;
 use crate::App;
 use crate::action::{Action, Shell};
 use crate::command;
@@ -14,7 +14,7 @@ use powerband_core::base::humanize;
 const WORDS: usize = 60;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let notices = app.notices.up().flat_map(notice);
+    let notices = app.notices.on_screen().flat_map(notice);
     let find = typed_on(
         Screen::Settings,
         "Settings: find a shortcut",
@@ -46,12 +46,12 @@ fn notice(notice: &Notice) -> Vec<Offered> {
 }
 
 fn watching(app: &App) -> impl Iterator<Item = Offered> {
-    let others = Watching::ALL
+    let others = ReadingRate::ALL
         .into_iter()
         .filter(|watching| *watching != app.remembered.watching);
     others.map(|watching| {
         let title = match watching {
-            Watching::Off => "devices are not read during runs".to_owned(),
+            ReadingRate::Off => "devices are not read during runs".to_owned(),
             _ => format!("devices are read at {}", watching.title()),
         };
         let change = Action::Shell(Shell::Watching(watching));

@@ -1,13 +1,13 @@
 //! Saves what the window remembers, when it closes and from time to time before.
 
-use super::settings::{Remembered, write};
+use super::settings::{SavedState, write};
 use crate::App;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 
 impl App {
     /// The state to save now.
-    pub fn to_remember(&self) -> Remembered {
-        Remembered {
+    pub fn to_remember(&self) -> SavedState {
+        SavedState {
             screen: self.screen,
             open: self
                 .sessions
@@ -43,7 +43,7 @@ impl App {
             "The window's settings, its open files and its plan are not saved for the next start: {reason}."
         );
         if self.notices.all().iter().all(|notice| notice.text != text) {
-            self.say(Weight::Trouble, text);
+            self.notify(NoticeLevel::Trouble, text);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::screen::Screen;
 use crate::tables::Arrangement;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_store::own_file;
-use powerband_store::ron_keys::{self, Entry};
+use powerband_store::ron_keys::{self, KeyText};
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Theme {
 
 /// How often devices are read during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Watching {
+pub enum ReadingRate {
     /// Never.
     Off,
     /// Once a second.
@@ -66,7 +66,7 @@ pub enum Watching {
     Fast,
 }
 
-impl Watching {
+impl ReadingRate {
     /// Every choice.
     pub const ALL: [Self; 4] = [Self::Off, Self::Slow, Self::Usual, Self::Fast];
 
@@ -105,7 +105,7 @@ pub struct Placement {
 /// The saved state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remembered {
+pub struct SavedState {
     /// Light or dark.
     pub theme: Theme,
     /// Zoom, in steps of ten percent from 100 %.
@@ -113,7 +113,7 @@ pub struct Remembered {
     /// Whether the desktop wanted a light theme when it was asked last.
     pub light_desktop: bool,
     /// How often devices are read during a run.
-    pub watching: Watching,
+    pub watching: ReadingRate,
     /// Whether the library is folded away.
     pub library_folded: bool,
     /// Which hint for newcomers comes next.
@@ -178,7 +178,7 @@ fn possible<'de, D: Deserializer<'de>>(
 /// Sizes that can be chosen, in steps.
 pub(crate) const ZOOM_STEPS: std::ops::RangeInclusive<i8> = -4..=15;
 
-impl Remembered {
+impl SavedState {
     /// Whether the axis of throughput is logarithmic, where that was chosen.
     pub fn throughput_axis(&self) -> Option<bool> {
         (self.log_throughput || self.linear_throughput).then_some(self.log_throughput)
@@ -191,7 +191,7 @@ impl Remembered {
 }
 
 /// The saved state, and a warning about it.
-pub fn read(path: &Path) -> (Remembered, Option<String>) {
+pub fn read(path: &Path) -> (SavedState, Option<String>) {
     let unreadable = |reason: &str| {
         let aside = own_file::aside(path);
         let then = aside.as_deref().and_then(Path::file_name).map_or_else(
@@ -205,11 +205,11 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
         let said = format!(
             "Cannot read {path} ({reason}). The window starts with default settings; {then}."
         );
-        (Remembered::default(), Some(said))
+        (SavedState::default(), Some(said))
     };
     let text = match own_file::read(path) {
         Ok(Some(text)) => text,
-        Ok(None) => return (Remembered::default(), None),
+        Ok(None) => return (SavedState::default(), None),
         Err(reason) => return unreadable(&reason),
     };
     match ron::from_str(&text) {
@@ -228,18 +228,18 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
 }
 
 /// The readable part of a file and the keys of the rest; `None` where it is not such a file.
-fn read_in_part(text: &str) -> Option<(Remembered, Vec<String>)> {
+fn read_in_part(text: &str) -> Option<(SavedState, Vec<String>)> {
     let entries = ron_keys::entries(text).ok()?;
-    let (readable, rest): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(is_readable);
+    let (readable, rest): (Vec<KeyText>, Vec<KeyText>) = entries.into_iter().partition(is_readable);
     let remembered = ron::from_str(&ron_keys::file(&readable)).ok()?;
     Some((remembered, rest.into_iter().map(|(key, _)| key).collect()))
 }
 
-fn is_readable(entry: &Entry) -> bool {
-    ron::from_str::<Remembered>(&ron_keys::file(std::slice::from_ref(entry))).is_ok()
+fn is_readable(entry: &KeyText) -> bool {
+    ron::from_str::<SavedState>(&ron_keys::file(std::slice::from_ref(entry))).is_ok()
 }
 
-fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
+fn entries(remembered: &SavedState) -> Result<Vec<KeyText>, String> {
     let text = ron::ser::to_string_pretty(remembered, ron::ser::PrettyConfig::default());
     text.map_err(|error| error.to_string())
         .and_then(|text| ron_keys::entries(&text))
@@ -247,14 +247,14 @@ fn entries(remembered: &Remembered) -> Result<Vec<Entry>, String> {
 }
 
 /// Saves it for the next start. A file that cannot be read is renamed first.
-pub fn write(path: &Path, remembered: &Remembered) -> Result<(), String> {
+pub fn write(path: &Path, remembered: &SavedState) -> Result<(), String> {
     let cannot = |reason: String| format!("cannot write {}: {reason}", path.display());
-    let usual = entries(&Remembered::default())?;
+    let usual = entries(&SavedState::default())?;
     let ours = entries(remembered)?;
     own_file::set_aside(path, |text| ron_keys::entries(text).is_ok())
         .map_err(|error| cannot(error.to_string()))?;
     let there = own_file::read(path).map_err(cannot)?.unwrap_or_default();
-    let all = ron_keys::beside(ours, &usual, &there, is_readable);
+    let all = ron_keys::merge_keys(ours, &usual, &there, is_readable);
     own_file::write(path, &ron_keys::file(&all)).map_err(|error| cannot(error.to_string()))
 }
 
@@ -273,11 +273,11 @@ mod tests {
     fn it_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/window.ron");
-        let mut remembered = Remembered {
+        let mut remembered = SavedState {
             theme: Theme::Light,
             zoom_steps: 3,
             screen: Screen::Compare,
-            ..Remembered::default()
+            ..SavedState::default()
         };
         remembered
             .shortcuts
@@ -343,7 +343,7 @@ mod tests {
         let path = folder.path().join("window.ron");
         fs::write(&path, "(theme: Purple)").unwrap();
         let (remembered, said) = read(&path);
-        assert_eq!(remembered, Remembered::default());
+        assert_eq!(remembered, SavedState::default());
         assert!(said.unwrap().contains("window.ron"));
     }
 }

@@ -10,26 +10,26 @@ use crate::kernels;
 use crate::screen::Screen;
 use crate::sessions::{Pin, SessionId};
 use crate::timeline::TraceId;
-use crate::why::Looking;
+use crate::why::WhySubject;
 
 /// Most places that are kept.
 const KEPT: usize = 100;
 
 /// A screen, and what it showed when it was left.
 #[derive(Clone, Debug, PartialEq)]
-struct Place {
+struct TrailEntry {
     screen: Screen,
-    subject: Option<Subject>,
+    subject: Option<TrailSubject>,
 }
 
 /// What a screen is about.
 #[derive(Clone, Debug, PartialEq)]
-enum Subject {
+enum TrailSubject {
     Case(Pin),
-    Sides(compare::Pick, compare::Pick),
+    Sides(compare::SideChoice, compare::SideChoice),
     Following(Following),
-    Profile(kernels::Pick),
-    Limits(Looking),
+    Profile(kernels::ProfileRef),
+    Limits(WhySubject),
     Trace(TraceId),
     File(PathBuf),
 }
@@ -37,8 +37,8 @@ enum Subject {
 /// The places before and after the present one, the nearest last.
 #[derive(Debug, Default)]
 pub struct Trail {
-    past: Vec<Place>,
-    future: Vec<Place>,
+    past: Vec<TrailEntry>,
+    future: Vec<TrailEntry>,
 }
 
 impl Trail {
@@ -52,7 +52,7 @@ impl Trail {
         !self.future.is_empty()
     }
 
-    fn left(&mut self, place: Place) {
+    fn push_past(&mut self, place: TrailEntry) {
         // An action that takes another one leaves its place once.
         if self.past.last() != Some(&place) {
             self.past.push(place);
@@ -66,11 +66,11 @@ impl Trail {
 
 impl App {
     /// Does something, and remembers the place where that leaves the screen.
-    pub(crate) fn on_the_trail(&mut self, change: impl FnOnce(&mut Self)) {
+    pub(crate) fn with_trail(&mut self, change: impl FnOnce(&mut Self)) {
         let place = self.place();
         change(self);
         if self.screen != place.screen {
-            self.trail.left(place);
+            self.trail.push_past(place);
         }
     }
 
@@ -90,57 +90,57 @@ impl App {
         }
     }
 
-    fn place(&self) -> Place {
-        Place {
+    fn place(&self) -> TrailEntry {
+        TrailEntry {
             screen: self.screen,
             subject: self.subject(),
         }
     }
 
-    fn subject(&self) -> Option<Subject> {
+    fn subject(&self) -> Option<TrailSubject> {
         match self.screen {
-            Screen::Curves => self.curves.pin.map(Subject::Case),
+            Screen::Curves => self.curves.pin.map(TrailSubject::Case),
             Screen::Compare => {
                 let sides = self.compare.before.zip(self.compare.after);
-                sides.map(|(before, after)| Subject::Sides(before, after))
+                sides.map(|(before, after)| TrailSubject::Sides(before, after))
             }
-            Screen::History => self.history.following.map(Subject::Following),
-            Screen::Kernels => self.kernels.looking.map(Subject::Profile),
-            Screen::Why => self.why.looking.map(Subject::Limits),
-            Screen::Timeline => self.timeline.shown.map(Subject::Trace),
-            Screen::Library => self.library.selected.clone().map(Subject::File),
+            Screen::History => self.history.following.map(TrailSubject::Following),
+            Screen::Kernels => self.kernels.looking.map(TrailSubject::Profile),
+            Screen::Why => self.why.looking.map(TrailSubject::Limits),
+            Screen::Timeline => self.timeline.shown.map(TrailSubject::Trace),
+            Screen::Library => self.library.selected.clone().map(TrailSubject::File),
             _ => None,
         }
     }
 
     /// What was closed since is left out; the screen shows what it has then.
-    fn return_to(&mut self, place: Place) {
+    fn return_to(&mut self, place: TrailEntry) {
         self.go(place.screen);
         let is_open = |id: SessionId| self.sessions.get(id).is_some();
         let actions = match place.subject {
-            Some(Subject::Case(pin)) if is_open(pin.session) => {
+            Some(TrailSubject::Case(pin)) if is_open(pin.session) => {
                 vec![Action::Curves(Curves::Pin(Some(pin)))]
             }
-            Some(Subject::Sides(before, after))
+            Some(TrailSubject::Sides(before, after))
                 if is_open(before.session) && is_open(after.session) =>
             {
                 [Compare::Before(before), Compare::After(after)]
                     .map(Action::Compare)
                     .to_vec()
             }
-            Some(Subject::Following(following)) if is_open(following.session) => {
+            Some(TrailSubject::Following(following)) if is_open(following.session) => {
                 vec![Action::History(History::Follow(following))]
             }
-            Some(Subject::Profile(pick)) if is_open(pick.session) => {
+            Some(TrailSubject::Profile(pick)) if is_open(pick.session) => {
                 vec![Action::Kernels(Kernels::Look(pick))]
             }
-            Some(Subject::Limits(looking)) if is_open(looking.session) => {
+            Some(TrailSubject::Limits(looking)) if is_open(looking.session) => {
                 vec![Action::Why(Why::Look(looking))]
             }
-            Some(Subject::Trace(id)) if self.timeline.traces.contains_key(&id) => {
+            Some(TrailSubject::Trace(id)) if self.timeline.traces.contains_key(&id) => {
                 vec![Action::Timeline(Timeline::Show(id))]
             }
-            Some(Subject::File(path)) if self.library.found.contains_key(&path) => {
+            Some(TrailSubject::File(path)) if self.library.found.contains_key(&path) => {
                 vec![Action::Library(Library::Select(Some(path)))]
             }
             _ => Vec::new(),

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::settings::ZOOM_STEPS;
-use crate::action::{Action, Closing, Run, Sessions, Shell};
-use crate::notices::Weight;
+use crate::action::{Action, Closing, RunAction, Sessions, Shell};
+use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
-use crate::{App, Output};
+use crate::{App, WindowRequest};
 use powerband_measure::worker::desktop;
 
 impl App {
@@ -64,14 +64,14 @@ impl App {
                 }
             }
             Shell::Copy(text) => {
-                self.outputs.push(Output::Copy(text));
-                self.say(Weight::Done, "Copied to the clipboard");
+                self.outputs.push(WindowRequest::Copy(text));
+                self.notify(NoticeLevel::Done, "Copied to the clipboard");
             }
             Shell::Hint(place) => self.remembered.hint = place,
             Shell::OpenFile(path) => self.open_file(path),
-            Shell::Cursor(field) => self.outputs.push(Output::Cursor(field)),
+            Shell::Cursor(field) => self.outputs.push(WindowRequest::Cursor(field)),
             Shell::AskClose if self.is_running() => self.closing = true,
-            Shell::AskClose => self.outputs.push(Output::Close),
+            Shell::AskClose => self.outputs.push(WindowRequest::Close),
             Shell::Close(closing) => self.close(closing),
         }
     }
@@ -95,15 +95,15 @@ impl App {
             return;
         }
         let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
-            self.outputs.push(Output::Close);
+            self.outputs.push(WindowRequest::Close);
             return;
         };
         run.close_after = true;
         if closing == Closing::Finish {
             run.control.resume();
-            self.outputs.push(Output::Hide);
+            self.outputs.push(WindowRequest::Hide);
         } else {
-            self.run(&Run::Stop);
+            self.run(&RunAction::Stop);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::selection::How;
+use super::selection::SelectionMode;
 
 /// A change of a table, or a copy of it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum TableChange {
     /// Sorts by a column; the same again turns it round.
     Sort(String),
     /// Shows or hides a column.
@@ -20,7 +20,7 @@ pub enum Change {
     /// Shows rows with these words only.
     Filter(String),
     /// Selects a row, by its place in the whole table; the last is the row that is marked already.
-    Select(usize, How, Option<usize>),
+    Select(usize, SelectionMode, Option<usize>),
     /// Moves the end of the selection by so many rows.
     Extend(i8),
     /// Selects every shown row.

@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::screen::Screen;
-use action::Change;
+use action::TableChange;
 use powerband_findings::tables::Table;
-use powerband_findings::tables::view::{Sort, View};
+use powerband_findings::tables::view::{Sort, TableView};
 use selection::Selection;
 
 /// A table of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct TableKind {
     /// Names it in the settings; never changed.
     pub id: &'static str,
     /// What people call it.
@@ -32,8 +32,13 @@ pub struct Kind {
     pub filters: bool,
 }
 
-const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: Screen) -> Kind {
-    Kind {
+const fn kind(
+    id: &'static str,
+    title: &'static str,
+    row: &'static str,
+    screen: Screen,
+) -> TableKind {
+    TableKind {
         id,
         title,
         row,
@@ -43,7 +48,7 @@ const fn kind(id: &'static str, title: &'static str, row: &'static str, screen: 
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [Kind; 27] = [
+pub const ALL: [TableKind; 27] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("two-cases", "Two pinned cases", "time", Screen::Curves),
@@ -79,7 +84,7 @@ pub const ALL: [Kind; 27] = [
 ];
 
 /// The kind of a table, by its id.
-pub fn find(id: &str) -> Option<&'static Kind> {
+pub fn find(id: &str) -> Option<&'static TableKind> {
     ALL.iter().find(|kind| kind.id == id)
 }
 
@@ -97,11 +102,11 @@ pub struct Arrangement {
 
 /// A table as it is shown.
 #[derive(Clone, Debug)]
-struct Shown {
+struct ShownTable {
     /// As it was made.
-    whole: View,
+    whole: TableView,
     /// As the user arranged it.
-    view: View,
+    view: TableView,
     /// How often it was made anew or arranged.
     version: u64,
     /// By what its maker knows whether it is still the same.
@@ -114,7 +119,7 @@ pub struct Tables {
     /// How the user arranged them.
     pub arrangements: BTreeMap<String, Arrangement>,
     words: BTreeMap<&'static str, String>,
-    shown: BTreeMap<&'static str, Shown>,
+    shown: BTreeMap<&'static str, ShownTable>,
     selections: BTreeMap<&'static str, Selection>,
     /// The table in which rows were selected last.
     active: Option<&'static str>,
@@ -130,19 +135,19 @@ impl Tables {
         }
     }
 
-    /// Takes in a table that was made anew.
-    pub(crate) fn put(&mut self, id: &'static str, table: Table) {
+    /// Replaces a table and keeps its arrangement.
+    pub(crate) fn set_table(&mut self, id: &'static str, table: Table) {
         self.put_marked(id, table, 0);
     }
 
     /// The same, with a mark by which its maker knows whether it is still the same.
     pub(crate) fn put_marked(&mut self, id: &'static str, table: Table, mark: u64) {
-        let whole = View::new(table);
+        let whole = TableView::new(table);
         let known = self.selections.get_mut(id).zip(self.shown.get(id));
         if let Some((selection, before)) = known {
             selection.carry_over(&before.whole, &whole);
         }
-        let shown = Shown {
+        let shown = ShownTable {
             view: whole.clone(),
             whole,
             version: 0,
@@ -179,7 +184,7 @@ impl Tables {
     }
 
     /// The table of a screen that keys are about, or its first one.
-    pub(crate) fn at_hand(&self, screen: Screen) -> Option<&'static str> {
+    pub(crate) fn focused_table(&self, screen: Screen) -> Option<&'static str> {
         let mut here = ALL
             .iter()
             .filter(|kind| kind.screen == screen)
@@ -196,22 +201,22 @@ impl Tables {
             .find(|id| self.selected(id).is_some())
     }
 
-    fn select(&mut self, id: &'static str, change: &Change) {
+    fn select(&mut self, id: &'static str, change: &TableChange) {
         let Some(shown) = self.shown.get(id) else {
             return;
         };
         let selection = self.selections.entry(id).or_default();
         self.active = Some(id);
         match change {
-            Change::Select(row, how, from) => selection.select(&shown.view, *row, *how, *from),
-            Change::Extend(by) => selection.extend(&shown.view, *by),
-            Change::SelectAll => selection.all(&shown.view),
+            TableChange::Select(row, how, from) => selection.select(&shown.view, *row, *how, *from),
+            TableChange::Extend(by) => selection.extend(&shown.view, *by),
+            TableChange::SelectAll => selection.all(&shown.view),
             _ => *selection = Selection::default(),
         }
     }
 
     /// A table as it is arranged.
-    pub fn view(&self, id: &str) -> Option<&View> {
+    pub fn view(&self, id: &str) -> Option<&TableView> {
         self.shown.get(id).map(|shown| &shown.view)
     }
 
@@ -226,7 +231,7 @@ impl Tables {
     }
 
     /// The words that its rows must have.
-    pub fn words(&self, id: &str) -> &str {
+    pub fn filter_text(&self, id: &str) -> &str {
         self.words.get(id).map_or("", String::as_str)
     }
 
@@ -234,7 +239,7 @@ impl Tables {
     pub(crate) fn filtered(&self, screen: Screen) -> Option<&'static str> {
         let ids = ALL.iter().filter(|kind| kind.screen == screen);
         ids.map(|kind| kind.id)
-            .find(|id| self.shown.contains_key(id) && !self.words(id).is_empty())
+            .find(|id| self.shown.contains_key(id) && !self.filter_text(id).is_empty())
     }
 
     /// The column that it is sorted by, and whether the largest comes first.
@@ -248,10 +253,13 @@ impl Tables {
     }
 
     /// Arranges a table otherwise.
-    pub(crate) fn change(&mut self, id: &'static str, change: &Change) {
+    pub(crate) fn change(&mut self, id: &'static str, change: &TableChange) {
         if matches!(
             change,
-            Change::Select(..) | Change::Extend(_) | Change::SelectAll | Change::SelectNone
+            TableChange::Select(..)
+                | TableChange::Extend(_)
+                | TableChange::SelectAll
+                | TableChange::SelectNone
         ) {
             return self.select(id, change);
         }
@@ -261,22 +269,22 @@ impl Tables {
         let mut columns: Vec<String> = shown.view.heads().map(|head| head.key.to_owned()).collect();
         let arrangement = self.arrangements.entry(id.to_owned()).or_default();
         match change {
-            Change::Sort(key) => {
+            TableChange::Sort(key) => {
                 let heads = shown.view.all_heads();
                 let is_number = heads.iter().any(|head| head.key == key && head.is_number);
                 arrangement.sort = next_sort(arrangement.sort.take(), key, is_number);
             }
-            Change::Column(key, true) if !columns.contains(key) => {
+            TableChange::Column(key, true) if !columns.contains(key) => {
                 columns.push(key.clone());
                 arrangement.columns = columns;
             }
-            Change::Column(key, false) if columns.len() > 1 => {
+            TableChange::Column(key, false) if columns.len() > 1 => {
                 columns.retain(|column| column != key);
                 arrangement.columns = columns;
                 // An order that no head shows could not be undone.
                 arrangement.sort = arrangement.sort.take().filter(|(sorted, _)| sorted != key);
             }
-            Change::Move(key, by) => {
+            TableChange::Move(key, by) => {
                 if let Some(place) = columns.iter().position(|column| column == key) {
                     let to = place.saturating_add_signed(isize::from(*by));
                     let column = columns.remove(place);
@@ -284,17 +292,17 @@ impl Tables {
                     arrangement.columns = columns;
                 }
             }
-            Change::Width(key, width) => {
+            TableChange::Width(key, width) => {
                 match width.filter(|width| width.is_finite()) {
                     Some(width) => arrangement.widths.insert(key.clone(), fitted(width)),
                     None => arrangement.widths.remove(key),
                 };
             }
-            Change::Reset => {
+            TableChange::Reset => {
                 *arrangement = Arrangement::default();
                 self.words.remove(id);
             }
-            Change::Filter(words) => {
+            TableChange::Filter(words) => {
                 self.words.insert(id, words.clone());
             }
             _ => return,
@@ -339,7 +347,7 @@ fn next_sort(sort: Option<Sort>, key: &str, is_number: bool) -> Option<Sort> {
 
 #[cfg(test)]
 mod tests {
-    use super::selection::How;
+    use super::selection::SelectionMode;
     use super::*;
     use powerband_core::domain::profile::Counter;
     use powerband_findings::tables::counters;
@@ -356,7 +364,7 @@ mod tests {
 
     fn tables() -> Tables {
         let mut tables = Tables::default();
-        tables.put("counters", some());
+        tables.set_table("counters", some());
         tables
     }
 
@@ -373,16 +381,16 @@ mod tests {
     #[test]
     fn a_table_stays_as_it_was_arranged_when_it_is_made_anew() {
         let mut tables = tables();
-        tables.change("counters", &Change::Sort("launches".to_owned()));
+        tables.change("counters", &TableChange::Sort("launches".to_owned()));
         assert_eq!(kernels(&tables), ["b", "c", "a"]);
-        tables.put("counters", some());
+        tables.set_table("counters", some());
         assert_eq!(kernels(&tables), ["b", "c", "a"]);
-        tables.change("counters", &Change::Sort("launches".to_owned()));
+        tables.change("counters", &TableChange::Sort("launches".to_owned()));
         assert_eq!(kernels(&tables), ["a", "c", "b"]);
-        tables.change("counters", &Change::Sort("launches".to_owned()));
+        tables.change("counters", &TableChange::Sort("launches".to_owned()));
         assert_eq!(kernels(&tables), ["a", "b", "c"]);
         assert!(tables.arrangements.is_empty(), "nothing to remember");
-        tables.change("counters", &Change::Filter("B".to_owned()));
+        tables.change("counters", &TableChange::Filter("B".to_owned()));
         assert_eq!(kernels(&tables), ["b"]);
     }
 
@@ -393,16 +401,16 @@ mod tests {
             let view = tables.view("counters").unwrap();
             view.heads().map(|head| head.key).collect()
         };
-        tables.change("counters", &Change::Column("sum".to_owned(), false));
-        tables.change("counters", &Change::Move("launches".to_owned(), -1));
+        tables.change("counters", &TableChange::Column("sum".to_owned(), false));
+        tables.change("counters", &TableChange::Move("launches".to_owned(), -1));
         assert_eq!(
             keys(&tables),
             ["kernel", "launches", "counter", "per_launch"]
         );
-        tables.change("counters", &Change::Column("sum".to_owned(), true));
+        tables.change("counters", &TableChange::Column("sum".to_owned(), true));
         assert_eq!(keys(&tables).last(), Some(&"sum"));
         assert!(tables.arrangements.contains_key("counters"));
-        tables.change("counters", &Change::Reset);
+        tables.change("counters", &TableChange::Reset);
         assert_eq!(keys(&tables).len(), 5);
         assert!(tables.arrangements.is_empty());
     }
@@ -410,10 +418,13 @@ mod tests {
     #[test]
     fn a_hidden_column_sorts_nothing_and_a_removed_table_filters_nothing() {
         let mut tables = tables();
-        tables.change("counters", &Change::Sort("launches".to_owned()));
-        tables.change("counters", &Change::Column("launches".to_owned(), false));
+        tables.change("counters", &TableChange::Sort("launches".to_owned()));
+        tables.change(
+            "counters",
+            &TableChange::Column("launches".to_owned(), false),
+        );
         assert_eq!(kernels(&tables), ["a", "b", "c"]);
-        tables.change("counters", &Change::Filter("b".to_owned()));
+        tables.change("counters", &TableChange::Filter("b".to_owned()));
         assert_eq!(tables.filtered(Screen::Kernels), Some("counters"));
         tables.remove("counters");
         assert_eq!(tables.filtered(Screen::Kernels), None);
@@ -429,33 +440,36 @@ mod tests {
     #[test]
     fn rows_are_selected_one_by_one_in_ranges_and_all_at_once() {
         let mut tables = tables();
-        let mut act = |change: Change| {
+        let mut act = |change: TableChange| {
             tables.change("counters", &change);
             selected(&tables)
         };
         assert_eq!(
-            act(Change::Select(2, How::Toggle, Some(0))),
+            act(TableChange::Select(2, SelectionMode::Toggle, Some(0))),
             ["a", "c"],
             "with the marked one"
         );
-        assert_eq!(act(Change::Select(0, How::Toggle, None)), ["c"]);
         assert_eq!(
-            act(Change::Select(1, How::To, None)),
+            act(TableChange::Select(0, SelectionMode::Toggle, None)),
+            ["c"]
+        );
+        assert_eq!(
+            act(TableChange::Select(1, SelectionMode::To, None)),
             ["a", "b"],
             "from the last one"
         );
-        assert_eq!(act(Change::Extend(1)), ["a", "b", "c"]);
-        assert_eq!(act(Change::Extend(-1)), ["a", "b"]);
-        assert_eq!(act(Change::Sort("launches".to_owned())), ["b", "a"]);
-        assert_eq!(act(Change::SelectAll), ["b", "c", "a"]);
+        assert_eq!(act(TableChange::Extend(1)), ["a", "b", "c"]);
+        assert_eq!(act(TableChange::Extend(-1)), ["a", "b"]);
+        assert_eq!(act(TableChange::Sort("launches".to_owned())), ["b", "a"]);
+        assert_eq!(act(TableChange::SelectAll), ["b", "c", "a"]);
         assert_eq!(
-            act(Change::Filter("b".to_owned())),
+            act(TableChange::Filter("b".to_owned())),
             ["b"],
             "what is hidden is dropped"
         );
-        assert!(act(Change::SelectNone).is_empty());
-        assert_eq!(act(Change::Filter(String::new())), [""; 0]);
-        assert_eq!(act(Change::Extend(1)), ["b"], "the first row");
+        assert!(act(TableChange::SelectNone).is_empty());
+        assert_eq!(act(TableChange::Filter(String::new())), [""; 0]);
+        assert_eq!(act(TableChange::Extend(1)), ["b"], "the first row");
         assert_eq!(tables.active(), Some("counters"));
         assert_eq!(tables.selected_on(Screen::Kernels), Some("counters"));
     }
@@ -463,11 +477,14 @@ mod tests {
     #[test]
     fn rows_stay_selected_where_a_table_is_made_anew_with_the_same_rows() {
         let mut tables = tables();
-        tables.change("counters", &Change::Select(1, How::Only, None));
-        tables.put("counters", some());
+        tables.change(
+            "counters",
+            &TableChange::Select(1, SelectionMode::Only, None),
+        );
+        tables.set_table("counters", some());
         assert_eq!(selected(&tables), ["b"]);
         let others = [counter("a", 1), counter("x", 3), counter("c", 2)];
-        tables.put("counters", counters::of_counters(&others));
+        tables.set_table("counters", counters::of_counters(&others));
         assert_eq!(tables.selected("counters"), None);
         assert_eq!(tables.active(), None);
     }

@@ -1,11 +1,11 @@
 //! What can be done with the tables of the screen that is shown.
 
-use super::action::Change;
-use super::{ALL, Kind};
+use super::action::TableChange;
+use super::{ALL, TableKind};
 use crate::App;
 use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
-use powerband_findings::tables::view::View;
+use powerband_findings::tables::view::TableView;
 
 /// What a step makes a column wider.
 const STEP: f32 = 24.0;
@@ -15,7 +15,7 @@ const USUAL: f32 = 120.0;
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let here = ALL.iter().filter(|kind| app.shows(kind.screen));
     let clear = app.tables.selected_on(app.screen).map(|id| {
-        let none = Action::Table(id, Change::SelectNone);
+        let none = Action::Table(id, TableChange::SelectNone);
         seen_on(app.screen, "Clear the selection of rows", none)
     });
     here.filter_map(|kind| Some((kind, app.tables.view(kind.id)?)))
@@ -24,9 +24,9 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         .collect()
 }
 
-fn of_table(app: &App, kind: &Kind, view: &View) -> Vec<Offered> {
+fn of_table(app: &App, kind: &TableKind, view: &TableView) -> Vec<Offered> {
     let widths = app.tables.widths(kind.id);
-    let offer = |what: &str, change: Change| {
+    let offer = |what: &str, change: TableChange| {
         let title = format!("{}: {what}", kind.title);
         seen_on(kind.screen, title, Action::Table(kind.id, change))
     };
@@ -35,11 +35,11 @@ fn of_table(app: &App, kind: &Kind, view: &View) -> Vec<Offered> {
     let filter = typed_on(kind.screen, &filter, &filter_name(kind));
     let mut offers: Vec<Offered> = kind.filters.then_some(filter).into_iter().collect();
     offers.extend([
-        offer("copy the table", Change::Copy),
-        offer("select one row more", Change::Extend(1)),
-        offer("select one row less", Change::Extend(-1)),
-        offer("export the table", Change::Export(None)),
-        offer("reset columns and rows", Change::Reset),
+        offer("copy the table", TableChange::Copy),
+        offer("select one row more", TableChange::Extend(1)),
+        offer("select one row less", TableChange::Extend(-1)),
+        offer("export the table", TableChange::Export(None)),
+        offer("reset columns and rows", TableChange::Reset),
     ]);
     for head in view.all_heads() {
         let (title, key) = (head.title, head.key.to_owned());
@@ -48,33 +48,33 @@ fn of_table(app: &App, kind: &Kind, view: &View) -> Vec<Offered> {
         let width = width.copied().unwrap_or(USUAL);
         if is_shown {
             offers.extend([
-                offer(&format!("sort by {title}"), Change::Sort(key.clone())),
+                offer(&format!("sort by {title}"), TableChange::Sort(key.clone())),
                 offer(
                     &format!("move {title} to the left"),
-                    Change::Move(key.clone(), -1),
+                    TableChange::Move(key.clone(), -1),
                 ),
                 offer(
                     &format!("move {title} to the right"),
-                    Change::Move(key.clone(), 1),
+                    TableChange::Move(key.clone(), 1),
                 ),
                 offer(
                     &format!("{title} wider"),
-                    Change::Width(key.clone(), Some(width + STEP)),
+                    TableChange::Width(key.clone(), Some(width + STEP)),
                 ),
                 offer(
                     &format!("{title} narrower"),
-                    Change::Width(key.clone(), Some(width - STEP)),
+                    TableChange::Width(key.clone(), Some(width - STEP)),
                 ),
             ]);
         }
         let doing = if is_shown { "hide" } else { "show" };
-        let column = Change::Column(key, !is_shown);
+        let column = TableChange::Column(key, !is_shown);
         offers.push(offer(&format!("{doing} column {title}"), column));
     }
     offers
 }
 
 /// What the field is called that filters a table.
-pub fn filter_name(kind: &Kind) -> String {
+pub fn filter_name(kind: &TableKind) -> String {
     format!("Filter {}", kind.title)
 }

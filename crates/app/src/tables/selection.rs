@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use powerband_findings::tables::view::View;
+use powerband_findings::tables::view::TableView;
 
 /// How a row is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// It alone.
+pub enum SelectionMode {
+    /// Selects this row alone.
     Only,
-    /// It as well, or not any more.
+    /// Adds or removes this row.
     Toggle,
     /// Every shown row from the one selected before to it.
     To,
@@ -27,10 +27,16 @@ pub(super) struct Selection {
 
 impl Selection {
     /// Selects a row. `from` is the row that is marked already, or where a range begins without one.
-    pub(super) fn select(&mut self, view: &View, row: usize, how: How, from: Option<usize>) {
+    pub(super) fn select(
+        &mut self,
+        view: &TableView,
+        row: usize,
+        how: SelectionMode,
+        from: Option<usize>,
+    ) {
         match how {
-            How::Only => self.rows = BTreeSet::from([row]),
-            How::Toggle => {
+            SelectionMode::Only => self.rows = BTreeSet::from([row]),
+            SelectionMode::Toggle => {
                 if self.rows.is_empty() {
                     self.rows.extend(from.filter(|from| *from != row));
                 }
@@ -38,7 +44,7 @@ impl Selection {
                     self.rows.insert(row);
                 }
             }
-            How::To => {
+            SelectionMode::To => {
                 let anchor = self.anchor.or(from).unwrap_or(row);
                 self.anchor = Some(anchor);
                 return self.range(view, anchor, row);
@@ -47,7 +53,7 @@ impl Selection {
         (self.anchor, self.lead) = (Some(row), Some(row));
     }
 
-    fn range(&mut self, view: &View, from: usize, to: usize) {
+    fn range(&mut self, view: &TableView, from: usize, to: usize) {
         let Some(end) = view.shown(to) else {
             return;
         };
@@ -58,7 +64,7 @@ impl Selection {
     }
 
     /// Moves the end of the range by so many rows; without a range, selects the first or the last row.
-    pub(super) fn extend(&mut self, view: &View, by: i8) {
+    pub(super) fn extend(&mut self, view: &TableView, by: i8) {
         let Some(last) = view.len().checked_sub(1) else {
             return;
         };
@@ -66,7 +72,7 @@ impl Selection {
         let Some((place, anchor)) = place.zip(self.anchor).filter(|_| !self.rows.is_empty()) else {
             let edge = view.source(if by > 0 { 0 } else { last });
             if let Some(row) = edge {
-                self.select(view, row, How::Only, None);
+                self.select(view, row, SelectionMode::Only, None);
             }
             return;
         };
@@ -77,7 +83,7 @@ impl Selection {
     }
 
     /// Selects every shown row.
-    pub(super) fn all(&mut self, view: &View) {
+    pub(super) fn all(&mut self, view: &TableView) {
         self.rows = (0..view.len())
             .filter_map(|place| view.source(place))
             .collect();
@@ -86,7 +92,7 @@ impl Selection {
     }
 
     /// Drops rows that are not shown: nothing is done to a row that the user does not see.
-    pub(super) fn keep_shown(&mut self, view: &View) {
+    pub(super) fn keep_shown(&mut self, view: &TableView) {
         if !self.rows.is_empty() {
             let shown: BTreeSet<usize> =
                 (0..view.len()).filter_map(|row| view.source(row)).collect();
@@ -96,9 +102,9 @@ impl Selection {
 
     /// Keeps the rows of a table that was made anew: those of the same file where rows are files, else those
     /// that stand where they stood and are called the same.
-    pub(super) fn carry_over(&mut self, before: &View, after: &View) {
+    pub(super) fn carry_over(&mut self, before: &TableView, after: &TableView) {
         let heads = after.all_heads();
-        let words = |view: &View, row, key| view.value_of(row, key).shown_text().to_owned();
+        let words = |view: &TableView, row, key| view.value_of(row, key).shown_text().to_owned();
         let moved: BTreeMap<usize, usize> = if heads.iter().any(|head| head.key == FILE) {
             let places = (0..after.all_rows()).map(|row| (words(after, row, FILE), row));
             let places: BTreeMap<String, usize> = places.collect();

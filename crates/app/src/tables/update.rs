@@ -3,23 +3,23 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::action::Change;
+use super::action::TableChange;
 use super::find;
-use crate::notices::Weight;
+use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
-use crate::{App, Ask, Output};
+use crate::{App, Ask, WindowRequest};
 use powerband_core::base::{atomic_file, humanize};
-use powerband_findings::tables::view::View;
+use powerband_findings::tables::view::TableView;
 
 impl App {
     /// Arranges, copies or exports a table.
-    pub(crate) fn table(&mut self, id: &'static str, change: Change) {
+    pub(crate) fn table(&mut self, id: &'static str, change: TableChange) {
         match change {
-            Change::Copy => self.copy_table(id),
-            Change::Export(path) => self.export_table(id, path),
+            TableChange::Copy => self.copy_table(id),
+            TableChange::Export(path) => self.export_table(id, path),
             change => {
                 // Rows in another order are read one by one, and not left by themselves.
-                if let (Change::Sort(_), "run", Some(run)) = (&change, id, &mut self.run) {
+                if let (TableChange::Sort(_), "run", Some(run)) = (&change, id, &mut self.run) {
                     run.follows = false;
                 }
                 self.tables.change(id, &change);
@@ -30,10 +30,13 @@ impl App {
     /// Clears the selection of a table on the screen; in its layer, the filter of one.
     pub(crate) fn clear_rows(&mut self, layer: Layer) -> bool {
         let (id, change) = match layer {
-            Layer::Selection => (self.tables.selected_on(self.screen), Change::SelectNone),
+            Layer::Selection => (
+                self.tables.selected_on(self.screen),
+                TableChange::SelectNone,
+            ),
             Layer::Filter => (
                 self.tables.filtered(self.screen),
-                Change::Filter(String::new()),
+                TableChange::Filter(String::new()),
             ),
             _ => return false,
         };
@@ -46,14 +49,14 @@ impl App {
             return;
         };
         let view = self.chosen_rows(id, view);
-        let rows = humanize::of_many(view.len() as u64, kind.row);
+        let rows = humanize::pluralised(view.len() as u64, kind.row);
         let text = view.to_tsv();
-        self.outputs.push(Output::Copy(text));
-        self.say(Weight::Done, format!("Copied {rows} to the clipboard"));
+        self.outputs.push(WindowRequest::Copy(text));
+        self.notify(NoticeLevel::Done, format!("Copied {rows} to the clipboard"));
     }
 
     /// The selected rows of a table, or all of them where none is selected.
-    fn chosen_rows(&self, id: &str, view: &View) -> View {
+    fn chosen_rows(&self, id: &str, view: &TableView) -> TableView {
         let view = view.clone();
         match self.tables.selected(id) {
             Some(rows) => view.only(rows),
@@ -68,7 +71,8 @@ impl App {
         let view = self.chosen_rows(id, view);
         let Some(path) = path else {
             let path = self.export_path(&format!("{id}.csv"));
-            self.outputs.push(Output::Ask(Ask::SaveTable(id, path)));
+            self.outputs
+                .push(WindowRequest::Ask(Ask::SaveTable(id, path)));
             return;
         };
         self.exports_to(&path);
@@ -85,7 +89,7 @@ impl App {
 }
 
 /// Writes it as the ending of the file says: `.tsv` and `.json`, else with commas.
-fn write(view: &View, path: &Path) -> Result<(), String> {
+fn write(view: &TableView, path: &Path) -> Result<(), String> {
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     let text = match ending.as_deref().and_then(std::ffi::OsStr::to_str) {
         Some("tsv") => view.to_tsv(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::TraceId;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 
 /// Actions on the timeline. View, selection and hits belong to the trace that is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub enum Timeline {
     /// Stops reading a file.
     StopReading(TraceId),
     /// Looks at a stretch of time.
-    Look(Stretch),
+    Look(TimeRange),
     /// Zooms by a factor around the time under the pointer.
     Zoom(f64),
     /// Moves the visible range by a share of its length.
@@ -41,7 +41,7 @@ pub enum Timeline {
     /// Selects a slice and zooms to it.
     ZoomTo(usize),
     /// Selects a stretch of time on some rows, and adds up what ran there.
-    Measure(Stretch, Vec<Range<usize>>),
+    Measure(TimeRange, Vec<Range<usize>>),
     /// Whether dragging measures in place of moving.
     Measuring(bool),
     /// Goes from a launch to its kernel, and back.

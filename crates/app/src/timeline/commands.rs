@@ -14,7 +14,6 @@ const MOVE: f64 = 0.12;
 /// How far the tracks scroll in one step, in points.
 const SCROLL: f32 = 240.0;
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command("open-trace", "Open a trace…", "Ctrl+Shift+O", |_| {
         Ok(Action::Timeline(Timeline::Choose))
@@ -164,7 +163,7 @@ fn alike(app: &App, forward: bool) -> Result<Action, &'static str> {
     app.timeline
         .selected_slice()
         .ok_or("no slice is selected")?;
-    let found = app.timeline.alike(forward);
+    let found = app.timeline.neighbour_of_same_name(forward);
     found.ok_or("there is no further slice of this name")?;
     Ok(action)
 }

@@ -2,11 +2,11 @@
 
 use crate::App;
 use crate::action::{Action, Kernels, Shell, Timeline};
-use crate::kernels::menu::whole;
-use crate::kernels::{self, Selected};
+use crate::kernels::menu::exact_search;
+use crate::kernels::{self, SelectedRow};
 use crate::palette_entries::entry::{Groups, all_of, anywhere, seen_on};
 use crate::screen::Screen;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 
 /// What can be done with a slice, by the trace's index. It is selected first, because most entries are about
 /// the selection.
@@ -30,21 +30,24 @@ pub(crate) fn of_slice(app: &App, slice: usize) -> Groups {
         timeline("Zoom to it", Timeline::ZoomTo(slice)),
         timeline("Next of its name", Timeline::Alike(true)),
         timeline("Previous of its name", Timeline::Alike(false)),
-        timeline("Find all of its name", Timeline::Search(whole(&name))),
+        timeline(
+            "Find all of its name",
+            Timeline::Search(exact_search(&name)),
+        ),
     ];
     if app.timeline.partner().is_some() {
         ways.push(timeline("Go to its launch or kernel", Timeline::Partner));
     }
     if let Some((session, profile)) = open.owner {
-        let pick = kernels::Pick { session, profile };
+        let pick = kernels::ProfileRef { session, profile };
         let mut shown = seen_on(
             Screen::Kernels,
             "Open in Kernels",
             Action::Kernels(Kernels::Look(pick)),
         );
-        let row = Selected::Kernel(name.clone());
+        let row = SelectedRow::Kernel(name.clone());
         shown.actions.extend([
-            Action::Kernels(Kernels::Level(Level::Kernel)),
+            Action::Kernels(Kernels::Level(BreakdownLevel::Kernel)),
             Action::Kernels(Kernels::Select(Some(row))),
         ]);
         ways.push(shown);

@@ -23,10 +23,10 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::instances::instance_at;
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::find::SearchHits;
+use powerband_findings::analysis::timeline::selection::SelectionStatistics;
 use powerband_findings::analysis::timeline::slice_facts::SliceFacts;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::chart::lanes::Lane;
 use powerband_store::trace_notes::{self, TraceNotes};
 
@@ -60,7 +60,7 @@ pub struct OpenTrace {
 
 impl OpenTrace {
     /// Makes a trace ready. Slow for a large one, and so nothing for the window's thread.
-    pub fn of(name: impl Into<String>, trace: Trace) -> Self {
+    pub fn new(name: impl Into<String>, trace: Trace) -> Self {
         Self {
             name: name.into(),
             path: None,
@@ -68,7 +68,7 @@ impl OpenTrace {
             notes: Vec::new(),
             kept: Ok(TraceNotes::default()),
             lanes: Vec::new(),
-            timeline: Arc::new(Timeline::of(&trace)),
+            timeline: Arc::new(Timeline::from_trace(&trace)),
             trace: Arc::new(trace),
         }
     }
@@ -79,7 +79,7 @@ impl OpenTrace {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seek {
     /// A stretch of time.
-    Stretch(Stretch),
+    Stretch(TimeRange),
     /// A slice, by its name and its start.
     Slice(String, u64),
     /// All slices that a search finds.
@@ -88,7 +88,7 @@ pub enum Seek {
 
 /// A file that is being read.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct TraceReading {
     /// What it becomes.
     pub id: TraceId,
     /// The session that its sums and figures become, or whose profile it is the timeline of.
@@ -111,9 +111,9 @@ pub struct Reading {
     pub cancel: CancelToken,
 }
 
-impl Reading {
-    /// Nothing is read yet.
-    pub fn of(id: TraceId, session: SessionId, path: PathBuf) -> Self {
+impl TraceReading {
+    /// A file before anything of it was read.
+    pub fn new(id: TraceId, session: SessionId, path: PathBuf) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Self {
             id,
@@ -137,25 +137,25 @@ impl Reading {
     }
 }
 
-/// A stretch of time that was measured, on some rows.
+/// A selected time range, on some rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct TimeSelection {
     /// From when to when.
-    pub stretch: Stretch,
+    pub stretch: TimeRange,
     /// On which rows, from top to bottom; rows of one range lie side by side.
     pub rows: Vec<Range<usize>>,
 }
 
-/// What is selected.
+/// The selection of a timeline.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Selected {
+pub enum TimelineSelection {
     /// A slice, by the trace's index.
     Slice(usize),
     /// A stretch of time.
-    Span(Measured),
+    Span(TimeSelection),
 }
 
-impl Selected {
+impl TimelineSelection {
     /// The slice, where one is selected.
     pub fn slice(&self) -> Option<usize> {
         match self {
@@ -165,11 +165,11 @@ impl Selected {
     }
 }
 
-/// How a trace is looked at.
+/// The visible range and scroll position of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Viewed {
+pub struct TraceView {
     /// The visible range.
-    pub stretch: Stretch,
+    pub stretch: TimeRange,
     /// How far the tracks are scrolled, in points.
     pub scroll: f32,
     /// Tracks that show one row alone, by the trace's index.
@@ -180,21 +180,21 @@ pub struct Viewed {
     pub hidden: BTreeSet<u32>,
     /// Words that the names of the other tracks must have.
     pub filter: String,
-    /// What is selected.
-    pub selected: Option<Selected>,
+    /// The selection of a timeline.
+    pub selected: Option<TimelineSelection>,
     /// What is known about the slice that is selected.
     pub facts: Option<Arc<SliceFacts>>,
     /// What ran in the stretch that is selected, once it was added up.
-    pub statistics: Option<Arc<Statistics>>,
+    pub statistics: Option<Arc<SelectionStatistics>>,
 }
 
-impl Viewed {
+impl TraceView {
     /// Selects something, or nothing.
-    pub(crate) fn select(&mut self, open: &OpenTrace, selected: Option<Selected>) {
-        let slice = selected.as_ref().and_then(Selected::slice);
+    pub(crate) fn select(&mut self, open: &OpenTrace, selected: Option<TimelineSelection>) {
+        let slice = selected.as_ref().and_then(TimelineSelection::slice);
         let slice = slice.filter(|slice| *slice < open.trace.len());
         self.facts = slice.map(|slice| {
-            let facts = SliceFacts::of(&open.timeline, &open.trace, slice);
+            let facts = SliceFacts::from_slice(&open.timeline, &open.trace, slice);
             Arc::new(facts)
         });
         self.selected = selected;
@@ -210,9 +210,9 @@ pub struct TimelineState {
     /// Notes on each.
     pub notebooks: BTreeMap<TraceId, Notebook>,
     /// How each is looked at.
-    pub views: BTreeMap<TraceId, Viewed>,
+    pub views: BTreeMap<TraceId, TraceView>,
     /// Files that are being read, oldest first.
-    pub reading: Vec<Reading>,
+    pub reading: Vec<TraceReading>,
     /// The screen on which the last file was opened, to go back to where nothing comes of it.
     pub came_from: Option<Screen>,
     /// The files of other tools that sessions were made of.
@@ -222,7 +222,7 @@ pub struct TimelineState {
     /// What is looked for.
     pub search: String,
     /// What was found, in the trace that is shown.
-    pub hits: Option<Arc<Hits>>,
+    pub hits: Option<Arc<SearchHits>>,
     /// Which of them is gone to.
     pub hit: Option<usize>,
     /// Whether dragging measures in place of moving.
@@ -232,7 +232,7 @@ pub struct TimelineState {
     /// The time under the pointer.
     pub hand_ns: Option<f64>,
     /// What the table of the measured stretch was made of.
-    pub(crate) tabled: Option<Arc<Statistics>>,
+    pub(crate) tabled: Option<Arc<SelectionStatistics>>,
     newest: u32,
 }
 
@@ -248,15 +248,16 @@ impl TimelineState {
         self.search.clear();
         self.hits = None;
         self.hit = None;
-        let mut view = Viewed {
-            stretch: open.timeline.whole(),
-            ..Viewed::default()
+        let mut view = TraceView {
+            stretch: open.timeline.full_range(),
+            ..TraceView::default()
         };
         if let Ok(kept) = &open.kept {
             view.arrange(kept, &open);
         }
         let path = open.path.as_deref().map(trace_notes::path);
-        self.notebooks.insert(id, Notebook::of(path, &open.kept));
+        self.notebooks
+            .insert(id, Notebook::from_notes(path, &open.kept));
         self.newest = self.newest.max(id.0);
         self.views.insert(id, view);
         self.traces.insert(id, open);
@@ -309,7 +310,7 @@ impl TimelineState {
     }
 
     /// The trace that is shown, and how.
-    pub fn current(&self) -> Option<(TraceId, &Arc<OpenTrace>, &Viewed)> {
+    pub fn current(&self) -> Option<(TraceId, &Arc<OpenTrace>, &TraceView)> {
         let id = self.shown?;
         Some((id, self.traces.get(&id)?, self.views.get(&id)?))
     }
@@ -332,22 +333,22 @@ impl TimelineState {
     }
 
     /// The trace that is shown and how, to be changed.
-    pub(crate) fn current_mut(&mut self) -> Option<(&Arc<OpenTrace>, &mut Viewed)> {
+    pub(crate) fn current_mut(&mut self) -> Option<(&Arc<OpenTrace>, &mut TraceView)> {
         let id = self.shown?;
         Some((self.traces.get(&id)?, self.views.get_mut(&id)?))
     }
 
     /// Looks at a stretch of time, as far as there is something.
-    pub fn look(&mut self, stretch: Stretch) {
+    pub fn show_range(&mut self, stretch: TimeRange) {
         if let Some((open, view)) = self.current_mut() {
-            view.stretch = stretch.within(open.timeline.whole());
+            view.stretch = stretch.within(open.timeline.full_range());
         }
     }
 
     /// Looks at a stretch, or selects a slice.
     pub(crate) fn seek(&mut self, seek: &Seek) {
         match seek {
-            Seek::Stretch(stretch) => self.look_from_first(*stretch),
+            Seek::Stretch(stretch) => self.show_range_from_first(*stretch),
             Seek::Search(text) => {
                 self.search.clone_from(text);
                 self.hits = None;
@@ -364,14 +365,14 @@ impl TimelineState {
     }
 
     /// Looks at a stretch that is counted from the first slice, with some room around it.
-    fn look_from_first(&mut self, stretch: Stretch) {
+    fn show_range_from_first(&mut self, stretch: TimeRange) {
         let Some((_, open, _)) = self.current() else {
             return;
         };
         let first = open.trace.extent().map_or(0, |(first, _)| first);
         let before = first.abs_diff(open.timeline.origin_ns) as f64;
-        let moved = Stretch::new(stretch.from + before, stretch.to + before);
-        self.look(moved.with_room());
+        let moved = TimeRange::new(stretch.from + before, stretch.to + before);
+        self.show_range(moved.with_room());
     }
 
     /// Zooms at the time under the pointer, or in the middle.
@@ -380,21 +381,24 @@ impl TimelineState {
         if let Some((open, view)) = self.current_mut() {
             let at = hand.filter(|at| view.stretch.contains(*at));
             let at = at.unwrap_or_else(|| view.stretch.middle());
-            view.stretch = view.stretch.zoomed(at, times).within(open.timeline.whole());
+            view.stretch = view
+                .stretch
+                .zoomed(at, times)
+                .within(open.timeline.full_range());
         }
     }
 
     /// The time of what is selected; all of the trace where nothing is.
-    pub(crate) fn to_fit(&self) -> Option<Stretch> {
+    pub(crate) fn to_fit(&self) -> Option<TimeRange> {
         let (_, open, view) = self.current()?;
         let found = match &view.selected {
-            Some(Selected::Slice(slice)) => {
+            Some(TimelineSelection::Slice(slice)) => {
                 let place = open.timeline.place(*slice)?;
                 let (from, to) = open.timeline.times(place)?;
-                Stretch::new(from as f64, to as f64).with_room()
+                TimeRange::new(from as f64, to as f64).with_room()
             }
-            Some(Selected::Span(measured)) => measured.stretch.with_room(),
-            None => open.timeline.whole(),
+            Some(TimelineSelection::Span(measured)) => measured.stretch.with_room(),
+            None => open.timeline.full_range(),
         };
         Some(found)
     }
@@ -412,23 +416,24 @@ impl TimelineState {
         else {
             return;
         };
-        let times = Stretch::new(from as f64, to as f64);
-        let whole = open.timeline.whole();
+        let times = TimeRange::new(from as f64, to as f64);
+        let whole = open.timeline.full_range();
         let is_tiny = times.length() < view.stretch.length() / 4_000.0;
         let is_seen = view.stretch.contains(times.from) && view.stretch.contains(times.to);
         if is_tiny {
             let length = (times.length() * 60.0).max(1_000.0);
             let middle = times.middle();
-            view.stretch = Stretch::new(middle - length / 2.0, middle + length / 2.0).within(whole);
+            view.stretch =
+                TimeRange::new(middle - length / 2.0, middle + length / 2.0).within(whole);
         } else if !is_seen {
             let share = (times.middle() - view.stretch.middle()) / view.stretch.length();
             view.stretch = view.stretch.moved(share).within(whole);
         }
-        view.select(open, Some(Selected::Slice(slice)));
+        view.select(open, Some(TimelineSelection::Slice(slice)));
         // A folded track has one row alone.
         let row = open.timeline.place(slice).map(|place| place.row as usize);
-        let strand = row.and_then(|row| open.timeline.strand_of(row));
-        if let Some(strand) = strand.and_then(|strand| open.timeline.strands.get(strand))
+        let strand = row.and_then(|row| open.timeline.track_of_row(row));
+        if let Some(strand) = strand.and_then(|strand| open.timeline.tracks.get(strand))
             && row != Some(strand.rows.start)
         {
             view.folded.remove(&strand.track);
@@ -441,7 +446,7 @@ impl TimelineState {
     /// The slice that is selected.
     pub fn selected_slice(&self) -> Option<usize> {
         match self.current()?.2.selected {
-            Some(Selected::Slice(slice)) => Some(slice),
+            Some(TimelineSelection::Slice(slice)) => Some(slice),
             _ => None,
         }
     }
@@ -457,8 +462,8 @@ impl TimelineState {
     }
 
     /// The slice of the same name after the one that is selected, or before it.
-    pub(crate) fn alike(&self, forward: bool) -> Option<usize> {
-        let alike = self.current()?.2.facts.as_ref()?.alike;
+    pub(crate) fn neighbour_of_same_name(&self, forward: bool) -> Option<usize> {
+        let alike = self.current()?.2.facts.as_ref()?.same_name;
         if forward { alike.next } else { alike.previous }
     }
 
@@ -502,7 +507,7 @@ mod tests {
         }
         let mut state = TimelineState::default();
         let id = state.new_id();
-        state.put(id, Arc::new(OpenTrace::of("made up", trace)));
+        state.put(id, Arc::new(OpenTrace::new("made up", trace)));
         state
     }
 
@@ -535,7 +540,11 @@ mod tests {
     fn hits_go_round() {
         let mut state = state();
         let open = Arc::clone(state.current().unwrap().1);
-        state.hits = Some(Arc::new(Hits::of(&open.trace, &open.timeline, "gemm")));
+        state.hits = Some(Arc::new(SearchHits::search(
+            &open.trace,
+            &open.timeline,
+            "gemm",
+        )));
         assert_eq!(state.next_hit(true), Some(0));
         state.hit = Some(0);
         assert_eq!(state.next_hit(false), Some(499));
@@ -547,7 +556,7 @@ mod tests {
     fn closing_shows_another_one() {
         let mut state = state();
         let second = state.new_id();
-        state.put(second, Arc::new(OpenTrace::of("second", Trace::default())));
+        state.put(second, Arc::new(OpenTrace::new("second", Trace::default())));
         assert_eq!(state.shown, Some(second));
         state.close(second);
         assert_eq!(state.shown, Some(TraceId(1)));

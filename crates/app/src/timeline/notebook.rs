@@ -28,7 +28,7 @@ pub struct Notebook {
 
 impl Notebook {
     /// What was read beside a trace.
-    pub(crate) fn of(path: Option<PathBuf>, read: &Result<TraceNotes, String>) -> Self {
+    pub(crate) fn from_notes(path: Option<PathBuf>, read: &Result<TraceNotes, String>) -> Self {
         let notes = read.as_ref().map(|read| read.notes.clone());
         let mut notes = notes.unwrap_or_default();
         notes.sort_by_key(|note| note.at_ns);

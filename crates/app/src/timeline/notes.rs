@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::notebook::NOTE;
-use super::{OpenTrace, Selected, TraceId, Viewed};
-use crate::notices::Weight;
-use crate::{App, Output};
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use super::{OpenTrace, TimelineSelection, TraceId, TraceView};
+use crate::notices::NoticeLevel;
+use crate::{App, WindowRequest};
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_store::trace_notes::{self, Note, TraceNotes, TrackName};
 
 impl App {
@@ -19,8 +19,10 @@ impl App {
             return;
         };
         let (at, to) = match &view.selected {
-            Some(Selected::Span(measured)) => (measured.stretch.from, Some(measured.stretch.to)),
-            Some(Selected::Slice(slice)) => {
+            Some(TimelineSelection::Span(measured)) => {
+                (measured.stretch.from, Some(measured.stretch.to))
+            }
+            Some(TimelineSelection::Slice(slice)) => {
                 let place = open.timeline.place(*slice);
                 let times = place.and_then(|place| open.timeline.times(place));
                 let middle = || (view.stretch.middle(), None);
@@ -45,7 +47,7 @@ impl App {
         };
         book.editing = place.filter(|place| *place < book.notes.len());
         if book.editing.is_some() {
-            self.outputs.push(Output::Cursor(NOTE.to_owned()));
+            self.outputs.push(WindowRequest::Cursor(NOTE.to_owned()));
         }
     }
 
@@ -89,11 +91,11 @@ impl App {
         };
         let half = view.stretch.length() / 2.0;
         let looked = if to > from {
-            Stretch::new(from, to).with_room()
+            TimeRange::new(from, to).with_room()
         } else {
-            Stretch::new(from - half, from + half)
+            TimeRange::new(from - half, from + half)
         };
-        self.timeline.look(looked);
+        self.timeline.show_range(looked);
     }
 
     /// Writes notes and the arrangement of tracks beside their trace, in the background.
@@ -172,7 +174,7 @@ impl App {
         let trouble = book.trouble.clone().filter(|_| is_news);
         let is_changed = book.is_changed;
         if let Some(why) = trouble {
-            self.say(Weight::Trouble, format!("Notes are not saved: {why}."));
+            self.notify(NoticeLevel::Trouble, format!("Notes are not saved: {why}."));
         }
         if is_changed {
             self.keep_notes(id);
@@ -181,7 +183,7 @@ impl App {
 }
 
 /// What is written.
-fn kept_of(notes: Vec<Note>, open: &Arc<OpenTrace>, view: &Viewed) -> TraceNotes {
+fn kept_of(notes: Vec<Note>, open: &Arc<OpenTrace>, view: &TraceView) -> TraceNotes {
     let names = |tracks: &std::collections::BTreeSet<u32>| -> Vec<TrackName> {
         let tracks = tracks
             .iter()

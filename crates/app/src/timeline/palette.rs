@@ -67,7 +67,7 @@ fn tracks(app: &App) -> Vec<Offered> {
     };
     let filter = "Timeline: filter the tracks";
     let mut offered = vec![typed_on(Screen::Timeline, filter, FILTER)];
-    for (place, strand) in open.timeline.strands.iter().enumerate() {
+    for (place, strand) in open.timeline.tracks.iter().enumerate() {
         let track = open.trace.tracks.get(strand.track as usize);
         let name = track.map_or_else(String::new, |track| {
             format!("{} of {}", track.name, track.group)
@@ -95,7 +95,7 @@ fn shown(app: &App) -> Vec<Offered> {
     let Some((_, open, view)) = app.timeline.current() else {
         return Vec::new();
     };
-    let strands = &open.timeline.strands;
+    let strands = &open.timeline.tracks;
     let rows = open.timeline.rows.len();
     let sum = offer(
         "add up the visible range",

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{OpenTrace, Viewed};
+use super::{OpenTrace, TraceView};
 use powerband_store::trace_notes::{TraceNotes, TrackName};
 
 /// What the field is called that filters the tracks.
@@ -42,7 +42,7 @@ impl ShownTracks {
     }
 }
 
-impl Viewed {
+impl TraceView {
     /// The tracks that are shown. A pinned one stays whatever the filter says.
     pub fn shown_tracks(&self, open: &OpenTrace) -> ShownTracks {
         let words: Vec<String> = self
@@ -51,10 +51,10 @@ impl Viewed {
             .map(str::to_lowercase)
             .collect();
         let mut shown = ShownTracks {
-            all: open.timeline.strands.len(),
+            all: open.timeline.tracks.len(),
             ..ShownTracks::default()
         };
-        for (place, strand) in open.timeline.strands.iter().enumerate() {
+        for (place, strand) in open.timeline.tracks.iter().enumerate() {
             if self.pinned.contains(&strand.track) {
                 shown.pinned.push(place);
                 continue;
@@ -99,7 +99,7 @@ impl Viewed {
         self.hidden.remove(&track);
         let shown = self.shown_tracks(open);
         let mut places = shown.pinned.iter().chain(&shown.others);
-        let strands = &open.timeline.strands;
+        let strands = &open.timeline.tracks;
         let is_there = places.any(|place| strands.get(*place).is_some_and(|of| of.track == track));
         if !is_there {
             self.filter.clear();

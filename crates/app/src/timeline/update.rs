@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Measured, OpenTrace, Reading, Seek, Selected, TraceId, work};
+use super::{OpenTrace, Seek, TimeSelection, TimelineSelection, TraceId, TraceReading, work};
 use crate::action::{Action, Kernels, Timeline};
-use crate::kernels::{self, Pick};
-use crate::notices::Weight;
+use crate::kernels::{self, ProfileRef};
+use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
-use crate::{App, Ask, Output, timeline};
+use crate::{App, Ask, WindowRequest, timeline};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::selection::Statistics;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::find::SearchHits;
+use powerband_findings::analysis::timeline::selection::SelectionStatistics;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::chart::lanes::{self, Lane};
 use powerband_findings::tables::stretch;
 
@@ -25,7 +25,7 @@ impl App {
     pub(crate) fn timeline(&mut self, change: Timeline) {
         let state = &mut self.timeline;
         match change {
-            Timeline::Choose => self.outputs.push(Output::Ask(Ask::Trace)),
+            Timeline::Choose => self.outputs.push(WindowRequest::Ask(Ask::Trace)),
             Timeline::Show(id) => {
                 state.show(id);
                 self.find_if_wanted();
@@ -50,7 +50,7 @@ impl App {
             }
             Timeline::FocusSearch => {
                 let field = timeline::SEARCH.to_owned();
-                self.outputs.push(Output::Cursor(field));
+                self.outputs.push(WindowRequest::Cursor(field));
             }
             Timeline::NextHit(forward) => {
                 let hit = state.next_hit(forward);
@@ -107,9 +107,10 @@ impl App {
         let Some(facts) = current.and_then(|(_, _, view)| view.facts.clone()) else {
             return;
         };
-        self.outputs.push(Output::Copy(facts.arguments_text()));
-        let many = humanize::of_many(facts.arguments.len() as u64, "argument");
-        self.say(Weight::Done, format!("Copied {many} to the clipboard"));
+        self.outputs
+            .push(WindowRequest::Copy(facts.arguments_text()));
+        let many = humanize::pluralised(facts.arguments.len() as u64, "argument");
+        self.notify(NoticeLevel::Done, format!("Copied {many} to the clipboard"));
     }
 
     /// The table shows what was added up in the stretch that is selected now.
@@ -117,7 +118,7 @@ impl App {
         let current = self.timeline.current();
         let wanted = current.and_then(|(_, open, view)| {
             let found = view.statistics.clone()?;
-            let Some(Selected::Span(measured)) = &view.selected else {
+            let Some(TimelineSelection::Span(measured)) = &view.selected else {
                 return None;
             };
             Some((found, Arc::clone(open), measured.stretch.length()))
@@ -131,7 +132,7 @@ impl App {
         let known = self.timeline.tabled.as_ref();
         if known.is_none_or(|known| !Arc::ptr_eq(known, &found)) {
             let table = stretch::of_stretch(&found, &open.trace.names, length_ns);
-            self.tables.put(STRETCH, table);
+            self.tables.set_table(STRETCH, table);
             self.timeline.tabled = Some(found);
         }
     }
@@ -148,7 +149,9 @@ impl App {
         let state = &mut self.timeline;
         let fitting = match change {
             Timeline::Fit => state.to_fit(),
-            Timeline::Whole => state.current().map(|(_, open, _)| open.timeline.whole()),
+            Timeline::Whole => state
+                .current()
+                .map(|(_, open, _)| open.timeline.full_range()),
             _ => None,
         };
         let Some((open, view)) = state.current_mut() else {
@@ -156,15 +159,15 @@ impl App {
         };
         let open = Arc::clone(open);
         match change {
-            Timeline::Look(stretch) => state.look(stretch),
+            Timeline::Look(stretch) => state.show_range(stretch),
             Timeline::Zoom(times) => state.zoom(times),
             Timeline::Move(share) => {
                 let moved = view.stretch.moved(share);
-                state.look(moved);
+                state.show_range(moved);
             }
             Timeline::Fit | Timeline::Whole => {
                 if let Some(stretch) = fitting {
-                    state.look(stretch);
+                    state.show_range(stretch);
                 }
             }
             Timeline::Scroll(points) => view.scroll = points.max(0.0),
@@ -179,26 +182,26 @@ impl App {
                 view.folded.insert(track);
             }
             Timeline::FoldAll(folds) => {
-                let strands = open.timeline.strands.iter();
+                let strands = open.timeline.tracks.iter();
                 let several = strands.filter(|strand| folds && strand.rows.len() > 1);
                 view.folded = several.map(|strand| strand.track).collect();
                 view.scroll = 0.0;
             }
-            Timeline::Select(slice) => view.select(&open, slice.map(Selected::Slice)),
+            Timeline::Select(slice) => view.select(&open, slice.map(TimelineSelection::Slice)),
             Timeline::Alike(forward) => {
-                if let Some(slice) = state.alike(forward) {
+                if let Some(slice) = state.neighbour_of_same_name(forward) {
                     state.go_to(slice);
                 }
             }
             Timeline::GoTo(slice) => state.go_to(slice),
             Timeline::ZoomTo(slice) => {
                 let place = open.timeline.place(slice);
-                view.select(&open, Some(Selected::Slice(slice)));
+                view.select(&open, Some(TimelineSelection::Slice(slice)));
                 if let Some((from, to)) = place.and_then(|place| open.timeline.times(place)) {
-                    state.look(Stretch::new(from as f64, to as f64).with_room());
+                    state.show_range(TimeRange::new(from as f64, to as f64).with_room());
                 }
             }
-            Timeline::Measure(stretch, rows) => self.measure(Measured { stretch, rows }),
+            Timeline::Measure(stretch, rows) => self.measure(TimeSelection { stretch, rows }),
             Timeline::Partner => {
                 if let Some(partner) = state.partner() {
                     state.go_to(partner);
@@ -211,7 +214,7 @@ impl App {
         }
     }
 
-    fn measure(&mut self, measured: Measured) {
+    fn measure(&mut self, measured: TimeSelection) {
         let Some(id) = self.timeline.shown else {
             return;
         };
@@ -219,10 +222,10 @@ impl App {
             return;
         };
         let open = Arc::clone(open);
-        view.select(&open, Some(Selected::Span(measured.clone())));
+        view.select(&open, Some(TimelineSelection::Span(measured.clone())));
         let work = move || {
             let rows = &measured.rows;
-            let sums = Statistics::of(&open.timeline, measured.stretch, rows);
+            let sums = SelectionStatistics::from_range(&open.timeline, measured.stretch, rows);
             (measured, sums)
         };
         self.jobs
@@ -241,7 +244,7 @@ impl App {
             return;
         }
         let open = Arc::clone(open);
-        let work = move || Hits::of(&open.trace, &open.timeline, &text);
+        let work = move || SearchHits::search(&open.trace, &open.timeline, &text);
         self.jobs.spawn_then("find", work, move |app, hits| {
             app.timeline_found(id, hits);
         });
@@ -286,7 +289,7 @@ impl App {
             {
                 let session = self.sessions.new_id();
                 self.timeline.sources.insert(session, path.clone());
-                let reading = Reading::of(self.timeline.new_id(), session, path);
+                let reading = TraceReading::new(self.timeline.new_id(), session, path);
                 self.timeline.reading.push(reading.clone());
                 wanted.push(reading);
             }
@@ -304,7 +307,7 @@ impl App {
     }
 
     /// Shows the timeline of a profile, which may have to be read first: all of it, or what is looked for.
-    pub(crate) fn show_timeline_of(&mut self, pick: Pick, seek: Option<Seek>) {
+    pub(crate) fn show_timeline_of(&mut self, pick: ProfileRef, seek: Option<Seek>) {
         let owner = Some((pick.session, pick.profile));
         let mut known = self.timeline.traces.iter();
         if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
@@ -326,14 +329,14 @@ impl App {
             reading.seek = seek;
             return;
         }
-        let mut reading = Reading::of(self.timeline.new_id(), pick.session, path);
+        let mut reading = TraceReading::new(self.timeline.new_id(), pick.session, path);
         reading.profile = Some(pick.profile);
         reading.seek = seek;
         self.timeline.reading.push(reading.clone());
         self.read_traces(vec![reading]);
     }
 
-    fn read_traces(&self, wanted: Vec<Reading>) {
+    fn read_traces(&self, wanted: Vec<TraceReading>) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
         let broken = move |app: &mut Self, why| app.traces_not_read(&ids, why);
         self.jobs.spawn_or("read-trace", broken, move |outlet| {
@@ -361,7 +364,7 @@ impl App {
         let read = reading.iter().position(|reading| reading.id == id);
         let session = read.map(|at| reading.remove(at).session);
         if let (Screen::Kernels, Some(session)) = (screen, session) {
-            let pick = Pick {
+            let pick = ProfileRef {
                 session,
                 profile: 0,
             };
@@ -410,7 +413,7 @@ impl App {
             Ok(mut open) => {
                 open.lanes = self.lanes_beneath(&open);
                 if let Some((session, profile)) = open.owner.filter(|_| is_new) {
-                    let pick = Pick { session, profile };
+                    let pick = ProfileRef { session, profile };
                     self.act(Action::Kernels(Kernels::Look(pick)));
                 }
                 self.timeline.put(id, Arc::from(open));
@@ -420,7 +423,7 @@ impl App {
                 }
             }
             Err(Some(reason)) => {
-                self.say(Weight::Trouble, format!("Not opened: {reason}."));
+                self.notify(NoticeLevel::Trouble, format!("Not opened: {reason}."));
                 self.leave_empty_timeline();
             }
             Err(None) => {}
@@ -433,7 +436,7 @@ impl App {
         self.timeline
             .reading
             .retain(|reading| !ids.contains(&reading.id));
-        self.say(Weight::Trouble, why);
+        self.notify(NoticeLevel::Trouble, why);
         self.leave_empty_timeline();
     }
 
@@ -460,7 +463,7 @@ impl App {
     }
 
     /// Hits of a search; dropped where the search has changed since.
-    fn timeline_found(&mut self, id: TraceId, hits: Hits) {
+    fn timeline_found(&mut self, id: TraceId, hits: SearchHits) {
         if self.timeline.shown == Some(id) && self.timeline.search == hits.text {
             self.timeline.hits = Some(Arc::new(hits));
             self.timeline.hit = None;
@@ -468,10 +471,15 @@ impl App {
     }
 
     /// Sums of a range; dropped where the selection has changed since.
-    fn timeline_summed(&mut self, id: TraceId, measured: &Measured, statistics: Statistics) {
+    fn timeline_summed(
+        &mut self,
+        id: TraceId,
+        measured: &TimeSelection,
+        statistics: SelectionStatistics,
+    ) {
         let view = self.timeline.views.get_mut(&id);
         let view = view.filter(|view| match &view.selected {
-            Some(Selected::Span(selected)) => selected == measured,
+            Some(TimelineSelection::Span(selected)) => selected == measured,
             _ => false,
         });
         if let Some(view) = view {

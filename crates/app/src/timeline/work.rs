@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{OpenTrace, Reading};
+use super::{OpenTrace, TraceReading};
 use crate::jobs::Outlet;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
@@ -20,7 +20,7 @@ use powerband_measure::runner::importing::{self, FileSet};
 use powerband_store::trace_notes;
 
 /// Reads files, those of one process together. One that belongs to another is no trace of its own.
-pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
+pub(crate) fn read(wanted: &[TraceReading], outlet: &Outlet) {
     let files: Vec<PathBuf> = wanted.iter().map(|reading| reading.path.clone()).collect();
     for set in importing::file_sets(&files) {
         let of_set = wanted.iter().filter(|one| set.named.contains(&one.path));
@@ -39,7 +39,7 @@ pub(crate) fn read(wanted: &[Reading], outlet: &Outlet) {
 
 /// Reads a set of files. What they hold is opened as a session; its timeline is the answer, where it has one.
 fn read_set(
-    reading: &Reading,
+    reading: &TraceReading,
     set: &FileSet,
     outlet: &Outlet,
 ) -> Result<Option<Box<OpenTrace>>, Option<String>> {
@@ -94,16 +94,16 @@ fn read_set(
 
 /// A trace made ready.
 fn opened(
-    reading: &Reading,
+    reading: &TraceReading,
     owner: (SessionId, usize),
     mut notes: Vec<String>,
     trace: Arc<Trace>,
 ) -> OpenTrace {
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     if timeline.left_out > 0 {
         notes.push(format!(
             "{} not drawn: more than 64 overlap on one track",
-            humanize::of_many(timeline.left_out as u64, "slice")
+            humanize::pluralised(timeline.left_out as u64, "slice")
         ));
     }
     OpenTrace {

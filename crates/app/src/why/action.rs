@@ -1,12 +1,12 @@
 //! Actions on the question why a case is slow.
 
-use super::Looking;
+use super::WhySubject;
 
 /// Actions on the question why a case is slow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// What is asked about.
-    Look(Looking),
+    Look(WhySubject),
     /// Selects a node by its place: on *Kernels* and on the timeline, too.
     Select(Option<usize>),
 }

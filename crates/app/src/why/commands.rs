@@ -1,16 +1,15 @@
 //! Commands about the question why.
 
 use super::ask;
-use crate::action::{Action, Run, Why};
+use crate::action::{Action, RunAction, Why};
 use crate::command::entry::{Command, command};
 
-/// These commands.
 pub(crate) const ALL: &[Command] = &[
     command(
         "why-ask",
         "Why: measure experiments on this case",
         "",
-        |app| ask::case_to_ask(app).map(|pin| Action::Run(Run::Why(pin))),
+        |app| ask::case_to_ask(app).map(|pin| Action::Run(RunAction::Why(pin))),
     ),
     command("why-none", "Why: select nothing", "", |app| {
         match app.why.selected {

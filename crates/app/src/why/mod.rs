@@ -16,35 +16,35 @@ use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::Experiments;
 use powerband_findings::analysis::limits::Limits;
-use powerband_findings::analysis::limits::experiments::Answer;
-use powerband_findings::analysis::limits::finding::Finding;
+use powerband_findings::analysis::limits::experiments::ExperimentAnswer;
+use powerband_findings::analysis::limits::finding::LimitFinding;
 use powerband_findings::analysis::limits::speed_of_light::LightRow;
 use powerband_findings::chart::roofline::Roofline;
 use powerband_findings::chart::wall_time::WallBar;
 
-/// What is asked about: a profile of an open session, or a session without one.
+/// The subject of *Why*: a profile of an open session, or a session without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Looking {
+pub struct WhySubject {
     /// Which session.
     pub session: SessionId,
     /// The place of the profile in it.
     pub profile: Option<usize>,
 }
 
-impl Looking {
+impl WhySubject {
     /// Its profile as the kernels screen knows it.
-    pub fn pick(self) -> Option<kernels::Pick> {
+    pub fn profile_ref(self) -> Option<kernels::ProfileRef> {
         let session = self.session;
         self.profile
-            .map(|profile| kernels::Pick { session, profile })
+            .map(|profile| kernels::ProfileRef { session, profile })
     }
 }
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct WhyResult {
     /// What was asked about.
-    pub looking: Looking,
+    pub looking: WhySubject,
     /// The limits of its profile.
     pub limits: Option<Limits>,
     /// The nodes below their lines.
@@ -52,9 +52,9 @@ pub struct Found {
     /// The wall time in parts, or why it cannot be taken apart.
     pub wall: Result<WallBar, String>,
     /// What the experiments of the session say, where it has some on this case.
-    pub answer: Option<Answer>,
+    pub answer: Option<ExperimentAnswer>,
     /// What was found, worst first, whatever it is known by.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LimitFinding>,
     /// The least time of an item for each step that was and was not taken.
     pub light: Vec<LightRow>,
     /// What is not said, and why.
@@ -67,17 +67,17 @@ pub struct Found {
 #[derive(Debug, Default)]
 pub struct WhyState {
     /// What is asked about.
-    pub looking: Option<Looking>,
+    pub looking: Option<WhySubject>,
     /// Whether the user chose it; until then it is what the kernels screen shows.
     pub is_chosen: bool,
     /// The answer, with the session as it was then.
-    pub found: Derived<(Looking, Snapshot), Found>,
+    pub found: Derived<(WhySubject, Snapshot), WhyResult>,
     /// The node that is selected, by its place.
     pub selected: Option<usize>,
 }
 
 /// Everything that can be asked about: each profile, and each session that has cases and no profile.
-pub fn subjects(open: &OpenSessions) -> Vec<Looking> {
+pub fn subjects(open: &OpenSessions) -> Vec<WhySubject> {
     let saved = open.iter().filter(|open| open.id != LIVE);
     let of = |open: &OpenSession| {
         let session = open.id;
@@ -92,22 +92,22 @@ pub fn subjects(open: &OpenSessions) -> Vec<Looking> {
         };
         let is_asked = asked.is_some_and(is_bare);
         let alone = has_cases && (is_asked || open.session.profiles.is_empty());
-        let alone = alone.then_some(Looking {
+        let alone = alone.then_some(WhySubject {
             session,
             profile: None,
         });
-        let profiles = profiles.map(move |profile| Looking {
+        let profiles = profiles.map(move |profile| WhySubject {
             session,
             profile: Some(profile),
         });
-        profiles.chain(alone).collect::<Vec<Looking>>()
+        profiles.chain(alone).collect::<Vec<WhySubject>>()
     };
     saved.flat_map(of).collect()
 }
 
 /// What it is called.
-pub fn name(open: &OpenSessions, looking: Looking) -> String {
-    match looking.pick() {
+pub fn name(open: &OpenSessions, looking: WhySubject) -> String {
+    match looking.profile_ref() {
         Some(pick) => kernels::words::name(open, pick),
         None => open
             .get(looking.session)
@@ -126,11 +126,15 @@ pub fn what_helps(open: &OpenSessions) -> &'static str {
 
 impl WhyState {
     /// Keeps to what is there: what was chosen, else the profile that the kernels screen shows, else the first.
-    pub(crate) fn settle(&mut self, open: &OpenSessions, kernels: Option<kernels::Pick>) {
+    pub(crate) fn drop_missing_subject(
+        &mut self,
+        open: &OpenSessions,
+        kernels: Option<kernels::ProfileRef>,
+    ) {
         let subjects = subjects(open);
         let chosen = self.looking.filter(|looking| subjects.contains(looking));
         self.is_chosen &= chosen.is_some();
-        let shown = kernels.map(|pick| Looking {
+        let shown = kernels.map(|pick| WhySubject {
             session: pick.session,
             profile: Some(pick.profile),
         });
@@ -142,7 +146,7 @@ impl WhyState {
     }
 
     /// What ought to be computed now.
-    pub(crate) fn wanted(&self, open: &OpenSessions) -> Option<(Looking, Snapshot)> {
+    pub(crate) fn wanted(&self, open: &OpenSessions) -> Option<(WhySubject, Snapshot)> {
         let looking = self.looking?;
         let key = (looking, open.get(looking.session)?.snapshot());
         self.found.needs(&key).then_some(key)
@@ -175,14 +179,14 @@ mod tests {
         let mut session = session(&["ort:cpu"], &[1]);
         measure_near(&mut session, 0, 1, 1_000);
         session.profiles = vec![Profile::default(); profiles];
-        open.put(OpenSession::of(SessionId(id), session));
+        open.put(OpenSession::from_session(SessionId(id), session));
     }
 
     #[test]
     fn profiles_and_bare_sessions_are_asked_about() {
         let mut open = OpenSessions::default();
         let mut state = WhyState::default();
-        state.settle(&open, None);
+        state.drop_missing_subject(&open, None);
         assert_eq!(state.looking, None);
         assert!(what_helps(&open).starts_with("Open a session"));
         put(&mut open, 1, 2);
@@ -191,16 +195,16 @@ mod tests {
         let profiles: Vec<Option<usize>> = all.iter().map(|one| one.profile).collect();
         assert_eq!(profiles, [Some(0), Some(1), None]);
         // Until the user chooses, it is what the kernels screen shows.
-        let pick = all[1].pick();
-        state.settle(&open, pick);
+        let pick = all[1].profile_ref();
+        state.drop_missing_subject(&open, pick);
         assert_eq!(state.looking, Some(all[1]));
         (state.looking, state.is_chosen) = (Some(all[2]), true);
-        state.settle(&open, pick);
+        state.drop_missing_subject(&open, pick);
         assert_eq!(state.looking, Some(all[2]));
         assert_eq!(state.wanted(&open).map(|key| key.0), Some(all[2]));
         assert_eq!(state.case(&open).map(|case| case.setup), Some(0));
         open.close(SessionId(2));
-        state.settle(&open, pick);
+        state.drop_missing_subject(&open, pick);
         assert_eq!(state.looking, Some(all[1]));
     }
 }

@@ -1,14 +1,14 @@
 //! Actions on the question why, and what was found.
 
-use super::{Looking, work};
+use super::{WhySubject, work};
 use crate::App;
 use crate::action::{Kernels, Why};
-use crate::kernels::Selected;
+use crate::kernels::SelectedRow;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::{SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::tables::experiments::of_answer;
 use powerband_findings::tables::node_limits::of_nodes;
 use powerband_findings::tables::speed_of_light;
@@ -19,7 +19,7 @@ impl App {
             Why::Look(looking) => {
                 self.why.looking = Some(*looking);
                 self.why.is_chosen = true;
-                if let Some(pick) = looking.pick() {
+                if let Some(pick) = looking.profile_ref() {
                     self.kernels(Kernels::Look(pick));
                 }
                 self.find_limits_if_wanted();
@@ -44,13 +44,13 @@ impl App {
         };
         let limits = found.limits.as_ref();
         let name = node.and_then(|node| limits?.nodes.get(node).map(|node| node.name.clone()));
-        if let (Some(pick), Some(_)) = (found.looking.pick(), &name) {
+        if let (Some(pick), Some(_)) = (found.looking.profile_ref(), &name) {
             if self.kernels.looking != Some(pick) {
                 self.kernels(Kernels::Look(pick));
             }
-            self.kernels(Kernels::Level(Level::Kernel));
+            self.kernels(Kernels::Level(BreakdownLevel::Kernel));
         }
-        self.kernels(Kernels::Select(name.map(Selected::Kernel)));
+        self.kernels(Kernels::Select(name.map(SelectedRow::Kernel)));
     }
 
     /// Whether a run that is over had experiments: *Why* is about it then, and is shown in place of the run.
@@ -64,7 +64,7 @@ impl App {
         let is_asked = |case: CaseKey| (case.setup, case.point) == (asked.setup, asked.point);
         let mut profiles = open.session.profiles.iter();
         let profile = profiles.position(|profile| profile.case.is_some_and(is_asked));
-        let looking = Looking {
+        let looking = WhySubject {
             session: id,
             profile,
         };
@@ -77,11 +77,12 @@ impl App {
 
     /// Limits are found while their screen is shown.
     pub(crate) fn find_limits_if_wanted(&mut self) {
-        self.why.settle(&self.sessions, self.kernels.looking);
+        self.why
+            .drop_missing_subject(&self.sessions, self.kernels.looking);
         let wanted = self.why.wanted(&self.sessions);
         if let Some(key) = wanted.filter(|_| self.shows(Screen::Why)) {
             let paths = self.place.paths.clone();
-            let work = move |(looking, session): &(Looking, Snapshot)| {
+            let work = move |(looking, session): &(WhySubject, Snapshot)| {
                 Some(work::find(*looking, &session.0, &paths))
             };
             self.derive(
@@ -103,17 +104,17 @@ impl App {
     fn limits_found(&mut self) {
         if let Some(found) = &self.why.found.result {
             match &found.limits {
-                Some(limits) => self.tables.put("limits", of_nodes(&limits.nodes)),
+                Some(limits) => self.tables.set_table("limits", of_nodes(&limits.nodes)),
                 None => self.tables.remove("limits"),
             }
             if found.light.is_empty() {
                 self.tables.remove("light");
             } else {
                 self.tables
-                    .put("light", speed_of_light::of_rows(&found.light));
+                    .set_table("light", speed_of_light::of_rows(&found.light));
             }
             match &found.answer {
-                Some(answer) => self.tables.put("experiments", of_answer(answer)),
+                Some(answer) => self.tables.set_table("experiments", of_answer(answer)),
                 None => self.tables.remove("experiments"),
             }
         }
@@ -129,7 +130,7 @@ impl App {
             return;
         };
         let nodes = found.limits.iter().flat_map(|limits| &limits.nodes);
-        let is_same = found.looking.pick().is_some() && found.looking.pick() == shown;
+        let is_same = found.looking.profile_ref().is_some() && found.looking.profile_ref() == shown;
         let kernel = kernel.filter(|_| is_same);
         let selected = kernel.and_then(|name| nodes.clone().position(|node| node.name == name));
         self.why.selected = selected;

@@ -1,6 +1,6 @@
 //! Finds what limits a case, on a background thread.
 
-use super::{Found, Looking};
+use super::{WhyResult, WhySubject};
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
@@ -9,35 +9,35 @@ use powerband_findings::chart::roofline::Roofline;
 use powerband_measure::roofs::kept;
 
 /// Finds it, against the roofs of the session, or those that are kept of this machine.
-pub(crate) fn find(looking: Looking, session: &Session, paths: &Paths) -> Found {
+pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> WhyResult {
     let roofs = kept::for_session(session, paths);
     let limits = looking
         .profile
-        .map(|profile| limits::of_profile(session, profile, &roofs));
+        .map(|profile| limits::profile_limits(session, profile, &roofs));
     let roofline = limits
         .as_ref()
-        .map_or_else(Roofline::default, figure::roofline_of);
+        .map_or_else(Roofline::default, figure::roofline_chart);
     let wall = match &limits {
         None => Err("the session has no profile".to_owned()),
         Some(limits) => match &limits.wall {
-            Ok(wall) => Ok(figure::wall_of(wall, &limits.title)),
+            Ok(wall) => Ok(figure::wall_bar(wall, &limits.title)),
             Err(reason) => Err(reason.clone()),
         },
     };
     let case = limits.as_ref().and_then(|limits| limits.case);
-    let answer = experiments::answer(session);
+    let answer = experiments::experiment_answer(session);
     let answer = answer.filter(|answer| limits.is_none() || case == Some(answer.case));
     let setup = case.or_else(|| answer.as_ref().map(|answer| answer.case));
     let setup = setup.or_else(|| session.cases.first().map(|case| case.key()));
     let curve = setup.filter(|_| session.plan.can_run());
-    let curve = curve.map(|case| curve::of_curve(session, case.setup, &roofs));
+    let curve = curve.map(|case| curve::curve_limits(session, case.setup, &roofs));
     let (mut findings, mut abstained) = limits.as_ref().map_or_else(Default::default, |limits| {
         (limits.findings.clone(), limits.abstained.clone())
     });
     if limits.is_none()
         && let Some(answer) = &answer
     {
-        findings.extend(experiments::finding(session, answer.case));
+        findings.extend(experiments::experiment_finding(session, answer.case));
     }
     match curve {
         Some(Ok(curve)) => {
@@ -50,11 +50,11 @@ pub(crate) fn find(looking: Looking, session: &Session, paths: &Paths) -> Found 
         _ => {}
     }
     let light = if session.plan.can_run() {
-        speed_of_light::rows(session, &roofs)
+        speed_of_light::light_rows(session, &roofs)
     } else {
         Vec::new()
     };
-    Found {
+    WhyResult {
         looking,
         answer,
         findings,

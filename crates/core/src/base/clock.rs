@@ -74,7 +74,7 @@ pub fn show_utc() {
 
 /// A moment in UTC as this machine's clock showed it: `2026-11-21T07:02:03` an hour east of Greenwich.
 /// What is no moment stays as it is.
-pub(crate) fn on_the_wall(utc: &str) -> String {
+pub(crate) fn local_moment_text(utc: &str) -> String {
     if SHOWS_UTC.load(Ordering::Relaxed) {
         return utc.to_owned();
     }
@@ -137,7 +137,10 @@ mod tests {
         let utc = DateTime::parse_from_rfc3339("2026-11-21T23:30:03Z").unwrap();
         let zone = chrono::FixedOffset::east_opt(5 * 3600 + 1800).unwrap();
         assert_eq!(shown(&utc.with_timezone(&zone)), "2026-11-22T05:00:03");
-        assert_eq!(on_the_wall("2026-11-21T23:30:03Z"), "2026-11-21T23:30:03Z");
+        assert_eq!(
+            local_moment_text("2026-11-21T23:30:03Z"),
+            "2026-11-21T23:30:03Z"
+        );
     }
 
     #[test]

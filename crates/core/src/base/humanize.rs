@@ -23,7 +23,7 @@ pub fn count(value: u64) -> String {
 }
 
 /// A count and what is counted, in the right number: `1 setup`, `3 setups`, `2 copies`.
-pub fn of_many(number: u64, what: &str) -> String {
+pub fn pluralised(number: u64, what: &str) -> String {
     let number_text = count(number);
     match what.strip_suffix('y') {
         _ if number == 1 => format!("{number_text} {what}"),
@@ -34,8 +34,8 @@ pub fn of_many(number: u64, what: &str) -> String {
     }
 }
 
-/// Words of which one is meant: `none, basic or all`.
-pub fn either(names: &[&str]) -> String {
+/// A list with `or` before its last word: `none, basic or all`.
+pub fn or_list(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [only] => (*only).to_owned(),
@@ -184,7 +184,7 @@ pub fn utc_moment(utc: &str) -> String {
 
 /// `2026-11-21T06:02:03Z` as `2026-11-21 07:02`, where the clock on the wall is an hour ahead.
 pub fn moment(utc: &str) -> String {
-    to_the_minute(&clock::on_the_wall(utc))
+    to_the_minute(&clock::local_moment_text(utc))
 }
 
 fn to_the_minute(moment: &str) -> String {
@@ -193,7 +193,7 @@ fn to_the_minute(moment: &str) -> String {
 
 /// `2026-11-21T06:02:03Z` as `21 Nov 07:02`, for lists whose years are plain.
 pub fn short_moment(utc: &str) -> String {
-    let utc = &clock::on_the_wall(utc);
+    let utc = &clock::local_moment_text(utc);
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
@@ -369,7 +369,7 @@ pub fn aligned(heads: &[(&str, bool)], rows: &[Vec<String>]) -> String {
 }
 
 /// Words as they stand at the beginning of a line. A symbol such as p99 is no word.
-pub fn capital(words: &str) -> String {
+pub fn capitalised(words: &str) -> String {
     let first = words.split(' ').next().unwrap_or_default();
     let mut letters = words.chars();
     match letters.next() {
@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(25_557_032), "25,557,032");
         assert_eq!(
-            (of_many(1, "round"), of_many(1200, "round")),
+            (pluralised(1, "round"), pluralised(1200, "round")),
             ("1 round".to_owned(), "1,200 rounds".to_owned())
         );
     }
@@ -521,9 +521,9 @@ mod tests {
 
     #[test]
     fn lines_begin_with_a_capital() {
-        assert_eq!(capital("of best"), "Of best");
-        assert_eq!(capital("p99 of ten"), "p99 of ten");
-        assert_eq!(capital("at 99 %"), "At 99 %");
-        assert_eq!(capital(""), "");
+        assert_eq!(capitalised("of best"), "Of best");
+        assert_eq!(capitalised("p99 of ten"), "p99 of ten");
+        assert_eq!(capitalised("at 99 %"), "At 99 %");
+        assert_eq!(capitalised(""), "");
     }
 }

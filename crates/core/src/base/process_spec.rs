@@ -21,12 +21,12 @@ pub struct ProcessSpec {
     /// Whether our own program starts it, so that it ends with this program also where that is killed by SIGKILL.
     pub ends_with_parent: bool,
     /// How its output is to be read, where what is started only leads to another machine.
-    pub remote: Option<Remote>,
+    pub remote: Option<RemoteOutput>,
 }
 
 /// How the output of a process is read that runs on another machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remote {
+pub struct RemoteOutput {
     /// The line after which the program itself speaks: what came before is a greeting or an error.
     pub begins_after: String,
     /// Whether our own program guards the process over there and says how it ended.

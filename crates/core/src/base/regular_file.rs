@@ -20,7 +20,7 @@ pub struct NotRegular {
 
 impl NotRegular {
     /// What a file of this type is in place of a regular one; nothing where it is one.
-    fn of(kind: FileType) -> Option<Self> {
+    fn from_file_type(kind: FileType) -> Option<Self> {
         let what = if kind.is_file() {
             return None;
         } else if kind.is_dir() {
@@ -74,7 +74,7 @@ pub fn memory() -> u64 {
 
 /// Opens a regular file for reading. Never waits for another program.
 pub fn open(path: &Path) -> io::Result<File> {
-    if let Some(refused) = NotRegular::of(fs::metadata(path)?.file_type()) {
+    if let Some(refused) = NotRegular::from_file_type(fs::metadata(path)?.file_type()) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, refused));
     }
     // Should a pipe take its place meanwhile, opening does not wait either.

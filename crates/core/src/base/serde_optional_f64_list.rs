@@ -33,12 +33,12 @@ pub(crate) fn serialize<S: Serializer>(
 pub fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Option<f64>>, D::Error> {
-    deserializer.deserialize_str(Numbers)
+    deserializer.deserialize_str(OptionalF64ListVisitor)
 }
 
-struct Numbers;
+struct OptionalF64ListVisitor;
 
-impl Visitor<'_> for Numbers {
+impl Visitor<'_> for OptionalF64ListVisitor {
     type Value = Vec<Option<f64>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

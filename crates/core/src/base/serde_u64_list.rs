@@ -21,12 +21,12 @@ pub fn serialize<S: Serializer>(numbers: &[u64], serializer: S) -> Result<S::Ok,
 
 /// Reads them back.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
-    deserializer.deserialize_str(Numbers)
+    deserializer.deserialize_str(U64ListVisitor)
 }
 
-struct Numbers;
+struct U64ListVisitor;
 
-impl Visitor<'_> for Numbers {
+impl Visitor<'_> for U64ListVisitor {
     type Value = Vec<u64>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

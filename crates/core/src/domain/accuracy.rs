@@ -12,16 +12,16 @@ pub struct Accuracy {
     /// How many.
     pub items: u64,
     /// How far the two are apart, in the first output; nothing where they cannot be compared.
-    pub distance: Option<Distance>,
+    pub distance: Option<OutputDistance>,
     /// Items whose largest value is in the same place as the reference's; nothing for outputs that are no
     /// choice between classes.
-    pub same_choice: Option<Hits>,
+    pub same_choice: Option<HitCount>,
     /// Items whose label has the largest value; nothing without labels.
     #[serde(default)]
-    pub top1: Option<Hits>,
+    pub top1: Option<HitCount>,
     /// Items whose label is among the five largest values.
     #[serde(default)]
-    pub top5: Option<Hits>,
+    pub top5: Option<HitCount>,
     /// Why something of this is not known.
     #[serde(default)]
     pub trouble: Option<String>,
@@ -31,9 +31,9 @@ pub struct Accuracy {
     pub no_choice: Option<String>,
 }
 
-/// How far two outputs are apart.
+/// Distance of two outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Distance {
+pub struct OutputDistance {
     /// The largest difference of two values.
     pub max_error: f64,
     /// The mean of the differences of all values.
@@ -46,9 +46,9 @@ pub struct Distance {
     pub mean_cosine: f64,
 }
 
-/// So many of so many.
+/// A count of hits and its total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hits {
+pub struct HitCount {
     /// So many.
     pub hits: u64,
     /// Of so many.
@@ -62,7 +62,7 @@ impl Accuracy {
     }
 }
 
-impl Hits {
+impl HitCount {
     /// As a share; zero of none is not known.
     pub fn share(self) -> Option<f64> {
         (self.of > 0).then(|| self.hits as f64 / self.of as f64)

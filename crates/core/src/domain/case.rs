@@ -16,9 +16,9 @@ pub struct CaseKey {
     pub point: Point,
 }
 
-/// What each run of a round spent on one thing: on the forward pass, on the optimiser.
+/// Time of each run of a round in one phase: the forward pass, the optimiser.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct PhaseSamples {
     /// What it is called.
     pub name: String,
     /// The time of each run, in nanoseconds and in the order of the round's samples.
@@ -57,7 +57,7 @@ pub struct Round {
     pub company: Option<CpuContention>,
     /// What each run consists of, where the worker reports it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<PhaseSamples>,
     /// What was learned, epoch by epoch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,
@@ -91,9 +91,9 @@ pub struct CpuContention {
     pub stolen_ns: u64,
 }
 
-/// What happened before the first measured sample.
+/// Durations and memory before the first measured sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct CaseOpening {
     /// Preparing the case once the model was loaded: optimising for the shape, binding inputs.
     pub open_ns: u64,
     /// The very first run.
@@ -127,7 +127,7 @@ pub struct Case {
     /// How it ended.
     pub outcome: Outcome,
     /// What came before measuring in its first start, once it was reached.
-    pub opening: Option<Opening>,
+    pub opening: Option<CaseOpening>,
     /// The warm-up of its first start.
     pub warm_up: Option<WarmUp>,
     /// Visits, in order.

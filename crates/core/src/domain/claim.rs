@@ -11,7 +11,7 @@ use super::written::Written;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// The document.
-    pub source: Source,
+    pub source: ClaimSource,
     /// What it was measured on, as far as the document says.
     #[serde(default)]
     pub hardware: String,
@@ -26,31 +26,30 @@ pub struct Published {
     pub curves: Vec<ClaimedCurve>,
     /// Figures before and after.
     #[serde(default)]
-    pub changes: Vec<Change>,
+    pub changes: Vec<ClaimedChange>,
     /// What was done, and what it is said to have brought.
     #[serde(default)]
     pub steps: Vec<ClaimedStep>,
     /// Lists that go from the best to the worst.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rankings: Vec<Ranking>,
+    pub rankings: Vec<ClaimedRanking>,
     /// What the time, or something else, consists of.
     #[serde(default)]
-    pub shares: Vec<Shares>,
+    pub shares: Vec<ClaimedShares>,
     /// What a step consists of.
     #[serde(default)]
-    pub phases: Vec<Phases>,
+    pub phases: Vec<ClaimedPhases>,
     /// Tables of several things side by side.
     #[serde(default)]
     pub tables: Vec<ClaimedTable>,
     /// Figures and ranges that stand alone.
     #[serde(default)]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ClaimedFigure>,
 }
 
 /// A document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// Its title.
+pub struct ClaimSource {
     pub title: String,
     /// Where it is to be found.
     #[serde(rename = "where", default)]
@@ -62,7 +61,7 @@ pub struct Source {
 
 /// What a figure measures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Metric {
+pub enum ClaimMetric {
     /// Time of a batch.
     Latency,
     /// Items in a time.
@@ -81,13 +80,12 @@ pub enum Metric {
     Other(String),
 }
 
-impl Metric {
+impl ClaimMetric {
     /// Whether it is a time or a rate, of which one follows from the other.
     pub fn is_speed(&self) -> bool {
         matches!(self, Self::Latency | Self::Throughput)
     }
 
-    /// What it is called.
     pub fn title(&self) -> &str {
         match self {
             Self::Latency => "latency",
@@ -111,9 +109,9 @@ impl Metric {
     }
 }
 
-/// Whether a figure is the end of what was seen.
+/// Whether a figure is the best or the worst of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Extreme {
+pub enum ClaimedExtreme {
     /// The best of all.
     Best,
     /// The worst of all.
@@ -122,9 +120,9 @@ pub enum Extreme {
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct ClaimedFigure {
     /// What it measures.
-    pub metric: Metric,
+    pub metric: ClaimMetric,
     /// What it is about: a setup, a model; empty for all of them, or for what stands around it.
     #[serde(default)]
     pub subject: String,
@@ -138,15 +136,15 @@ pub struct Figure {
     pub batch: Option<usize>,
     /// Whether it is the best or the worst of all.
     #[serde(default)]
-    pub extreme: Option<Extreme>,
+    pub extreme: Option<ClaimedExtreme>,
     /// Anything else by which it differs from others of its kind: a data set, a peak.
     #[serde(default)]
     pub note: String,
 }
 
-impl Figure {
+impl ClaimedFigure {
     /// The figure with its unit: `12.5 ms`.
-    pub fn words(&self) -> String {
+    pub fn value_text(&self) -> String {
         with_unit(&self.value, &self.unit)
     }
 
@@ -167,23 +165,23 @@ pub fn with_unit(value: &Written, unit: &str) -> String {
 }
 
 /// What one of a unit is in seconds, items a second, bytes, shares or ones.
-pub fn scale(metric: &Metric, unit: &str) -> Option<f64> {
+pub fn scale(metric: &ClaimMetric, unit: &str) -> Option<f64> {
     match metric {
-        Metric::Latency => Some(match unit {
+        ClaimMetric::Latency => Some(match unit {
             "ns" => 1e-9,
             "µs" | "us" => 1e-6,
             "ms" => 1e-3,
             "s" => 1.0,
             _ => return None,
         }),
-        Metric::Throughput => {
+        ClaimMetric::Throughput => {
             let (_, per) = unit.split_once('/')?;
             match per.trim() {
                 "s" | "sec" | "second" => Some(1.0),
                 _ => None,
             }
         }
-        Metric::Memory => Some(match unit {
+        ClaimMetric::Memory => Some(match unit {
             "B" => 1.0,
             "kB" | "KB" => 1e3,
             "MB" => 1e6,
@@ -193,19 +191,19 @@ pub fn scale(metric: &Metric, unit: &str) -> Option<f64> {
             "GiB" => 1_073_741_824.0,
             _ => return None,
         }),
-        Metric::Efficiency | Metric::Utilisation | Metric::Accuracy => match unit {
+        ClaimMetric::Efficiency | ClaimMetric::Utilisation | ClaimMetric::Accuracy => match unit {
             "%" => Some(0.01),
             "" => Some(1.0),
             _ => None,
         },
-        Metric::Parameters => Some(match unit {
+        ClaimMetric::Parameters => Some(match unit {
             "" => 1.0,
             "k" | "K" => 1e3,
             "M" => 1e6,
             "B" | "G" => 1e9,
             _ => return None,
         }),
-        Metric::Other(_) => None,
+        ClaimMetric::Other(_) => None,
     }
 }
 
@@ -218,7 +216,7 @@ pub struct ClaimedCurve {
     #[serde(default)]
     pub hardware: String,
     /// How many of that share each batch.
-    #[serde(default = "one")]
+    #[serde(default = "one_device")]
     pub devices: usize,
     /// How this table was measured, where it differs from others.
     #[serde(default)]
@@ -229,7 +227,7 @@ pub struct ClaimedCurve {
     pub points: Vec<ClaimedPoint>,
 }
 
-fn one() -> usize {
+fn one_device() -> usize {
     1
 }
 
@@ -273,8 +271,8 @@ pub enum Improvement {
 }
 
 impl Improvement {
-    /// As words: `21.6 ×`, `50 % less`.
-    pub fn words(&self) -> String {
+    /// The improvement as text: `21.6 ×`, `50 % less`.
+    pub fn gain_text(&self) -> String {
         match self {
             Self::Times(times) => format!("{times} ×"),
             Self::LessBy(percent) => format!("{percent} % less"),
@@ -283,20 +281,20 @@ impl Improvement {
     }
 }
 
-/// One thing before and after.
+/// A metric before and after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
+pub struct ClaimedChange {
     /// What of it.
-    pub metric: Metric,
+    pub metric: ClaimMetric,
     /// What made the change, where the document names it.
     #[serde(default)]
     pub subject: String,
     /// Before.
     #[serde(default)]
-    pub before: Option<Figure>,
+    pub before: Option<ClaimedFigure>,
     /// After.
     #[serde(default)]
-    pub after: Option<Figure>,
+    pub after: Option<ClaimedFigure>,
     /// What it is said to have gained.
     #[serde(default)]
     pub claimed: Option<Improvement>,
@@ -312,44 +310,41 @@ pub struct ClaimedStep {
     pub over: String,
     /// Values before and after.
     #[serde(default)]
-    pub changes: Vec<Change>,
+    pub changes: Vec<ClaimedChange>,
 }
 
 /// Steps, or what else is named by changes, in the order of what they are said to bring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ranking {
-    /// Its title.
+pub struct ClaimedRanking {
     pub title: String,
-    /// By what it goes.
-    pub metric: Metric,
+    /// The metric that the ranking goes by.
+    pub metric: ClaimMetric,
     /// Titles of steps, or subjects of changes, the best first.
     pub best_first: Vec<String>,
 }
 
-/// A part of something.
+/// Share or time of one part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Portion {
-    /// What it is called.
+pub struct ClaimedPart {
     pub name: String,
     /// How much.
     pub value: Written,
 }
 
-/// What something consists of, in percent.
+/// Breakdown into parts, in percent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shares {
+pub struct ClaimedShares {
     /// Of what.
     pub of: String,
     /// Whether the document names every part.
     #[serde(default)]
     pub is_complete: bool,
-    /// The parts.
-    pub parts: Vec<Portion>,
+    pub parts: Vec<ClaimedPart>,
 }
 
-/// What a step consists of, in times.
+/// Breakdown of a step into times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Phases {
+pub struct ClaimedPhases {
     /// Of which step.
     pub of: String,
     /// The batch size, where the document says.
@@ -359,8 +354,7 @@ pub struct Phases {
     pub unit: String,
     /// The step as a whole.
     pub total: Written,
-    /// The parts.
-    pub parts: Vec<Portion>,
+    pub parts: Vec<ClaimedPart>,
 }
 
 /// Several things side by side.
@@ -381,14 +375,14 @@ pub struct ClaimedRow {
     /// Its name.
     pub name: String,
     /// Its figures.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ClaimedFigure>,
 }
 
 /// A figure with what is said around it, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub struct PlacedFigure {
     /// The figure, with the subject and the batch of the table around it.
-    pub figure: Figure,
+    pub figure: ClaimedFigure,
     /// Where in the document.
     pub place: String,
 }
@@ -396,7 +390,7 @@ pub struct Placed {
 impl Published {
     /// Every figure that says what it is about, from tables over the batch size and others, and alone.
     /// Those before and after a change are not among them.
-    pub fn placed(&self) -> Vec<Placed> {
+    pub fn placed_figures(&self) -> Vec<PlacedFigure> {
         let of_curves = self.curves.iter().flat_map(|curve| {
             let place = curve.label();
             curve.points.iter().flat_map(move |point| {
@@ -404,8 +398,8 @@ impl Published {
                 point
                     .figures(&curve.per_s)
                     .into_iter()
-                    .map(move |figure| Placed {
-                        figure: Figure {
+                    .map(move |figure| PlacedFigure {
+                        figure: ClaimedFigure {
                             subject: place.clone(),
                             ..figure
                         },
@@ -415,8 +409,8 @@ impl Published {
         });
         let of_tables = self.tables.iter().flat_map(|table| {
             table.rows.iter().flat_map(move |row| {
-                row.figures.iter().map(move |figure| Placed {
-                    figure: Figure {
+                row.figures.iter().map(move |figure| PlacedFigure {
+                    figure: ClaimedFigure {
                         subject: row.name.clone(),
                         batch: figure.batch.or(table.batch),
                         ..figure.clone()
@@ -425,7 +419,7 @@ impl Published {
                 })
             })
         });
-        let alone = self.figures.iter().map(|figure| Placed {
+        let alone = self.figures.iter().map(|figure| PlacedFigure {
             figure: figure.clone(),
             place: String::new(),
         });
@@ -433,9 +427,9 @@ impl Published {
     }
 
     /// Every change, those of steps with the step's title where they name no subject.
-    pub fn all_changes(&self) -> Vec<Change> {
+    pub fn all_changes(&self) -> Vec<ClaimedChange> {
         let of_steps = self.steps.iter().flat_map(|step| {
-            step.changes.iter().map(|change| Change {
+            step.changes.iter().map(|change| ClaimedChange {
                 subject: if change.subject.is_empty() {
                     step.title.clone()
                 } else {
@@ -449,9 +443,9 @@ impl Published {
 }
 
 impl ClaimedPoint {
-    fn figures(&self, per_s: &str) -> Vec<Figure> {
-        let figure = |metric: Metric, value: &Option<Written>, unit: &str| {
-            value.as_ref().map(|value| Figure {
+    fn figures(&self, per_s: &str) -> Vec<ClaimedFigure> {
+        let figure = |metric: ClaimMetric, value: &Option<Written>, unit: &str| {
+            value.as_ref().map(|value| ClaimedFigure {
                 metric,
                 subject: String::new(),
                 value: value.clone(),
@@ -462,9 +456,9 @@ impl ClaimedPoint {
             })
         };
         [
-            figure(Metric::Latency, &self.latency_ms, "ms"),
-            figure(Metric::Throughput, &self.throughput, per_s),
-            figure(Metric::Efficiency, &self.efficiency, "%"),
+            figure(ClaimMetric::Latency, &self.latency_ms, "ms"),
+            figure(ClaimMetric::Throughput, &self.throughput, per_s),
+            figure(ClaimMetric::Efficiency, &self.efficiency, "%"),
         ]
         .into_iter()
         .flatten()

@@ -25,7 +25,7 @@ pub struct Cpu {
 
 /// Main memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct MainMemory {
     /// All of it, in bytes; a container's limit where that is lower.
     pub total_bytes: u64,
     /// What could be had at the time, in bytes.
@@ -45,7 +45,7 @@ pub struct Gpu {
 
 impl Gpu {
     /// What of a watched card belongs to the circumstances of a run.
-    pub fn of(device: &WatchedDevice) -> Self {
+    pub fn from_watched(device: &WatchedDevice) -> Self {
         Self {
             name: device.name.clone(),
             memory_bytes: device.memory_bytes,

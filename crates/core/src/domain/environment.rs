@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::device::{Cpu, Gpu, Memory};
+use super::device::{Cpu, Gpu, MainMemory};
 
 /// The circumstances of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Environment {
     /// The processor.
     pub cpu: Cpu,
     /// Main memory.
-    pub memory: Memory,
+    pub memory: MainMemory,
     /// Graphics processors.
     pub gpus: Vec<Gpu>,
     /// Load average over the last minute when the run began: what others were doing.

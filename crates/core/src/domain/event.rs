@@ -9,11 +9,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::accuracy::Accuracy;
-use super::case::{CaseKey, Opening, Round, WarmUp};
+use super::case::{CaseKey, CaseOpening, Round, WarmUp};
 use super::environment::Environment;
 use super::examination::Examination;
 use super::machine::RemoteMachine;
-use super::model::{ModelRef, Network};
+use super::model::{ModelRef, PlannedNetwork};
 use super::outcome::{Outcome, Phase};
 use super::plan::Plan;
 use super::profile::Profile;
@@ -21,12 +21,12 @@ use super::queue::QueueState;
 use super::roofs::Roofs;
 use super::session::Session;
 use super::setup_report::SetupReport;
-use super::telemetry::{Lost, MissingSource, Reading, Span, WatchedDevice};
+use super::telemetry::{DeviceLoss, DeviceReading, MissingSource, TimeSpan, WatchedDevice};
 use crate::base::humanize;
 
 /// Everything that is known before the first worker starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Beginning {
+pub struct RunStart {
     /// Name of the session.
     pub name: String,
     /// When the run began, RFC 3339 in UTC.
@@ -49,18 +49,18 @@ pub struct Beginning {
     pub roofs: Vec<Roofs>,
 }
 
-impl Beginning {
+impl RunStart {
     /// The names of the networks that its setups run: `resnet18 and resnet34`.
     pub fn model_names(&self) -> String {
-        let networks = Network::all(&self.plan.setups, &self.model, &self.variants);
+        let networks = PlannedNetwork::all(&self.plan.setups, &self.model, &self.variants);
         let names: Vec<&str> = networks.iter().map(|one| one.model.name.as_str()).collect();
         humanize::list(&names)
     }
 }
 
-/// What goes to another machine.
+/// Kind of an upload to another machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sent {
+pub enum UploadKind {
     /// This program.
     Program,
     /// A model, or its weights.
@@ -69,7 +69,7 @@ pub enum Sent {
     Input,
 }
 
-impl fmt::Display for Sent {
+impl fmt::Display for UploadKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Program => "the program",
@@ -106,8 +106,7 @@ pub enum Activity {
     Sending {
         /// Which setup.
         setup: usize,
-        /// What it is.
-        what: Sent,
+        what: UploadKind,
         /// Bytes that have gone, before they are compressed.
         done_bytes: u64,
         /// Bytes that there are.
@@ -126,17 +125,14 @@ pub enum Activity {
         setup: usize,
     },
     /// Running a case once more, watched.
-    Profiling {
-        /// Which case.
-        case: CaseKey,
-    },
+    Profiling { case: CaseKey },
 }
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RunEvent {
     /// The run begins.
-    Began(Box<Beginning>),
+    Began(Box<RunStart>),
     /// A run that was over goes on, with more rounds.
     WentOn {
         /// Everything that was measured before, its cases open again.
@@ -184,48 +180,39 @@ pub enum RunEvent {
     },
     /// A case is turned to: what has to come before measuring comes now, the worker's start included.
     VisitBegan {
-        /// Which case.
         case: CaseKey,
         /// What it begins with; older journals do not say it.
         #[serde(default)]
         begins: Option<Phase>,
     },
     /// The run turns to something beside the phases of a visit.
-    Turned {
-        /// What it is.
-        activity: Activity,
-    },
+    Turned { activity: Activity },
     /// A case ran for the first time.
     CaseOpened {
-        /// Which case.
         case: CaseKey,
         /// What came before measuring.
-        opening: Opening,
+        opening: CaseOpening,
     },
     /// A case is warm.
     WarmedUp {
-        /// Which case.
         case: CaseKey,
         /// How it got there.
         warm_up: WarmUp,
     },
     /// A round of a case is to be measured now.
     RoundStarted {
-        /// Which case.
         case: CaseKey,
         /// Which round.
         round: u32,
     },
     /// A round of a case was measured.
     RoundFinished {
-        /// Which case.
         case: CaseKey,
         /// The samples.
         round: Round,
     },
     /// A case is over.
     CaseEnded {
-        /// Which case.
         case: CaseKey,
         /// How it ended.
         outcome: Outcome,
@@ -242,19 +229,19 @@ pub enum RunEvent {
     /// The machine was watched while nothing ran.
     Idled {
         /// When.
-        span: Span,
+        span: TimeSpan,
     },
     /// Devices were read. Their times lie a little before the event's.
     Read {
         /// What they said, in the order of the times.
-        readings: Vec<Reading>,
+        readings: Vec<DeviceReading>,
     },
     /// A device does not answer any more.
     DeviceLost {
         /// Which, by its place in the session's list.
         device: usize,
         /// When and why.
-        lost: Lost,
+        lost: DeviceLoss,
     },
     /// What a setup computes was compared with the reference.
     Judged {
@@ -276,10 +263,7 @@ pub enum RunEvent {
         text: String,
     },
     /// A case that the user had left out is measured again.
-    TakenBack {
-        /// Which case.
-        case: CaseKey,
-    },
+    TakenBack { case: CaseKey },
     /// The user asked for a rest; nothing is measured until `Resumed`.
     Paused,
     /// The rest is over.
@@ -293,7 +277,7 @@ pub enum RunEvent {
 
 /// An event and when it happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stamped {
+pub struct TimedEvent {
     /// Nanoseconds since the run began.
     pub at_ns: u64,
     /// What happened.
@@ -308,12 +292,12 @@ mod tests {
     #[test]
     fn a_visit_in_a_journal_of_an_older_version_is_read() {
         let old = r#"{"at_ns":5,"event":{"VisitBegan":{"case":{"setup":1,"point":{"batch":4}}}}}"#;
-        let read: Stamped = serde_json::from_str(old).unwrap();
+        let read: TimedEvent = serde_json::from_str(old).unwrap();
         let case = CaseKey {
             setup: 1,
             point: Point::of_batch(4),
         };
         let event = RunEvent::VisitBegan { case, begins: None };
-        assert_eq!(read, Stamped { at_ns: 5, event });
+        assert_eq!(read, TimedEvent { at_ns: 5, event });
     }
 }

@@ -65,7 +65,6 @@ pub struct Examination {
 pub struct NodeRun {
     /// What the engine calls it.
     pub name: String,
-    /// Its operator.
     pub op: String,
     /// Who ran it, as people write it: `CPU`, `CUDA`.
     pub provider: String,
@@ -78,36 +77,35 @@ pub struct NodeRun {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fusions {
     /// Nodes of the prepared graph that stand for nodes of the file.
-    pub became: Vec<Became>,
+    pub became: Vec<PreparedNode>,
     /// Nodes of the file that nothing stands for: worked out beforehand, or doing nothing.
-    pub gone: Vec<Origin>,
+    pub gone: Vec<NamedNode>,
     /// Nodes of the prepared graph that stand for no node of the file: copies, casts, reorderings.
-    pub added: Vec<Origin>,
+    pub added: Vec<NamedNode>,
 }
 
-/// A node of the prepared graph, and the nodes of the file that it stands for.
+/// A node of the prepared graph, and the nodes of the file that became it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Became {
+pub struct PreparedNode {
     /// What the engine calls it.
     pub node: String,
     /// Its operator, with the layout where that is not the file's: `Conv (NCHWc)`.
     pub op: String,
     /// The nodes of the file, in its order; never empty.
-    pub from: Vec<Origin>,
+    pub from: Vec<NamedNode>,
 }
 
 /// A node by name and operator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Origin {
+pub struct NamedNode {
     /// Its name, or that of its first output where it has none.
     pub name: String,
-    /// Its operator.
     pub op: String,
 }
 
 /// The same thing happening to several places of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Pattern {
+pub struct FusionPattern {
     /// Operators of the file, each once, in the order in which they come.
     pub from: Vec<String>,
     /// What stands for them; nothing where they are gone.
@@ -145,7 +143,7 @@ impl Fallback {
     /// Whether it is worth telling. Every node counts, but a few that work on shapes are put on
     /// the processor deliberately: those are worth it only where they take 1 % of the time. The
     /// time alone would not do, because it does not hold what the copies around a node cost.
-    pub fn is_worth_telling(&self) -> bool {
+    pub fn is_worth_showing(&self) -> bool {
         let heavy = |op: &String| !LIGHT.contains(&op.as_str());
         self.share_of_time >= HEAVY_SHARE || self.ops.keys().any(heavy)
     }
@@ -219,7 +217,7 @@ impl Examination {
 impl Fusions {
     /// What happened, and how often: the most frequent first. Nodes that stayed what they were
     /// are left out, and so is what was added.
-    pub fn patterns(&self) -> Vec<Pattern> {
+    pub fn patterns(&self) -> Vec<FusionPattern> {
         let mut counts: BTreeMap<(Vec<&str>, Option<&str>), u64> = BTreeMap::new();
         for became in self.became.iter().filter(|became| !became.is_unchanged()) {
             let key = (became.kinds(), Some(became.op.as_str()));
@@ -228,9 +226,9 @@ impl Fusions {
         for origin in &self.gone {
             *counts.entry((vec![&origin.op], None)).or_default() += 1;
         }
-        let mut patterns: Vec<Pattern> = counts
+        let mut patterns: Vec<FusionPattern> = counts
             .into_iter()
-            .map(|((from, to), count)| Pattern {
+            .map(|((from, to), count)| FusionPattern {
                 from: from.into_iter().map(str::to_owned).collect(),
                 to: to.map(str::to_owned),
                 count,
@@ -243,7 +241,7 @@ impl Fusions {
 
     /// How many nodes stayed what they were.
     pub fn unchanged(&self) -> u64 {
-        let unchanged = |became: &&Became| became.is_unchanged();
+        let unchanged = |became: &&PreparedNode| became.is_unchanged();
         self.became.iter().filter(unchanged).count() as u64
     }
 
@@ -257,7 +255,7 @@ impl Fusions {
     }
 }
 
-impl Became {
+impl PreparedNode {
     /// Whether it is the one node that it stands for.
     pub(crate) fn is_unchanged(&self) -> bool {
         matches!(self.from.as_slice(), [only] if only.op == self.op)
@@ -275,7 +273,7 @@ impl Became {
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for FusionPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = self.from.join(" + ");
         let to = self.to.as_deref().unwrap_or("nothing");
@@ -370,16 +368,16 @@ mod tests {
         }
     }
 
-    fn origins(ops: &[&str]) -> Vec<Origin> {
-        let origin = |op: &&str| Origin {
+    fn origins(ops: &[&str]) -> Vec<NamedNode> {
+        let origin = |op: &&str| NamedNode {
             name: op.to_lowercase(),
             op: (*op).to_owned(),
         };
         ops.iter().map(origin).collect()
     }
 
-    fn became(from: &[&str], op: &str) -> Became {
-        Became {
+    fn became(from: &[&str], op: &str) -> PreparedNode {
+        PreparedNode {
             node: "n".to_owned(),
             op: op.to_owned(),
             from: origins(from),
@@ -414,7 +412,7 @@ mod tests {
         ]);
         let fallback = shapes.fallback().unwrap();
         assert_eq!(fallback.nodes, 2);
-        assert!(!fallback.is_worth_telling());
+        assert!(!fallback.is_worth_showing());
         let on_purpose = Examination {
             asked: "CPU".to_owned(),
             ..shapes
@@ -426,11 +424,11 @@ mod tests {
     #[test]
     fn work_on_the_processor_is_worth_telling_by_kind_and_by_time() {
         let by_kind = examined(&[ran("Conv", "CUDA", 100_000), ran("NonZero", "CPU", 1)]);
-        assert!(by_kind.fallback().unwrap().is_worth_telling());
+        assert!(by_kind.fallback().unwrap().is_worth_showing());
         let by_time = examined(&[ran("Conv", "CUDA", 900), ran("Concat", "CPU", 100)]);
         let fallback = by_time.fallback().unwrap();
         assert_eq!(fallback.share_of_time, 0.1);
-        assert!(fallback.is_worth_telling());
+        assert!(fallback.is_worth_showing());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::point::Point;
 
 /// What an experiment changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Change {
+pub enum ExperimentChange {
     /// Half the threads.
     HalfThreads,
     /// Twice the threads.
@@ -33,7 +33,7 @@ pub enum Change {
     ClockCap,
 }
 
-impl Change {
+impl ExperimentChange {
     /// Every one, in the order in which they are shown.
     pub const ALL: [Self; 11] = [
         Self::HalfThreads,
@@ -84,7 +84,7 @@ impl Change {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for ExperimentChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.title())
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Experiment {
     /// What is changed.
-    pub change: Change,
+    pub change: ExperimentChange,
     /// The setup with the change, by its place in the plan.
     pub setup: usize,
     /// The setup without it, by its place in the plan: the case itself, or the case on fewer threads where
@@ -104,9 +104,9 @@ pub struct Experiment {
 
 /// A change that cannot be tried here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Untried {
+pub struct UnavailableExperiment {
     /// What would be changed.
-    pub change: Change,
+    pub change: ExperimentChange,
     /// Why it cannot be, and what the user can do instead.
     pub reason: String,
 }
@@ -121,5 +121,5 @@ pub struct Experiments {
     /// What is tried.
     pub tried: Vec<Experiment>,
     /// What cannot be tried.
-    pub untried: Vec<Untried>,
+    pub untried: Vec<UnavailableExperiment>,
 }

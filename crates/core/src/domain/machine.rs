@@ -71,13 +71,13 @@ impl ClockOffset {
         )
     }
 
-    /// A moment on this machine's clock that is given on the other one's.
-    pub fn here(self, there_ns: u64) -> u64 {
+    /// Converts a moment of the other machine's clock to this machine's.
+    pub fn to_local(self, there_ns: u64) -> u64 {
         there_ns.saturating_add_signed(self.ahead_ns.saturating_neg())
     }
 
-    /// A moment on the other machine's clock that is given on this one's.
-    pub fn there(self, here_ns: u64) -> u64 {
+    /// Converts a moment of this machine's clock to the other machine's.
+    pub fn to_remote(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.ahead_ns)
     }
 }
@@ -92,8 +92,8 @@ mod tests {
             ahead_ns: -5_000,
             round_trip_ns: 10,
         };
-        assert_eq!(behind.here(1_000), 6_000);
-        assert_eq!(behind.there(behind.here(1_000)), 1_000);
+        assert_eq!(behind.to_local(1_000), 6_000);
+        assert_eq!(behind.to_remote(behind.to_local(1_000)), 1_000);
         let far = ClockOffset {
             ahead_ns: 0,
             round_trip_ns: 50_000_000,

@@ -9,7 +9,7 @@ const UNTROUBLED: f64 = 0.02;
 
 /// A figure that was measured several times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredValue {
     /// The figure that is used.
     pub value: f64,
     /// The lowest of the repetitions that it was taken from.
@@ -20,7 +20,7 @@ pub struct Measured {
     pub repetitions: u32,
 }
 
-impl Measured {
+impl MeasuredValue {
     /// The distance from lowest to highest as a share of the figure.
     pub fn spread(self) -> f64 {
         if self.value > 0.0 {
@@ -38,7 +38,7 @@ impl Measured {
     /// The same, taken while others used this share of what it needs: alone it may be so much higher. So what was
     /// measured beside constant load is not taken for quiet because its repetitions agree.
     #[must_use]
-    pub fn beside_others(self, share: f64) -> Self {
+    pub fn widened_for_load(self, share: f64) -> Self {
         if share < UNTROUBLED {
             return self;
         }
@@ -68,8 +68,8 @@ impl Measured {
 mod tests {
     use super::*;
 
-    fn per_s(value: f64, low: f64) -> Measured {
-        Measured {
+    fn per_s(value: f64, low: f64) -> MeasuredValue {
+        MeasuredValue {
             value,
             low,
             high: value,
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn constant_load_beside_it_is_no_quiet() {
         let quiet = per_s(100.0, 99.5);
-        assert!(!quiet.is_noisy() && quiet.beside_others(0.01) == quiet);
-        let beside = quiet.beside_others(0.5);
+        assert!(!quiet.is_noisy() && quiet.widened_for_load(0.01) == quiet);
+        let beside = quiet.widened_for_load(0.5);
         assert!(beside.is_noisy());
         assert_eq!((beside.value, beside.high), (100.0, 200.0));
     }
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn stretches_have_to_agree() {
         let highest = |values: &[f64]| {
-            let stretches: Vec<Measured> = values.iter().map(|at| per_s(*at, *at)).collect();
-            Measured::highest(&stretches)
+            let stretches: Vec<MeasuredValue> = values.iter().map(|at| per_s(*at, *at)).collect();
+            MeasuredValue::highest(&stretches)
         };
         assert_eq!(highest(&[]), None);
         let calm = highest(&[60.0, 100.0, 98.0]).unwrap();

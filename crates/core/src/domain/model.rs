@@ -150,14 +150,14 @@ impl ModelRef {
 
 /// A network of a plan, and the setups that run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Network<'a> {
+pub struct PlannedNetwork<'a> {
     /// The network; where all its setups run it rewritten, one of those files.
     pub model: &'a ModelRef,
     /// The setups, by their places in the plan.
     pub setups: Vec<usize>,
 }
 
-impl<'a> Network<'a> {
+impl<'a> PlannedNetwork<'a> {
     /// The networks of a plan in the order of its setups: the plan's own, and those that setups have in its
     /// place, which `variants` holds by the setup.
     pub fn all(
@@ -252,12 +252,12 @@ mod tests {
             (3, named("net34 int8")),
         ];
         let variants = BTreeMap::from(variants);
-        let found = Network::all(&setups, &own, &variants);
+        let found = PlannedNetwork::all(&setups, &own, &variants);
         let found: Vec<(&str, &[usize])> = found
             .iter()
             .map(|network| (network.model.name.as_str(), network.setups.as_slice()))
             .collect();
         assert_eq!(found, [("net18", &[0, 1][..]), ("net34", &[2, 3])]);
-        assert_eq!(Network::all(&[], &own, &variants)[0].model, &own);
+        assert_eq!(PlannedNetwork::all(&[], &own, &variants)[0].model, &own);
     }
 }

@@ -177,9 +177,9 @@ impl fmt::Display for Load {
     }
 }
 
-/// How the workers of several setups are kept.
+/// Whether the workers of all setups live at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Keeping {
+pub enum WorkerLifetime {
     /// All alive while memory allows; a worker that is not measured sleeps.
     #[default]
     Together,
@@ -211,9 +211,9 @@ impl Default for TimeLimits {
     }
 }
 
-/// How a setup is shown. It changes no measurement.
+/// Label and colour of a setup. They change no measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct SetupStyle {
     /// The user's name for it.
     pub label: Option<String>,
     /// The series colour that the user chose, counted from 0.
@@ -222,14 +222,14 @@ pub struct Look {
 
 /// On which inputs the setups' outputs are compared with the network's own in floats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judging {
+pub struct AccuracyCheck {
     /// So many inputs, or all samples where there are fewer.
     pub inputs: u64,
     /// A folder, list or file of the user's own inputs; nothing for made-up ones.
     pub samples: Option<String>,
 }
 
-impl Judging {
+impl AccuracyCheck {
     /// Inputs by default.
     pub const USUAL: u64 = 64;
 }
@@ -278,7 +278,7 @@ impl FromStr for Profiler {
 
 /// A step of a ladder: one case, and what it adds to the one before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct OptimisationStep {
     /// What it is called: `Mixed precision`.
     pub title: String,
     /// The case.
@@ -294,12 +294,12 @@ pub struct Plan {
     pub setups: Vec<Setup>,
     /// How the user wants each setup shown, in the order of `setups`; may be shorter.
     #[serde(default)]
-    pub looks: Vec<Look>,
+    pub looks: Vec<SetupStyle>,
     /// Points of the sweep, ascending.
     pub points: Vec<Point>,
     /// Steps that lead from a start to an end; where there are any, only their cases are measured.
     #[serde(default)]
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<OptimisationStep>,
     /// Whole shapes that the user gave for inputs whose dimensions the model leaves open; 0 stands for
     /// the batch.
     pub shapes: BTreeMap<String, Vec<usize>>,
@@ -327,10 +327,10 @@ pub struct Plan {
     pub load: Load,
     /// How the workers are kept.
     #[serde(default)]
-    pub keeping: Keeping,
+    pub keeping: WorkerLifetime,
     /// Whether and on what the setups' outputs are compared.
     #[serde(default)]
-    pub judging: Option<Judging>,
+    pub judging: Option<AccuracyCheck>,
     /// Whether each case is run once more, watched, after everything was measured.
     #[serde(default)]
     pub profiling: Option<Profiler>,
@@ -416,8 +416,8 @@ impl MeasureRule {
         Some(spacing.gap_ns(rounds))
     }
 
-    /// What a preset asks for.
-    pub fn of(preset: PresetName) -> Self {
+    /// The rule of a preset.
+    pub fn from_preset(preset: PresetName) -> Self {
         match preset {
             PresetName::Quick => Self {
                 rounds: 5,
@@ -470,7 +470,7 @@ mod tests {
     #[test]
     fn rounds_lie_apart_and_span_some_time_in_every_preset() {
         for preset in PresetName::ALL {
-            let rule = MeasureRule::of(preset);
+            let rule = MeasureRule::from_preset(preset);
             let gap_ns = rule.gap_ns(rule.rounds).unwrap();
             assert!(gap_ns >= 3_000_000_000, "{preset}");
             assert!(

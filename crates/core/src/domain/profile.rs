@@ -90,12 +90,12 @@ pub struct DeviceTime {
     pub gaps: Vec<(u64, u64)>,
     /// What the time without computing went to; nothing where it was added up without looking at that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub not_computing: Option<NotComputing>,
+    pub not_computing: Option<IdleCauses>,
 }
 
 /// Time of a device in which it did not compute, by cause, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotComputing {
+pub struct IdleCauses {
     /// Kernels that exchange data between devices ran, and no other kernel.
     pub communication_ns: u64,
     /// Nothing ran, and what ran next was launched only after the pause had begun.

@@ -83,7 +83,7 @@ impl Quantity {
         Self::Switches,
     ];
 
-    /// What people call it.
+    /// The title on screens.
     pub fn title(self) -> &'static str {
         match self {
             Self::Busy => "Utilisation",
@@ -205,13 +205,13 @@ impl Throttle {
         Self::Unnamed,
     ];
 
-    /// Its bit.
+    /// The bit of this reason in a reading.
     pub fn bit(self) -> u32 {
         self as u32
     }
 
     /// The reasons in a reading.
-    pub fn within(value: f64) -> impl Iterator<Item = Self> {
+    pub fn reasons_in(value: f64) -> impl Iterator<Item = Self> {
         let bits = value as u32;
         Self::ALL
             .into_iter()
@@ -242,7 +242,7 @@ mod tests {
         keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), Quantity::ALL.len());
-        let reasons: Vec<Throttle> = Throttle::within(9.0).collect();
+        let reasons: Vec<Throttle> = Throttle::reasons_in(9.0).collect();
         assert_eq!(reasons, [Throttle::Power, Throttle::PowerBrake]);
     }
 }

@@ -68,19 +68,19 @@ const MEANINGS: [(&str, &str); 16] = [
 
 impl QueueState {
     /// Whether it can never start as it is.
-    pub fn is_hopeless(&self) -> bool {
-        NEVER.contains(&self.word())
+    pub fn can_never_start(&self) -> bool {
+        NEVER.contains(&self.bare_reason())
     }
 
     /// The reason without what the scheduler adds to it.
-    fn word(&self) -> &str {
+    fn bare_reason(&self) -> &str {
         let end = self.reason.find([',', ' ', '(']);
         end.map_or(self.reason.as_str(), |end| &self.reason[..end])
     }
 
     /// The reason, with what it means where that is known: `Resources (no node is free)`.
     pub fn reason_words(&self) -> String {
-        let word = self.word();
+        let word = self.bare_reason();
         let meaning = MEANINGS.iter().find(|(reason, _)| *reason == word);
         meaning.map_or_else(
             || self.reason.clone(),
@@ -136,16 +136,16 @@ mod tests {
             ..QueueState::default()
         };
         assert_eq!(unknown.to_string(), "SomethingNew, expected start unknown");
-        assert!(!state.is_hopeless());
+        assert!(!state.can_never_start());
         let never = QueueState {
             reason: "ReqNodeNotAvail, UnavailableNodes:n1".to_owned(),
             ..QueueState::default()
         };
-        assert!(!never.is_hopeless() && never.reason_words().contains("not available"));
+        assert!(!never.can_never_start() && never.reason_words().contains("not available"));
         let never = QueueState {
             reason: "PartitionTimeLimit".to_owned(),
             ..QueueState::default()
         };
-        assert!(never.is_hopeless());
+        assert!(never.can_never_start());
     }
 }

@@ -7,7 +7,7 @@ use super::point::Point;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
+pub struct ReportedFigure {
     /// What the program calls it.
     pub name: String,
     /// The number.
@@ -34,7 +34,7 @@ pub struct Reported {
     pub typical_ns: Option<u64>,
     /// Everything else that it says in numbers.
     #[serde(default)]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<ReportedFigure>,
     /// Why the program itself does not accept the result; empty where it does.
     #[serde(default)]
     pub objections: Vec<String>,
@@ -106,7 +106,7 @@ impl Stated {
     }
 
     /// Whether it says how the times vary.
-    pub fn tells_spread(&self) -> bool {
+    pub fn states_spread(&self) -> bool {
         let told = [
             self.min_ns,
             self.max_ns,
@@ -142,7 +142,7 @@ impl Reported {
 
     /// Adds a figure.
     pub fn figure(&mut self, name: impl Into<String>, value: f64, unit: &str) -> &mut Self {
-        self.figures.push(Figure {
+        self.figures.push(ReportedFigure {
             name: name.into(),
             value,
             unit: unit.to_owned(),

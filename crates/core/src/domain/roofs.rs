@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::measured::{Measured, NOISY};
+pub use super::measured::{MeasuredValue, NOISY};
 use super::setup::Setup;
-use super::work::Numbers;
+use super::work::NumberFormat;
 
 /// The version of how roofs are measured; those of another version are measured again.
 pub const METHOD: u32 = 1;
@@ -69,21 +69,21 @@ pub fn roof_setup(setup: &Setup) -> Setup {
 }
 
 /// What a setup computes its products with.
-pub fn numbers_of(setup: &Setup) -> Numbers {
+pub fn numbers_of(setup: &Setup) -> NumberFormat {
     let option = |key: &str| setup.options.get(key).map_or("", String::as_str);
     match option("precision") {
-        "fp16" => return Numbers::F16,
-        "int8" => return Numbers::Int8,
+        "fp16" => return NumberFormat::F16,
+        "int8" => return NumberFormat::Int8,
         _ => {}
     }
     let mut words = option("mode").split('+').map(str::trim);
     words
         .find_map(|word| match word {
-            "amp-bf16" | "bf16" => Some(Numbers::Bf16),
-            "amp-fp16" | "fp16" => Some(Numbers::F16),
+            "amp-bf16" | "bf16" => Some(NumberFormat::Bf16),
+            "amp-fp16" | "fp16" => Some(NumberFormat::F16),
             _ => None,
         })
-        .unwrap_or(Numbers::F32)
+        .unwrap_or(NumberFormat::F32)
 }
 
 /// Where bytes come from and go to.
@@ -112,7 +112,7 @@ pub enum Access {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComputeRoof {
     /// What is computed with.
-    pub numbers: Numbers,
+    pub numbers: NumberFormat,
     /// Threads that computed; 0 for a card.
     pub threads: usize,
     /// Width of the best vectors in bits; 0 for a card.
@@ -121,7 +121,7 @@ pub struct ComputeRoof {
     /// What computed: `AVX-512`, `AVX-512 VNNI`, `matrix product through PyTorch`.
     pub code: String,
     /// Operations a second.
-    pub per_s: Measured,
+    pub per_s: MeasuredValue,
 }
 
 /// The most bytes a second that were reached.
@@ -139,7 +139,7 @@ pub struct MemoryRoof {
     #[serde(default)]
     pub code: String,
     /// Bytes a second.
-    pub per_s: Measured,
+    pub per_s: MeasuredValue,
 }
 
 /// What an engine reaches, measured through the engine itself.
@@ -154,13 +154,13 @@ pub struct EngineRoof {
     /// Threads that it computed with, where known; 0 for a card.
     pub threads: usize,
     /// What the product was computed with.
-    pub numbers: Numbers,
+    pub numbers: NumberFormat,
     /// Operations a second of its best large product.
-    pub product_per_s: Option<Measured>,
+    pub product_per_s: Option<MeasuredValue>,
     /// Bytes a second of a large copy, read and written.
-    pub copy_per_s: Option<Measured>,
+    pub copy_per_s: Option<MeasuredValue>,
     /// Time that one more node costs that does nothing, in nanoseconds.
-    pub launch_ns: Option<Measured>,
+    pub launch_ns: Option<MeasuredValue>,
 }
 
 /// When they have to be measured again: where any of this changed.
@@ -287,7 +287,7 @@ impl Roofs {
     }
 
     /// The arithmetic roof for these numbers with at most so many threads.
-    pub fn compute_at(&self, numbers: Numbers, threads: usize) -> Option<ComputeRoof> {
+    pub fn compute_at(&self, numbers: NumberFormat, threads: usize) -> Option<ComputeRoof> {
         let roofs = self.compute_roofs().into_iter();
         let roofs = roofs.filter(|roof| roof.numbers == numbers);
         at_threads(roofs, threads, |roof| (roof.threads, roof.per_s))
@@ -326,11 +326,16 @@ impl Roofs {
             figures.into_iter().flatten()
         });
         let all = compute.chain(memory).chain(engines);
-        all.map(Measured::spread).reduce(f64::max)
+        all.map(MeasuredValue::spread).reduce(f64::max)
     }
 
     /// What an engine reaches with so many threads and these numbers.
-    pub fn engine_at(&self, engine: &str, numbers: Numbers, threads: usize) -> Option<&EngineRoof> {
+    pub fn engine_at(
+        &self,
+        engine: &str,
+        numbers: NumberFormat,
+        threads: usize,
+    ) -> Option<&EngineRoof> {
         self.engines.iter().find(|roof| {
             roof.engine == engine && roof.numbers == numbers && roof.threads == threads
         })
@@ -342,7 +347,7 @@ impl Roofs {
 fn at_threads<R>(
     roofs: impl Iterator<Item = R>,
     threads: usize,
-    of_roof: impl Fn(&R) -> (usize, Measured),
+    of_roof: impl Fn(&R) -> (usize, MeasuredValue),
 ) -> Option<R> {
     let all: Vec<R> = roofs.filter(|roof| of_roof(roof).0 <= threads).collect();
     let most = all.iter().map(|roof| of_roof(roof).0).max()?;
@@ -400,13 +405,13 @@ mod tests {
         assert_eq!(of("ort,ep.x=1,model=a.onnx"), "ort:cpu,ep.x=1");
         assert!(is_here(&setup("ort")) && !is_here(&setup("ort,where=ssh:host")));
         let numbers = |spec: &str| numbers_of(&setup(spec));
-        assert_eq!(numbers("ort,precision=int8"), Numbers::Int8);
-        assert_eq!(numbers("torch,mode=eager+bf16"), Numbers::Bf16);
-        assert_eq!(numbers("rten"), Numbers::F32);
+        assert_eq!(numbers("ort,precision=int8"), NumberFormat::Int8);
+        assert_eq!(numbers("torch,mode=eager+bf16"), NumberFormat::Bf16);
+        assert_eq!(numbers("rten"), NumberFormat::F32);
     }
 
-    fn per_s(value: f64, low: f64) -> Measured {
-        Measured {
+    fn per_s(value: f64, low: f64) -> MeasuredValue {
+        MeasuredValue {
             value,
             low,
             high: value,
@@ -416,7 +421,7 @@ mod tests {
 
     fn roofs() -> Roofs {
         let compute = |threads, value| ComputeRoof {
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             threads,
             vector_bits: 512,
             code: "AVX-512".to_owned(),
@@ -445,7 +450,7 @@ mod tests {
                 version: "PyTorch 2".to_owned(),
                 setup: "torch:cpu".to_owned(),
                 threads: 2,
-                numbers: Numbers::F32,
+                numbers: NumberFormat::F32,
                 product_per_s: Some(per_s(282e9, 280e9)),
                 copy_per_s: Some(per_s(16e9, 15.9e9)),
                 launch_ns: None,
@@ -457,7 +462,7 @@ mod tests {
     #[test]
     fn a_roof_is_not_below_what_an_engine_reached() {
         let roofs = roofs();
-        let peak = |threads| roofs.compute_at(Numbers::F32, threads).unwrap();
+        let peak = |threads| roofs.compute_at(NumberFormat::F32, threads).unwrap();
         assert_eq!((peak(1).per_s.value, peak(2).per_s.value), (150e9, 282e9));
         assert_eq!(peak(2).code, "matrix product through PyTorch 2");
         let copy = roofs.memory_at(Level::Memory, Access::Copy, 2).unwrap();
@@ -474,7 +479,7 @@ mod tests {
         roofs.engines.clear();
         roofs.compute[1].per_s = per_s(120e9, 60e9);
         roofs.memory[1].per_s = per_s(9e9, 5e9);
-        let peak = roofs.compute_at(Numbers::F32, 2).unwrap();
+        let peak = roofs.compute_at(NumberFormat::F32, 2).unwrap();
         assert_eq!((peak.threads, peak.per_s.is_noisy()), (2, true));
         let copy = roofs.memory_at(Level::Memory, Access::Copy, 7).unwrap();
         assert_eq!((copy.threads, copy.per_s.is_noisy()), (2, true));
@@ -532,11 +537,11 @@ mod tests {
 
     fn compute(threads: usize, value: f64) -> ComputeRoof {
         ComputeRoof {
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             threads,
             vector_bits: 256,
             code: "AVX2".to_owned(),
-            per_s: Measured {
+            per_s: MeasuredValue {
                 value,
                 low: value * 0.98,
                 high: value,
@@ -561,7 +566,7 @@ mod tests {
             notes: Vec::new(),
         };
         let at = |threads| {
-            let found = roofs.compute_at(Numbers::F32, threads)?;
+            let found = roofs.compute_at(NumberFormat::F32, threads)?;
             Some(found.threads)
         };
         assert_eq!((at(2), at(4), at(8)), (Some(1), Some(4), Some(4)));

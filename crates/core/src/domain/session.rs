@@ -10,14 +10,14 @@ use super::claim::Published;
 use super::environment::Environment;
 use super::examination::Examination;
 use super::machine::RemoteMachine;
-use super::model::{ModelRef, Network};
+use super::model::{ModelRef, PlannedNetwork};
 use super::outcome::Outcome;
-use super::plan::{Keeping, Plan};
+use super::plan::{Plan, WorkerLifetime};
 use super::profile::{Profile, Tool};
 use super::reported::Reported;
 use super::roofs::Roofs;
 use super::setup_report::SetupReport;
-use super::telemetry::{Telemetry, Track};
+use super::telemetry::{DeviceTelemetry, Telemetry};
 
 /// How far a run came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ pub struct Session {
     pub profiler: Option<String>,
     /// Later sittings, in which rounds were added.
     #[serde(default)]
-    pub sittings: Vec<Sitting>,
+    pub sittings: Vec<AddedRun>,
     /// What the machine's devices said meanwhile.
     #[serde(default)]
     pub telemetry: Telemetry,
@@ -111,7 +111,7 @@ pub struct Session {
 
 /// A later run that added rounds to a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sitting {
+pub struct AddedRun {
     /// When it began, RFC 3339 in UTC.
     pub created: String,
     /// Number of its first round, from 0.
@@ -166,7 +166,7 @@ impl Session {
             }
         }
         self.completion = Completion::Interrupted;
-        self.sittings.push(Sitting {
+        self.sittings.push(AddedRun {
             created: created.to_owned(),
             first_round,
         });
@@ -177,7 +177,8 @@ impl Session {
     pub fn starts(&self, case: &Case) -> Vec<u32> {
         let first_rounds: Vec<u32> = self.sittings.iter().map(|one| one.first_round).collect();
         // Several setups that live one at a time end each other's workers at every visit.
-        let is_restarted = self.plan.keeping == Keeping::OneAtATime && self.plan.setups.len() > 1;
+        let is_restarted =
+            self.plan.keeping == WorkerLifetime::OneAtATime && self.plan.setups.len() > 1;
         case.starts(&first_rounds, is_restarted)
     }
 
@@ -230,7 +231,10 @@ impl Session {
     }
 
     /// The devices of the machine that a setup ran on, by their places in the telemetry.
-    pub fn devices_beside(&self, setup: usize) -> impl Iterator<Item = (usize, &Track)> + '_ {
+    pub fn devices_beside(
+        &self,
+        setup: usize,
+    ) -> impl Iterator<Item = (usize, &DeviceTelemetry)> + '_ {
         let machine = self.machine_of(setup).map(|machine| machine.name.as_str());
         let tracks = self.telemetry.tracks.iter().enumerate();
         tracks.filter(move |(_, track)| track.device.machine.as_deref() == machine)
@@ -243,8 +247,8 @@ impl Session {
     }
 
     /// The networks that its setups run.
-    pub fn networks(&self) -> Vec<Network<'_>> {
-        Network::all(&self.plan.setups, &self.model, &self.variants)
+    pub fn networks(&self) -> Vec<PlannedNetwork<'_>> {
+        PlannedNetwork::all(&self.plan.setups, &self.model, &self.variants)
     }
 
     /// A case by its key.

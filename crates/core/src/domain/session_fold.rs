@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::case::{Case, CaseKey};
 use super::device::Gpu;
-use super::event::{Beginning, RunEvent, Stamped};
+use super::event::{RunEvent, RunStart, TimedEvent};
 use super::machine::RemoteMachine;
 use super::outcome::Outcome;
 use super::session::{Completion, Session};
@@ -12,7 +12,7 @@ use super::telemetry::{Telemetry, WatchedDevice};
 
 impl Session {
     /// A session of which only the beginning is known.
-    pub fn begin(beginning: Beginning) -> Self {
+    pub fn from_start(beginning: RunStart) -> Self {
         let cases = beginning
             .plan
             .cases()
@@ -49,10 +49,10 @@ impl Session {
     }
 
     /// The fold of a stream of events; nothing where the stream does not begin with a beginning.
-    pub fn from_events(events: impl IntoIterator<Item = Stamped>) -> Option<Self> {
+    pub fn from_events(events: impl IntoIterator<Item = TimedEvent>) -> Option<Self> {
         let mut events = events.into_iter();
         let mut session = match events.next()?.event {
-            RunEvent::Began(beginning) => Self::begin(*beginning),
+            RunEvent::Began(beginning) => Self::from_start(*beginning),
             RunEvent::WentOn { session, .. } => *session,
             _ => return None,
         };
@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// Takes one event in. Events about cases that the plan does not have are ignored.
-    pub fn apply(&mut self, stamped: Stamped) {
+    pub fn apply(&mut self, stamped: TimedEvent) {
         self.elapsed_ns = self.elapsed_ns.max(stamped.at_ns);
         match stamped.event {
             RunEvent::Began(_)
@@ -75,7 +75,7 @@ impl Session {
             | RunEvent::RoundStarted { .. }
             | RunEvent::Paused
             | RunEvent::Resumed => {}
-            RunEvent::Reached { machine } => self.reach(*machine),
+            RunEvent::Reached { machine } => self.take_machine(*machine),
             RunEvent::SetupReady { setup, report } => {
                 // What the first start cost stands.
                 if let Some(slot) = self.reports.get_mut(setup) {
@@ -136,7 +136,7 @@ impl Session {
     }
 
     /// Takes in what a machine says of itself. Where all setups run on it, its circumstances are the session's.
-    fn reach(&mut self, machine: RemoteMachine) {
+    fn take_machine(&mut self, machine: RemoteMachine) {
         if (0..self.plan.setups.len()).all(|setup| machine.setups.contains(&setup)) {
             self.environment = machine.environment.clone();
             self.roofs.clear();
@@ -158,7 +158,11 @@ impl Session {
                 let is_own = device.machine.as_deref() == machine;
                 is_own && device.kind.is_gpu() && !device.is_played_back()
             };
-            let cards: Vec<Gpu> = devices.iter().filter(is_there).map(Gpu::of).collect();
+            let cards: Vec<Gpu> = devices
+                .iter()
+                .filter(is_there)
+                .map(Gpu::from_watched)
+                .collect();
             Some(cards).filter(|cards| !cards.is_empty())
         };
         if let Some(cards) = cards_of(None) {

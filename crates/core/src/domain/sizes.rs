@@ -14,7 +14,6 @@ pub enum SizeError {
     /// A part is no number, and no two of them.
     #[error("\"{part}\" is no {}; {}", noun(of), hint(of))]
     NoSize {
-        /// The dimension.
         of: String,
         /// The part.
         part: String,
@@ -22,7 +21,6 @@ pub enum SizeError {
     /// Nothing is written where a size belongs.
     #[error("no {} is written in a part of \"{text}\"; {}", noun(of), hint(of))]
     Missing {
-        /// The dimension.
         of: String,
         /// The whole text.
         text: String,
@@ -34,7 +32,6 @@ pub enum SizeError {
         hint(of)
     )]
     Downwards {
-        /// The dimension.
         of: String,
         /// The range.
         part: String,

@@ -165,9 +165,9 @@ impl SliceArgs {
 
     /// Which slices have an argument with these words in it, as in `stream 7`: keys, a blank, values. Upper
     /// and lower case are the same.
-    pub fn find(&self, words: &str) -> Found {
+    pub fn find(&self, words: &str) -> SliceMatches {
         let wanted = words.trim().to_lowercase();
-        let mut found = Found::default();
+        let mut found = SliceMatches::default();
         if wanted.is_empty() || self.len == 0 {
             return found;
         }
@@ -328,13 +328,13 @@ pub fn fill(text: &str, numbers: &[u64], out: &mut String) {
 
 /// Slices that were found by their arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SliceMatches {
     slices: Vec<bool>,
 }
 
-impl Found {
+impl SliceMatches {
     /// Whether a slice is one of them.
-    pub fn has(&self, slice: usize) -> bool {
+    pub fn contains(&self, slice: usize) -> bool {
         self.slices.get(slice).copied().unwrap_or_default()
     }
 
@@ -490,7 +490,7 @@ mod tests {
         }
         let found = |words: &str| -> Vec<usize> {
             let found = args.find(words);
-            (0..101).filter(|slice| found.has(*slice)).collect()
+            (0..101).filter(|slice| found.contains(*slice)).collect()
         };
         assert_eq!(found("dispatch").len(), 100);
         assert_eq!(found("stream 7").len(), 12);

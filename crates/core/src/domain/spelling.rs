@@ -16,7 +16,7 @@ pub struct Spelling {
 
 /// The part of a text that a cursor is in, as far as it stands before the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SpellingPart {
     /// An engine.
     Engine(String),
     /// A device of the engine before it.
@@ -29,7 +29,7 @@ pub enum Part {
 
 impl Spelling {
     /// Reads a text.
-    pub fn of(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let parts = parts(text);
         let mut texts = parts.into_iter().map(|range| text[range].trim());
         let target = texts.next().unwrap_or_default();
@@ -69,7 +69,7 @@ impl Spelling {
 }
 
 /// The part at a cursor, which is a number of bytes, and the range that another word for it replaces.
-pub fn part_at(text: &str, cursor: usize) -> (Part, Range<usize>) {
+pub fn part_at(text: &str, cursor: usize) -> (SpellingPart, Range<usize>) {
     let cursor = cursor.min(text.len());
     let parts = parts(text);
     let is_at = |range: &&Range<usize>| range.start <= cursor && cursor <= range.end;
@@ -88,13 +88,13 @@ pub fn part_at(text: &str, cursor: usize) -> (Part, Range<usize>) {
                 .map_or(range.end, |place| range.start + place);
             let word = word(start);
             let part = if is_first {
-                Part::Engine(word)
+                SpellingPart::Engine(word)
             } else {
-                Part::Key(word)
+                SpellingPart::Key(word)
             };
             (part, start..end)
         }
-        Some(from) if is_first => (Part::Device(word(from)), from..range.end),
+        Some(from) if is_first => (SpellingPart::Device(word(from)), from..range.end),
         Some(from) => {
             let key = text[start..from - 1].trim().to_owned();
             // Of several words that are joined, the one at the cursor.
@@ -104,7 +104,7 @@ pub fn part_at(text: &str, cursor: usize) -> (Part, Range<usize>) {
             let end = text[cursor..range.end]
                 .find('+')
                 .map_or(range.end, |place| cursor + place);
-            (Part::Value(key, word(own)), own..end)
+            (SpellingPart::Value(key, word(own)), own..end)
         }
     }
 }
@@ -145,7 +145,7 @@ mod tests {
             ("command,run=\"a, b\"", "command:cpu,run=\"a, b\""),
             ("command,run=\"a, b", "command:cpu,run=\"a, b\""),
         ] {
-            assert_eq!(Spelling::of(typed).text(), text, "{typed}");
+            assert_eq!(Spelling::parse(typed).text(), text, "{typed}");
         }
     }
 
@@ -153,12 +153,12 @@ mod tests {
     fn the_part_at_the_cursor_is_found() {
         let text = "ort:cuda, thre,mode=fp16+comp+x";
         let at = |words: &str| part_at(text, text.find(words).unwrap() + words.len());
-        assert_eq!(at("or"), (Part::Engine("or".to_owned()), 0..3));
-        assert_eq!(at("ort:cu"), (Part::Device("cu".to_owned()), 4..8));
-        assert_eq!(at("thr"), (Part::Key("thr".to_owned()), 10..14));
-        let value = Part::Value("mode".to_owned(), "comp".to_owned());
+        assert_eq!(at("or"), (SpellingPart::Engine("or".to_owned()), 0..3));
+        assert_eq!(at("ort:cu"), (SpellingPart::Device("cu".to_owned()), 4..8));
+        assert_eq!(at("thr"), (SpellingPart::Key("thr".to_owned()), 10..14));
+        let value = SpellingPart::Value("mode".to_owned(), "comp".to_owned());
         assert_eq!(at("+comp"), (value, 25..29));
-        assert_eq!(part_at("", 0), (Part::Engine(String::new()), 0..0));
-        assert_eq!(part_at("ort,", 4), (Part::Key(String::new()), 4..4));
+        assert_eq!(part_at("", 0), (SpellingPart::Engine(String::new()), 0..0));
+        assert_eq!(part_at("ort,", 4), (SpellingPart::Key(String::new()), 4..4));
     }
 }

@@ -155,7 +155,7 @@ pub fn show(points: &[Point]) -> Vec<String> {
 }
 
 /// The sweep in words: `1, 2, 4`, or `batch 1, 2 × seq 128..2048`.
-pub fn words(points: &[Point]) -> String {
+pub fn points_text(points: &[Point]) -> String {
     let batches: Vec<usize> = points.iter().copied().map(Point::batch).collect();
     if is_of_batches(points) {
         return sizes::show(&batches);
@@ -168,9 +168,9 @@ pub fn words(points: &[Point]) -> String {
 
 /// How many points there are, in words: `5 batch sizes`; with other dimensions `3 × 4 points` where they are all
 /// combinations of several sizes, else `12 points`.
-pub fn count_words(points: &[Point]) -> String {
+pub fn point_count_text(points: &[Point]) -> String {
     if is_of_batches(points) {
-        return humanize::of_many(points.len() as u64, "batch size");
+        return humanize::pluralised(points.len() as u64, "batch size");
     }
     let sizes_of = |name: &str| -> BTreeSet<usize> {
         points.iter().filter_map(|point| point.get(name)).collect()
@@ -184,7 +184,7 @@ pub fn count_words(points: &[Point]) -> String {
         let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
         return format!("{} points", counts.join(" × "));
     }
-    humanize::of_many(points.len() as u64, "point")
+    humanize::pluralised(points.len() as u64, "point")
 }
 
 /// Whether the points have no dimension but the batch.
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_grid_is_counted_by_its_sides() {
-        let count = |texts: &[&str]| count_words(&parse(texts.iter().copied()).unwrap());
+        let count = |texts: &[&str]| point_count_text(&parse(texts.iter().copied()).unwrap());
         assert_eq!(count(&["batch=1,2,4"]), "3 batch sizes");
         assert_eq!(count(&["batch=1,2,4", "seq=128,256"]), "3 × 2 points");
         assert_eq!(count(&["batch=1", "seq=128,256"]), "2 points");

@@ -114,7 +114,7 @@ impl WatchedDevice {
     }
 
     /// Whether it may report the power that it draws.
-    pub fn may_tell_power(&self) -> bool {
+    pub fn may_report_power(&self) -> bool {
         self.kind != DeviceKind::Host
     }
 
@@ -167,9 +167,9 @@ impl MissingSource {
     }
 }
 
-/// What one device said at one moment.
+/// Values of one device at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct DeviceReading {
     /// Which device, by its place in the session's list.
     pub device: usize,
     /// When, in nanoseconds since the run began.
@@ -188,18 +188,18 @@ pub struct Channel {
     pub values: Vec<Option<f64>>,
 }
 
-/// When and why a device stopped to answer.
+/// When and why a device stopped answering.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lost {
+pub struct DeviceLoss {
     /// When, in nanoseconds since the run began.
     pub at_ns: u64,
     /// What was seen.
     pub why: String,
 }
 
-/// Everything that one device said.
+/// All readings of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Track {
+pub struct DeviceTelemetry {
     /// The device.
     pub device: WatchedDevice,
     /// When it was read, in nanoseconds since the run began.
@@ -208,13 +208,13 @@ pub struct Track {
     /// What was read.
     pub channels: Vec<Channel>,
     /// Where it stopped to answer before the end.
-    pub lost: Option<Lost>,
-    /// The same in earlier sittings.
+    pub lost: Option<DeviceLoss>,
+    /// Losses in earlier runs of the session.
     #[serde(default)]
-    pub lost_before: Vec<Lost>,
+    pub lost_before: Vec<DeviceLoss>,
 }
 
-impl Track {
+impl DeviceTelemetry {
     /// A device that has said nothing yet.
     pub fn new(device: WatchedDevice) -> Self {
         Self {
@@ -240,12 +240,12 @@ impl Track {
     }
 
     /// Every time that it stopped to answer.
-    pub fn losses(&self) -> impl Iterator<Item = &Lost> {
+    pub fn losses(&self) -> impl Iterator<Item = &DeviceLoss> {
         self.lost_before.iter().chain(&self.lost)
     }
 
     /// Whether a quantity was read at least once.
-    pub fn has(&self, quantity: Quantity) -> bool {
+    pub fn has_quantity(&self, quantity: Quantity) -> bool {
         self.channels.iter().any(|c| c.quantity == quantity)
     }
 
@@ -284,14 +284,14 @@ impl Track {
 
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct TimeSpan {
     /// Its beginning, in nanoseconds since the run began.
     pub from_ns: u64,
     /// Its end.
     pub to_ns: u64,
 }
 
-impl Span {
+impl TimeSpan {
     /// How long it is, in nanoseconds.
     pub fn length_ns(self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
@@ -303,9 +303,9 @@ impl Span {
     }
 }
 
-/// From when on devices were asked how often.
+/// Sampling rate from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct SamplingRate {
     /// Since when, in nanoseconds since the run began.
     pub from_ns: u64,
     /// Readings a second.
@@ -319,13 +319,13 @@ pub struct Telemetry {
     pub rate_hz: f64,
     /// The same for each sitting: readings of two sittings have nothing to do with each other.
     #[serde(default)]
-    pub asked: Vec<Asked>,
+    pub asked: Vec<SamplingRate>,
     /// The devices, with what they said.
-    pub tracks: Vec<Track>,
+    pub tracks: Vec<DeviceTelemetry>,
     /// Sources that were not available.
     pub missing: Vec<MissingSource>,
     /// When nothing was running yet, so that power was that of an idle machine.
-    pub idle: Vec<Span>,
+    pub idle: Vec<TimeSpan>,
 }
 
 impl Telemetry {
@@ -338,7 +338,7 @@ impl Telemetry {
         missing: Vec<MissingSource>,
     ) {
         self.asked.retain(|asked| asked.from_ns < from_ns);
-        self.asked.push(Asked { from_ns, rate_hz });
+        self.asked.push(SamplingRate { from_ns, rate_hz });
         self.rate_hz = rate_hz;
         self.missing = missing;
         for device in devices {
@@ -346,7 +346,7 @@ impl Telemetry {
                 track.device = device;
                 track.lost_before.extend(track.lost.take());
             } else {
-                self.tracks.push(Track::new(device));
+                self.tracks.push(DeviceTelemetry::new(device));
             }
         }
     }
@@ -357,7 +357,7 @@ impl Telemetry {
     }
 
     /// Takes readings in. Those of a device that is not in the list are ignored.
-    pub fn take(&mut self, readings: &[Reading]) {
+    pub fn take(&mut self, readings: &[DeviceReading]) {
         for reading in readings {
             if let Some(track) = self.tracks.get_mut(reading.device) {
                 track.push(reading.at_ns, &reading.values);
@@ -366,7 +366,7 @@ impl Telemetry {
     }
 
     /// A device stopped to answer.
-    pub fn lose(&mut self, device: usize, lost: Lost) {
+    pub fn lose(&mut self, device: usize, lost: DeviceLoss) {
         if let Some(track) = self.tracks.get_mut(device) {
             track.lost = Some(lost);
         }
@@ -379,10 +379,10 @@ impl Telemetry {
     }
 
     /// The sitting that a moment belongs to.
-    pub fn sitting_at(&self, at_ns: u64) -> Span {
+    pub fn sitting_at(&self, at_ns: u64) -> TimeSpan {
         let next = self.asked.partition_point(|asked| asked.from_ns <= at_ns);
         let begin = next.checked_sub(1).and_then(|index| self.asked.get(index));
-        Span {
+        TimeSpan {
             from_ns: begin.map_or(0, |asked| asked.from_ns),
             to_ns: self
                 .asked
@@ -410,8 +410,8 @@ mod tests {
         WatchedDevice::new("host", DeviceKind::Host, 0, "host", "This machine")
     }
 
-    fn reading(at_ns: u64, values: &[(Quantity, f64)]) -> Reading {
-        Reading {
+    fn reading(at_ns: u64, values: &[(Quantity, f64)]) -> DeviceReading {
+        DeviceReading {
             device: 0,
             at_ns,
             values: values.to_vec(),
@@ -427,7 +427,7 @@ mod tests {
             reading(2, &[(Quantity::Power, 9.0)]),
             reading(3, &[(Quantity::Busy, 0.0), (Quantity::Power, 8.5)]),
             reading(4, &[]),
-            Reading {
+            DeviceReading {
                 device: 7,
                 at_ns: 5,
                 values: Vec::new(),
@@ -468,7 +468,7 @@ mod tests {
         telemetry.take(&[reading(1, &[(Quantity::Busy, 1.0)])]);
         telemetry.lose(
             0,
-            Lost {
+            DeviceLoss {
                 at_ns: 2,
                 why: "gone".to_owned(),
             },
@@ -485,7 +485,7 @@ mod tests {
             "nothing is forgotten"
         );
         assert_eq!((telemetry.rate_at(5), telemetry.rate_at(9)), (10.0, 20.0));
-        let first = Span {
+        let first = TimeSpan {
             from_ns: 0,
             to_ns: 8,
         };

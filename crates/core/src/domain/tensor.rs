@@ -173,7 +173,7 @@ impl Tensor {
     }
 
     /// The least and the greatest finite element.
-    pub fn reach(&self) -> Option<(f32, f32)> {
+    pub fn value_range(&self) -> Option<(f32, f32)> {
         let widen = |reach: Option<(f32, f32)>, value: f32| {
             let (low, high) = reach.unwrap_or((value, value));
             Some((low.min(value), high.max(value)))
@@ -224,9 +224,15 @@ mod tests {
             data,
         };
         let wild = vec![f32::NAN, 2.0, f32::NEG_INFINITY, -1.5, 0.0];
-        assert_eq!(tensor(TensorData::F32(wild)).reach(), Some((-1.5, 2.0)));
-        assert_eq!(tensor(TensorData::F32(vec![f32::NAN])).reach(), None);
-        assert_eq!(tensor(TensorData::U8(vec![3, 9])).reach(), Some((3.0, 9.0)));
+        assert_eq!(
+            tensor(TensorData::F32(wild)).value_range(),
+            Some((-1.5, 2.0))
+        );
+        assert_eq!(tensor(TensorData::F32(vec![f32::NAN])).value_range(), None);
+        assert_eq!(
+            tensor(TensorData::U8(vec![3, 9])).value_range(),
+            Some((3.0, 9.0))
+        );
     }
 
     #[test]

@@ -367,14 +367,14 @@ impl Trace {
 
     /// Takes another trace in, which counts its time from the same point. Its numbers of names and tracks
     /// become others, and what is returned knows which. A trace that has nothing yet becomes the other one.
-    pub fn append(&mut self, other: Self) -> Renumbered {
+    pub fn append(&mut self, other: Self) -> NumberMapping {
         let has_nothing = self.is_empty()
             && self.memory.is_empty()
             && self.names.is_empty()
             && self.tracks.is_empty();
         if has_nothing {
             *self = other;
-            return Renumbered::default();
+            return NumberMapping::default();
         }
         let names = (0..other.names.len() as u32)
             .map(|number| self.names.number(other.names.get(number)))
@@ -387,7 +387,7 @@ impl Trace {
             .iter()
             .map(|track| self.track(track.clone()))
             .collect();
-        let numbers = Renumbered {
+        let numbers = NumberMapping {
             by_old: Some([names, tracks, shapes]),
         };
         let before = self.len();
@@ -403,12 +403,12 @@ impl Trace {
 
 /// What the names and tracks of a trace became in another one.
 #[derive(Clone, Debug, Default)]
-pub struct Renumbered {
+pub struct NumberMapping {
     /// The new numbers of names, of tracks and of shapes, by the old ones; nothing where they stayed what they were.
     by_old: Option<[Vec<u32>; 3]>,
 }
 
-impl Renumbered {
+impl NumberMapping {
     /// A slice of the one as a slice of the other.
     pub fn slice(&self, slice: Slice) -> Slice {
         Slice {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers that are computed with.
+/// Number format of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Numbers {
+pub enum NumberFormat {
     /// 32-bit floats.
     F32,
     /// 16-bit floats with the exponent of 32-bit ones.
@@ -19,7 +19,7 @@ pub enum Numbers {
     F64,
 }
 
-impl Numbers {
+impl NumberFormat {
     /// Every one.
     pub const ALL: [Self; 5] = [Self::F32, Self::Bf16, Self::F16, Self::Int8, Self::F64];
 
@@ -35,7 +35,7 @@ impl Numbers {
     }
 }
 
-impl fmt::Display for Numbers {
+impl fmt::Display for NumberFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -47,7 +47,7 @@ pub struct Work {
     /// Operations, where a multiplication and an addition are two; counted low rather than high.
     pub operations: u64,
     /// What they are done with.
-    pub numbers: Numbers,
+    pub numbers: NumberFormat,
     /// Bytes that move at least: inputs, weights and outputs once, and nothing in between.
     pub low_bytes: u64,
     /// Bytes that move where every tensor of every node is written and read once.
@@ -71,7 +71,7 @@ impl Work {
         })
     }
 
-    /// The same so many times.
+    /// The work of this many calls.
     pub fn times(self, calls: u64) -> Self {
         Self {
             operations: self.operations.saturating_mul(calls),
@@ -86,7 +86,7 @@ impl Work {
 mod tests {
     use super::*;
 
-    fn work(operations: u64, numbers: Numbers) -> Work {
+    fn work(operations: u64, numbers: NumberFormat) -> Work {
         Work {
             operations,
             numbers,
@@ -97,10 +97,15 @@ mod tests {
 
     #[test]
     fn copies_take_the_numbers_of_what_computes() {
-        let sum = work(0, Numbers::F32).plus(work(10, Numbers::Int8)).unwrap();
-        assert_eq!((sum.operations, sum.numbers), (10, Numbers::Int8));
+        let sum = work(0, NumberFormat::F32)
+            .plus(work(10, NumberFormat::Int8))
+            .unwrap();
+        assert_eq!((sum.operations, sum.numbers), (10, NumberFormat::Int8));
         assert_eq!((sum.low_bytes, sum.high_bytes), (16, 32));
-        assert_eq!(work(1, Numbers::F32).plus(work(1, Numbers::Int8)), None);
-        assert_eq!(work(2, Numbers::F32).times(3).operations, 6);
+        assert_eq!(
+            work(1, NumberFormat::F32).plus(work(1, NumberFormat::Int8)),
+            None
+        );
+        assert_eq!(work(2, NumberFormat::F32).times(3).operations, 6);
     }
 }

@@ -14,27 +14,27 @@ const ABOUT: f64 = 0.02;
 #[serde(try_from = "String", into = "String")]
 pub struct Written {
     text: String,
-    low: Number,
-    high: Number,
+    low: WrittenNumber,
+    high: WrittenNumber,
 }
 
 /// One number and half the unit of its last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Number {
+struct WrittenNumber {
     value: f64,
     slack: f64,
 }
 
-/// What a number may be, for all that its digits say.
+/// Lowest and highest value that a written number can mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub struct WrittenBounds {
     /// The least.
     pub low: f64,
     /// The most.
     pub high: f64,
 }
 
-impl Bounds {
+impl WrittenBounds {
     /// One number and no other.
     pub fn exactly(value: f64) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Bounds {
         self.low <= reach(other.high) && other.low <= reach(self.high)
     }
 
-    /// What so many numbers may add up to.
+    /// The bounds of a sum.
     pub fn sum(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::exactly(0.0), |sum, one| Self {
             low: sum.low + one.low,
@@ -112,14 +112,14 @@ impl Written {
     }
 
     /// What it may be: half a unit of the last digit to either side, and more where it says about.
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> WrittenBounds {
         let about = if self.text.starts_with('~') {
             ABOUT
         } else {
             0.0
         };
-        let side = |number: Number| number.slack.max(number.value * about);
-        Bounds {
+        let side = |number: WrittenNumber| number.slack.max(number.value * about);
+        WrittenBounds {
             low: self.low.value - side(self.low),
             high: self.high.value + side(self.high),
         }
@@ -170,7 +170,7 @@ impl std::str::FromStr for Written {
 }
 
 /// Digits with commas between groups of three and at most one point.
-fn number(text: &str) -> Option<Number> {
+fn number(text: &str) -> Option<WrittenNumber> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut groups = whole.split(',');
@@ -183,7 +183,7 @@ fn number(text: &str) -> Option<Number> {
     }
     let value = format!("{}.{part}0", whole.replace(',', "")).parse::<f64>();
     let value = value.ok().filter(|value| value.is_finite())?;
-    Some(Number {
+    Some(WrittenNumber {
         value,
         slack: 0.5 / 10_f64.powi(part.len() as i32),
     })
@@ -227,7 +227,7 @@ mod tests {
             assert!(range.is_range());
             assert_eq!(
                 range.bounds(),
-                Bounds {
+                WrittenBounds {
                     low: 64.5,
                     high: 75.5
                 }

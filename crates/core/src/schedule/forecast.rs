@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::starts::{self, StartCost};
 use super::turns;
 use crate::domain::case::CaseKey;
-use crate::domain::plan::{Keeping, Plan};
+use crate::domain::plan::{Plan, WorkerLifetime};
 
 /// What the steps of a case take, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub struct Durations {
     pub cases: BTreeMap<CaseKey, CaseDurations>,
 }
 
-/// What is still to be done of a plan.
+/// Rounds of a plan that are still to be measured.
 #[derive(Clone, Debug)]
-pub struct Ahead<'a> {
+pub struct RemainingRounds<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Planned rounds of this run; fewer than those of its session where rounds are added to one.
@@ -42,9 +42,9 @@ pub struct Ahead<'a> {
     pub since_ns: BTreeMap<CaseKey, u64>,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> RemainingRounds<'a> {
     /// The whole plan, without the cases of setups that cannot run.
-    pub fn whole(plan: &'a Plan, refused: &BTreeSet<usize>) -> Self {
+    pub fn for_plan(plan: &'a Plan, refused: &BTreeSet<usize>) -> Self {
         let cases = plan.cases().into_iter();
         let cases = cases.filter(|case| !refused.contains(&case.setup));
         Self {
@@ -90,9 +90,9 @@ impl Forecast {
     }
 }
 
-/// Plays a run through.
-pub fn forecast(ahead: &Ahead<'_>, durations: &Durations) -> Forecast {
-    let mut play = Play::new(ahead, durations);
+/// Simulates a run with given durations.
+pub fn forecast(ahead: &RemainingRounds<'_>, durations: &Durations) -> Forecast {
+    let mut play = ForecastRun::new(ahead, durations);
     let ends = ahead
         .left
         .iter()
@@ -104,9 +104,9 @@ pub fn forecast(ahead: &Ahead<'_>, durations: &Durations) -> Forecast {
     play.forecast
 }
 
-/// A run that is played through.
-struct Play<'a> {
-    ahead: &'a Ahead<'a>,
+/// State of a simulated run.
+struct ForecastRun<'a> {
+    ahead: &'a RemainingRounds<'a>,
     durations: &'a Durations,
     forecast: Forecast,
     now_ns: u64,
@@ -125,8 +125,8 @@ struct Play<'a> {
     is_alone: bool,
 }
 
-impl<'a> Play<'a> {
-    fn new(ahead: &'a Ahead<'a>, durations: &'a Durations) -> Self {
+impl<'a> ForecastRun<'a> {
+    fn new(ahead: &'a RemainingRounds<'a>, durations: &'a Durations) -> Self {
         let plan = ahead.plan;
         // Early enough for every round that has begun before.
         let now_ns = ahead.since_ns.values().copied().max().unwrap_or_default();
@@ -144,7 +144,7 @@ impl<'a> Play<'a> {
             living: known.iter().map(|case| case.setup).collect(),
             ready: known.clone(),
             known,
-            is_alone: plan.keeping == Keeping::OneAtATime && n_setups > 1,
+            is_alone: plan.keeping == WorkerLifetime::OneAtATime && n_setups > 1,
         };
         for (setup, spec) in plan.setups.iter().enumerate() {
             let starts = if starts::may_restart(spec) {
@@ -306,7 +306,10 @@ mod tests {
     }
 
     fn forecast_of(plan: &Plan) -> Forecast {
-        forecast(&Ahead::whole(plan, &BTreeSet::new()), &durations(plan))
+        forecast(
+            &RemainingRounds::for_plan(plan, &BTreeSet::new()),
+            &durations(plan),
+        )
     }
 
     #[test]
@@ -339,7 +342,7 @@ mod tests {
             assert_eq!(found.starts, [(0, 1)].into());
         }
         plan.setups.push("rten".parse().unwrap());
-        plan.keeping = Keeping::OneAtATime;
+        plan.keeping = WorkerLifetime::OneAtATime;
         let found = forecast_of(&plan);
         assert_eq!(found.starts.values().sum::<u32>(), 20);
     }
@@ -348,7 +351,7 @@ mod tests {
     fn a_run_that_goes_on_takes_what_is_left() {
         let plan = plan(PresetName::Quick, &["ort"], &[1]);
         let durations = durations(&plan);
-        let mut ahead = Ahead::whole(&plan, &BTreeSet::new());
+        let mut ahead = RemainingRounds::for_plan(&plan, &BTreeSet::new());
         let key = plan.cases()[0];
         let mut last = forecast(&ahead, &durations).total_ns();
         for left in (0..5).rev() {
@@ -371,7 +374,10 @@ mod tests {
         let plan = plan(PresetName::Quick, &["torch"], &[1]);
         let mut durations = durations(&plan);
         durations.start_ns[0] = 41_000 * MS;
-        let found = forecast(&Ahead::whole(&plan, &BTreeSet::new()), &durations);
+        let found = forecast(
+            &RemainingRounds::for_plan(&plan, &BTreeSet::new()),
+            &durations,
+        );
         assert_eq!(found.starts, [(0, 1)].into());
     }
 }

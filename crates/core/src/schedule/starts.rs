@@ -94,7 +94,7 @@ pub fn begins(round: u32, rounds: u32, starts: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::case::{Opening, Round, WarmUp};
+    use crate::domain::case::{CaseOpening, Round, WarmUp};
     use crate::domain::plan::PresetName;
     use crate::domain::setup_report::SetupReport;
     use crate::domain::spacing::Spacing;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn cheap_starts_are_made_in_every_round() {
         for preset in PresetName::ALL {
-            let rule = MeasureRule::of(preset);
+            let rule = MeasureRule::from_preset(preset);
             let found = |start_s| starts(&rule, rule.rounds, cost(start_s, 0.2), 1);
             assert_eq!(found(0.7), rule.rounds, "{preset}");
             assert_eq!(found(2.5), rule.rounds, "{preset}: that time passes anyway");
@@ -121,14 +121,14 @@ mod tests {
 
     #[test]
     fn expensive_starts_are_fewer_the_more_they_cost() {
-        let rule = MeasureRule::of(PresetName::Quick);
+        let rule = MeasureRule::from_preset(PresetName::Quick);
         let quick = |start_s, n_setups| starts(&rule, 5, cost(start_s, 0.2), n_setups);
         assert_eq!(quick(6.0, 1), 3, "at least three below ten seconds");
         assert_eq!(quick(9.0, 8), 3);
         assert_eq!(quick(41.0, 1), 1);
-        let standard = MeasureRule::of(PresetName::Standard);
+        let standard = MeasureRule::from_preset(PresetName::Standard);
         assert_eq!(starts(&standard, 5, cost(41.0, 20.0), 1), 2);
-        let publish = MeasureRule::of(PresetName::Publish);
+        let publish = MeasureRule::from_preset(PresetName::Publish);
         assert_eq!(starts(&publish, 6, cost(41.0, 20.0), 1), 3);
         let mut last = u32::MAX;
         for seconds in 0..200 {
@@ -143,7 +143,7 @@ mod tests {
         for spacing in [None, Some(Spacing::default())] {
             let rule = MeasureRule {
                 spacing,
-                ..MeasureRule::of(PresetName::Quick)
+                ..MeasureRule::from_preset(PresetName::Quick)
             };
             assert_eq!(starts(&rule, 5, cost(0.1, 0.2), 1), 1);
         }
@@ -186,10 +186,10 @@ mod tests {
         });
         assert_eq!(StartCost::measured(&session, 0), None, "no round yet");
         for case in &mut session.cases {
-            case.opening = Some(Opening {
+            case.opening = Some(CaseOpening {
                 open_ns: 3,
                 first_run_ns: 4,
-                ..Opening::default()
+                ..CaseOpening::default()
             });
             case.warm_up = Some(WarmUp {
                 spent_ns: 9 * SECOND,

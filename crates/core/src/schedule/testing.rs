@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::domain::environment::Environment;
-use crate::domain::event::Beginning;
+use crate::domain::event::RunStart;
 use crate::domain::model::ModelRef;
-use crate::domain::plan::{Keeping, Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use crate::domain::plan::{
+    Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
+};
 use crate::domain::point::Point;
 use crate::domain::session::Session;
 
@@ -23,12 +25,12 @@ pub(super) fn plan(preset: PresetName, setups: &[&str], batches: &[usize]) -> Pl
         dims: Vec::new(),
         inputs: BTreeMap::new(),
         preset,
-        measure: MeasureRule::of(preset),
+        measure: MeasureRule::from_preset(preset),
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
         load: Load::Closed,
-        keeping: Keeping::Together,
+        keeping: WorkerLifetime::Together,
         judging: None,
         profiling: None,
         experiments: None,
@@ -37,7 +39,7 @@ pub(super) fn plan(preset: PresetName, setups: &[&str], batches: &[usize]) -> Pl
 
 /// A session of which nothing was measured yet.
 pub(super) fn session(plan: Plan) -> Session {
-    Session::begin(Beginning {
+    Session::from_start(RunStart {
         name: "test".to_owned(),
         created: "2030-01-02T03:04:05Z".to_owned(),
         plan,

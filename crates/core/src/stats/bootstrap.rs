@@ -52,7 +52,7 @@ impl Interval {
 /// The 95 % interval of the median over all rounds; nothing for fewer than two rounds with samples,
 /// because one round says nothing of how rounds differ.
 pub fn median_interval(rounds: &[Vec<f64>], resamples: usize, seed: u64) -> Option<Interval> {
-    let mut rounds = Rounds::of(rounds)?;
+    let mut rounds = Rounds::from_samples(rounds)?;
     let n = rounds.sizes.len() as f64;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let on_logarithms = rounds.lowest() > 0.0;
@@ -102,7 +102,7 @@ struct Rounds {
 
 impl Rounds {
     /// Nothing for fewer than two rounds with samples, or where a sample is not a number.
-    fn of(rounds: &[Vec<f64>]) -> Option<Self> {
+    fn from_samples(rounds: &[Vec<f64>]) -> Option<Self> {
         let longest = rounds.iter().map(Vec::len).max().unwrap_or(0);
         let step = longest.div_ceil(MOST_PER_ROUND).max(1);
         let filled = || rounds.iter().filter(|round| !round.is_empty());

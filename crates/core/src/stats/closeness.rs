@@ -56,12 +56,12 @@ pub struct Agreement {
     pub other_not_finite: u64,
     /// How far they are apart; nothing where a value is not finite, because then they cannot be
     /// compared, and nothing for no items.
-    pub figures: Option<Figures>,
+    pub figures: Option<ClosenessFigures>,
 }
 
-/// How far two outputs are apart.
+/// Figures of how close two outputs are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct ClosenessFigures {
     /// The largest difference of two values, without its sign; the maximum norm.
     pub max_error: f64,
     /// The mean of the differences of all values, without their signs.
@@ -137,7 +137,7 @@ impl Closeness {
         let classes = self.classes.unwrap_or_default() as u64;
         let comparable =
             self.rows > 0 && self.reference_not_finite == 0 && self.other_not_finite == 0;
-        let figures = comparable.then(|| Figures {
+        let figures = comparable.then(|| ClosenessFigures {
             max_error: self.max_error,
             mean_error: self.sum_error / (self.rows * classes) as f64,
             relative_error: (self.largest > 0.0).then(|| self.max_error / self.largest),
@@ -174,7 +174,7 @@ impl Closeness {
             self.worst_cosine.min(cosine)
         };
         self.sum_cosine += cosine;
-        let (theirs, ours) = (Top::of(reference), Top::of(other));
+        let (theirs, ours) = (RowMaximum::of_row(reference), RowMaximum::of_row(other));
         let in_common = reference
             .iter()
             .zip(other)
@@ -186,13 +186,13 @@ impl Closeness {
 
 /// The largest value of a row, and how often it is there.
 #[derive(Clone, Copy, Debug)]
-struct Top {
+struct RowMaximum {
     largest: f64,
     places: usize,
 }
 
-impl Top {
-    fn of(row: &[f64]) -> Self {
+impl RowMaximum {
+    fn of_row(row: &[f64]) -> Self {
         let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let places = row.iter().filter(|&&value| value == largest).count();
         Self { largest, places }
@@ -229,7 +229,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn figures(reference: &[f64], other: &[f64], rows: usize) -> Figures {
+    fn figures(reference: &[f64], other: &[f64], rows: usize) -> ClosenessFigures {
         let mut closeness = Closeness::default();
         closeness.add(reference, other, rows).unwrap();
         closeness.finish().figures.unwrap()

@@ -5,7 +5,7 @@ const LEAST_R_SQUARED: f64 = 0.9;
 
 /// A fixed cost and a cost per item, in the unit of the times.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct LinearFit {
     /// What no item at all would take.
     pub fixed: f64,
     /// What each item adds.
@@ -14,7 +14,7 @@ pub struct Line {
     pub r_squared: f64,
 }
 
-impl Line {
+impl LinearFit {
     /// Weighted least squares through `(items, time)`, with weights of 1 ÷ time², so that a relative
     /// error counts the same at a small and at a large time. Neither cost may be below zero: where the
     /// best line has one that is, the best line without it is taken.
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_line_is_found_again() {
-        let line = Line::through(&times(&[1, 2, 4, 8, 64, 256], |b| 12.3 + 1.46 * b)).unwrap();
+        let line = LinearFit::through(&times(&[1, 2, 4, 8, 64, 256], |b| 12.3 + 1.46 * b)).unwrap();
         assert!((line.fixed - 12.3).abs() < 1e-9 && (line.per_item - 1.46).abs() < 1e-9);
         assert!(line.r_squared > 0.999_999);
     }
@@ -80,27 +80,35 @@ mod tests {
         // The largest is 10 % off; unweighted, the fixed cost would be far below zero.
         let mut points = times(&[1, 2, 4, 8, 16, 32, 64, 128], |b| 1.0 + b);
         points[7].1 *= 1.1;
-        let line = Line::through(&points).unwrap();
+        let line = LinearFit::through(&points).unwrap();
         assert!((0.8..1.1).contains(&line.fixed), "{line:?}");
     }
 
     #[test]
     fn no_cost_is_below_zero() {
-        let line = Line::through(&times(&[1, 2, 4, 8], |b| 2.0 * b.powf(1.1))).unwrap();
+        let line = LinearFit::through(&times(&[1, 2, 4, 8], |b| 2.0 * b.powf(1.1))).unwrap();
         assert_eq!(line.fixed, 0.0);
         assert!(line.per_item > 2.0);
     }
 
     #[test]
     fn nothing_is_claimed_from_too_little() {
-        assert_eq!(Line::through(&times(&[1, 2], |b| b)), None);
-        assert_eq!(Line::through(&times(&[1, 1, 2, 2], |b| b)), None);
-        assert_eq!(Line::through(&times(&[1, 2, 4], |_| 7.0)), None, "flat");
+        assert_eq!(LinearFit::through(&times(&[1, 2], |b| b)), None);
+        assert_eq!(LinearFit::through(&times(&[1, 1, 2, 2], |b| b)), None);
         assert_eq!(
-            Line::through(&times(&[1, 2, 4], |b| 9.0 / b)),
+            LinearFit::through(&times(&[1, 2, 4], |_| 7.0)),
+            None,
+            "flat"
+        );
+        assert_eq!(
+            LinearFit::through(&times(&[1, 2, 4], |b| 9.0 / b)),
             None,
             "falling"
         );
-        assert_eq!(Line::through(&times(&[1, 2, 4], |b| b - 1.0)), None, "zero");
+        assert_eq!(
+            LinearFit::through(&times(&[1, 2, 4], |b| b - 1.0)),
+            None,
+            "zero"
+        );
     }
 }

@@ -32,7 +32,7 @@ impl Histogram {
     ///
     /// The width follows Freedman & Diaconis (1981), twice the interquartile range over the cube root
     /// of n, within 8 to 60 columns. The range ends at Tukey's outer fences where values lie beyond.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub fn from_values(values: &[f64]) -> Option<Self> {
         if values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn every_value_is_counted_once() {
         let values: Vec<f64> = (0..1000).map(|i| f64::from(i % 100)).collect();
-        let histogram = Histogram::of(&values).unwrap();
+        let histogram = Histogram::from_values(&values).unwrap();
         assert_eq!(histogram.counts.iter().sum::<u64>(), 1000);
         // Quartiles 25 and 74 or so: 2 × 49.5 ÷ 10 = 9.9 wide, so ten columns.
         assert_eq!(histogram.counts.len(), 10);
@@ -95,7 +95,7 @@ mod tests {
     fn a_far_value_does_not_squeeze_the_rest() {
         let mut values: Vec<f64> = (0..100).map(f64::from).collect();
         values.push(1e9);
-        let histogram = Histogram::of(&values).unwrap();
+        let histogram = Histogram::from_values(&values).unwrap();
         assert!(histogram.end() < 300.0, "{histogram:?}");
         assert_eq!(histogram.overflow, 1);
         assert_eq!(histogram.counts.last(), Some(&1));
@@ -104,15 +104,15 @@ mod tests {
 
     #[test]
     fn odd_samples() {
-        assert_eq!(Histogram::of(&[]), None);
-        assert_eq!(Histogram::of(&[1.0, f64::NAN]), None);
+        assert_eq!(Histogram::from_values(&[]), None);
+        assert_eq!(Histogram::from_values(&[1.0, f64::NAN]), None);
         for same in [0.0, 5.0] {
-            let histogram = Histogram::of(&[same; 20]).unwrap();
+            let histogram = Histogram::from_values(&[same; 20]).unwrap();
             assert_eq!(histogram.counts.iter().sum::<u64>(), 20);
             assert!(histogram.start < same && same < histogram.end());
             assert_eq!((histogram.underflow, histogram.overflow), (0, 0));
         }
         let stuck = [[7.0; 50].as_slice(), &[9.0]].concat();
-        assert_eq!(Histogram::of(&stuck).unwrap().overflow, 1);
+        assert_eq!(Histogram::from_values(&stuck).unwrap().overflow, 1);
     }
 }

@@ -114,13 +114,13 @@ pub fn normals(seed: u64) -> Vec<f64> {
     (0..DRAWS).map(normal).collect()
 }
 
-/// What could be exchanged: the rounds of a start, or a round.
-struct Unit {
+/// Unit of resampling: the rounds of a start, or one round.
+struct ResampledUnit {
     rounds: Vec<u32>,
     ln: f64,
 }
 
-fn units(rounds: &[RoundValue]) -> Vec<Unit> {
+fn units(rounds: &[RoundValue]) -> Vec<ResampledUnit> {
     let mut starts: BTreeMap<u32, Vec<&RoundValue>> = BTreeMap::new();
     let mut groups: Vec<Vec<&RoundValue>> = Vec::new();
     for round in rounds {
@@ -130,7 +130,7 @@ fn units(rounds: &[RoundValue]) -> Vec<Unit> {
         }
     }
     groups.extend(starts.into_values());
-    let unit = |group: Vec<&RoundValue>| Unit {
+    let unit = |group: Vec<&RoundValue>| ResampledUnit {
         ln: group.iter().map(|round| round.ln).sum::<f64>() / group.len() as f64,
         rounds: group.iter().map(|round| round.round).collect(),
     };
@@ -189,7 +189,7 @@ impl<T: PartialEq> Statement<T> {
         }
     }
 
-    /// The same of something else.
+    /// Maps the value of the statement.
     pub fn map<U>(self, other: impl Fn(T) -> U) -> Statement<U> {
         match self {
             Self::Settled(value) => Statement::Settled(other(value)),
@@ -202,7 +202,7 @@ impl<T: PartialEq> Statement<T> {
 
 /// A value that is compared with others.
 #[derive(Clone, Debug)]
-pub struct Contender {
+pub struct RankedValue {
     /// The value that is shown.
     pub shown: f64,
     /// Draws of its logarithm; nothing where its uncertainty is not known.
@@ -211,7 +211,7 @@ pub struct Contender {
 
 /// Which value is the highest, by its place; nothing for none. Where the uncertainty of one is not known, nothing is
 /// stated.
-pub fn highest(contenders: &[Contender]) -> Option<Statement<usize>> {
+pub fn highest(contenders: &[RankedValue]) -> Option<Statement<usize>> {
     let places = 0..contenders.len();
     let shown = places.max_by(|a, b| contenders[*a].shown.total_cmp(&contenders[*b].shown))?;
     let known: Option<Vec<&[f64]>> = contenders.iter().map(|one| one.draws.as_deref()).collect();
@@ -233,7 +233,7 @@ pub fn highest(contenders: &[Contender]) -> Option<Statement<usize>> {
 }
 
 /// The rank of each value among all, 1 for the highest. Where the uncertainty of one is not known, none is stated.
-pub fn ranks(contenders: &[Contender]) -> Vec<Statement<usize>> {
+pub fn ranks(contenders: &[RankedValue]) -> Vec<Statement<usize>> {
     let draws: Option<Vec<&[f64]>> = contenders.iter().map(|one| one.draws.as_deref()).collect();
     // Equal ones are ranked as the numbers that are shown.
     let is_above = |a: usize, b: usize, value: &dyn Fn(usize) -> f64| {
@@ -344,7 +344,7 @@ mod tests {
         for run in 0..RUNS {
             let common: Vec<f64> = (0..5).map(|_| 0.2 * normal(&mut rng)).collect();
             let mut noise = SharedNoise::new(run * 1_000);
-            let contenders: Vec<Contender> = leads
+            let contenders: Vec<RankedValue> = leads
                 .iter()
                 .zip(0..)
                 .map(|(lead, place)| {
@@ -354,7 +354,7 @@ mod tests {
                         .collect();
                     let mut alone = SharedNoise::new(run * 1_000 + 100 * (place + 1));
                     let noise = if is_joint { &mut noise } else { &mut alone };
-                    Contender {
+                    RankedValue {
                         shown: mean(&values).unwrap(),
                         draws: noise.draws(&rounds(&values)),
                     }
@@ -394,7 +394,7 @@ mod tests {
         let mut noise = SharedNoise::new(11);
         let mut contender = |centre: f64, spread: f64| {
             let values = [1.0, -1.0, 0.5, -0.5, 0.0].map(|share| centre + spread * share);
-            Contender {
+            RankedValue {
                 shown: centre,
                 draws: noise.draws(&rounds(&values)),
             }
@@ -418,7 +418,7 @@ mod tests {
             "{found:?}"
         );
         assert!(!found[0].candidates().contains(&3), "{found:?}");
-        let unknown = Contender {
+        let unknown = RankedValue {
             shown: 0.1,
             draws: None,
         };
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn nothing_is_stated_beside_a_value_of_unknown_uncertainty() {
-        let contender = |shown, draws| Contender { shown, draws };
+        let contender = |shown, draws| RankedValue { shown, draws };
         let known = contender(1.0, Some(vec![0.0; DRAWS]));
         let unknown = contender(2.0, None);
         let both = [known.clone(), unknown.clone()];

@@ -42,7 +42,7 @@ pub struct Outliers {
 
 impl Outliers {
     /// Classifies values in the order in which they came.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn classify(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let quantile = |q| quantile_sorted(&sorted, q);
@@ -105,7 +105,7 @@ mod tests {
         let values = [
             10.0, 11.0, 12.0, 13.0, 14.0, 11.0, 12.0, 13.0, 17.0, 30.0, 12.0,
         ];
-        let outliers = Outliers::of(&values);
+        let outliers = Outliers::classify(&values);
         let found: Vec<(usize, Severity)> = outliers
             .tukey
             .iter()
@@ -121,16 +121,16 @@ mod tests {
     #[test]
     fn counts_of_a_large_sample_equal_numpys() {
         // numpy.percentile for the fences, scipy.stats.median_abs_deviation for the scores.
-        let outliers = Outliers::of(&crate::stats::summary::tests::fixed_set());
+        let outliers = Outliers::classify(&crate::stats::summary::tests::fixed_set());
         assert_eq!((outliers.n_mild(), outliers.n_severe()), (4, 4));
         assert_eq!(outliers.by_z_score, 7);
     }
 
     #[test]
     fn odd_samples() {
-        assert_eq!(Outliers::of(&[]), Outliers::default());
-        assert_eq!(Outliers::of(&[5.0; 9]), Outliers::default());
+        assert_eq!(Outliers::classify(&[]), Outliers::default());
+        assert_eq!(Outliers::classify(&[5.0; 9]), Outliers::default());
         let tick = [vec![1_000_000.0; 9], vec![1_000_001.0]].concat();
-        assert_eq!(Outliers::of(&tick).by_z_score, 0);
+        assert_eq!(Outliers::classify(&tick).by_z_score, 0);
     }
 }

@@ -26,9 +26,9 @@ const SEED: u64 = 0x726f_756e_6473;
 /// A probability is said in steps of this: what so many draws from so few rounds can carry.
 const STEP: f64 = 0.05;
 
-/// So many more rounds, and how likely they settle it.
+/// A number of further rounds, and how likely they settle a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prospect {
+pub struct MoreRounds {
     /// How many more rounds.
     pub rounds: u32,
     /// How likely they settle it, from 0 to 1, in steps of 5 %.
@@ -37,10 +37,10 @@ pub struct Prospect {
     pub seconds: Option<f64>,
 }
 
-impl Prospect {
+impl MoreRounds {
     /// In words: `5 more rounds (15 s) settle it with about 35 %`.
     pub fn text(&self) -> String {
-        let rounds = humanize::of_many(u64::from(self.rounds), "more round");
+        let rounds = humanize::pluralised(u64::from(self.rounds), "more round");
         let time = self.seconds.map(humanize::clock_time);
         let time = time.map_or_else(String::new, |time| format!(" ({time})"));
         let percent = (self.probability * 100.0).round();
@@ -55,7 +55,7 @@ impl Prospect {
 pub fn more_rounds(
     estimate: &Estimate,
     is_settled: impl Fn(&Estimate, f64) -> bool,
-) -> Option<Prospect> {
+) -> Option<MoreRounds> {
     if estimate.freedom < 1.0 || !estimate.error.is_finite() {
         return None;
     }
@@ -68,7 +68,7 @@ pub fn more_rounds(
         }
     }
     let (rounds, probability) = found.filter(|(_, probability)| *probability >= LEAST)?;
-    Some(Prospect {
+    Some(MoreRounds {
         rounds,
         probability: (probability / STEP).round().clamp(1.0, 19.0) * STEP,
         seconds: None,
@@ -206,7 +206,7 @@ mod tests {
         let restless = Estimate { error: 0.3, ..open };
         let found = more_rounds(&restless, is_settled).unwrap();
         assert!(found.rounds <= 200 && found.probability < 0.95, "{found:?}");
-        let told = Prospect {
+        let told = MoreRounds {
             rounds: 5,
             probability: 0.35,
             seconds: Some(15.0),

@@ -12,7 +12,7 @@ use super::share::Share;
 
 /// Why outputs and labels cannot be taken in.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum RankingError {
+pub enum LabelError {
     /// Values that do not part into rows.
     #[error(
         "{values} values do not part into rows for {labels} labels. Give one label for each item of \
@@ -49,7 +49,7 @@ pub enum RankingError {
 
 /// How often a network is right.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Accuracy {
+pub struct LabelAccuracy {
     /// How many items were looked at.
     pub items: u64,
     /// How many classes there are.
@@ -66,7 +66,7 @@ pub struct Accuracy {
 
 /// Counts right answers batch by batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranking {
+pub struct AccuracyCounter {
     classes: Option<usize>,
     rows: u64,
     not_a_number: u64,
@@ -74,16 +74,16 @@ pub struct Ranking {
     among_five: u64,
 }
 
-impl Ranking {
+impl AccuracyCounter {
     /// Takes in the outputs of a batch, a row an item, and the items' labels. Nothing is taken in
     /// where they do not fit.
-    pub fn add(&mut self, logits: &[f64], labels: &[usize]) -> Result<(), RankingError> {
+    pub fn add(&mut self, logits: &[f64], labels: &[usize]) -> Result<(), LabelError> {
         if logits.is_empty() && labels.is_empty() {
             return Ok(());
         }
         let is_whole = !labels.is_empty() && logits.len().is_multiple_of(labels.len());
         if logits.is_empty() || !is_whole {
-            return Err(RankingError::Rows {
+            return Err(LabelError::Rows {
                 values: logits.len(),
                 labels: labels.len(),
             });
@@ -91,10 +91,10 @@ impl Ranking {
         let classes = logits.len() / labels.len();
         if let Some(before) = self.classes.filter(|&before| before != classes) {
             let found = classes;
-            return Err(RankingError::Classes { found, before });
+            return Err(LabelError::Classes { found, before });
         }
         if let Some(&label) = labels.iter().find(|&&label| label >= classes) {
-            return Err(RankingError::Label { label, classes });
+            return Err(LabelError::Label { label, classes });
         }
         self.classes = Some(classes);
         for (row, &label) in logits.chunks(classes).zip(labels) {
@@ -110,9 +110,9 @@ impl Ranking {
     }
 
     /// What has come in so far.
-    pub fn finish(&self) -> Accuracy {
+    pub fn finish(&self) -> LabelAccuracy {
         let classes = self.classes.unwrap_or_default() as u64;
-        Accuracy {
+        LabelAccuracy {
             items: self.rows,
             classes,
             not_a_number: self.not_a_number,
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_label_is_first_or_among_five() {
         let row = [0.1, 0.9, 0.3, 0.2, 0.5, 0.4, 0.0];
-        let mut ranking = Ranking::default();
+        let mut ranking = AccuracyCounter::default();
         // In falling order: 1, 4, 5, 2, 3, 0, 6.
         ranking.add(&[row, row, row].concat(), &[1, 3, 0]).unwrap();
         ranking.add(&row, &[6]).unwrap();
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn among_equals_the_first_class_goes_first() {
-        let mut ranking = Ranking::default();
+        let mut ranking = AccuracyCounter::default();
         ranking.add(&[0.0; 24], &[0, 1, 4, 5]).unwrap();
         let found = ranking.finish();
         assert_eq!((found.top1.unwrap().hits, found.top5.unwrap().hits), (1, 3));
@@ -181,20 +181,20 @@ mod tests {
 
     #[test]
     fn few_classes_have_fewer_figures() {
-        let mut few = Ranking::default();
+        let mut few = AccuracyCounter::default();
         few.add(&[0.0, 1.0, 1.0, 0.0, 0.0, 0.0], &[1, 2]).unwrap();
         let found = few.finish();
         assert_eq!((found.top1.unwrap().hits, found.top5), (1, None));
-        let mut one = Ranking::default();
+        let mut one = AccuracyCounter::default();
         one.add(&[0.5], &[0]).unwrap();
         assert_eq!(one.finish().top1, None);
-        let none = Ranking::default().finish();
+        let none = AccuracyCounter::default().finish();
         assert_eq!((none.items, none.top1, none.top5), (0, None, None));
     }
 
     #[test]
     fn what_is_not_a_number_is_wrong_and_counted() {
-        let mut ranking = Ranking::default();
+        let mut ranking = AccuracyCounter::default();
         ranking
             .add(&[f64::NAN, 0.0, 0.0, f64::INFINITY], &[1, 1])
             .unwrap();
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_whole() {
-        let mut ranking = Ranking::default();
+        let mut ranking = AccuracyCounter::default();
         assert_eq!(ranking.add(&[], &[]), Ok(()));
         ranking.add(&[0.0, 1.0], &[1]).unwrap();
         let before = ranking.clone();

@@ -21,9 +21,9 @@ use super::summary::{mean, median, standard_deviation};
 /// Half a visit has at least so many samples, or the visit says nothing of how it compares with itself.
 const FEWEST_IN_HALF: usize = 2;
 
-/// One visit to a case.
+/// Samples of one round of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Visit {
+pub struct RoundSamples {
     /// Number of the round.
     pub round: u32,
     /// Number of the start of its worker.
@@ -96,7 +96,7 @@ impl Estimate {
 
 /// Compares two cases whose rounds of the same number belong together. Rounds that only one has are left
 /// out. Nothing for fewer than two pairs, or where a time is not above zero.
-pub fn paired(before: &[Visit], after: &[Visit]) -> Option<Estimate> {
+pub fn paired(before: &[RoundSamples], after: &[RoundSamples]) -> Option<Estimate> {
     let mut ratios = Vec::new();
     let mut units: Vec<Vec<f64>> = Vec::new();
     let mut visits = Vec::new();
@@ -143,16 +143,20 @@ fn start_means(starts: &[Vec<f64>], rounds: Vec<f64>) -> Vec<f64> {
 
 /// Compares two cases that were not interleaved. Nothing where a side has fewer than two rounds, or where a time is not
 /// above zero.
-pub fn unpaired(before: &[Visit], after: &[Visit], sessions: SessionSpread) -> Option<Estimate> {
-    let first = Side::of(before)?;
-    let second = Side::of(after)?;
+pub fn unpaired(
+    before: &[RoundSamples],
+    after: &[RoundSamples],
+    sessions: SessionSpread,
+) -> Option<Estimate> {
+    let first = SideMoments::from_rounds(before)?;
+    let second = SideMoments::from_rounds(after)?;
     let (a, b) = (first.variance / first.n, second.variance / second.n);
     let welch = if a + b > 0.0 {
         (a + b).powi(2) / (a.powi(2) / (first.n - 1.0) + b.powi(2) / (second.n - 1.0))
     } else {
         first.n + second.n - 2.0
     };
-    let visits: Vec<&Visit> = before.iter().chain(after).collect();
+    let visits: Vec<&RoundSamples> = before.iter().chain(after).collect();
     let rounds = before.len().min(after.len());
     // Each side is a draw of a session.
     let of_sessions = (2.0 * sessions.deviation().powi(2), sessions.freedom());
@@ -170,17 +174,17 @@ pub fn unpaired(before: &[Visit], after: &[Visit], sessions: SessionSpread) -> O
 /// session, where this one has fewer than two rounds, or where a time is not above zero.
 pub fn against_sessions(
     earlier: &[f64],
-    after: &[Visit],
+    after: &[RoundSamples],
     sessions: SessionSpread,
 ) -> Option<Estimate> {
-    let side = Side::of(after)?;
+    let side = SideMoments::from_rounds(after)?;
     let of_sessions = (
         sessions.deviation().powi(2) * (1.0 + 1.0 / earlier.len() as f64),
         sessions.freedom(),
     );
     let own = (side.variance / side.n, side.n - 1.0);
     let (variance, sessions) = larger_variance(own, of_sessions, sessions);
-    let visits: Vec<&Visit> = after.iter().collect();
+    let visits: Vec<&RoundSamples> = after.iter().collect();
     Some(unpaired_estimate(
         mean(earlier)? - side.mean,
         variance,
@@ -192,7 +196,7 @@ pub fn against_sessions(
 
 /// The mean of a case's starts, or of its rounds where there is one start only, as a logarithm; nothing where a time is
 /// not above zero, or there is none.
-pub fn ln_mean(visits: &[Visit]) -> Option<f64> {
+pub fn ln_mean(visits: &[RoundSamples]) -> Option<f64> {
     mean(&values_by_start(visits)?.0)
 }
 
@@ -227,15 +231,15 @@ fn unpaired_estimate(
     }
 }
 
-struct Side {
+struct SideMoments {
     n: f64,
     n_starts: u32,
     mean: f64,
     variance: f64,
 }
 
-impl Side {
-    fn of(visits: &[Visit]) -> Option<Self> {
+impl SideMoments {
+    fn from_rounds(visits: &[RoundSamples]) -> Option<Self> {
         let (values, n_starts) = values_by_start(visits)?;
         let mean = mean(&values)?;
         Some(Self {
@@ -248,7 +252,7 @@ impl Side {
 }
 
 /// The logarithms of the medians, as `start_means` has them, and how many starts there are.
-fn values_by_start(visits: &[Visit]) -> Option<(Vec<f64>, u32)> {
+fn values_by_start(visits: &[RoundSamples]) -> Option<(Vec<f64>, u32)> {
     let mut starts: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let mut rounds = Vec::with_capacity(visits.len());
     for visit in visits {
@@ -263,7 +267,7 @@ fn values_by_start(visits: &[Visit]) -> Option<(Vec<f64>, u32)> {
     ))
 }
 
-fn ln_median(visit: &Visit) -> Option<f64> {
+fn ln_median(visit: &RoundSamples) -> Option<f64> {
     let is_time = |value: &f64| value.is_finite() && *value > 0.0;
     if !visit.samples.iter().all(is_time) {
         return None;
@@ -273,7 +277,7 @@ fn ln_median(visit: &Visit) -> Option<f64> {
 
 /// The spread of a case against itself: the first half of each visit against its second, as far as two
 /// standard errors of a comparison of so many rounds go. Zero where visits are too short for that.
-fn spread(visits: &[&Visit], rounds: f64) -> f64 {
+fn spread(visits: &[&RoundSamples], rounds: f64) -> f64 {
     let squares: Vec<f64> = visits
         .iter()
         .filter_map(|visit| {
@@ -293,10 +297,10 @@ mod tests {
     use super::*;
 
     /// Rounds of one start each.
-    fn visits(medians: &[f64]) -> Vec<Visit> {
+    fn visits(medians: &[f64]) -> Vec<RoundSamples> {
         (0..)
             .zip(medians)
-            .map(|(round, &median)| Visit {
+            .map(|(round, &median)| RoundSamples {
                 round,
                 start: round,
                 samples: vec![median; 9],
@@ -305,7 +309,7 @@ mod tests {
     }
 
     /// The same rounds, so many of each start.
-    fn by_start(mut visits: Vec<Visit>, rounds: u32) -> Vec<Visit> {
+    fn by_start(mut visits: Vec<RoundSamples>, rounds: u32) -> Vec<RoundSamples> {
         for visit in &mut visits {
             visit.start = visit.round / rounds;
         }
@@ -433,12 +437,12 @@ mod tests {
 
     #[test]
     fn a_case_is_compared_with_itself_by_halves() {
-        let restless = |round| Visit {
+        let restless = |round| RoundSamples {
             round,
             start: round,
             samples: [[10.0; 5], [11.0; 5]].concat(),
         };
-        let side: Vec<Visit> = (0..4).map(restless).collect();
+        let side: Vec<RoundSamples> = (0..4).map(restless).collect();
         let spread = paired(&side, &side).unwrap().spread;
         // Every half is 10 % off the other; two standard errors of four rounds.
         assert!((spread - 1.1_f64.ln()).abs() < 1e-9, "{spread}");

@@ -35,7 +35,7 @@ pub struct Summary {
 
 impl Summary {
     /// The summary of values in any order; nothing for none, or where one is not a number.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub fn from_values(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         if sorted.iter().any(|v| !v.is_finite()) {
             return None;
@@ -98,7 +98,7 @@ pub(crate) mod tests {
     #[test]
     fn figures_equal_numpys() {
         // numpy 2: mean, std(ddof=1), percentile 25/50/75 of this list.
-        let summary = Summary::of([12.0, 10.0, 11.0, 10.5, 30.0, 10.2]).unwrap();
+        let summary = Summary::from_values([12.0, 10.0, 11.0, 10.5, 30.0, 10.2]).unwrap();
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         close(summary.mean, 13.95);
         close(summary.std.unwrap(), 7.895_251_737_595_198);
@@ -121,7 +121,7 @@ pub(crate) mod tests {
 
     #[test]
     fn figures_of_a_large_sample_equal_numpys_and_scipys() {
-        let summary = Summary::of(fixed_set()).unwrap();
+        let summary = Summary::from_values(fixed_set()).unwrap();
         // numpy.mean, std(ddof=1), median, percentile; the mean from the first to the third quartile,
         // which here is scipy.stats.trim_mean(values, 0.25) as well.
         for (ours, theirs) in [
@@ -142,10 +142,13 @@ pub(crate) mod tests {
 
     #[test]
     fn odd_samples_give_no_confident_number() {
-        assert_eq!(Summary::of([]), None);
-        assert_eq!(Summary::of([1.0, f64::NAN]), None);
-        let single = Summary::of([5.0]).unwrap();
+        assert_eq!(Summary::from_values([]), None);
+        assert_eq!(Summary::from_values([1.0, f64::NAN]), None);
+        let single = Summary::from_values([5.0]).unwrap();
         assert_eq!((single.median, single.std), (5.0, None));
-        assert_eq!(Summary::of([0.0, 0.0]).unwrap().relative_iqr(), None);
+        assert_eq!(
+            Summary::from_values([0.0, 0.0]).unwrap().relative_iqr(),
+            None
+        );
     }
 }

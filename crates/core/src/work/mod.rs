@@ -9,7 +9,7 @@ mod operator_kinds;
 pub mod operators;
 pub mod torch;
 
-use crate::domain::work::{Numbers, Work};
+use crate::domain::work::{NumberFormat, Work};
 
 /// What a tensor consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,21 +17,21 @@ pub struct Element {
     /// Bits of one.
     pub bits: u64,
     /// What is computed with them; nothing for whole numbers that only count or point.
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<NumberFormat>,
 }
 
 impl Element {
     /// 32-bit floats.
-    pub const F32: Self = Self::float(32, Numbers::F32);
+    pub const F32: Self = Self::float(32, NumberFormat::F32);
 
-    const fn float(bits: u64, numbers: Numbers) -> Self {
+    const fn float(bits: u64, numbers: NumberFormat) -> Self {
         Self {
             bits,
             numbers: Some(numbers),
         }
     }
 
-    const fn whole(bits: u64) -> Self {
+    const fn integer(bits: u64) -> Self {
         Self {
             bits,
             numbers: None,
@@ -43,17 +43,17 @@ impl Element {
         let name = name.strip_prefix("c10::").unwrap_or(name);
         Some(match name {
             "float" | "float32" => Self::F32,
-            "double" | "float64" => Self::float(64, Numbers::F64),
-            "float16" | "Half" | "half" => Self::float(16, Numbers::F16),
-            "bfloat16" | "BFloat16" => Self::float(16, Numbers::Bf16),
+            "double" | "float64" => Self::float(64, NumberFormat::F64),
+            "float16" | "Half" | "half" => Self::float(16, NumberFormat::F16),
+            "bfloat16" | "BFloat16" => Self::float(16, NumberFormat::Bf16),
             "int8" | "uint8" | "signed char" | "unsigned char" | "qint8" | "quint8" => {
-                Self::float(8, Numbers::Int8)
+                Self::float(8, NumberFormat::Int8)
             }
-            "int4" | "uint4" => Self::whole(4),
-            "bool" => Self::whole(8),
-            "int16" | "uint16" | "short" | "short int" => Self::whole(16),
-            "int32" | "uint32" | "int" => Self::whole(32),
-            "int64" | "uint64" | "long" | "long int" => Self::whole(64),
+            "int4" | "uint4" => Self::integer(4),
+            "bool" => Self::integer(8),
+            "int16" | "uint16" | "short" | "short int" => Self::integer(16),
+            "int32" | "uint32" | "int" => Self::integer(32),
+            "int64" | "uint64" | "long" | "long int" => Self::integer(64),
             _ => return None,
         })
     }
@@ -132,7 +132,7 @@ pub struct Cost {
     /// Operations.
     pub operations: u64,
     /// What they are done with.
-    pub numbers: Numbers,
+    pub numbers: NumberFormat,
     /// Bytes that are read of each input, at least.
     pub reads: Vec<u64>,
     /// Bytes that are written of each output, at least.
@@ -144,7 +144,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// As it stands for itself.
+    /// The work of the node alone.
     pub fn work(&self) -> Work {
         let moved = self.reads.iter().chain(&self.writes);
         let low = moved.fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
@@ -165,10 +165,10 @@ mod tests {
     #[test]
     fn element_types_go_by_the_names_of_both_tools() {
         for (name, bits, numbers) in [
-            ("float", 32, Some(Numbers::F32)),
-            ("c10::BFloat16", 16, Some(Numbers::Bf16)),
-            ("float16", 16, Some(Numbers::F16)),
-            ("uint8", 8, Some(Numbers::Int8)),
+            ("float", 32, Some(NumberFormat::F32)),
+            ("c10::BFloat16", 16, Some(NumberFormat::Bf16)),
+            ("float16", 16, Some(NumberFormat::F16)),
+            ("uint8", 8, Some(NumberFormat::Int8)),
             ("long int", 64, None),
             ("uint4", 4, None),
         ] {

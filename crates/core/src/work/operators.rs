@@ -2,7 +2,7 @@
 
 use super::operator_kinds::{each_input, each_output, is_move, is_view};
 use super::{Cost, Operand, attention, bytes, convolution, elements, product};
-use crate::domain::work::Numbers;
+use crate::domain::work::NumberFormat;
 
 /// Attributes of a node, where they are known.
 pub trait Attributes {
@@ -16,11 +16,11 @@ pub trait Attributes {
     fn text(&self, name: &str) -> Option<&str>;
 }
 
-/// Those of a profile, which has none.
+/// The attributes of a node in a profile, which are unknown.
 #[derive(Clone, Copy, Debug)]
-pub struct Unknown;
+pub struct NoAttributes;
 
-impl Attributes for Unknown {
+impl Attributes for NoAttributes {
     fn are_known(&self) -> bool {
         false
     }
@@ -40,7 +40,7 @@ impl Attributes for Unknown {
 
 /// A node: its operator, what goes in and what comes out. What is left out is nothing.
 #[derive(Clone, Copy)]
-pub struct Node<'a> {
+pub struct OperatorCall<'a> {
     /// The operator, without its domain.
     pub op: &'a str,
     /// Its attributes.
@@ -52,15 +52,15 @@ pub struct Node<'a> {
 }
 
 /// What a node costs; nothing where there is no rule for it, or where the shapes do not say.
-pub fn cost(node: &Node<'_>) -> Option<Cost> {
-    let mut cost = node.plain();
+pub fn cost(node: &OperatorCall<'_>) -> Option<Cost> {
+    let mut cost = node.move_cost();
     let (operations, between) = node.operations(&mut cost)?;
     cost.operations = operations;
     cost.high = cost.high.saturating_add(between);
     Some(cost)
 }
 
-impl Node<'_> {
+impl OperatorCall<'_> {
     fn input(&self, index: usize) -> Option<&Operand> {
         self.inputs.get(index)?.as_ref()
     }
@@ -75,7 +75,7 @@ impl Node<'_> {
     }
 
     /// Everything read and written once, and no operations.
-    fn plain(&self) -> Cost {
+    fn move_cost(&self) -> Cost {
         let each = |operands: &[Option<Operand>]| -> Vec<u64> {
             let sizes = operands.iter().map(|operand| operand.as_ref());
             sizes
@@ -95,12 +95,12 @@ impl Node<'_> {
     }
 
     /// What is computed with.
-    fn numbers(&self) -> Numbers {
+    fn numbers(&self) -> NumberFormat {
         let is_quantised = self.op.starts_with("QLinear")
             || self.op.contains("Integer")
             || matches!(self.op, "QGemm" | "QAttention" | "DynamicQuantizeMatMul");
         if is_quantised {
-            return Numbers::Int8;
+            return NumberFormat::Int8;
         }
         let floats = self.inputs.iter().chain(self.outputs).flatten();
         let mut floats = floats.filter_map(|operand| operand.element.numbers);
@@ -109,11 +109,11 @@ impl Node<'_> {
             "QuantizeLinear" | "DequantizeLinear" | "MatMulNBits" | "DynamicQuantizeLinear"
         );
         let first = if is_scaled {
-            floats.find(|numbers| *numbers != Numbers::Int8)
+            floats.find(|numbers| *numbers != NumberFormat::Int8)
         } else {
             floats.next()
         };
-        first.unwrap_or(Numbers::F32)
+        first.unwrap_or(NumberFormat::F32)
     }
 
     /// Operations, and bytes that have to be between inputs and outputs where everything is written once.
@@ -239,7 +239,7 @@ impl Node<'_> {
         if !has_factor && !self.attributes.are_known() {
             let bits = if self.op == "MatMulNBits" {
                 4
-            } else if cost.numbers == Numbers::Int8 {
+            } else if cost.numbers == NumberFormat::Int8 {
                 8
             } else {
                 a.element.bits
@@ -457,9 +457,9 @@ mod tests {
             let each = dims.iter().map(|dims| Operand::new(dims, Element::F32));
             each.map(Some).collect()
         };
-        cost(&Node {
+        cost(&OperatorCall {
             op,
-            attributes: &Unknown,
+            attributes: &NoAttributes,
             inputs: &operands(inputs),
             outputs: &operands(outputs),
         })

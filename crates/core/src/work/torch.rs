@@ -8,11 +8,11 @@ use super::{
     BATCH_NORM, Cost, Element, LAYER_NORM, Operand, RMS_NORM, SOFTMAX, attention, bytes,
     convolution, elements, product,
 };
-use crate::domain::work::Numbers;
+use crate::domain::work::NumberFormat;
 
 /// An operator as it was called.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct TorchCall<'a> {
     /// Its name, without `aten::`.
     pub op: &'a str,
     /// Tensors that went in, by place; nothing where something else did.
@@ -24,7 +24,7 @@ pub struct Call<'a> {
 }
 
 /// What a call costs; nothing where there is no rule for it, or where the shapes do not say.
-pub fn cost(call: &Call<'_>) -> Option<Cost> {
+pub fn cost(call: &TorchCall<'_>) -> Option<Cost> {
     let found = call.convolution().or_else(|| call.product());
     let found = found.or_else(|| call.attention());
     let found = found.or_else(|| call.normalisation());
@@ -40,7 +40,7 @@ pub fn is_half_of_backward(op: &str) -> bool {
 }
 
 /// The sizes that the way back of a convolution records: input, weights and result.
-pub fn convolution_backward<'a>(call: &'a Call<'_>) -> Option<[&'a Operand; 3]> {
+pub fn convolution_backward<'a>(call: &'a TorchCall<'_>) -> Option<[&'a Operand; 3]> {
     let order = match call.op {
         "cudnn_convolution_backward"
         | "miopen_convolution_backward"
@@ -52,7 +52,7 @@ pub fn convolution_backward<'a>(call: &'a Call<'_>) -> Option<[&'a Operand; 3]> 
     Some([x?, w?, made?])
 }
 
-impl Call<'_> {
+impl TorchCall<'_> {
     fn input(&self, place: usize) -> Option<&Operand> {
         self.inputs.get(place)?.as_ref()
     }
@@ -82,7 +82,7 @@ impl Call<'_> {
             } else {
                 0
             },
-            numbers: element.numbers.unwrap_or(Numbers::F32),
+            numbers: element.numbers.unwrap_or(NumberFormat::F32),
             reads,
             writes: vec![written],
             high,
@@ -402,7 +402,7 @@ mod tests {
         let operand = |dims: &&[usize]| Some(Operand::new(dims, Element::F32));
         let inputs: Vec<Option<Operand>> = dims.iter().map(operand).collect();
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-        cost(&Call {
+        cost(&TorchCall {
             op,
             inputs: &inputs,
             values: &values,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use powerband_core::base::humanize;
-use powerband_core::domain::accuracy::{Accuracy, Hits};
+use powerband_core::domain::accuracy::{Accuracy, HitCount};
 
 /// In a line: `cosine 0.99998 at worst, same choice for 64 of 64`; or why it is not known.
 pub fn in_short(accuracy: &Accuracy) -> String {
@@ -15,7 +15,7 @@ pub fn in_short(accuracy: &Accuracy) -> String {
             humanize::value(distance.max_error)
         ));
     }
-    let hits = |name: &str, hits: Hits| format!("{name} {} of {}", hits.hits, hits.of);
+    let hits = |name: &str, hits: HitCount| format!("{name} {} of {}", hits.hits, hits.of);
     parts.extend(
         accuracy
             .same_choice
@@ -64,7 +64,7 @@ pub fn cosine(cosine: f64) -> String {
 }
 
 /// A share of hits: `98.4 %`.
-pub fn percent(hits: Hits) -> Option<String> {
+pub fn percent(hits: HitCount) -> Option<String> {
     let share = hits.share()? * 100.0;
     Some(if hits.hits == hits.of {
         "100 %".to_owned()
@@ -76,7 +76,7 @@ pub fn percent(hits: Hits) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::accuracy::Distance;
+    use powerband_core::domain::accuracy::OutputDistance;
 
     #[test]
     fn a_cosine_that_is_not_one_does_not_read_as_one() {
@@ -90,12 +90,12 @@ mod tests {
     #[test]
     fn a_line_has_what_is_known() {
         let accuracy = Accuracy {
-            distance: Some(Distance {
+            distance: Some(OutputDistance {
                 max_error: 0.0123,
                 worst_cosine: 0.999_78,
-                ..Distance::default()
+                ..OutputDistance::default()
             }),
-            same_choice: Some(Hits { hits: 63, of: 64 }),
+            same_choice: Some(HitCount { hits: 63, of: 64 }),
             ..Accuracy::default()
         };
         assert_eq!(
@@ -113,9 +113,9 @@ mod tests {
         };
         assert_eq!(in_short(&map), "same choice not known: the output is a map");
         assert_eq!(
-            percent(Hits { hits: 63, of: 64 }).as_deref(),
+            percent(HitCount { hits: 63, of: 64 }).as_deref(),
             Some("98.4 %")
         );
-        assert_eq!(percent(Hits { hits: 0, of: 0 }), None);
+        assert_eq!(percent(HitCount { hits: 0, of: 0 }), None);
     }
 }

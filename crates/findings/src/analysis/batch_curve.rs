@@ -3,17 +3,17 @@
 
 use super::best_point::{self, LimitedPoint};
 pub use super::best_point::{FEWEST_POINTS, Knee, knees_text};
-use super::case_rounds::{CaseRounds, Figure, JointDraws};
+use super::case_rounds::{CaseRounds, JointDraws, RoundStatistic};
 use super::case_rows::CaseRow;
 use super::curve_figures;
 pub use super::curve_figures::{Efficiency, Statistic};
 use super::energy::Energy;
-use super::memory::{Headroom, Need};
+use super::memory::{Headroom, MemoryNeed};
 use powerband_core::base::humanize;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::stats::bootstrap::Interval;
-use powerband_core::stats::fit::Line;
+use powerband_core::stats::fit::LinearFit;
 use powerband_core::stats::joint::Statement;
 
 /// Saturation is named only where this share of it was seen; below, it would be a guess.
@@ -22,7 +22,6 @@ const LEAST_SEEN_OF_SATURATION: f64 = 0.5;
 /// One point that was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// The point of the sweep.
     pub point: Point,
     /// The size of the dimension that the curve runs along.
     pub size: usize,
@@ -51,15 +50,13 @@ pub struct CurvePoint {
     pub j_per_item: Option<f64>,
     /// The same without what an idle machine would have drawn anyway.
     pub net_j_per_item: Option<f64>,
-    /// The most memory that it needed.
-    pub memory: Option<Need>,
-    /// How many samples there are.
+    /// Peak memory use.
+    pub memory: Option<MemoryNeed>,
     pub samples: u64,
-    /// Names of its flags.
     pub flags: Vec<&'static str>,
     /// How the case ended, or that it has not.
     pub outcome: Outcome,
-    /// Its rounds in a few numbers.
+    /// Figures of each round.
     pub by_round: CaseRounds,
 }
 
@@ -102,11 +99,9 @@ impl CurvePoint {
 /// One point that failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The point of the sweep.
     pub point: Point,
     /// The size of the dimension that the curve runs along.
     pub size: usize,
-    /// What happened.
     pub outcome: Outcome,
 }
 
@@ -129,7 +124,7 @@ pub struct BatchCurve {
     /// Every planned size without a point, ascending: failed, skipped or not measured yet.
     pub missing: Vec<usize>,
     /// Median time as a fixed cost and a cost per item, in nanoseconds, where a line fits.
-    pub line: Option<Line>,
+    pub line: Option<LinearFit>,
     /// The smallest batch that reaches 90 % of the best throughput of the curve; nothing with fewer than three
     /// points.
     pub knee: Option<Knee>,
@@ -209,8 +204,8 @@ fn curve(
         .iter()
         .map(|point| (point.size as f64, point.median_ns))
         .collect();
-    let line = Line::through(&times);
-    let needs: Vec<(usize, Need)> = points
+    let line = LinearFit::through(&times);
+    let needs: Vec<(usize, MemoryNeed)> = points
         .iter()
         .filter_map(|point| Some((point.size, point.memory?)))
         .collect();
@@ -236,13 +231,13 @@ fn curve(
         line,
         largest: points.last().map(|point| point.size),
         refused: failures.iter().find(refused).map(|failure| failure.size),
-        headroom: Headroom::of(&needs),
+        headroom: Headroom::from_needs(&needs),
         points,
         failures,
     }
 }
 
-/// A row as a point, where it was measured; what it is a share of comes later.
+/// The curve point of a measured row; `share_out` fills in its shares.
 fn point(row: &CaseRow, along: &str) -> Option<CurvePoint> {
     let latency = row
         .latency_ns
@@ -312,13 +307,13 @@ fn knee(points: &[CurvePoint], joint: &mut JointDraws) -> Option<Knee> {
         let rate = point.throughput_per_s?;
         Some((
             point.size,
-            joint.contender(0, &point.by_round, Figure::Rate, rate),
+            joint.contender(0, &point.by_round, RoundStatistic::Rate, rate),
         ))
     });
     best_point::knee(&rates.collect::<Vec<_>>())
 }
 
-fn saturation(line: &Line, points: &[CurvePoint]) -> Option<f64> {
+fn saturation(line: &LinearFit, points: &[CurvePoint]) -> Option<f64> {
     let limit = 1e9 / line.per_item;
     (best_throughput(points) >= LEAST_SEEN_OF_SATURATION * limit).then_some(limit)
 }
@@ -340,15 +335,20 @@ impl BatchCurve {
             let latency_ns = point.latency_ns(statistic);
             // The end of what is beyond the limit anyway is of no interest.
             let shown = latency_ns.filter(|ns| *ns <= limit_ns);
-            let figure = statistic.figure();
+            let figure = statistic.round_statistic();
             LimitedPoint {
                 end_ns: shown.and_then(|ns| joint.upper_end(&point.by_round, figure, ns)),
-                rate: joint.contender(0, &point.by_round, Figure::Rate, point.rate_or_zero()),
+                rate: joint.contender(
+                    0,
+                    &point.by_round,
+                    RoundStatistic::Rate,
+                    point.rate_or_zero(),
+                ),
                 latency_ns,
             }
         });
         let points: Vec<LimitedPoint> = points.collect();
-        let found = best_point::within(&points, limit_ns);
+        let found = best_point::best_under_limit(&points, limit_ns);
         let perhaps = found.perhaps.into_iter();
         BestWithin {
             best: found.best.map(|best| best.map(|place| &self.points[place])),
@@ -358,7 +358,7 @@ impl BatchCurve {
         }
     }
 
-    /// What the shape says and what fitted into memory, in one sentence.
+    /// One sentence about the shape of the curve and the largest batch that fits into memory.
     pub fn explain(&self) -> String {
         let shape = self.shape();
         match (self.largest, self.refused) {
@@ -376,7 +376,7 @@ impl BatchCurve {
         if self.points.len() < FEWEST_POINTS {
             return format!(
                 "{} measured: too few for the shape of a curve",
-                humanize::of_many(self.points.len() as u64, "batch size")
+                humanize::pluralised(self.points.len() as u64, "batch size")
             );
         }
         let mut parts = vec![match self.line {
@@ -427,7 +427,7 @@ impl BatchCurve {
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{end, measure, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end_case, measure, measure_near, out_of_memory, session};
 
     const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
@@ -532,7 +532,7 @@ mod tests {
         measure_near(&mut session, 0, 2, 1_000);
         measure_near(&mut session, 0, 4, 1_500);
         measure_near(&mut session, 0, 8, 1_500);
-        end(&mut session, 0, 8, out_of_memory());
+        end_case(&mut session, 0, 8, out_of_memory());
         let curves = batch_curves(&case_rows::case_rows(&session));
         assert_eq!(curves.len(), 2);
         let (first, second) = (&curves[0], &curves[1]);

@@ -1,29 +1,29 @@
 //! Which case is the fastest and which change is the largest, stated where joint draws agree.
 
-use super::case_pair::Pair;
-use super::case_rounds::{Figure, JointDraws};
+use super::case_pair::CasePair;
+use super::case_rounds::{JointDraws, RoundStatistic};
 use super::case_rows::CaseRow;
 use super::journey::{Journey, StepResult};
 use super::ranks::gain_draws;
 use super::verdict::Call;
 use powerband_core::base::humanize;
-use powerband_core::stats::joint::{Contender, Statement, highest};
+use powerband_core::stats::joint::{RankedValue, Statement, highest};
 
 /// The case with the shortest median; nothing for no case that was measured.
 pub fn fastest<'a>(rows: &[&'a CaseRow]) -> Option<Statement<&'a CaseRow>> {
     let median = |row: &CaseRow| Some(row.latency_ns.as_ref()?.median);
-    best(rows, Figure::Median, |row| Some(-median(row)?))
+    best(rows, RoundStatistic::Median, |row| Some(-median(row)?))
 }
 
 /// The case with the highest throughput; nothing for none that is known.
 pub fn busiest<'a>(rows: &[&'a CaseRow]) -> Option<Statement<&'a CaseRow>> {
-    best(rows, Figure::Rate, |row| row.throughput_per_s)
+    best(rows, RoundStatistic::Rate, |row| row.throughput_per_s)
 }
 
 /// The cases of one session whose figure is the best: the highest, or the lowest where what is shown is below zero.
 fn best<'a>(
     rows: &[&'a CaseRow],
-    figure: Figure,
+    figure: RoundStatistic,
     shown: impl Fn(&CaseRow) -> Option<f64>,
 ) -> Option<Statement<&'a CaseRow>> {
     let mut joint = JointDraws::default();
@@ -32,32 +32,32 @@ fn best<'a>(
         let draws = joint.draws(0, &row.by_round, figure);
         let sign = shown.signum();
         let draws = draws.map(|draws| draws.into_iter().map(|ln| sign * ln).collect());
-        Some((*row, Contender { shown, draws }))
+        Some((*row, RankedValue { shown, draws }))
     });
-    let (rows, contenders): (Vec<&CaseRow>, Vec<Contender>) = contenders.unzip();
+    let (rows, contenders): (Vec<&CaseRow>, Vec<RankedValue>) = contenders.unzip();
     Some(highest(&contenders)?.map(|place| rows[place]))
 }
 
 /// The pair that changed most, in either direction, by its place; nothing for none that has a ratio.
-pub fn largest_change(pairs: &[&Pair], is_one_run: bool) -> Option<Statement<usize>> {
+pub fn largest_change(pairs: &[&CasePair], is_one_run: bool) -> Option<Statement<usize>> {
     largest(pairs, is_one_run, f64::abs)
 }
 
 /// The step that gained most vs. the one before it among those that are faster; nothing where none is.
 pub fn largest_step(journey: &Journey) -> Option<Statement<&StepResult>> {
     let faster = journey.steps.iter().filter_map(|step| {
-        let pair = step.over_before.as_ref()?;
+        let pair = step.vs_previous.as_ref()?;
         (pair.verdict.call == Call::Faster).then_some((step, pair))
     });
-    let (steps, pairs): (Vec<&StepResult>, Vec<&Pair>) = faster.unzip();
+    let (steps, pairs): (Vec<&StepResult>, Vec<&CasePair>) = faster.unzip();
     Some(largest(&pairs, true, |ln| ln)?.map(|place| steps[place]))
 }
 
 /// Which step gained the most, in a sentence.
 pub fn largest_step_sentence(journey: &Journey) -> String {
     let gain = |step: &StepResult| {
-        let ratio = step.over_before.as_ref().and_then(|pair| pair.ratio);
-        ratio.map(|ratio| ratio.words()).unwrap_or_default()
+        let ratio = step.vs_previous.as_ref().and_then(|pair| pair.ratio);
+        ratio.map(|ratio| ratio.speed_up_text()).unwrap_or_default()
     };
     match largest_step(journey) {
         None => no_step_sentence(journey),
@@ -71,7 +71,7 @@ pub fn largest_step_sentence(journey: &Journey) -> String {
             let named: Vec<&str> = named.iter().map(String::as_str).collect();
             format!(
                 "Which step gained the most is not settled: {}.",
-                humanize::either(&named)
+                humanize::or_list(&named)
             )
         }
     }
@@ -80,7 +80,7 @@ pub fn largest_step_sentence(journey: &Journey) -> String {
 /// Why no step gained the most.
 fn no_step_sentence(journey: &Journey) -> String {
     let steps = journey.steps.iter();
-    let calls = steps.filter_map(|step| Some(step.over_before.as_ref()?.verdict.call));
+    let calls = steps.filter_map(|step| Some(step.vs_previous.as_ref()?.verdict.call));
     let calls: Vec<Call> = calls.collect();
     let open = calls.iter().filter(|call| **call == Call::Inconclusive);
     match (calls.len(), open.count()) {
@@ -93,7 +93,7 @@ fn no_step_sentence(journey: &Journey) -> String {
 }
 
 fn largest(
-    pairs: &[&Pair],
+    pairs: &[&CasePair],
     is_one_run: bool,
     size: impl Fn(f64) -> f64,
 ) -> Option<Statement<usize>> {
@@ -102,9 +102,9 @@ fn largest(
         let shown = size(pair.ratio?.speed_up.ln());
         let draws = gain_draws(&mut joint, pair, is_one_run);
         let draws = draws.map(|draws| draws.into_iter().map(&size).collect());
-        Some((place, Contender { shown, draws }))
+        Some((place, RankedValue { shown, draws }))
     });
-    let (places, contenders): (Vec<usize>, Vec<Contender>) = contenders.unzip();
+    let (places, contenders): (Vec<usize>, Vec<RankedValue>) = contenders.unzip();
     Some(highest(&contenders)?.map(|place| places[place]))
 }
 

@@ -1,7 +1,7 @@
 //! The knee of a curve and its best point within a latency limit, stated where joint draws agree.
 
 use powerband_core::base::humanize;
-use powerband_core::stats::joint::{Contender, DRAWS, Statement, highest};
+use powerband_core::stats::joint::{DRAWS, RankedValue, Statement, highest};
 
 /// The knee is where the throughput reaches this share of the best.
 const KNEE_SHARE: f64 = 0.9;
@@ -13,7 +13,7 @@ pub const FEWEST_POINTS: usize = 3;
 pub type Knee = Statement<Option<usize>>;
 
 /// The knee of rates by size, ascending; nothing for too few of them.
-pub(super) fn knee(points: &[(usize, Contender)]) -> Option<Knee> {
+pub(super) fn knee(points: &[(usize, RankedValue)]) -> Option<Knee> {
     if points.len() < FEWEST_POINTS {
         return None;
     }
@@ -29,7 +29,7 @@ pub(super) fn knee(points: &[(usize, Contender)]) -> Option<Knee> {
 }
 
 /// The knee of logarithms of rates.
-fn knee_of(points: &[(usize, Contender)], ln: impl Fn(usize) -> f64) -> Option<usize> {
+fn knee_of(points: &[(usize, RankedValue)], ln: impl Fn(usize) -> f64) -> Option<usize> {
     let best = (0..points.len()).map(&ln).fold(f64::NEG_INFINITY, f64::max);
     let enough = best + KNEE_SHARE.ln();
     // Where the largest batch is the first to get there, the one before is at least 10 % slower.
@@ -50,7 +50,7 @@ pub fn knees_text(knees: &[Option<usize>]) -> String {
         names.push("beyond the largest".to_owned());
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    humanize::either(&names)
+    humanize::or_list(&names)
 }
 
 /// A point under a limit.
@@ -58,28 +58,27 @@ pub fn knees_text(knees: &[Option<usize>]) -> String {
 pub(super) struct LimitedPoint {
     /// Its latency as it is shown, in nanoseconds, where it is known.
     pub(super) latency_ns: Option<f64>,
-    /// What that is at most, with 95 % confidence; nothing where that is not known.
+    /// Upper end of its 95 % interval, in nanoseconds; `None` where that is not known.
     pub(super) end_ns: Option<f64>,
-    /// Its rate.
-    pub(super) rate: Contender,
+    pub(super) rate: RankedValue,
 }
 
-/// What is within a limit, by the places of points.
+/// The best point under a latency limit, as indices into the points.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Within {
+pub(super) struct BestUnderLimit {
     /// The highest rate among the points that are within the limit with 95 % confidence; nothing where none is.
     pub(super) best: Option<Statement<usize>>,
     /// Points that would be better and may be within the limit: their latency is, the end of its interval is not.
     pub(super) perhaps: Vec<usize>,
 }
 
-/// What is within a limit.
-pub(super) fn within(points: &[LimitedPoint], limit_ns: f64) -> Within {
+/// Finds the best point under a latency limit.
+pub(super) fn best_under_limit(points: &[LimitedPoint], limit_ns: f64) -> BestUnderLimit {
     let is_below = |ns: Option<f64>| ns.is_some_and(|ns| ns <= limit_ns);
     let shown = (0..points.len()).filter(|place| is_below(points[*place].latency_ns));
     let (sure, open): (Vec<usize>, Vec<usize>) =
         shown.partition(|place| is_below(points[*place].end_ns));
-    let rates: Vec<Contender> = sure
+    let rates: Vec<RankedValue> = sure
         .iter()
         .map(|place| points[*place].rate.clone())
         .collect();
@@ -94,7 +93,7 @@ pub(super) fn within(points: &[LimitedPoint], limit_ns: f64) -> Within {
         .filter(|place| rate(*place) > reached)
         .collect();
     perhaps.sort_by(|a, b| rate(*b).total_cmp(&rate(*a)));
-    Within { best, perhaps }
+    BestUnderLimit { best, perhaps }
 }
 
 #[cfg(test)]
@@ -102,9 +101,9 @@ mod tests {
     use super::*;
 
     /// A rate whose draws are so far apart, each of two kinds.
-    fn rate(shown: f64, half: f64) -> Contender {
+    fn rate(shown: f64, half: f64) -> RankedValue {
         let draw = |draw: usize| shown.ln() + if draw.is_multiple_of(2) { half } else { -half };
-        Contender {
+        RankedValue {
             shown,
             draws: Some((0..DRAWS).map(draw).collect()),
         }
@@ -145,7 +144,7 @@ mod tests {
 
     #[test]
     fn within_a_limit_is_what_is_below_it_to_its_end() {
-        let point = |latency: f64, end: Option<f64>, rate: Contender| LimitedPoint {
+        let point = |latency: f64, end: Option<f64>, rate: RankedValue| LimitedPoint {
             latency_ns: Some(latency),
             end_ns: end,
             rate,
@@ -158,16 +157,16 @@ mod tests {
             point(96.0, None, rate(90.0, 0.0)),
             point(150.0, Some(151.0), rate(300.0, 0.0)),
         ];
-        let found = within(&points, 96.2);
+        let found = best_under_limit(&points, 96.2);
         assert_eq!(found.best, Some(Statement::Settled(1)));
         assert_eq!(found.perhaps, [2]);
-        let none = within(&points[2..], 96.2);
+        let none = best_under_limit(&points[2..], 96.2);
         assert_eq!((none.best, none.perhaps), (None, vec![0, 1]));
         let near = [
             point(10.0, Some(11.0), rate(100.0, 0.02)),
             point(20.0, Some(22.0), rate(101.0, 0.0)),
         ];
-        let found = within(&near, 50.0).best.unwrap();
+        let found = best_under_limit(&near, 50.0).best.unwrap();
         assert_eq!(found.candidates().len(), 2, "{found:?}");
     }
 }

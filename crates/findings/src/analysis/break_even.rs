@@ -1,6 +1,6 @@
 //! Break-even: when faster runs have made up for a longer set-up.
 
-use super::case_pair::Pair;
+use super::case_pair::CasePair;
 use super::case_rows::CaseRow;
 use super::verdict::Call;
 use powerband_core::domain::case::CaseKey;
@@ -15,7 +15,7 @@ pub(super) fn preparation_ns(session: &Session, case: CaseKey) -> Option<f64> {
 
 /// Runs after which faster runs have made up for a longer set-up; nothing where it takes no longer, or
 /// where the runs are not significantly faster.
-pub(super) fn pays_after(pair: &Pair, before_ns: f64, after_ns: f64) -> Option<f64> {
+pub(super) fn pays_after(pair: &CasePair, before_ns: f64, after_ns: f64) -> Option<f64> {
     if pair.verdict.call != Call::Faster || pair.is_per_item() || after_ns <= before_ns {
         return None;
     }

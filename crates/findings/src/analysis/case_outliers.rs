@@ -7,7 +7,6 @@ use powerband_core::stats::outliers::{Outliers, Severity};
 /// The definition of outliers.
 pub const EXPLAINED: &str = "Mild: beyond 1.5 interquartile ranges from the quartiles; severe: beyond 3 (Tukey, 1977). By z-score: further than 3.5 from the median, in units of the median absolute deviation (Iglewicz & Hoaglin, 1993). They are counted and shown, never removed.";
 
-/// The outliers of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CaseOutliers {
     /// Beyond 1.5 interquartile ranges, not beyond 3.
@@ -25,7 +24,7 @@ pub struct CaseOutliers {
 /// Finds the outliers of a case.
 pub fn case_outliers(case: &Case) -> CaseOutliers {
     let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
-    let outliers = Outliers::of(&values);
+    let outliers = Outliers::classify(&values);
     let begins = begins_ns(case);
     let severe = outliers.tukey.iter();
     let severe = severe.filter(|outlier| outlier.severity == Severity::Severe);
@@ -56,7 +55,7 @@ fn begins_ns(case: &Case) -> Vec<(u64, u64)> {
     begins
 }
 
-/// When the first and the last severe one came, as the time of measuring that a strip of samples has below it.
+/// When the first and the last severe outlier came, on the time axis of *Latency over time*.
 fn when(severe_after_ns: &[u64]) -> String {
     let first = severe_after_ns.iter().min();
     let Some((first, last)) = first.zip(severe_after_ns.iter().max()) else {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::case_rows::CaseRow;
 use super::conditions;
 use super::earlier_sessions::{EarlierSessions, SessionMean};
-use super::side::Side;
+use super::side::ComparedSide;
 use super::verdict::{self, Verdict};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -34,21 +34,21 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// In words: `2.98 ×`.
-    pub fn words(&self) -> String {
+    /// The speed-up as text: `2.98 ×`.
+    pub fn speed_up_text(&self) -> String {
         humanize::ratio(self.speed_up)
     }
 
     /// Its interval in words, `2.910 to 3.040`; not known where it reaches beyond ten times either way, and
     /// nothing where there is none.
-    pub fn interval_words(&self) -> Option<String> {
+    pub fn interval_text(&self) -> Option<String> {
         let interval = self.ci95?;
-        Some(interval_words(interval, self.speed_up))
+        Some(interval_text(interval, self.speed_up))
     }
 }
 
 /// The interval of a ratio in words.
-pub(super) fn interval_words(interval: Interval, ratio: f64) -> String {
+pub(super) fn interval_text(interval: Interval, ratio: f64) -> String {
     if !interval.tells_of(ratio) {
         return humanize::NOT_KNOWN.to_owned();
     }
@@ -57,26 +57,23 @@ pub(super) fn interval_words(interval: Interval, ratio: f64) -> String {
     format!("{low} to {high}")
 }
 
-/// Two cases that belong together.
+/// A case before and the matching case after, with their speed-up and verdict.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct CasePair {
     /// Point of the sweep before.
     pub before_point: Point,
     /// Point after; another one only where both were picked by hand.
     pub after_point: Point,
-    /// The case before.
     pub before: CaseRow,
-    /// The case after.
     pub after: CaseRow,
     /// How they relate; per item where the batch sizes differ.
     pub ratio: Option<Ratio>,
     /// Whether the two took turns; where they did not, measuring both again, in turns, would tell more.
     pub is_interleaved: bool,
-    /// Whether it got faster.
     pub verdict: Verdict,
 }
 
-impl Pair {
+impl CasePair {
     /// Whether the two have different batch sizes, so that latencies are compared per item.
     pub fn is_per_item(&self) -> bool {
         self.before_point.batch() != self.after_point.batch()
@@ -90,12 +87,12 @@ impl Pair {
 
 /// Puts two cases side by side; what is known of earlier sessions counts where they were not interleaved.
 pub(super) fn compare_cases(
-    before: &Side<'_>,
-    after: &Side<'_>,
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
     first: &CaseRow,
     second: &CaseRow,
     earlier: &EarlierSessions,
-) -> Pair {
+) -> CasePair {
     // Cases of one run take turns, and what slows a machine down for a round slows down its cases alone.
     let is_interleaved =
         conditions::is_interleaved((before.session, before.setup), (after.session, after.setup));
@@ -103,7 +100,7 @@ pub(super) fn compare_cases(
     let estimate = if is_interleaved {
         ratio::paired(&mine, &theirs)
     } else {
-        let mean = |side: &Side<'_>, point| {
+        let mean = |side: &ComparedSide<'_>, point| {
             let setup = side.setup;
             SessionMean::of_case(side.session, CaseKey { setup, point })
         };
@@ -117,14 +114,14 @@ pub(super) fn compare_cases(
         ln: estimate.ln + items.ln(),
         ..estimate
     });
-    let (ratio, verdict) = match obstacle(before, after, first, second) {
+    let (ratio, verdict) = match why_no_ratio(before, after, first, second) {
         Some(reason) => (None, Verdict::withheld(reason)),
         None => (
             ratio_of(first, second, items, estimate.as_ref()),
-            judge(first, second, estimate.as_ref()).timed(before.round_s()),
+            judge(first, second, estimate.as_ref()).with_round_time(before.round_s()),
         ),
     };
-    Pair {
+    CasePair {
         before_point: first.point,
         after_point: second.point,
         ratio,
@@ -139,7 +136,7 @@ pub(super) fn compare_cases(
 ///
 /// Pairs of one run share its rounds, so that one disturbance can shift all of them in the same direction:
 /// the mean is taken to be as uncertain as its pairs are on average, not less.
-pub(super) fn overall(pairs: &[Pair]) -> Option<Ratio> {
+pub(super) fn mean_speed_up(pairs: &[CasePair]) -> Option<Ratio> {
     let ratios: Vec<Ratio> = pairs.iter().filter_map(|pair| pair.ratio).collect();
     let logarithms: Vec<f64> = ratios.iter().map(|ratio| ratio.speed_up.ln()).collect();
     let ln = mean(&logarithms)?;
@@ -190,9 +187,9 @@ fn ratio_of(
 }
 
 /// Why two cases have no ratio at all; nothing where they have one.
-fn obstacle(
-    before: &Side<'_>,
-    after: &Side<'_>,
+fn why_no_ratio(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
     first: &CaseRow,
     second: &CaseRow,
 ) -> Option<String> {
@@ -200,7 +197,7 @@ fn obstacle(
     if !is_time(first) || !is_time(second) {
         return Some("some times are zero, which no real run takes".to_owned());
     }
-    conditions::obstacle((before.session, before.setup), (after.session, after.setup))
+    conditions::why_not_comparable((before.session, before.setup), (after.session, after.setup))
 }
 
 /// The verdict, or why there can be none.
@@ -228,7 +225,7 @@ mod tests {
 
     #[test]
     fn an_interval_stands_beside_its_ratio_and_takes_none_of_its_digits() {
-        let told = |ratio: Ratio| (ratio.words(), ratio.interval_words().unwrap());
+        let told = |ratio: Ratio| (ratio.speed_up_text(), ratio.interval_text().unwrap());
         let both = |ratio: &str, ends: &str| (ratio.to_owned(), ends.to_owned());
         assert_eq!(
             told(ratio(1.0912, 1.185, 1.2871)),
@@ -247,12 +244,12 @@ mod tests {
             ci95: None,
             ..ratio(1.0, 2.0, 3.0)
         };
-        assert_eq!(alone.interval_words(), None);
+        assert_eq!(alone.interval_text(), None);
     }
 
     #[test]
     fn an_interval_beyond_ten_times_either_way_is_not_known() {
-        let told = |low, high| ratio(low, 9.0, high).interval_words().unwrap();
+        let told = |low, high| ratio(low, 9.0, high).interval_text().unwrap();
         assert_eq!(told(0.000_4, 25_376.448), humanize::NOT_KNOWN);
         assert_eq!(told(0.8, 10.0), humanize::NOT_KNOWN);
         assert_eq!(told(8.0, 91.0), humanize::NOT_KNOWN);

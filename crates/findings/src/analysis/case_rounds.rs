@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::session::Session;
-use powerband_core::stats::joint::{self, Contender, RoundValue, SharedNoise};
+use powerband_core::stats::joint::{self, RankedValue, RoundValue, SharedNoise};
 use powerband_core::stats::percentiles::quantile_sorted;
 use powerband_core::stats::session_spread::SessionSpread;
 use powerband_core::stats::summary::mean;
@@ -21,9 +21,9 @@ const ONE_START: f64 = 0.018;
 /// The one-sided end of an interval: so large a share of the draws lies below it.
 const ONE_SIDED: f64 = 0.95;
 
-/// Which number of a round is drawn.
+/// The statistic of a round that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum RoundStatistic {
     /// Median time of a batch.
     Median,
     /// Mean time of a batch.
@@ -103,14 +103,14 @@ impl CaseRounds {
         pairs.all(|pair| pair[0].start == pair[1].start)
     }
 
-    fn values(&self, figure: Figure) -> Option<Vec<RoundValue>> {
+    fn values(&self, figure: RoundStatistic) -> Option<Vec<RoundValue>> {
         let is_of_one_start = self.is_of_one_start();
         let value = |one: &RoundFigures| {
             let value = match figure {
-                Figure::Median => one.median_ns,
-                Figure::Mean => one.mean_ns,
-                Figure::P99 => one.p99_ns,
-                Figure::Rate => one.rate_per_s?,
+                RoundStatistic::Median => one.median_ns,
+                RoundStatistic::Mean => one.mean_ns,
+                RoundStatistic::P99 => one.p99_ns,
+                RoundStatistic::Rate => one.rate_per_s?,
             };
             (value > 0.0).then(|| RoundValue {
                 round: one.round,
@@ -155,7 +155,12 @@ impl JointDraws {
 
     /// Draws of the logarithm of a case's figure; nothing for fewer than two rounds. `run` tells apart runs that
     /// were not interleaved.
-    pub fn draws(&mut self, run: usize, case: &CaseRounds, figure: Figure) -> Option<Vec<f64>> {
+    pub fn draws(
+        &mut self,
+        run: usize,
+        case: &CaseRounds,
+        figure: RoundStatistic,
+    ) -> Option<Vec<f64>> {
         let seed = |kind: u64, machine: usize, setup: usize| {
             let place = [(kind, 60), (run as u64, 48), (machine as u64, 36)];
             let place = place
@@ -189,15 +194,20 @@ impl JointDraws {
         &mut self,
         run: usize,
         case: &CaseRounds,
-        figure: Figure,
+        figure: RoundStatistic,
         shown: f64,
-    ) -> Contender {
+    ) -> RankedValue {
         let draws = self.draws(run, case, figure);
-        Contender { shown, draws }
+        RankedValue { shown, draws }
     }
 
     /// What a case's figure is at most, with 95 % confidence, and never below what is shown.
-    pub fn upper_end(&mut self, case: &CaseRounds, figure: Figure, shown: f64) -> Option<f64> {
+    pub fn upper_end(
+        &mut self,
+        case: &CaseRounds,
+        figure: RoundStatistic,
+        shown: f64,
+    ) -> Option<f64> {
         let draws = self.draws(0, case, figure)?;
         Some(joint::quantile(&draws, ONE_SIDED)?.exp().max(shown))
     }
@@ -233,7 +243,7 @@ mod tests {
         let rows = case_rows::case_rows(&session);
         let mut joint = JointDraws::default();
         let mut end =
-            |setup: usize| joint.upper_end(&rows[setup].by_round, Figure::Median, 1_000.0);
+            |setup: usize| joint.upper_end(&rows[setup].by_round, RoundStatistic::Median, 1_000.0);
         let quiet = end(0).unwrap();
         assert!(quiet > 1_000.0 && quiet < 1_060.0, "{quiet}");
         assert!(end(1).unwrap() > 3_000.0);
@@ -256,9 +266,11 @@ mod tests {
         let width = |joint: &mut JointDraws, session: &Session, other: (usize, usize)| {
             let rows = case_rows::case_rows(session);
             let (run, place) = other;
-            let first = joint.draws(0, &rows[0].by_round, Figure::Median).unwrap();
+            let first = joint
+                .draws(0, &rows[0].by_round, RoundStatistic::Median)
+                .unwrap();
             let second = joint
-                .draws(run, &rows[place].by_round, Figure::Median)
+                .draws(run, &rows[place].by_round, RoundStatistic::Median)
                 .unwrap();
             let apart: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a - b).collect();
             joint::quantile(&apart, 0.975).unwrap() - joint::quantile(&apart, 0.025).unwrap()

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::case_outliers::{self, CaseOutliers};
 use super::case_rounds::CaseRounds;
 use super::curve_figures;
-use super::device_readings::{self, Watched};
+use super::device_readings::{self, CaseReadings};
 use super::energy::{self, Energy};
 use super::flags::{self, Flag};
-use super::generation::{self, Requests};
-use super::memory::{self, Need};
+use super::generation::{self, RequestFigures};
+use super::memory::{self, MemoryNeed};
 use super::peak;
 use super::reported_stats;
 use powerband_core::base::humanize;
@@ -31,17 +31,14 @@ const SEED: u64 = 0x706f_7765;
 pub struct CaseRow {
     /// Index into the plan's setups.
     pub setup: usize,
-    /// How the setup is called.
     pub setup_label: String,
     /// How the setup is spelled, for machines.
     pub setup_spec: String,
     /// Batch size.
     pub point: Point,
-    /// How it ended.
     pub outcome: Outcome,
     /// How many rounds were measured, or results reported by another program.
     pub rounds: usize,
-    /// How many samples there are.
     pub samples: u64,
     /// The samples in a few numbers, in nanoseconds, or what another program states in their place;
     /// nothing where there is neither.
@@ -57,12 +54,10 @@ pub struct CaseRow {
     pub throughput_by_median: Option<f64>,
     /// Throughput as a share of the best of the setup's batch sizes; nothing where there is one.
     pub of_best: Option<f64>,
-    /// Outliers.
-    pub far_off: CaseOutliers,
-    /// Its flags.
+    pub outliers: CaseOutliers,
     pub flags: Vec<Flag>,
     /// The readings of the devices during the case.
-    pub watched: Vec<Watched>,
+    pub device_readings: Vec<CaseReadings>,
     /// Utilisation of the device that it ran on, as it reports.
     pub busy: Option<f64>,
     /// Operations of the network in a second as a share of what its devices can do at most, where both
@@ -71,9 +66,9 @@ pub struct CaseRow {
     /// What it cost in energy, or why that is not known.
     pub energy: Result<Energy, String>,
     /// The most memory that it needed, where it was reported.
-    pub memory: Option<Need>,
+    pub memory: Option<MemoryNeed>,
     /// Its runs as requests to a language model, where they are.
-    pub requests: Option<Requests>,
+    pub requests: Option<RequestFigures>,
     /// Its rounds in a few numbers, by which it is compared with several other cases at once.
     pub by_round: CaseRounds,
 }
@@ -111,14 +106,14 @@ impl CaseRow {
     }
 
     /// The median in words.
-    pub fn median_words(&self) -> Option<String> {
+    pub fn median_text(&self) -> Option<String> {
         let median = self.latency_ns.as_ref()?.median;
         Some(humanize::duration_ns(median))
     }
 
     /// The uncertainty of the median as text: half its 95 % interval as a share of it; not known where
     /// the interval reaches beyond ten times either way.
-    pub fn uncertainty_words(&self) -> Option<String> {
+    pub fn uncertainty_text(&self) -> Option<String> {
         let (median, share) = (self.latency_ns.as_ref()?.median, self.ci95_rel()?);
         let is_known = self.ci95_ns?.tells_of(median);
         Some(if is_known {
@@ -129,7 +124,7 @@ impl CaseRow {
     }
 
     /// The throughput in words.
-    pub fn rate_words(&self) -> Option<String> {
+    pub fn rate_text(&self) -> Option<String> {
         self.throughput_per_s.map(humanize::rate)
     }
 
@@ -147,12 +142,12 @@ pub fn case_rows(session: &Session) -> Vec<CaseRow> {
         .iter()
         .map(|case| row(session, case))
         .collect();
-    relate(&mut rows);
+    set_shares_of_best(&mut rows);
     rows
 }
 
 /// Updates the row of one case, and the numbers of its setup that are relative to it, during a run.
-pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
+pub fn update_row(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
     if rows.len() != session.cases.len() {
         *rows = case_rows(session);
         return;
@@ -162,11 +157,11 @@ pub fn renew(session: &Session, rows: &mut Vec<CaseRow>, key: CaseKey) {
             *slot = row(session, case);
         }
     }
-    relate(rows);
+    set_shares_of_best(rows);
 }
 
 /// What each row is in relation to the best batch size of its setup at the same sizes otherwise.
-fn relate(rows: &mut [CaseRow]) {
+fn set_shares_of_best(rows: &mut [CaseRow]) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, row) in rows.iter_mut().enumerate() {
         row.of_best = None;
@@ -190,7 +185,7 @@ fn relate(rows: &mut [CaseRow]) {
 }
 
 /// The times of each round; of a case without samples each time that was reported is one.
-pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
+pub(super) fn round_times(case: &Case) -> Vec<Vec<f64>> {
     if case.rounds.is_empty() {
         let reported = case.stated.iter().filter_map(|one| one.typical_ns);
         return reported.map(|ns| vec![ns]).collect();
@@ -203,17 +198,17 @@ pub(super) fn rounds(case: &Case) -> Vec<Vec<f64>> {
 /// The times in groups that are independent of each other: those of each start of the worker where there are several.
 fn independent_times(session: &Session, case: &Case) -> Vec<Vec<f64>> {
     if case.rounds.is_empty() {
-        return rounds(case);
+        return round_times(case);
     }
     case.independent_samples(&session.starts(case))
 }
 
 fn row(session: &Session, case: &Case) -> CaseRow {
     let stated = reported_stats::reported_by_case(case);
-    let latency_ns = Summary::of(case.samples_ns().map(|ns| ns as f64))
-        .map(|summary| reported_stats::filled(summary, stated.as_ref()))
+    let latency_ns = Summary::from_values(case.samples_ns().map(|ns| ns as f64))
+        .map(|summary| reported_stats::with_stated_percentiles(summary, stated.as_ref()))
         .or_else(|| reported_stats::summary(stated.as_ref()?));
-    let rounds = rounds(case);
+    let rounds = round_times(case);
     let stated_rate = stated.as_ref().and_then(|stated| stated.throughput_per_s);
     let items = case.n_samples() as f64 * case.point.batch() as f64;
     let spent_s = case.spent_ns() as f64 / 1e9;
@@ -234,7 +229,7 @@ fn row(session: &Session, case: &Case) -> CaseRow {
             .filter(|s| s.n > 0 && s.median > 0.0 && stated_rate.is_none())
             .map(|s| case.point.batch() as f64 * 1e9 / s.median),
         of_best: None,
-        far_off: case_outliers::case_outliers(case),
+        outliers: case_outliers::case_outliers(case),
         flags: latency_ns
             .as_ref()
             .map(|summary| flags::case_flags(session, case, summary))
@@ -242,12 +237,12 @@ fn row(session: &Session, case: &Case) -> CaseRow {
         latency_ns,
         stated,
         busy: device_readings::busy_share(session, case.setup, &watched),
-        of_peak: throughput_per_s.and_then(|rate| peak::share(session, case.setup, rate)),
+        of_peak: throughput_per_s.and_then(|rate| peak::share_of_peak(session, case.setup, rate)),
         energy: energy::case_energy(session, case),
         memory: memory::case_memory(session, case, &watched),
         requests: generation::case_requests(session, case),
         by_round: CaseRounds::of_case(session, case, &rounds),
-        watched,
+        device_readings: watched,
     }
 }
 

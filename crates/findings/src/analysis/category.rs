@@ -10,7 +10,7 @@ use powerband_core::domain::trace::SliceKind;
 /// The rules that are built in.
 const BUILT_IN: &str = include_str!("../../../../assets/categories.txt");
 
-/// What something is for.
+/// The purpose of a kernel or operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
@@ -47,7 +47,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// Every category.
     pub const ALL: [Self; 15] = [
         Self::Convolution,
         Self::Gemm,
@@ -66,7 +65,7 @@ impl Category {
         Self::Other,
     ];
 
-    /// What people read.
+    /// Title for display.
     pub fn title(self) -> &'static str {
         match self {
             Self::Convolution => "convolution",
@@ -87,7 +86,7 @@ impl Category {
         }
     }
 
-    /// What rules and settings call it; never changed.
+    /// Stable identifier in rules and settings.
     pub fn id(self) -> &'static str {
         match self {
             Self::Convolution => "convolution",
@@ -109,7 +108,7 @@ impl Category {
     }
 
     /// The category that an identifier or a title means.
-    pub fn find(word: &str) -> Option<Self> {
+    pub fn parse(word: &str) -> Option<Self> {
         let word = word.trim();
         Self::ALL.into_iter().find(|category| {
             category.id().eq_ignore_ascii_case(word) || category.title().eq_ignore_ascii_case(word)
@@ -124,7 +123,7 @@ pub struct Rules {
     operators: Vec<Rule>,
     kernels: Vec<Rule>,
     /// Errors in the user's rules.
-    pub objections: Vec<String>,
+    pub errors: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,23 +134,23 @@ struct Rule {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self::with(&[])
+        Self::with_user_rules(&[])
     }
 }
 
 impl Rules {
     /// The built-in rules behind the user's, which are categories and patterns.
-    pub fn with(own: &[(String, String)]) -> Self {
+    pub fn with_user_rules(own: &[(String, String)]) -> Self {
         let mut rules = Self {
             own: Vec::new(),
             operators: Vec::new(),
             kernels: Vec::new(),
-            objections: Vec::new(),
+            errors: Vec::new(),
         };
         for (category, pattern) in own {
             match rule(category, pattern) {
                 Ok(rule) => rules.own.push(rule),
-                Err(objection) => rules.objections.push(objection),
+                Err(objection) => rules.errors.push(objection),
             }
         }
         let mut of_kernels = false;
@@ -169,35 +168,35 @@ impl Rules {
 
     fn add_line(&mut self, line: &str, of_kernels: bool) {
         let Some((category, patterns)) = line.split_once(':') else {
-            return self.objections.push(format!("no category in: {line}"));
+            return self.errors.push(format!("no category in: {line}"));
         };
         for pattern in patterns.split(',') {
             match rule(category, pattern) {
                 Ok(rule) if of_kernels => self.kernels.push(rule),
                 Ok(rule) => self.operators.push(rule),
-                Err(objection) => self.objections.push(objection),
+                Err(objection) => self.errors.push(objection),
             }
         }
     }
 
-    /// What one name of a profile is for.
-    pub fn of(&self, total: &Total) -> Category {
+    /// The category of an entry of a profile.
+    pub fn categorise(&self, total: &Total) -> Category {
         if matches!(total.kind, SliceKind::Copy | SliceKind::Set) {
             return Category::Copies;
         }
         if total.kind == SliceKind::Operator && total.op.is_empty() {
-            return self.of_names(&total.name, "");
+            return self.category_of_names(&total.name, "");
         }
-        self.of_names(&total.op, &total.name)
+        self.category_of_names(&total.op, &total.name)
     }
 
     /// What a kernel is for that carries out an operator; either may be empty.
-    pub(crate) fn of_names(&self, op: &str, kernel: &str) -> Category {
-        let op = Subject::of(op);
-        let name = KernelName::of(kernel);
-        let inner = name.inner.as_deref().map(Subject::of);
-        let base = Subject::of(&name.base);
-        let whole = Subject::of(kernel);
+    pub(crate) fn category_of_names(&self, op: &str, kernel: &str) -> Category {
+        let op = SplitName::new(op);
+        let name = KernelName::parse(kernel);
+        let inner = name.inner.as_deref().map(SplitName::new);
+        let base = SplitName::new(&name.base);
+        let whole = SplitName::new(kernel);
         let subjects = [Some(&op), inner.as_ref(), Some(&base), Some(&whole)];
         let own = self.own.iter().find(|rule| {
             let mut subjects = subjects.into_iter().flatten();
@@ -213,7 +212,7 @@ impl Rules {
     }
 }
 
-fn first(rules: &[Rule], subject: &Subject) -> Option<Category> {
+fn first(rules: &[Rule], subject: &SplitName) -> Option<Category> {
     if subject.letters.is_empty() {
         return None;
     }
@@ -222,7 +221,7 @@ fn first(rules: &[Rule], subject: &Subject) -> Option<Category> {
 }
 
 fn rule(category: &str, pattern: &str) -> Result<Rule, String> {
-    let found = Category::find(category).ok_or_else(|| {
+    let found = Category::parse(category).ok_or_else(|| {
         let known: Vec<&str> = Category::ALL.iter().map(|category| category.id()).collect();
         format!(
             "there is no category {}; there are {}",
@@ -230,7 +229,7 @@ fn rule(category: &str, pattern: &str) -> Result<Rule, String> {
             known.join(", ")
         )
     })?;
-    let pattern = Pattern::of(pattern)
+    let pattern = Pattern::parse(pattern)
         .ok_or_else(|| format!("the pattern for {} is empty", found.title()))?;
     Ok(Rule {
         category: found,
@@ -238,7 +237,7 @@ fn rule(category: &str, pattern: &str) -> Result<Rule, String> {
     })
 }
 
-/// What a name has to look like.
+/// The pattern that a rule matches names against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
     /// Whole words, as letters and digits alone.
@@ -248,7 +247,7 @@ enum Pattern {
 }
 
 impl Pattern {
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase();
         if text.contains('*') {
             let is_all = text.chars().all(|c| c == '*');
@@ -258,7 +257,7 @@ impl Pattern {
         (!letters.is_empty()).then_some(Self::Words(letters))
     }
 
-    fn is_in(&self, subject: &Subject) -> bool {
+    fn is_in(&self, subject: &SplitName) -> bool {
         match self {
             Self::Words(words) => subject.has_words(words),
             Self::Whole(parts) => {
@@ -292,7 +291,7 @@ fn glob(parts: &[String], text: &str) -> bool {
 
 /// Whether words, with stars for anything, are somewhere in a text, whatever their case: what people type
 /// into a filter. Every word has to be there.
-pub fn has_all(text: &str, words: &str) -> bool {
+pub fn has_all_words(text: &str, words: &str) -> bool {
     let text = text.to_lowercase();
     words.split_whitespace().all(|word| {
         let word = format!("*{}*", word.to_lowercase());
@@ -302,15 +301,15 @@ pub fn has_all(text: &str, words: &str) -> bool {
 }
 
 /// A name with the places at which words begin or end.
-struct Subject {
+struct SplitName {
     text: String,
     letters: String,
     /// Offsets in `letters`.
     edges: Vec<usize>,
 }
 
-impl Subject {
-    fn of(name: &str) -> Self {
+impl SplitName {
+    fn new(name: &str) -> Self {
         let mut letters = String::with_capacity(name.len());
         let mut edges = vec![0];
         let chars: Vec<char> = name.chars().collect();
@@ -354,31 +353,31 @@ fn is_edge(before: char, c: char, after: Option<char>) -> bool {
 mod tests {
     use super::*;
 
-    fn of(kernel: &str) -> Category {
-        Rules::default().of_names("", kernel)
+    fn kernel_category(kernel: &str) -> Category {
+        Rules::default().category_of_names("", kernel)
     }
 
-    fn of_op(op: &str) -> Category {
-        Rules::default().of_names(op, "something unheard of")
+    fn operator_category(op: &str) -> Category {
+        Rules::default().category_of_names(op, "something unheard of")
     }
 
     #[test]
     fn the_built_in_rules_make_sense() {
         let rules = Rules::default();
-        assert_eq!(rules.objections, Vec::<String>::new());
+        assert_eq!(rules.errors, Vec::<String>::new());
         for category in Category::ALL {
             let has = |rules: &[Rule]| rules.iter().any(|rule| rule.category == category);
             let is_other = category == Category::Other;
             assert!(has(&rules.operators) != is_other && has(&rules.kernels) != is_other);
-            assert_eq!(Category::find(category.title()), Some(category));
+            assert_eq!(Category::parse(category.title()), Some(category));
         }
     }
 
     #[test]
     fn words_are_whole_words() {
         let has = |pattern: &str, name: &str| {
-            let pattern = Pattern::of(pattern).unwrap();
-            pattern.is_in(&Subject::of(name))
+            let pattern = Pattern::parse(pattern).unwrap();
+            pattern.is_in(&SplitName::new(name))
         };
         for (pattern, name) in [
             ("conv", "aten::conv2d"),
@@ -409,7 +408,7 @@ mod tests {
             assert!(!has(pattern, name), "{pattern} in {name}");
         }
         for nothing in ["", " ", "*", "**", "::"] {
-            assert_eq!(Pattern::of(nothing), None);
+            assert_eq!(Pattern::parse(nothing), None);
         }
     }
 
@@ -474,7 +473,7 @@ mod tests {
             ("never heard of it", Category::Other),
             ("", Category::Other),
         ] {
-            assert_eq!(of(kernel), category, "{kernel}");
+            assert_eq!(kernel_category(kernel), category, "{kernel}");
         }
     }
 
@@ -540,41 +539,46 @@ mod tests {
             ),
         ] {
             for op in ops.split(' ') {
-                assert_eq!(of_op(op), category, "{op}");
+                assert_eq!(operator_category(op), category, "{op}");
             }
         }
         assert_eq!(
-            of("gpu::code_object::mlir_convolution_add_relu"),
+            kernel_category("gpu::code_object::mlir_convolution_add_relu"),
             Category::Convolution
         );
-        assert_eq!(of("gpu::code_object::mlir_dot"), Category::Gemm);
-        assert_eq!(of("Conv_5 + Add_6 + Relu_7"), Category::Convolution);
-        assert_eq!(of("hip::hip_copy_literal"), Category::Copies);
+        assert_eq!(
+            kernel_category("gpu::code_object::mlir_dot"),
+            Category::Gemm
+        );
+        assert_eq!(
+            kernel_category("Conv_5 + Add_6 + Relu_7"),
+            Category::Convolution
+        );
+        assert_eq!(kernel_category("hip::hip_copy_literal"), Category::Copies);
     }
 
     #[test]
     fn operators_outrank_kernels_and_the_users_patterns_everything() {
         let rules = Rules::default();
-        let of_both =
-            |rules: &Rules| rules.of_names("aten::cudnn_convolution", "volta_sgemm_128x64_nn");
+        let of_both = |rules: &Rules| {
+            rules.category_of_names("aten::cudnn_convolution", "volta_sgemm_128x64_nn")
+        };
         assert_eq!(of_both(&rules), Category::Convolution);
-        assert_eq!(of("volta_sgemm_128x64_nn"), Category::Gemm);
+        assert_eq!(kernel_category("volta_sgemm_128x64_nn"), Category::Gemm);
         let own = |category: &str, pattern: &str| {
-            Rules::with(&[(category.to_owned(), pattern.to_owned())])
+            Rules::with_user_rules(&[(category.to_owned(), pattern.to_owned())])
         };
         assert_eq!(of_both(&own("gemm", "*sgemm*")), Category::Gemm);
         assert_eq!(of_both(&own("Other", "cudnn_convolution")), Category::Other);
-        assert!(
-            own("convolutions", "x").objections[0].contains("there is no category convolutions")
-        );
-        assert!(own("gemm", " ").objections[0].contains("is empty"));
+        assert!(own("convolutions", "x").errors[0].contains("there is no category convolutions"));
+        assert!(own("gemm", " ").errors[0].contains("is empty"));
     }
 
     #[test]
     fn filters_look_for_every_word() {
-        assert!(has_all("void cudnn::wgrad_engine", "WGRAD void"));
-        assert!(has_all("void cudnn::wgrad_engine", "cud*eng"));
-        assert!(!has_all("void cudnn::wgrad_engine", "wgrad dgrad"));
-        assert!(has_all("anything", " "));
+        assert!(has_all_words("void cudnn::wgrad_engine", "WGRAD void"));
+        assert!(has_all_words("void cudnn::wgrad_engine", "cud*eng"));
+        assert!(!has_all_words("void cudnn::wgrad_engine", "wgrad dgrad"));
+        assert!(has_all_words("anything", " "));
     }
 }

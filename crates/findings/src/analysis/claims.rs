@@ -2,29 +2,29 @@
 
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::claim::{
-    Change, ClaimedCurve, ClaimedTable, Extreme, Figure, Metric, Phases, Published, Ranking,
-    Shares, with_unit,
+    ClaimMetric, ClaimedChange, ClaimedCurve, ClaimedExtreme, ClaimedFigure, ClaimedPhases,
+    ClaimedRanking, ClaimedShares, ClaimedTable, Published, with_unit,
 };
 use powerband_core::domain::written::Written;
 
 /// The mark of published numbers.
-pub const MARK: &str = "published, not measured";
+pub const PUBLISHED_MARK: &str = "published, not measured";
 
-/// One table.
+/// A published table as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sheet {
+pub struct PublishedTable {
     /// What it shows.
     pub title: String,
     /// Names of its columns.
     pub columns: Vec<String>,
-    /// How many columns from the left are words; the others are numbers.
-    pub words: usize,
+    /// Number of text columns, which are the leftmost; the others are numbers.
+    pub text_columns: usize,
     /// Its cells, row by row; a blank one is a dash.
     pub rows: Vec<Vec<String>>,
 }
 
 /// Where the numbers are from, as pairs of what and which.
-pub fn head(published: &Published) -> Vec<(&'static str, String)> {
+pub fn source_facts(published: &Published) -> Vec<(&'static str, String)> {
     let source = &published.source;
     let licence = source.licence.iter().cloned();
     let fields = [
@@ -46,7 +46,7 @@ pub fn head(published: &Published) -> Vec<(&'static str, String)> {
 }
 
 /// Every table of a document, in its order.
-pub fn sheets(published: &Published) -> Vec<Sheet> {
+pub fn published_tables(published: &Published) -> Vec<PublishedTable> {
     let curves = groups(&published.curves)
         .into_iter()
         .map(|group| curve_sheet(&group));
@@ -84,7 +84,7 @@ fn groups(curves: &[ClaimedCurve]) -> Vec<Vec<&ClaimedCurve>> {
     groups
 }
 
-fn curve_sheet(group: &[&ClaimedCurve]) -> Sheet {
+fn curve_sheet(group: &[&ClaimedCurve]) -> PublishedTable {
     let hardware = group.first().map_or_else(String::new, |curve| {
         match (curve.hardware.is_empty(), curve.devices) {
             (true, _) => String::new(),
@@ -119,10 +119,10 @@ fn curve_sheet(group: &[&ClaimedCurve]) -> Sheet {
             }
         }
     }
-    Sheet {
+    PublishedTable {
         title: format!("Over the batch size{hardware}"),
         columns,
-        words: 0,
+        text_columns: 0,
         rows,
     }
 }
@@ -136,27 +136,27 @@ fn columns(names: &[&str]) -> Vec<String> {
 }
 
 /// A figure with the batch that it belongs to.
-fn side(figure: Option<&Figure>) -> String {
+fn side(figure: Option<&ClaimedFigure>) -> String {
     let Some(figure) = figure else {
         return UNKNOWN.to_owned();
     };
     match figure.batch {
-        Some(batch) => format!("{} at batch {batch}", figure.words()),
-        None => figure.words(),
+        Some(batch) => format!("{} at batch {batch}", figure.value_text()),
+        None => figure.value_text(),
     }
 }
 
-fn change_cells(change: &Change) -> [String; 4] {
+fn change_cells(change: &ClaimedChange) -> [String; 4] {
     let claimed = change.claimed.as_ref();
     [
         change.metric.title().to_owned(),
         side(change.before.as_ref()),
         side(change.after.as_ref()),
-        claimed.map_or_else(|| UNKNOWN.to_owned(), |claimed| claimed.words()),
+        claimed.map_or_else(|| UNKNOWN.to_owned(), |claimed| claimed.gain_text()),
     ]
 }
 
-fn changes(published: &Published) -> Sheet {
+fn changes(published: &Published) -> PublishedTable {
     let has_subjects = published
         .changes
         .iter()
@@ -172,15 +172,15 @@ fn changes(published: &Published) -> Sheet {
         cells.skip(skipped).collect()
     });
     let names = ["Of", "What", "Before", "After", "Stated gain"];
-    Sheet {
+    PublishedTable {
         title: "Before and after".to_owned(),
         columns: columns(&names[skipped..]),
-        words: 2 - skipped,
+        text_columns: 2 - skipped,
         rows: rows.collect(),
     }
 }
 
-fn steps(published: &Published) -> Sheet {
+fn steps(published: &Published) -> PublishedTable {
     let mut rows = Vec::new();
     for step in &published.steps {
         let unknown = || UNKNOWN.to_owned();
@@ -204,20 +204,20 @@ fn steps(published: &Published) -> Sheet {
             rows.push(vec![step.title.clone(), what, over, before, after, claimed]);
         }
     }
-    Sheet {
+    PublishedTable {
         title: "Steps".to_owned(),
         columns: columns(&["Step", "What", "Over", "Before", "After", "Stated gain"]),
-        words: 3,
+        text_columns: 3,
         rows,
     }
 }
 
-fn ranking(ranking: &Ranking) -> Sheet {
+fn ranking(ranking: &ClaimedRanking) -> PublishedTable {
     let rows = (1..).zip(&ranking.best_first);
-    Sheet {
+    PublishedTable {
         title: format!("{}, by {}", ranking.title, ranking.metric.title()),
         columns: columns(&["Rank", "Step"]),
-        words: 2,
+        text_columns: 2,
         rows: rows
             .map(|(rank, name)| vec![rank.to_string(), name.clone()])
             .collect(),
@@ -225,10 +225,10 @@ fn ranking(ranking: &Ranking) -> Sheet {
 }
 
 /// One column for each thing that some row has a figure of.
-fn table(table: &ClaimedTable) -> Sheet {
-    let title = |figure: &Figure| match (&figure.metric, figure.note.as_str()) {
-        (metric, "") => humanize::capital(metric.title()),
-        (metric, note) => format!("{}, {note}", humanize::capital(metric.title())),
+fn table(table: &ClaimedTable) -> PublishedTable {
+    let title = |figure: &ClaimedFigure| match (&figure.metric, figure.note.as_str()) {
+        (metric, "") => humanize::capitalised(metric.title()),
+        (metric, note) => format!("{}, {note}", humanize::capitalised(metric.title())),
     };
     let mut names: Vec<String> = Vec::new();
     for figure in table.rows.iter().flat_map(|row| &row.figures) {
@@ -240,21 +240,21 @@ fn table(table: &ClaimedTable) -> Sheet {
     let rows = table.rows.iter().map(|row| {
         let cells = names.iter().map(|name| {
             let figure = row.figures.iter().find(|figure| title(figure) == *name);
-            figure.map_or_else(|| UNKNOWN.to_owned(), Figure::words)
+            figure.map_or_else(|| UNKNOWN.to_owned(), ClaimedFigure::value_text)
         });
         [row.name.clone()].into_iter().chain(cells).collect()
     });
     let rows = rows.collect();
     let batch = table.batch.map(|batch| format!(", batch {batch}"));
-    Sheet {
+    PublishedTable {
         title: format!("{}{}", table.title, batch.unwrap_or_default()),
         columns: [String::new()].into_iter().chain(names).collect(),
-        words: 1,
+        text_columns: 1,
         rows,
     }
 }
 
-fn phases(phases: &Phases) -> Sheet {
+fn phases(phases: &ClaimedPhases) -> PublishedTable {
     let whole = ("the whole", &phases.total);
     let parts = phases
         .parts
@@ -264,37 +264,37 @@ fn phases(phases: &Phases) -> Sheet {
         .chain([whole])
         .map(|(name, value)| vec![name.to_owned(), with_unit(value, &phases.unit)]);
     let batch = phases.batch.map(|batch| format!(", batch {batch}"));
-    Sheet {
+    PublishedTable {
         title: format!("Phases of a {}{}", phases.of, batch.unwrap_or_default()),
         columns: columns(&["Phase", "Time"]),
-        words: 1,
+        text_columns: 1,
         rows: rows.collect(),
     }
 }
 
-fn shares(shares: &Shares) -> Sheet {
+fn shares(shares: &ClaimedShares) -> PublishedTable {
     let rows = shares
         .parts
         .iter()
         .map(|part| vec![part.name.clone(), with_unit(&part.value, "%")]);
-    Sheet {
+    PublishedTable {
         title: format!("Shares of {}", shares.of),
         columns: columns(&["Part", "Share"]),
-        words: 1,
+        text_columns: 1,
         rows: rows.collect(),
     }
 }
 
-fn figures(published: &Published) -> Sheet {
+fn figures(published: &Published) -> PublishedTable {
     let rows = published.figures.iter().map(|figure| {
         let extreme = match figure.extreme {
             None => String::new(),
-            Some(Extreme::Best) => ", the best".to_owned(),
-            Some(Extreme::Worst) => ", the worst".to_owned(),
+            Some(ClaimedExtreme::Best) => ", the best".to_owned(),
+            Some(ClaimedExtreme::Worst) => ", the worst".to_owned(),
         };
         let what = match figure.note.as_str() {
-            "" => humanize::capital(figure.metric.title()),
-            note => format!("{}, {note}", humanize::capital(figure.metric.title())),
+            "" => humanize::capitalised(figure.metric.title()),
+            note => format!("{}, {note}", humanize::capitalised(figure.metric.title())),
         };
         let subject = if figure.subject.is_empty() {
             "all"
@@ -306,20 +306,20 @@ fn figures(published: &Published) -> Sheet {
             format!("{what}{extreme}"),
             subject.to_owned(),
             batch.unwrap_or_else(|| UNKNOWN.to_owned()),
-            figure.words(),
+            figure.value_text(),
         ]
     });
-    Sheet {
+    PublishedTable {
         title: "Figures".to_owned(),
         columns: columns(&["What", "Of", "Batch", "Figure"]),
-        words: 2,
+        text_columns: 2,
         rows: rows.collect(),
     }
 }
 
 /// One published point of a curve, in plain units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct PublishedPoint {
     /// Batch size.
     pub batch: usize,
     /// Time of a batch, in nanoseconds.
@@ -330,18 +330,18 @@ pub struct Point {
 
 /// A published curve, or the few points that a document states of a setup.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// What it is called, without the mark that it was published.
+pub struct PublishedCurve {
+    /// Name, without the mark *published*.
     pub label: String,
     /// Its points, ascending in batch size, with blanks where the document has none.
-    pub points: Vec<Point>,
+    pub points: Vec<PublishedPoint>,
 }
 
 /// Every curve that a document has, from its tables over the batch size first, then what its other tables
 /// and figures state of a setup at a batch size.
-pub fn curves(published: &Published) -> Vec<Curve> {
-    let mut curves: Vec<Curve> = Vec::new();
-    for placed in published.placed() {
+pub fn published_curves(published: &Published) -> Vec<PublishedCurve> {
+    let mut curves: Vec<PublishedCurve> = Vec::new();
+    for placed in published.placed_figures() {
         let figure = placed.figure;
         let is_speed = figure.metric.is_speed();
         let (Some(batch), Some(scale)) = (figure.batch, figure.scale()) else {
@@ -354,7 +354,7 @@ pub fn curves(published: &Published) -> Vec<Curve> {
             .iter()
             .position(|curve| curve.label == figure.subject);
         let place = place.unwrap_or_else(|| {
-            curves.push(Curve {
+            curves.push(PublishedCurve {
                 label: figure.subject.clone(),
                 points: Vec::new(),
             });
@@ -370,7 +370,7 @@ pub fn curves(published: &Published) -> Vec<Curve> {
             .get(at)
             .is_none_or(|point| point.batch != batch)
         {
-            let blank = Point {
+            let blank = PublishedPoint {
                 batch,
                 latency_ns: None,
                 throughput_per_s: None,
@@ -379,7 +379,7 @@ pub fn curves(published: &Published) -> Vec<Curve> {
         }
         if let Some(point) = curve.points.get_mut(at) {
             match figure.metric {
-                Metric::Latency => point.latency_ns = point.latency_ns.or(Some(value * 1e9)),
+                ClaimMetric::Latency => point.latency_ns = point.latency_ns.or(Some(value * 1e9)),
                 _ => point.throughput_per_s = point.throughput_per_s.or(Some(value)),
             }
         }
@@ -396,8 +396,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn figure(metric: Metric, value: &str, unit: &str) -> Figure {
-        Figure {
+    fn figure(metric: ClaimMetric, value: &str, unit: &str) -> ClaimedFigure {
+        ClaimedFigure {
             metric,
             subject: String::new(),
             value: value.parse().unwrap(),
@@ -437,13 +437,13 @@ mod tests {
                     ClaimedRow {
                         name: "small".to_owned(),
                         figures: vec![
-                            figure(Metric::Latency, "31.3", "ms"),
-                            figure(Metric::Memory, "~282", "MB"),
+                            figure(ClaimMetric::Latency, "31.3", "ms"),
+                            figure(ClaimMetric::Memory, "~282", "MB"),
                         ],
                     },
                     ClaimedRow {
                         name: "large".to_owned(),
-                        figures: vec![figure(Metric::Throughput, "804", "samples/sec")],
+                        figures: vec![figure(ClaimMetric::Throughput, "804", "samples/sec")],
                     },
                 ],
             }],
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn tables_stand_side_by_side_with_blanks_and_digits() {
-        let sheets = sheets(&document());
+        let sheets = published_tables(&document());
         let titles: Vec<&str> = sheets.iter().map(|sheet| sheet.title.as_str()).collect();
         assert_eq!(
             titles,
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn curves_come_from_every_table_and_keep_their_gaps() {
-        let curves = curves(&document());
+        let curves = published_curves(&document());
         let labels: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
         assert_eq!(
             labels,

@@ -1,27 +1,27 @@
 //! Two setups, of one session or of two, case by case: how much faster, how sure, and the verdict.
 
 use super::case_pair;
-pub use super::case_pair::{Pair, Ratio};
+pub use super::case_pair::{CasePair, Ratio};
 use super::case_rows::CaseRow;
 use super::comparison_warnings;
 use super::conditions::{self, Difference};
 use super::earlier_sessions::EarlierSessions;
 use super::fleet::{self, Effects};
 use super::metrics;
-pub use super::metrics::{Better, Metric};
-pub use super::side::Side;
+pub use super::metrics::{Better, ComparedMetric};
+pub use super::side::ComparedSide;
 use super::verdict::Call;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
-use powerband_core::stats::prediction::Prospect;
+use powerband_core::stats::prediction::MoreRounds;
 
 /// Two setups compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Cases measured on both sides, ascending by point.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<CasePair>,
     /// Points measured before only.
     pub only_before: Vec<Point>,
     /// Points measured after only.
@@ -29,10 +29,9 @@ pub struct Comparison {
     /// Geometric mean of the speed-ups.
     pub overall: Option<Ratio>,
     /// The numbers side by side.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<ComparedMetric>,
     /// The conditions side by side.
     pub differences: Vec<Difference>,
-    /// Warnings.
     pub remarks: Vec<String>,
     /// The warning that the sides ran different networks, where they did: there is a ratio, but no verdict.
     pub networks: Option<String>,
@@ -46,18 +45,20 @@ pub struct Comparison {
 ///
 /// Cases match by point. Where both sides pick one point, those two are a pair whatever their
 /// sizes; where one side does, both are held to that point.
-pub fn compare_setups(before: &Side<'_>, after: &Side<'_>) -> Comparison {
-    compare_setups_beside(before, after, &EarlierSessions::default())
+pub fn compare_setups(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Comparison {
+    compare_setups_with_earlier(before, after, &EarlierSessions::default())
 }
 
-/// The same, with earlier sessions that show by how much sessions differ where nothing was changed.
-pub fn compare_setups_beside(
-    before: &Side<'_>,
-    after: &Side<'_>,
+/// The same with earlier sessions, which show how much sessions differ where nothing was changed.
+pub fn compare_setups_with_earlier(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
     earlier: &EarlierSessions,
 ) -> Comparison {
-    let mut remarks =
-        conditions::remarks((before.session, before.setup), (after.session, after.setup));
+    let mut remarks = conditions::condition_warnings(
+        (before.session, before.setup),
+        (after.session, after.setup),
+    );
     let (mine, theirs) = match (before.point, after.point) {
         (None, Some(point)) | (Some(point), None) => {
             (before.measured(Some(point)), after.measured(Some(point)))
@@ -79,7 +80,7 @@ pub fn compare_setups_beside(
             .map(|row| row.point)
             .collect()
     };
-    remarks.extend(about_itself(before, after, &pairs));
+    remarks.extend(self_comparison_text(before, after, &pairs));
     remarks.extend(comparison_warnings::pair_warnings(&pairs));
     let networks = conditions::different_networks(
         (before.session, before.setup),
@@ -91,7 +92,7 @@ pub fn compare_setups_beside(
     let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
     Comparison {
         nothing,
-        overall: case_pair::overall(&pairs),
+        overall: case_pair::mean_speed_up(&pairs),
         metrics: metrics::compared_metrics(before, after, &pairs),
         differences: conditions::differences(
             (before.session, before.setup),
@@ -108,14 +109,14 @@ pub fn compare_setups_beside(
 
 /// Compares two sessions setup by setup: those that are spelled alike are matched, each as [`compare_setups`] does.
 /// The setups of the sides are left out of account.
-pub fn compare_sessions(before: &Side<'_>, after: &Side<'_>) -> Comparison {
-    compare_sessions_beside(before, after, &EarlierSessions::default())
+pub fn compare_sessions(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Comparison {
+    compare_sessions_with_earlier(before, after, &EarlierSessions::default())
 }
 
-/// The same, with earlier sessions that show by how much sessions differ where nothing was changed.
-pub fn compare_sessions_beside(
-    before: &Side<'_>,
-    after: &Side<'_>,
+/// The same with earlier sessions, which show how much sessions differ where nothing was changed.
+pub fn compare_sessions_with_earlier(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
     earlier: &EarlierSessions,
 ) -> Comparison {
     let specs = &after.session.plan.setups;
@@ -128,9 +129,9 @@ pub fn compare_sessions_beside(
                 .push(format!("{label} is in the session before only."));
             continue;
         };
-        let sides = (before.narrowed(setup), after.narrowed(other));
-        let one = compare_setups_beside(&sides.0, &sides.1, earlier);
-        whole.take(&label, one);
+        let sides = (before.with_setup(setup), after.with_setup(other));
+        let one = compare_setups_with_earlier(&sides.0, &sides.1, earlier);
+        whole.merge(&label, one);
     }
     for (setup, spec) in specs.iter().enumerate() {
         if !before.session.plan.setups.contains(spec) {
@@ -145,7 +146,7 @@ pub fn compare_sessions_beside(
         let (one, other) = (before.session, after.session);
         whole.differences = conditions::differences_of_sessions(one, other, (0, 0));
     }
-    whole.overall = case_pair::overall(&whole.pairs);
+    whole.overall = case_pair::mean_speed_up(&whole.pairs);
     whole.nothing = whole.pairs.is_empty().then(|| {
         "The two sessions have no case in common: no identical setup was measured at the same point. Pick a setup of each.".to_owned()
     });
@@ -154,12 +155,16 @@ pub fn compare_sessions_beside(
 
 /// Compares two sessions as they belong together: the setups where each has one, however they are
 /// spelled, else those that are spelled alike. The setups of the sides are left out of account.
-pub fn between(before: &Side<'_>, after: &Side<'_>, earlier: &EarlierSessions) -> Comparison {
-    let has_one = |side: &Side<'_>| side.session.plan.setups.len() == 1;
+pub fn compare_sides(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    earlier: &EarlierSessions,
+) -> Comparison {
+    let has_one = |side: &ComparedSide<'_>| side.session.plan.setups.len() == 1;
     if has_one(before) && has_one(after) {
-        return compare_setups_beside(&before.narrowed(0), &after.narrowed(0), earlier);
+        return compare_setups_with_earlier(&before.with_setup(0), &after.with_setup(0), earlier);
     }
-    compare_sessions_beside(before, after, earlier)
+    compare_sessions_with_earlier(before, after, earlier)
 }
 
 /// Why two sides have no case in common.
@@ -178,8 +183,8 @@ fn nothing_in_common(before: &[&CaseRow], after: &[&CaseRow]) -> String {
 }
 
 /// The first setup of a session against each later one.
-pub fn within(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
-    let side = |setup| Side {
+pub fn comparisons_with_first(session: &Session, rows: &[CaseRow]) -> Vec<Comparison> {
+    let side = |setup| ComparedSide {
         session,
         rows,
         setup,
@@ -208,7 +213,7 @@ impl Comparison {
 
     /// How many pairs got this verdict.
     pub fn count(&self, call: Call) -> usize {
-        let such = |pair: &&Pair| pair.verdict.call == call;
+        let such = |pair: &&CasePair| pair.verdict.call == call;
         self.pairs.iter().filter(such).count()
     }
 
@@ -217,13 +222,13 @@ impl Comparison {
     pub fn overall_text(&self) -> Option<String> {
         let overall = self.overall.filter(|_| self.pairs.len() > 1)?;
         let pairs = self.pairs.iter().filter(|pair| pair.ratio.is_some());
-        let cases = humanize::of_many(pairs.count() as u64, "case");
-        let interval = overall.interval_words();
+        let cases = humanize::pluralised(pairs.count() as u64, "case");
+        let interval = overall.interval_text();
         let interval =
             interval.map_or_else(String::new, |words| format!(", 95 % interval {words}"));
         Some(format!(
             "geometric mean of the speed-ups of {cases}: {}{interval}",
-            overall.words()
+            overall.speed_up_text()
         ))
     }
 
@@ -243,7 +248,7 @@ impl Comparison {
     }
 
     /// What more rounds promise for the pair that needs most of them; nothing where they would settle none.
-    pub fn more_rounds(&self) -> Option<Prospect> {
+    pub fn more_rounds(&self) -> Option<MoreRounds> {
         let wanted = self
             .pairs
             .iter()
@@ -255,14 +260,14 @@ impl Comparison {
     }
 
     /// Adds one setup's comparison, its metrics under its name, and what is not said yet.
-    fn take(&mut self, label: &str, one: Self) {
+    fn merge(&mut self, label: &str, one: Self) {
         self.networks = self.networks.take().or(one.networks);
         self.pairs.extend(one.pairs);
         self.effects.extend(one.effects);
         self.only_before.extend(one.only_before);
         self.only_after.extend(one.only_after);
         self.metrics
-            .extend(one.metrics.into_iter().map(|metric| Metric {
+            .extend(one.metrics.into_iter().map(|metric| ComparedMetric {
                 name: format!("{label}: {}", metric.name),
                 ..metric
             }));
@@ -280,9 +285,13 @@ impl Comparison {
 }
 
 /// A session against itself, or against a copy of it, is the same whatever it holds.
-fn about_itself(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Option<String> {
+fn self_comparison_text(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pairs: &[CasePair],
+) -> Option<String> {
     let setup = before.setup;
-    let is_same = |pair: &Pair| {
+    let is_same = |pair: &CasePair| {
         let key = |point| CaseKey { setup, point };
         before.session.case(key(pair.before_point)) == after.session.case(key(pair.after_point))
     };
@@ -295,7 +304,7 @@ fn about_itself(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Option<S
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{end, measure, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end_case, measure, measure_near, out_of_memory, session};
     use powerband_core::domain::plan::Load;
 
     fn side<'a>(
@@ -303,8 +312,8 @@ mod tests {
         rows: &'a [CaseRow],
         setup: usize,
         batch: Option<usize>,
-    ) -> Side<'a> {
-        Side {
+    ) -> ComparedSide<'a> {
+        ComparedSide {
             session,
             rows,
             setup,
@@ -321,7 +330,7 @@ mod tests {
         measure_near(&mut session, 1, 1, 500);
         measure_near(&mut session, 1, 4, 1_000);
         measure_near(&mut session, 1, 8, 1_000);
-        end(&mut session, 1, 8, out_of_memory());
+        end_case(&mut session, 1, 8, out_of_memory());
         session
     }
 

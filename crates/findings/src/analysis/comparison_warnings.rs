@@ -1,6 +1,6 @@
 //! Warnings about pairs of cases: batches that differ, and medians that disagree with the rounds.
 
-use super::case_pair::Pair;
+use super::case_pair::CasePair;
 use super::case_rows::CaseRow;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::stats::bootstrap::Interval;
@@ -9,16 +9,16 @@ use powerband_core::stats::bootstrap::Interval;
 const NEAR: f64 = 0.01;
 
 /// All warnings.
-pub(super) fn pair_warnings(pairs: &[Pair]) -> Vec<String> {
+pub(super) fn pair_warnings(pairs: &[CasePair]) -> Vec<String> {
     let found = [
-        about_batches(pairs),
-        about_directions(pairs),
-        about_medians(pairs),
+        batch_warning(pairs),
+        direction_warning(pairs),
+        median_warning(pairs),
     ];
     found.into_iter().flatten().collect()
 }
 
-fn about_batches(pairs: &[Pair]) -> Option<String> {
+fn batch_warning(pairs: &[CasePair]) -> Option<String> {
     let pair = pairs.iter().find(|pair| pair.is_per_item())?;
     Some(format!(
         "The batch sizes differ ({} and {}), so latencies are compared per item.",
@@ -28,21 +28,21 @@ fn about_batches(pairs: &[Pair]) -> Option<String> {
 }
 
 /// The median before over the median after; nothing where they are of batches that differ.
-fn of_medians(pair: &Pair) -> Option<f64> {
+fn ratio_of_medians(pair: &CasePair) -> Option<f64> {
     let median = |row: &CaseRow| Some(row.latency_ns.as_ref()?.median);
     let ratio = median(&pair.before)? / median(&pair.after)?;
     (!pair.is_per_item()).then_some(ratio)
 }
 
 /// Whether paired rounds and the medians over all samples disagree in direction.
-fn points_the_other_way(pair: &Pair) -> bool {
-    let both = of_medians(pair).zip(pair.ratio);
+fn contradicts_rounds(pair: &CasePair) -> bool {
+    let both = ratio_of_medians(pair).zip(pair.ratio);
     both.is_some_and(|(medians, ratio)| (medians - 1.0) * (ratio.speed_up - 1.0) < 0.0)
 }
 
 /// Whether the ratio of the medians is outside the interval of the rounds.
-fn is_outside(pair: &Pair) -> bool {
-    let Some((medians, ratio)) = of_medians(pair).zip(pair.ratio) else {
+fn is_outside(pair: &CasePair) -> bool {
+    let Some((medians, ratio)) = ratio_of_medians(pair).zip(pair.ratio) else {
         return false;
     };
     let is_near = (medians / ratio.speed_up - 1.0).abs() <= NEAR;
@@ -50,7 +50,7 @@ fn is_outside(pair: &Pair) -> bool {
     !is_near && ratio.ci95.is_some_and(|interval| !is_within(interval))
 }
 
-fn points(pairs: &[Pair], is_such: impl Fn(&Pair) -> bool) -> Option<String> {
+fn points(pairs: &[CasePair], is_such: impl Fn(&CasePair) -> bool) -> Option<String> {
     let points: Vec<Point> = pairs
         .iter()
         .filter(|pair| is_such(pair))
@@ -59,15 +59,15 @@ fn points(pairs: &[Pair], is_such: impl Fn(&Pair) -> bool) -> Option<String> {
     (!points.is_empty()).then(|| point::list(points))
 }
 
-fn about_directions(pairs: &[Pair]) -> Option<String> {
-    let points = points(pairs, points_the_other_way)?;
+fn direction_warning(pairs: &[CasePair]) -> Option<String> {
+    let points = points(pairs, contradicts_rounds)?;
     Some(format!(
         "At {points} the medians over all samples point in the opposite direction of the speed-up, which is the geometric mean of the rounds' ratios: rounds differ more than the two sides do."
     ))
 }
 
-fn about_medians(pairs: &[Pair]) -> Option<String> {
-    let is_such = |pair: &Pair| is_outside(pair) && !points_the_other_way(pair);
+fn median_warning(pairs: &[CasePair]) -> Option<String> {
+    let is_such = |pair: &CasePair| is_outside(pair) && !contradicts_rounds(pair);
     let points = points(pairs, is_such)?;
     Some(format!(
         "At {points} the ratio of the medians over all samples is outside the interval of the speed-up, which is the geometric mean of the rounds' ratios: rounds have unequal numbers of samples, or differ. The verdict follows the rounds."
@@ -77,14 +77,14 @@ fn about_medians(pairs: &[Pair]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::analysis::case_rows;
-    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::comparison::{self, ComparedSide};
     use crate::analysis::testing::{measure, session};
     use powerband_core::domain::session::Session;
 
     /// The warnings of the first setup against a second one.
-    fn told(session: &Session, other: usize) -> String {
+    fn warnings_against(session: &Session, other: usize) -> String {
         let rows = case_rows::case_rows(session);
-        let side = |setup| Side {
+        let side = |setup| ComparedSide {
             session,
             rows: &rows,
             setup,
@@ -102,7 +102,7 @@ mod tests {
         measure(&mut session, 0, 1, &[&[10], &[30, 30, 30]]);
         measure(&mut session, 1, 1, &[&[20], &[20, 20, 20]]);
         let rows = case_rows::case_rows(&session);
-        let side = |setup| Side {
+        let side = |setup| ComparedSide {
             session: &session,
             rows: &rows,
             setup,
@@ -114,12 +114,12 @@ mod tests {
                 .ratio
                 .is_some_and(|ratio| ratio.speed_up < 1.0)
         );
-        let other = told(&session, 1);
+        let other = warnings_against(&session, 1);
         assert!(
             other.contains("At batch 1 the medians over all samples"),
             "{other}"
         );
-        assert!(!told(&session, 0).contains("the opposite direction"));
+        assert!(!warnings_against(&session, 0).contains("the opposite direction"));
     }
 
     #[test]
@@ -130,9 +130,9 @@ mod tests {
         let slow = [3_000; 20];
         measure(&mut session, 1, 1, &[&[1_000; 3], &[2_000; 3], &slow]);
         let outside = "At batch 1 the ratio of the medians over all samples is outside";
-        let other = told(&session, 1);
+        let other = warnings_against(&session, 1);
         assert!(other.contains(outside), "{other}");
         assert!(!other.contains("the opposite direction"), "{other}");
-        assert!(!told(&session, 0).contains("outside"));
+        assert!(!warnings_against(&session, 0).contains("outside"));
     }
 }

@@ -36,14 +36,14 @@ impl Difference {
 }
 
 /// A session and one of its setups.
-pub type Measured<'a> = (&'a Session, usize);
+pub type SessionSetup<'a> = (&'a Session, usize);
 
 /// Conditions of one side: name and value, where that is known.
 pub(crate) type Conditions = Vec<(&'static str, Option<String>)>;
 
 /// Every condition on both sides, important ones first.
-pub fn differences(before: Measured<'_>, after: Measured<'_>) -> Vec<Difference> {
-    let mut differences = side_by_side(before, after, of_setup);
+pub fn differences(before: SessionSetup<'_>, after: SessionSetup<'_>) -> Vec<Difference> {
+    let mut differences = side_by_side(before, after, setup_conditions);
     differences.extend(differences_of_sessions(
         before.0,
         after.0,
@@ -59,13 +59,13 @@ pub fn differences_of_sessions(
     setups: (usize, usize),
 ) -> Vec<Difference> {
     let sides = |list| side_by_side((before, setups.0), (after, setups.1), list);
-    [sides(of_machine), sides(of_measuring)].concat()
+    [sides(machine_conditions), sides(measuring_conditions)].concat()
 }
 
 fn side_by_side(
-    before: Measured<'_>,
-    after: Measured<'_>,
-    list: fn(Measured<'_>) -> Conditions,
+    before: SessionSetup<'_>,
+    after: SessionSetup<'_>,
+    list: fn(SessionSetup<'_>) -> Conditions,
 ) -> Vec<Difference> {
     list(before)
         .into_iter()
@@ -78,8 +78,8 @@ fn side_by_side(
         .collect()
 }
 
-/// Warnings.
-pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
+/// Warnings about conditions that differ between the two sides.
+pub fn condition_warnings(before: SessionSetup<'_>, after: SessionSetup<'_>) -> Vec<String> {
     let (first, second) = (before.0, after.0);
     let networks = different_networks(before, after);
     let is_told = networks.is_some();
@@ -108,9 +108,9 @@ pub fn remarks(before: Measured<'_>, after: Measured<'_>) -> Vec<String> {
 }
 
 /// Whether the two took turns on one machine, so that what slowed it down for a round slowed down both.
-pub(super) fn is_interleaved(before: Measured<'_>, after: Measured<'_>) -> bool {
+pub(super) fn is_interleaved(before: SessionSetup<'_>, after: SessionSetup<'_>) -> bool {
     // Two allocations of one scheduler may be two nodes.
-    let machine = |(session, setup): Measured<'_>| {
+    let machine = |(session, setup): SessionSetup<'_>| {
         let machine = session.machine_of(setup)?;
         Some((machine.name.clone(), machine.host.clone()))
     };
@@ -118,7 +118,7 @@ pub(super) fn is_interleaved(before: Measured<'_>, after: Measured<'_>) -> bool 
 }
 
 /// The warning that two setups of one run ran on different machines; nothing where they did not.
-pub fn machines_apart(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+pub fn machines_apart(before: SessionSetup<'_>, after: SessionSetup<'_>) -> Option<String> {
     if !before.0.is_of_one_run_with(after.0) || is_interleaved(before, after) {
         return None;
     }
@@ -132,7 +132,7 @@ pub fn machines_apart(before: Measured<'_>, after: Measured<'_>) -> Option<Strin
 }
 
 /// Why two sides must not be judged against each other at all; nothing where they may.
-pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+pub fn why_not_comparable(before: SessionSetup<'_>, after: SessionSetup<'_>) -> Option<String> {
     let (first, second) = (before.0, after.0);
     if first.profiler != second.profiler {
         let name = first.profiler.as_ref().or(second.profiler.as_ref())?;
@@ -140,7 +140,7 @@ pub fn obstacle(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
             "one side was measured with the profiler {name} attached, whose cost is in its times"
         ));
     }
-    let task = |(session, setup): Measured<'_>| {
+    let task = |(session, setup): SessionSetup<'_>| {
         let spec = session.plan.setups.get(setup);
         let task = spec.and_then(|spec| spec.options.get("task").cloned());
         task.unwrap_or_else(|| "infer".to_owned())
@@ -187,7 +187,10 @@ pub fn is_one_network(one: &ModelRef, other: &ModelRef) -> Option<bool> {
 
 /// The warning that the sides ran different networks, so that their ratio is not the gain of a change;
 /// nothing where they did not, or where that is not known. The setups of one run share its network.
-pub(crate) fn different_networks(before: Measured<'_>, after: Measured<'_>) -> Option<String> {
+pub(crate) fn different_networks(
+    before: SessionSetup<'_>,
+    after: SessionSetup<'_>,
+) -> Option<String> {
     let (first, second) = (before.0.model_of(before.1), after.0.model_of(after.1));
     if before.0.is_of_one_run_with(after.0) || is_one_network(first, second) != Some(false) {
         return None;
@@ -248,8 +251,8 @@ fn about_session(session: &Session) -> Vec<String> {
     made_up.into_iter().chain(ended).collect()
 }
 
-/// What was run.
-fn of_setup((session, setup): Measured<'_>) -> Conditions {
+/// Conditions of the setup: model, engine, options.
+fn setup_conditions((session, setup): SessionSetup<'_>) -> Conditions {
     let spec = session.plan.setups.get(setup);
     let report = session.reports.get(setup).and_then(Option::as_ref);
     let option = |key: &str| spec.and_then(|spec| spec.options.get(key)).cloned();
@@ -292,8 +295,8 @@ fn of_setup((session, setup): Measured<'_>) -> Conditions {
     ]
 }
 
-/// What it ran on.
-pub(crate) fn of_machine((session, setup): Measured<'_>) -> Conditions {
+/// Conditions of the machine.
+pub(crate) fn machine_conditions((session, setup): SessionSetup<'_>) -> Conditions {
     let environment = session.environment_of(setup);
     let cpu = &environment.cpu;
     let memory = environment.memory.total_bytes;
@@ -351,8 +354,8 @@ fn card_settings(session: &Session, setup: usize) -> Option<String> {
     (!settings.is_empty()).then(|| settings.join(", "))
 }
 
-/// How it was measured.
-pub(crate) fn of_measuring((session, _): Measured<'_>) -> Conditions {
+/// Conditions of the measurement.
+pub(crate) fn measuring_conditions((session, _): SessionSetup<'_>) -> Conditions {
     let plan = &session.plan;
     let environment = &session.environment;
     // The plan of an import was not measured by, and its time is that of the import.
@@ -400,7 +403,7 @@ fn model(model: &ModelRef) -> String {
 }
 
 fn machine(cpu: &Cpu) -> Option<String> {
-    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    let threads = humanize::pluralised(cpu.threads as u64, "thread");
     (!cpu.model.is_empty()).then(|| format!("{}, {threads}", cpu.model))
 }
 
@@ -471,7 +474,7 @@ mod tests {
         assert_eq!(find(&differences, "Threads").before, "2");
         assert_eq!(find(&differences, "Governor").before, UNKNOWN);
         assert_eq!(find(&differences, "Batch sizes").before, "1, 4");
-        let remarks = remarks((&session, 0), (&session, 1));
+        let remarks = condition_warnings((&session, 0), (&session, 1));
         assert_eq!(remarks, ["test is not complete."]);
     }
 
@@ -488,11 +491,11 @@ mod tests {
             ..RemoteMachine::default()
         });
         session.machines[0].environment.cpu.governor = Some("powersave".to_owned());
-        let told = remarks((&session, 0), (&session, 1));
+        let told = condition_warnings((&session, 0), (&session, 1));
         assert!(told[0].contains("(this machine and rack)"), "{told:?}");
         assert!(!is_interleaved((&session, 0), (&session, 1)));
         assert!(is_interleaved((&session, 1), (&session, 2)));
-        assert!(remarks((&session, 1), (&session, 2)).is_empty());
+        assert!(condition_warnings((&session, 1), (&session, 2)).is_empty());
         let differences = differences((&session, 0), (&session, 1));
         assert_eq!(find(&differences, "Governor").after, "powersave");
     }
@@ -506,7 +509,7 @@ mod tests {
         after.model.sha256 = "ff".to_owned();
         after.made_up = true;
         after.name = "later".to_owned();
-        let remarks = remarks((&before, 0), (&after, 0));
+        let remarks = condition_warnings((&before, 0), (&after, 0));
         assert_eq!(remarks.len(), 3, "{remarks:?}");
         assert!(remarks[0].contains("not interleaved"));
         assert!(remarks[1].contains("not the same file"));
@@ -533,14 +536,14 @@ mod tests {
     #[test]
     fn files_that_nobody_knows_are_neither_the_same_nor_in_the_way() {
         let (before, after) = (imported("one.json"), imported("two.json"));
-        let told = remarks((&before, 0), (&after, 0));
+        let told = condition_warnings((&before, 0), (&after, 0));
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].contains("another program"), "{told:?}");
         assert!(
             told[1].contains("one.json and two.json are one network is not known"),
             "{told:?}"
         );
-        assert_eq!(obstacle((&before, 0), (&after, 0)), None);
+        assert_eq!(why_not_comparable((&before, 0), (&after, 0)), None);
         let differences = differences((&before, 0), (&after, 0));
         for what in ["Preset", "Rounds", "Build", "Measured", "Graphics"] {
             assert_eq!(find(&differences, what).before, UNKNOWN, "{what}");
@@ -548,8 +551,8 @@ mod tests {
         // A file that is known on one side only is not another one.
         let mut known = imported("one.json");
         known.model.sha256 = "ff".to_owned();
-        assert_eq!(obstacle((&before, 0), (&known, 0)), None);
-        let told = remarks((&before, 0), (&known, 0)).join(" ");
+        assert_eq!(why_not_comparable((&before, 0), (&known, 0)), None);
+        let told = condition_warnings((&before, 0), (&known, 0)).join(" ");
         assert!(told.contains("known on one side only"), "{told}");
     }
 
@@ -569,14 +572,14 @@ mod tests {
         after.model.parameters = 7_980_000;
         after.model.macs = Some(2_830_000_000);
         assert_eq!(is_one_network(&before.model, &after.model), Some(false));
-        let told = remarks((&before, 0), (&after, 0));
+        let told = condition_warnings((&before, 0), (&after, 0));
         assert!(
             told[0].contains("other has 7.98 M parameters and 2.83 GMACs"),
             "{told:?}"
         );
         assert!(!told.join(" ").contains("The models differ"), "{told:?}");
         // The ratio is kept.
-        assert_eq!(obstacle((&before, 0), (&after, 0)), None);
+        assert_eq!(why_not_comparable((&before, 0), (&after, 0)), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) const LEAST_S: f64 = 1.0;
 
 /// The remaining time and its reason.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Left {
+pub(super) struct RemainingTime {
     /// Seconds; nothing where they are not known.
     pub seconds: Option<f64>,
     /// Why the time has grown, or why there is none.
@@ -24,13 +24,13 @@ pub(super) struct Left {
 /// The time that was shown last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Countdown {
-    shown: Option<Shown>,
+    shown: Option<LastShown>,
     /// Whether the clock has gone on since and the run has not.
     rested: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Shown {
+struct LastShown {
     left_s: f64,
     at_ns: u64,
     /// Rounds in all, when it was shown.
@@ -40,16 +40,16 @@ struct Shown {
 }
 
 impl Countdown {
-    /// The run rests: the clock goes on and the run does not.
-    pub(super) fn rest(&mut self) {
+    /// Pauses the countdown while the run is paused.
+    pub(super) fn pause(&mut self) {
         self.rested = true;
     }
 
     /// What to show for an estimate of a run that is to have so many rounds in all.
-    pub(super) fn show(&mut self, estimate_s: f64, rounds: u64, now_ns: u64) -> Left {
+    pub(super) fn show(&mut self, estimate_s: f64, rounds: u64, now_ns: u64) -> RemainingTime {
         let rested = std::mem::take(&mut self.rested);
         let Some(before) = self.shown.take() else {
-            return self.keep(Shown {
+            return self.set_shown(LastShown {
                 left_s: estimate_s,
                 at_ns: now_ns,
                 rounds,
@@ -69,7 +69,7 @@ impl Countdown {
             .grown
             .filter(|(at_ns, _)| now_ns.saturating_sub(*at_ns) < REASON_NS);
         let next = if estimate_s <= expected_s || holds {
-            Shown {
+            LastShown {
                 left_s: estimate_s.min(expected_s),
                 grown,
                 at_ns: now_ns,
@@ -78,22 +78,22 @@ impl Countdown {
         } else {
             let reason = match rounds.saturating_sub(before.rounds) {
                 0 => "longer than estimated".to_owned(),
-                added => humanize::of_many(added, "round") + " added",
+                added => humanize::pluralised(added, "round") + " added",
             };
-            Shown {
+            LastShown {
                 left_s: estimate_s,
                 grown: Some((now_ns, reason)),
                 at_ns: now_ns,
                 rounds,
             }
         };
-        self.keep(next)
+        self.set_shown(next)
     }
 
-    fn keep(&mut self, shown: Shown) -> Left {
+    fn set_shown(&mut self, shown: LastShown) -> RemainingTime {
         let is_told = shown.left_s >= LEAST_S;
         let reason = shown.grown.as_ref().map(|(_, reason)| reason.clone());
-        let left = Left {
+        let left = RemainingTime {
             seconds: is_told.then_some(shown.left_s),
             note: if is_told {
                 reason
@@ -158,7 +158,7 @@ mod tests {
     fn after_a_rest_nothing_has_grown() {
         let mut countdown = Countdown::default();
         countdown.show(20.0, 4, 0);
-        countdown.rest();
+        countdown.pause();
         let left = countdown.show(20.0, 4, 600 * SECOND);
         assert_eq!((left.seconds, left.note), (Some(20.0), None));
     }

@@ -1,11 +1,11 @@
 //! Which counters fit a filter.
 
-use super::category::has_all;
+use super::category::has_all_words;
 use powerband_core::domain::profile::Counter;
 
 /// Whether a counter or its kernel has every word somewhere in its name.
-pub fn has(counter: &Counter, words: &str) -> bool {
-    has_all(&format!("{} {}", counter.kernel, counter.name), words)
+pub fn matches_text(counter: &Counter, words: &str) -> bool {
+    has_all_words(&format!("{} {}", counter.kernel, counter.name), words)
 }
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod tests {
             launches: 2,
             sum: 151.5,
         };
-        assert!(has(&counter, "cache*") || has(&counter, "L2CacheHit"));
-        assert!(!has(&counter, "waves"));
+        assert!(matches_text(&counter, "cache*") || matches_text(&counter, "L2CacheHit"));
+        assert!(!matches_text(&counter, "waves"));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::case_rounds::Figure;
+use super::case_rounds::RoundStatistic;
 
 /// Which number stands for a case's latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,11 +24,11 @@ impl Statistic {
     pub const ALL: [Self; 3] = [Self::Median, Self::Mean, Self::P99];
 
     /// The same of a round.
-    pub fn figure(self) -> Figure {
+    pub fn round_statistic(self) -> RoundStatistic {
         match self {
-            Self::Median => Figure::Median,
-            Self::Mean => Figure::Mean,
-            Self::P99 => Figure::P99,
+            Self::Median => RoundStatistic::Median,
+            Self::Mean => RoundStatistic::Mean,
+            Self::P99 => RoundStatistic::P99,
         }
     }
 

@@ -1,11 +1,13 @@
 //! Flags from device readings: throttling, and other programs on the device.
 
-use super::device_readings::{self, within};
-use super::flag::{Flag, Weight};
+use super::device_readings::{self, readings_within};
+use super::flag::{Flag, FlagSeverity};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{DeviceKind, Lost, Quantity, Span, Throttle, Track};
+use powerband_core::domain::telemetry::{
+    DeviceKind, DeviceLoss, DeviceTelemetry, Quantity, Throttle, TimeSpan,
+};
 
 /// A device that was slowed down in a smaller share of the readings gets no flag.
 const LEAST_SHARE: f64 = 0.1;
@@ -18,16 +20,16 @@ const AT_LIMIT: f64 = 0.98;
 
 /// Every flag of a case from the devices of its setup.
 pub fn case_device_flags(session: &Session, case: &Case) -> Vec<Flag> {
-    let own = device_readings::devices_of(session, case.setup);
+    let own = device_readings::devices_of_setup(session, case.setup);
     let tracks = own
         .into_iter()
         .filter_map(|device| session.telemetry.tracks.get(device));
     let mut flags = Vec::new();
     for track in tracks {
         // The first reason that is found is the strongest.
-        let throttled = by_its_word(track, case)
-            .or_else(|| at_its_limit(track, case))
-            .or_else(|| below_its_clock(track, case))
+        let throttled = throttling_reported(track, case)
+            .or_else(|| power_limited(track, case))
+            .or_else(|| clock_lowered(track, case))
             .or_else(|| too_hot(track, case));
         flags.extend(throttled);
         flags.extend(contended(track, case));
@@ -36,33 +38,36 @@ pub fn case_device_flags(session: &Session, case: &Case) -> Vec<Flag> {
     flags
 }
 
-fn throttled(weight: Weight, evidence: String, advice: String) -> Flag {
+fn throttled(weight: FlagSeverity, evidence: String, advice: String) -> Flag {
     Flag {
         name: "throttled",
         weight,
         evidence,
         advice,
-        extent: None,
+        excess: None,
     }
 }
 
 /// A quantity's readings within the rounds of the case.
 fn readings<'a>(
-    track: &'a Track,
+    track: &'a DeviceTelemetry,
     case: &'a Case,
     quantity: Quantity,
 ) -> impl Iterator<Item = (u64, f64)> + 'a {
-    device_readings::spans(case).flat_map(move |span| within(track, quantity, span))
+    device_readings::round_spans(case).flat_map(move |span| readings_within(track, quantity, span))
 }
 
-/// Readings of which something is true.
-struct Seen {
+/// The readings for which a condition holds, and the number of readings examined.
+struct MatchingReadings {
     among: usize,
     seen: Vec<(u64, f64)>,
 }
 
-impl Seen {
-    fn of(readings: impl Iterator<Item = (u64, f64)>, is_so: impl Fn(u64, f64) -> bool) -> Self {
+impl MatchingReadings {
+    fn from_readings(
+        readings: impl Iterator<Item = (u64, f64)>,
+        is_so: impl Fn(u64, f64) -> bool,
+    ) -> Self {
         let mut seen = Self {
             among: 0,
             seen: Vec::new(),
@@ -76,12 +81,12 @@ impl Seen {
         seen
     }
 
-    fn is_worth_telling(&self) -> bool {
+    fn is_frequent(&self) -> bool {
         !self.seen.is_empty() && self.seen.len() as f64 >= LEAST_SHARE * self.among as f64
     }
 
     /// `in 12 of 40 readings, first at 3.20 s`
-    fn words(&self) -> String {
+    fn evidence_text(&self) -> String {
         let first = self.seen.first().map_or(0, |(at_ns, _)| *at_ns);
         format!(
             "in {} of {} readings, first at {} s",
@@ -92,32 +97,33 @@ impl Seen {
     }
 }
 
-/// The device reports that it is slowed down, and mostly why.
-fn by_its_word(track: &Track, case: &Case) -> Option<Flag> {
-    let seen = Seen::of(readings(track, case, Quantity::Throttle), |_, bits| {
-        bits > 0.0
-    });
-    if !seen.is_worth_telling() {
+/// Flag of a device that reports throttling, with the reasons that it gives.
+fn throttling_reported(track: &DeviceTelemetry, case: &Case) -> Option<Flag> {
+    let seen =
+        MatchingReadings::from_readings(readings(track, case, Quantity::Throttle), |_, bits| {
+            bits > 0.0
+        });
+    if !seen.is_frequent() {
         return None;
     }
     let bits = seen
         .seen
         .iter()
         .fold(0, |all, (_, bits)| all | *bits as u32);
-    let reasons: Vec<Throttle> = Throttle::within(f64::from(bits)).collect();
+    let reasons: Vec<Throttle> = Throttle::reasons_in(f64::from(bits)).collect();
     let words: Vec<String> = reasons.iter().map(ToString::to_string).collect();
     let only_power = reasons == [Throttle::Power];
     let name = track.device.short_name();
     Some(throttled(
         if only_power {
-            Weight::Amber
+            FlagSeverity::Amber
         } else {
-            Weight::Red
+            FlagSeverity::Red
         },
         format!(
             "{name} was slowed down by {} {}",
             words.join(" and "),
-            seen.words()
+            seen.evidence_text()
         ),
         if only_power {
             about_power(track)
@@ -127,25 +133,26 @@ fn by_its_word(track: &Track, case: &Case) -> Option<Flag> {
     ))
 }
 
-fn at_its_limit(track: &Track, case: &Case) -> Option<Flag> {
+fn power_limited(track: &DeviceTelemetry, case: &Case) -> Option<Flag> {
     let limit = track.device.power_limit_w.filter(|limit| *limit > 0.0)?;
-    let seen = Seen::of(readings(track, case, Quantity::Power), |_, watts| {
-        watts >= AT_LIMIT * limit
-    });
-    seen.is_worth_telling().then(|| {
+    let seen =
+        MatchingReadings::from_readings(readings(track, case, Quantity::Power), |_, watts| {
+            watts >= AT_LIMIT * limit
+        });
+    seen.is_frequent().then(|| {
         let name = track.device.short_name();
         throttled(
-            Weight::Amber,
+            FlagSeverity::Amber,
             format!(
                 "{name} was at its power limit of {limit:.0} W {}",
-                seen.words()
+                seen.evidence_text()
             ),
             about_power(track),
         )
     })
 }
 
-fn about_power(track: &Track) -> String {
+fn about_power(track: &DeviceTelemetry) -> String {
     let settings = &track.device.settings;
     let limit = settings
         .iter()
@@ -158,7 +165,7 @@ fn about_power(track: &Track) -> String {
     )
 }
 
-fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
+fn clock_lowered(track: &DeviceTelemetry, case: &Case) -> Option<Flag> {
     let device = &track.device;
     let highest = device.max_clock_mhz.filter(|_| device.kind.is_gpu())?;
     // A card without reported utilisation counts as busy.
@@ -170,21 +177,22 @@ fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
             .flatten()
             .is_none_or(|busy| busy >= BUSY)
     };
-    let seen = Seen::of(readings(track, case, Quantity::Clock), |at_ns, mhz| {
-        mhz < LOW_CLOCK * highest && is_busy(at_ns)
-    });
-    seen.is_worth_telling().then(|| {
+    let seen =
+        MatchingReadings::from_readings(readings(track, case, Quantity::Clock), |at_ns, mhz| {
+            mhz < LOW_CLOCK * highest && is_busy(at_ns)
+        });
+    seen.is_frequent().then(|| {
         let lowest = seen
             .seen
             .iter()
             .map(|(_, mhz)| *mhz)
             .fold(f64::INFINITY, f64::min);
         throttled(
-            Weight::Amber,
+            FlagSeverity::Amber,
             format!(
                 "{} ran as low as {lowest:.0} MHz of {highest:.0} MHz though it was busy, {}",
                 device.short_name(),
-                seen.words()
+                seen.evidence_text()
             ),
             "look at temperature and power in the lanes, and lock the clock for comparisons"
                 .to_owned(),
@@ -193,10 +201,10 @@ fn below_its_clock(track: &Track, case: &Case) -> Option<Flag> {
 }
 
 /// The processor counts how often it became too hot.
-fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
+fn too_hot(track: &DeviceTelemetry, case: &Case) -> Option<Flag> {
     // It is read once a second, which may be more seldom than rounds come.
     let counts: Vec<(u64, f64)> = track.readings(Quantity::TooHot).collect();
-    let rise = device_readings::spans(case)
+    let rise = device_readings::round_spans(case)
         .filter_map(|span| {
             let before = counts.iter().rfind(|(at_ns, _)| *at_ns <= span.from_ns);
             let after = counts.iter().find(|(at_ns, _)| *at_ns >= span.to_ns);
@@ -209,10 +217,10 @@ fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
         .fold(0.0, |sum, rise| sum + rise);
     (rise > 0.0).then(|| {
         throttled(
-            Weight::Red,
+            FlagSeverity::Red,
             format!(
                 "the processor became too hot {} while it was measured",
-                humanize::of_many(rise as u64, "time")
+                humanize::pluralised(rise as u64, "time")
             ),
             "cool the machine, or lower its clocks to a sustainable value".to_owned(),
         )
@@ -220,18 +228,19 @@ fn too_hot(track: &Track, case: &Case) -> Option<Flag> {
 }
 
 /// Other programs computed on the card.
-fn contended(track: &Track, case: &Case) -> Option<Flag> {
+fn contended(track: &DeviceTelemetry, case: &Case) -> Option<Flag> {
     if track.device.kind == DeviceKind::Host {
         return None;
     }
-    let seen = Seen::of(readings(track, case, Quantity::OtherProcesses), |_, n| {
-        n > 0.0
-    });
-    seen.is_worth_telling().then(|| {
+    let seen =
+        MatchingReadings::from_readings(readings(track, case, Quantity::OtherProcesses), |_, n| {
+            n > 0.0
+        });
+    seen.is_frequent().then(|| {
         let most = seen.seen.iter().map(|(_, n)| *n).fold(0.0, f64::max);
         Flag {
             name: "contended",
-            weight: Weight::Amber,
+            weight: FlagSeverity::Amber,
             evidence: format!(
                 "{} more computed on {} {}",
                 if most > 1.0 {
@@ -240,28 +249,28 @@ fn contended(track: &Track, case: &Case) -> Option<Flag> {
                     "one process".to_owned()
                 },
                 track.device.short_name(),
-                seen.words()
+                seen.evidence_text()
             ),
             advice: "end all other programs on the card; nvidia-smi lists them".to_owned(),
-            extent: None,
+            excess: None,
         }
     })
 }
 
 /// The device stopped responding before the case was over.
-fn lost(track: &Track, case: &Case) -> Option<Flag> {
-    let spans: Vec<Span> = device_readings::spans(case).collect();
+fn lost(track: &DeviceTelemetry, case: &Case) -> Option<Flag> {
+    let spans: Vec<TimeSpan> = device_readings::round_spans(case).collect();
     // Within the rounds, or before them without an end.
     let from_ns = spans.iter().map(|span| span.from_ns).min()?;
     let to_ns = spans.iter().map(|span| span.to_ns).max()?;
-    let is_seen = |lost: &&Lost| {
+    let is_seen = |lost: &&DeviceLoss| {
         let is_last = track.lost.as_ref() == Some(*lost);
         lost.at_ns < to_ns && (is_last || lost.at_ns >= from_ns)
     };
     let lost = track.losses().find(is_seen)?;
     Some(Flag {
         name: "device-lost",
-        weight: Weight::Red,
+        weight: FlagSeverity::Red,
         evidence: format!(
             "{} stopped responding at {} s: {}",
             track.device.short_name(),
@@ -269,7 +278,7 @@ fn lost(track: &Track, case: &Case) -> Option<Flag> {
             lost.why
         ),
         advice: "check the system log with sudo dmesg, and measure again".to_owned(),
-        extent: None,
+        excess: None,
     })
 }
 
@@ -282,12 +291,12 @@ mod tests {
     fn flags(
         setup: &str,
         kind: DeviceKind,
-        change: impl FnOnce(&mut Track),
+        change: impl FnOnce(&mut DeviceTelemetry),
         read: impl Fn(f64) -> Vec<(Quantity, f64)>,
     ) -> Vec<Flag> {
         let mut session = testing::session(&[setup], &[1]);
         testing::measure(&mut session, 0, 1, &[&[1_000_000_000; 4]]);
-        testing::watch(&mut session, kind, 10.0, 6.0, read);
+        testing::add_telemetry(&mut session, kind, 10.0, 6.0, read);
         let track = &mut session.telemetry.tracks[0];
         track.device.max_clock_mhz = Some(2_000.0);
         track.device.power_limit_w = Some(300.0);
@@ -316,13 +325,16 @@ mod tests {
     #[test]
     fn each_reason_is_told_with_its_readings() {
         let heat = on_card(|at_s| vec![(Quantity::Throttle, if at_s >= 2.0 { 2.0 } else { 0.0 })]);
-        assert_eq!((heat[0].name, heat[0].weight), ("throttled", Weight::Red));
+        assert_eq!(
+            (heat[0].name, heat[0].weight),
+            ("throttled", FlagSeverity::Red)
+        );
         assert_eq!(
             heat[0].evidence,
             "GPU 0 was slowed down by heat in 21 of 41 readings, first at 2.00 s"
         );
         let capped = on_card(|_| vec![(Quantity::Throttle, 1.0)]);
-        assert_eq!(capped[0].weight, Weight::Amber);
+        assert_eq!(capped[0].weight, FlagSeverity::Amber);
         let at_limit = on_card(|_| vec![(Quantity::Power, 299.0)]);
         assert!(at_limit[0].evidence.contains("power limit of 300 W"));
         let slow = on_card(|_| vec![(Quantity::Clock, 900.0), (Quantity::Busy, 99.0)]);
@@ -362,8 +374,8 @@ mod tests {
 
     #[test]
     fn a_lost_card_has_a_flag() {
-        let lose = |track: &mut Track| {
-            track.lost = Some(Lost {
+        let lose = |track: &mut DeviceTelemetry| {
+            track.lost = Some(DeviceLoss {
                 at_ns: 3_000_000_000,
                 why: "it fell off the bus".to_owned(),
             });

@@ -3,61 +3,59 @@
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{DeviceKind, Quantity, Span, Telemetry, Throttle, Track};
+use powerband_core::domain::telemetry::{
+    DeviceKind, DeviceTelemetry, Quantity, Telemetry, Throttle, TimeSpan,
+};
 
-/// A quantity over all rounds of a case.
+/// Minimum, mean and maximum of a quantity over all rounds of a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Extent {
-    /// The lowest reading.
+pub struct ReadingRange {
     pub min: f64,
-    /// The mean of the readings.
     pub mean: f64,
-    /// The highest reading.
     pub max: f64,
-    /// How many readings there are.
     pub readings: usize,
 }
 
 /// One device while a case was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Watched {
-    /// Which, by its place in the session's list.
+pub struct CaseReadings {
+    /// Index in the session's list of devices.
     pub device: usize,
     /// What was read at least once.
-    pub extents: Vec<(Quantity, Extent)>,
+    pub extents: Vec<(Quantity, ReadingRange)>,
 }
 
-impl Watched {
+impl CaseReadings {
     /// A quantity's extent, where it was read.
-    pub fn extent(&self, quantity: Quantity) -> Option<Extent> {
+    pub fn extent(&self, quantity: Quantity) -> Option<ReadingRange> {
         let found = self.extents.iter().find(|(of, _)| *of == quantity);
         found.map(|(_, extent)| *extent)
     }
 }
 
 /// When a case was measured: its rounds.
-pub fn spans(case: &Case) -> impl Iterator<Item = Span> + '_ {
-    case.rounds.iter().map(|round| Span {
+pub fn round_spans(case: &Case) -> impl Iterator<Item = TimeSpan> + '_ {
+    case.rounds.iter().map(|round| TimeSpan {
         from_ns: round.started_ns,
         to_ns: round.started_ns + round.spent_ns,
     })
 }
 
 /// The readings of every device of the case's machine while the case was measured. Single cores are left out.
-pub fn case_readings(session: &Session, case: &Case) -> Vec<Watched> {
+pub fn case_readings(session: &Session, case: &Case) -> Vec<CaseReadings> {
     let watched = session.devices_beside(case.setup).map(|(device, track)| {
-        let spans: Vec<Span> = spans(case).collect();
+        let spans: Vec<TimeSpan> = round_spans(case).collect();
         let channels = track.channels.iter();
         let extents = channels
             .filter(|channel| !matches!(channel.quantity, Quantity::Core(_)))
             .filter_map(|channel| {
                 let values = spans
                     .iter()
-                    .flat_map(|span| within(track, channel.quantity, *span))
+                    .flat_map(|span| readings_within(track, channel.quantity, *span))
                     .map(|(_, value)| value);
                 Some((channel.quantity, extent(values)?))
             });
-        Watched {
+        CaseReadings {
             device,
             extents: extents.collect(),
         }
@@ -68,10 +66,10 @@ pub fn case_readings(session: &Session, case: &Case) -> Vec<Watched> {
 }
 
 /// The readings of a quantity within a stretch of time.
-pub fn within(
-    track: &Track,
+pub fn readings_within(
+    track: &DeviceTelemetry,
     quantity: Quantity,
-    span: Span,
+    span: TimeSpan,
 ) -> impl Iterator<Item = (u64, f64)> + '_ {
     let times = &track.times_ns;
     let from = times.partition_point(|at_ns| *at_ns < span.from_ns);
@@ -82,20 +80,24 @@ pub fn within(
 }
 
 /// The last value of a quantity, where it is of the last moments before the device was read last.
-pub fn newest(telemetry: &Telemetry, track: &Track, quantity: Quantity) -> Option<f64> {
+pub fn newest_value(
+    telemetry: &Telemetry,
+    track: &DeviceTelemetry,
+    quantity: Quantity,
+) -> Option<f64> {
     // What is read once a second is still new at the next reading but one.
     let newest_ns = *track.times_ns.last()?;
-    let window = Span {
+    let window = TimeSpan {
         from_ns: newest_ns.saturating_sub(telemetry.longest_step_ns(newest_ns).max(2_500_000_000)),
         to_ns: newest_ns,
     };
-    within(track, quantity, window)
+    readings_within(track, quantity, window)
         .last()
         .map(|(_, value)| value)
 }
 
 /// The devices that a setup computes on, of its own machine.
-pub fn devices_of(session: &Session, place: usize) -> Vec<usize> {
+pub fn devices_of_setup(session: &Session, place: usize) -> Vec<usize> {
     let Some(setup) = session.plan.setups.get(place) else {
         return Vec::new();
     };
@@ -106,7 +108,7 @@ pub fn devices_of(session: &Session, place: usize) -> Vec<usize> {
         .split([',', '+'])
         .filter_map(|number| number.trim().parse().ok())
         .collect();
-    let is_one = |track: &Track| {
+    let is_one = |track: &DeviceTelemetry| {
         let device = &track.device;
         match word {
             "cuda" | "tensorrt" => {
@@ -126,15 +128,15 @@ pub fn devices_of(session: &Session, place: usize) -> Vec<usize> {
 }
 
 /// The utilisation of the device that a setup computes on.
-pub(crate) fn busy_share(session: &Session, setup: usize, watched: &[Watched]) -> Option<f64> {
-    let own = devices_of(session, setup);
+pub(crate) fn busy_share(session: &Session, setup: usize, watched: &[CaseReadings]) -> Option<f64> {
+    let own = devices_of_setup(session, setup);
     let of_own = watched.iter().filter(|device| own.contains(&device.device));
     let busy = of_own.filter_map(|device| device.extent(Quantity::Busy));
     busy.map(|extent| extent.mean / 100.0).reduce(f64::max)
 }
 
-/// A value as people read it, with its unit.
-pub fn text(quantity: Quantity, value: f64) -> String {
+/// A value as text with its unit.
+pub fn reading_text(quantity: Quantity, value: f64) -> String {
     let number =
         |digits: usize, unit: &str| format!("{} {unit}", humanize::significant(value, digits));
     match quantity {
@@ -164,7 +166,7 @@ pub fn text(quantity: Quantity, value: f64) -> String {
         Quantity::Voltage => number(3, "V"),
         Quantity::Switches => number(2, "/s"),
         Quantity::Throttle => {
-            let reasons: Vec<String> = Throttle::within(value).map(|r| r.to_string()).collect();
+            let reasons: Vec<String> = Throttle::reasons_in(value).map(|r| r.to_string()).collect();
             if reasons.is_empty() {
                 "nothing".to_owned()
             } else {
@@ -177,14 +179,14 @@ pub fn text(quantity: Quantity, value: f64) -> String {
     }
 }
 
-fn extent(values: impl Iterator<Item = f64>) -> Option<Extent> {
+fn extent(values: impl Iterator<Item = f64>) -> Option<ReadingRange> {
     let (mut min, mut max, mut sum, mut readings) = (f64::INFINITY, f64::NEG_INFINITY, 0.0, 0);
     for value in values {
         (min, max) = (min.min(value), max.max(value));
         sum += value;
         readings += 1;
     }
-    (readings > 0).then(|| Extent {
+    (readings > 0).then(|| ReadingRange {
         min,
         mean: sum / readings as f64,
         max,
@@ -203,7 +205,7 @@ mod tests {
         let mut session = testing::session(&["ort:cpu"], &[1, 2]);
         let second = 1_000_000_000;
         testing::measure(&mut session, 0, 1, &[&[second / 2], &[second / 2]]);
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 3.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 3.0, |at_s| {
             vec![
                 (Quantity::Power, 100.0 + 10.0 * at_s),
                 (Quantity::Core(0), 5.0),
@@ -223,13 +225,16 @@ mod tests {
         let setups = ["ort:cpu", "ort:cuda:1", "ort:migraphx", "ort:rocm:0"];
         let mut session = testing::session(&setups, &[1]);
         for kind in [DeviceKind::Host, DeviceKind::Nvidia, DeviceKind::Amd] {
-            testing::watch(&mut session, kind, 10.0, 0.0, |_| Vec::new());
+            testing::add_telemetry(&mut session, kind, 10.0, 0.0, |_| Vec::new());
         }
-        assert_eq!(devices_of(&session, 0), [0]);
-        assert!(devices_of(&session, 1).is_empty(), "there is one card only");
-        assert_eq!(devices_of(&session, 2), [2]);
-        assert_eq!(devices_of(&session, 3), [2]);
-        assert!(devices_of(&session, 9).is_empty());
+        assert_eq!(devices_of_setup(&session, 0), [0]);
+        assert!(
+            devices_of_setup(&session, 1).is_empty(),
+            "there is one card only"
+        );
+        assert_eq!(devices_of_setup(&session, 2), [2]);
+        assert_eq!(devices_of_setup(&session, 3), [2]);
+        assert!(devices_of_setup(&session, 9).is_empty());
     }
 
     #[test]
@@ -244,13 +249,13 @@ mod tests {
         for setup in 0..2 {
             testing::measure(&mut session, setup, 1, &[&[second]]);
             let watts = 100.0 + setup as f64;
-            testing::watch(&mut session, DeviceKind::Amd, 10.0, 2.0, |_| {
+            testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 2.0, |_| {
                 vec![(Quantity::Power, watts)]
             });
         }
         session.telemetry.tracks[1].device.machine = Some("rack".to_owned());
         for (setup, watts) in [(0, 100.0), (1, 101.0)] {
-            assert_eq!(devices_of(&session, setup), [setup]);
+            assert_eq!(devices_of_setup(&session, setup), [setup]);
             let watched = case_readings(&session, &session.cases[setup]);
             assert_eq!(watched.len(), 1, "{watched:?}");
             let power = watched[0].extent(Quantity::Power).unwrap();

@@ -29,14 +29,14 @@ pub fn dimensions(points: &[Point]) -> Vec<Dimension> {
 }
 
 /// Those that have more than one size.
-pub fn varying(points: &[Point]) -> Vec<Dimension> {
+pub fn varying_dimensions(points: &[Point]) -> Vec<Dimension> {
     let mut all = dimensions(points);
     all.retain(|dimension| dimension.sizes.len() > 1);
     all
 }
 
 /// The sizes of a point in some dimensions, in words: `past 0, sequence 128`.
-pub fn in_words(point: Point, is_wanted: impl Fn(&str) -> bool) -> String {
+pub fn sizes_text(point: Point, is_wanted: impl Fn(&str) -> bool) -> String {
     let wanted = point.bindings().filter(|(name, _)| is_wanted(name));
     let words: Vec<String> = wanted
         .map(|(name, size)| format!("{name} {}", humanize::count(size as u64)))
@@ -54,12 +54,12 @@ mod tests {
             Point::new([("batch", batch), ("past", 0), ("sequence", sequence)])
         };
         let points = [point(8, 128), point(1, 128), point(1, 2_048)];
-        let found = varying(&points);
+        let found = varying_dimensions(&points);
         let names: Vec<&str> = found.iter().map(|one| one.name).collect();
         assert_eq!(names, ["batch", "sequence"]);
         assert_eq!((found[0].sizes[..].len(), found[1].sizes[1]), (2, 2_048));
         assert_eq!(dimensions(&points).len(), 3);
-        let words = in_words(points[2], |name| name != "batch");
+        let words = sizes_text(points[2], |name| name != "batch");
         assert_eq!(words, "past 0, sequence 2,048");
     }
 }

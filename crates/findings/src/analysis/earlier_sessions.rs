@@ -5,7 +5,7 @@ use std::hash::BuildHasher as _;
 
 use rustc_hash::FxBuildHasher;
 
-use super::followed::Followed;
+use super::followed::FollowedCase;
 use super::side;
 use powerband_core::base::clock;
 use powerband_core::domain::case::{Case, CaseKey};
@@ -55,7 +55,7 @@ impl SessionMean {
         let library = report.and_then(|report| report.library.as_deref());
         let load = session.plan.load.to_string();
         let case_and_way = (
-            Followed::of(session, setup, point),
+            FollowedCase::new(session, setup, point),
             (library, load, session.profiler.as_deref()),
         );
         let machine = FxBuildHasher.hash_one((host, &cpu.model, cpu.threads, gpus));
@@ -200,7 +200,7 @@ fn mean_spread(one: SessionSpread, other: SessionSpread) -> SessionSpread {
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::comparison::{self, ComparedSide};
     use crate::analysis::testing::{measure, session, spread_over_starts};
     use crate::analysis::verdict::{Call, Verdict};
     use powerband_core::domain::point::Point;
@@ -226,14 +226,14 @@ mod tests {
 
     fn verdict(before: &Session, after: &Session, earlier: &EarlierSessions) -> Verdict {
         let rows = [before, after].map(case_rows::case_rows);
-        let side = |session, rows| Side {
+        let side = |session, rows| ComparedSide {
             session,
             rows,
             setup: 0,
             point: None,
         };
         let sides = (side(before, &rows[0]), side(after, &rows[1]));
-        let mut found = comparison::compare_setups_beside(&sides.0, &sides.1, earlier);
+        let mut found = comparison::compare_setups_with_earlier(&sides.0, &sides.1, earlier);
         let pair = found.pairs.remove(0);
         assert!(!pair.is_interleaved);
         pair.verdict

@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use super::device_readings::{self, within};
+use super::device_readings::{self, readings_within};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{Quantity, Span, Telemetry, Track};
+use powerband_core::domain::telemetry::{DeviceTelemetry, Quantity, Telemetry, TimeSpan};
 use powerband_core::stats::integral;
 
 /// Less time than this gives no reliable energy.
@@ -88,7 +88,7 @@ pub struct Energy {
     pub readings: usize,
     /// Items that were done in that time.
     pub items: f64,
-    /// All of it, in joules.
+    /// Total energy, in joules.
     pub gross_j: f64,
     /// What the devices drew before anything ran, in watts, where that was read.
     pub idle_w: Option<f64>,
@@ -100,7 +100,7 @@ impl Energy {
         Some(self.gross_j - self.idle_w? * self.seconds)
     }
 
-    /// All of it for one item, in joules.
+    /// Gross energy of one item, in joules.
     pub fn gross_j_per_item(&self) -> f64 {
         self.gross_j / self.items
     }
@@ -138,7 +138,7 @@ impl Energy {
 }
 
 /// An energy as people read it: `312 mJ`, `4.10 J`.
-pub fn joules(joules: f64) -> String {
+pub fn joules_text(joules: f64) -> String {
     if joules.abs() < 1.0 {
         format!("{} mJ", humanize::significant(joules * 1e3, 3))
     } else {
@@ -156,14 +156,15 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     if telemetry.tracks.is_empty() {
         return Err("no device was watched".to_owned());
     }
-    let own: Vec<&Track> = device_readings::devices_of(session, case.setup)
+    let own: Vec<&DeviceTelemetry> = device_readings::devices_of_setup(session, case.setup)
         .into_iter()
         .filter_map(|device| telemetry.tracks.get(device))
         .collect();
     if own.iter().any(|track| track.device.is_played_back()) {
         return Err("the readings are played back from another run".to_owned());
     }
-    let tracks: Vec<&Track> = own.into_iter().filter(|track| tells_power(track)).collect();
+    let tracks: Vec<&DeviceTelemetry> =
+        own.into_iter().filter(|track| tells_power(track)).collect();
     if tracks.is_empty() {
         return Err("the device that it ran on reports no power".to_owned());
     }
@@ -173,7 +174,7 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
         .map(|method| (method, count(telemetry, case, &tracks, method)))
         .find(|(_, counted)| counted.items > 0.0 && counted.gross_j > 0.0);
     let Some((method, counted)) = found else {
-        return Err(why_nothing(&tracks));
+        return Err(why_no_energy(&tracks));
     };
     let rate_hz = case.rounds.first().map_or(telemetry.rate_hz, |round| {
         telemetry.rate_at(round.started_ns)
@@ -182,7 +183,7 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
         return Err(format!(
             "{} s and {} were recorded; energy needs {LEAST_S:.0} s and {FEWEST_READINGS} readings, so measure longer, as a plan with energies does, or read more often than {} times a second",
             humanize::value(counted.seconds),
-            humanize::of_many(counted.readings as u64, "reading"),
+            humanize::pluralised(counted.readings as u64, "reading"),
             humanize::significant(rate_hz, 3),
         ));
     }
@@ -200,7 +201,7 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
 }
 
 /// Why no round counts.
-fn why_nothing(tracks: &[&Track]) -> String {
+fn why_no_energy(tracks: &[&DeviceTelemetry]) -> String {
     let lost = tracks.iter().find_map(|track| {
         let lost = track.losses().last()?;
         let name = track.device.short_name();
@@ -210,13 +211,13 @@ fn why_nothing(tracks: &[&Track]) -> String {
     lost.unwrap_or_else(|| "the power readings have gaps in every round".to_owned())
 }
 
-fn tells_power(track: &Track) -> bool {
-    track.has(Quantity::Power) || track.has(Quantity::Energy)
+fn tells_power(track: &DeviceTelemetry) -> bool {
+    track.has_quantity(Quantity::Power) || track.has_quantity(Quantity::Energy)
 }
 
 /// The ways to measure it, the better one first.
-fn methods(tracks: &[&Track]) -> Vec<Method> {
-    let all = |quantity: Quantity| tracks.iter().all(|track| track.has(quantity));
+fn methods(tracks: &[&DeviceTelemetry]) -> Vec<Method> {
+    let all = |quantity: Quantity| tracks.iter().all(|track| track.has_quantity(quantity));
     let mut methods = Vec::new();
     if all(Quantity::Energy) {
         methods.push(Method::Counter);
@@ -228,7 +229,7 @@ fn methods(tracks: &[&Track]) -> Vec<Method> {
 }
 
 #[derive(Default)]
-struct Counted {
+struct EnergySum {
     seconds: f64,
     readings: usize,
     items: f64,
@@ -236,9 +237,14 @@ struct Counted {
 }
 
 /// Adds up the rounds in which no reading is missing.
-fn count(telemetry: &Telemetry, case: &Case, tracks: &[&Track], method: Method) -> Counted {
-    let mut counted = Counted::default();
-    for (round, span) in case.rounds.iter().zip(device_readings::spans(case)) {
+fn count(
+    telemetry: &Telemetry,
+    case: &Case,
+    tracks: &[&DeviceTelemetry],
+    method: Method,
+) -> EnergySum {
+    let mut counted = EnergySum::default();
+    for (round, span) in case.rounds.iter().zip(device_readings::round_spans(case)) {
         let parts: Option<Vec<(f64, usize)>> = tracks
             .iter()
             .map(|track| joules_within(telemetry, track, span, method))
@@ -261,13 +267,13 @@ fn count(telemetry: &Telemetry, case: &Case, tracks: &[&Track], method: Method) 
 /// One device's energy within a stretch of time, and how many readings are in it.
 fn joules_within(
     telemetry: &Telemetry,
-    track: &Track,
-    span: Span,
+    track: &DeviceTelemetry,
+    span: TimeSpan,
     method: Method,
 ) -> Option<(f64, usize)> {
     let step_ns = telemetry.longest_step_ns(span.from_ns);
     let sitting = telemetry.sitting_at(span.from_ns);
-    let around = Span {
+    let around = TimeSpan {
         from_ns: span.from_ns.saturating_sub(step_ns).max(sitting.from_ns),
         to_ns: span.to_ns.saturating_add(step_ns).min(sitting.to_ns),
     };
@@ -276,13 +282,13 @@ fn joules_within(
         Method::Integral => Quantity::Power,
     };
     let seconds = |at_ns: u64| at_ns as f64 / 1e9;
-    let readings: Vec<(f64, f64)> = within(track, quantity, around)
+    let readings: Vec<(f64, f64)> = readings_within(track, quantity, around)
         .map(|(at_ns, value)| (seconds(at_ns), value))
         .collect();
     let (from, to, step) = (seconds(span.from_ns), seconds(span.to_ns), seconds(step_ns));
     // One reading may come late at either end.
     let hold = 1.5 / telemetry.rate_at(span.from_ns).max(0.1);
-    let inside = within(track, quantity, span).count();
+    let inside = readings_within(track, quantity, span).count();
     let joules = match method {
         Method::Counter => integral::growth(&readings, from, to, step)?,
         Method::Integral => integral::area(&readings, from, to, (step, hold))?,
@@ -291,12 +297,12 @@ fn joules_within(
 }
 
 /// What the devices drew together before anything ran.
-fn idle_w(telemetry: &Telemetry, tracks: &[&Track]) -> Option<f64> {
-    let mean = |track: &&Track| {
+fn idle_w(telemetry: &Telemetry, tracks: &[&DeviceTelemetry]) -> Option<f64> {
+    let mean = |track: &&DeviceTelemetry| {
         let readings = telemetry
             .idle
             .iter()
-            .flat_map(|span| within(track, Quantity::Power, *span));
+            .flat_map(|span| readings_within(track, Quantity::Power, *span));
         let watts: Vec<f64> = readings.map(|(_, watts)| watts).collect();
         (!watts.is_empty()).then(|| watts.iter().sum::<f64>() / watts.len() as f64)
     };
@@ -307,7 +313,7 @@ fn idle_w(telemetry: &Telemetry, tracks: &[&Track]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use powerband_core::domain::telemetry::{DeviceKind, Reading};
+    use powerband_core::domain::telemetry::{DeviceKind, DeviceReading};
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -330,10 +336,10 @@ mod tests {
     #[test]
     fn power_is_integrated_and_idle_power_taken_off() {
         let mut session = session("ort:rocm:0");
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
             vec![(Quantity::Power, if at_s < 2.0 { 40.0 } else { 240.0 })]
         });
-        session.telemetry.idle.push(Span {
+        session.telemetry.idle.push(TimeSpan {
             from_ns: 0,
             to_ns: 19 * SECOND / 10,
         });
@@ -351,7 +357,7 @@ mod tests {
     #[test]
     fn a_counter_goes_before_power() {
         let mut session = session("ort:cuda:0");
-        testing::watch(&mut session, DeviceKind::Nvidia, 10.0, 20.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Nvidia, 10.0, 20.0, |at_s| {
             vec![
                 (Quantity::Power, 9_999.0),
                 (Quantity::Energy, 1e6 + 100.0 * at_s),
@@ -366,7 +372,7 @@ mod tests {
     #[test]
     fn rounds_with_gaps_do_not_count() {
         let mut session = session("ort:rocm:0");
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
             if (3.5..4.5).contains(&at_s) {
                 Vec::new()
             } else {
@@ -383,24 +389,24 @@ mod tests {
         let bare = session("ort:cpu");
         assert!(energy(&bare).unwrap_err().contains("no device was watched"));
         let mut host = session("ort:cpu");
-        testing::watch(&mut host, DeviceKind::Host, 10.0, 20.0, |_| {
+        testing::add_telemetry(&mut host, DeviceKind::Host, 10.0, 20.0, |_| {
             vec![(Quantity::Busy, 50.0)]
         });
         assert!(energy(&host).unwrap_err().contains("reports no power"));
         let mut short = session("ort:rocm:0");
         short.cases[0].rounds.truncate(2);
         let steady = |_| vec![(Quantity::Power, 100.0)];
-        testing::watch(&mut short, DeviceKind::Amd, 10.0, 20.0, steady);
+        testing::add_telemetry(&mut short, DeviceKind::Amd, 10.0, 20.0, steady);
         assert!(energy(&short).unwrap_err().contains("energy needs 10 s"));
         let mut lost = session("ort:rocm:0");
-        testing::watch(&mut lost, DeviceKind::Amd, 10.0, 1.0, steady);
+        testing::add_telemetry(&mut lost, DeviceKind::Amd, 10.0, 1.0, steady);
         assert!(energy(&lost).unwrap_err().contains("gaps in every round"));
     }
 
     #[test]
     fn the_energy_of_other_devices_is_none_of_the_case() {
         let mut session = session("ort:cpu");
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |_| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 20.0, |_| {
             vec![(Quantity::Power, 100.0)]
         });
         assert!(energy(&session).unwrap_err().contains("reports no power"));
@@ -418,7 +424,7 @@ mod tests {
         };
         for (counter, seconds) in [(&stuck as &dyn Fn(f64) -> f64, 12.0), (&anew, 10.0)] {
             let mut session = session("ort:rocm:0");
-            testing::watch(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
+            testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 20.0, |at_s| {
                 vec![(Quantity::Power, 100.0), (Quantity::Energy, counter(at_s))]
             });
             let energy = energy(&session).unwrap();
@@ -430,15 +436,15 @@ mod tests {
     #[test]
     fn sittings_are_not_counted_across() {
         let mut session = session("ort:rocm:0");
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 6.95, |_| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 6.95, |_| {
             vec![(Quantity::Power, 100.0)]
         });
         let device = session.telemetry.tracks[0].device.clone();
         session
             .telemetry
             .watch(7 * SECOND, 1.0, vec![device], Vec::new());
-        let readings: Vec<Reading> = (7..=16)
-            .map(|second| Reading {
+        let readings: Vec<DeviceReading> = (7..=16)
+            .map(|second| DeviceReading {
                 device: 0,
                 at_ns: second * SECOND,
                 values: vec![(Quantity::Power, 50.0)],

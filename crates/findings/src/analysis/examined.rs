@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::flag::{Flag, Weight};
+use super::flag::{Flag, FlagSeverity};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::examination::{Examination, Fallback};
@@ -15,7 +15,7 @@ use powerband_core::domain::trace::SliceKind;
 /// Operators that are named; the others are counted.
 const NAMED: usize = 4;
 
-/// What an engine made of a network for a setup, with the times of its nodes.
+/// The optimised graph of a setup's network, with the times of its nodes.
 #[derive(Clone, Debug)]
 pub struct TimedExamination<'a> {
     /// The examination, with the times of the profile where there is one.
@@ -59,15 +59,15 @@ fn with_times_of(examination: &Examination, profile: &Profile) -> Option<Examina
 }
 
 /// How many nodes there were and are, and who ran them: `175 nodes became 58, all on CPU`.
-pub fn in_short(examination: &Examination) -> String {
+pub fn examination_text(examination: &Examination) -> String {
     let before: u64 = examination.before.values().sum();
     let ran = examination.nodes.len() as u64;
     let nodes = if before == ran {
-        format!("{}, none of them fused", humanize::of_many(ran, "node"))
+        format!("{}, none of them fused", humanize::pluralised(ran, "node"))
     } else {
         format!(
             "{} became {}",
-            humanize::of_many(before, "node"),
+            humanize::pluralised(before, "node"),
             humanize::count(ran)
         )
     };
@@ -97,7 +97,7 @@ pub fn in_short(examination: &Examination) -> String {
 }
 
 /// The most frequent rewrites of nodes: `53 × Conv + BatchNormalization → Conv`.
-pub fn patterns(examination: &Examination, most: usize) -> Vec<String> {
+pub fn frequent_rewrites(examination: &Examination, most: usize) -> Vec<String> {
     let mut told: Vec<String> = examination
         .fusions
         .patterns()
@@ -119,28 +119,28 @@ pub fn patterns(examination: &Examination, most: usize) -> Vec<String> {
 }
 
 /// The flag of a case whose setup ran nodes on the fallback processor.
-pub fn fallback(session: &Session, case: &Case) -> Option<Flag> {
+pub fn fallback_flag(session: &Session, case: &Case) -> Option<Flag> {
     let timed = timed_examination(session, case.setup)?;
     let examination = &*timed.examination;
-    let (fallback, is_all) = worth_telling(examination)?;
+    let (fallback, is_all) = relevant_fallback(examination)?;
     Some(Flag {
         name: "fallback",
-        weight: if is_all { Weight::Red } else { Weight::Amber },
+        weight: if is_all { FlagSeverity::Red } else { FlagSeverity::Amber },
         evidence: evidence(examination, &fallback, is_all),
         advice: "strict=true refuses this; another version of the provider or of the model may have these operators on the device".to_owned(),
-        extent: None,
+        excess: None,
     })
 }
 
 /// The evidence of that flag, where it is raised.
 pub(crate) fn fallback_sentence(examination: &Examination) -> Option<String> {
-    let (fallback, is_all) = worth_telling(examination)?;
+    let (fallback, is_all) = relevant_fallback(examination)?;
     Some(evidence(examination, &fallback, is_all))
 }
 
-/// What fell back, and whether that is everything.
-fn worth_telling(examination: &Examination) -> Option<(Fallback, bool)> {
-    let fallback = examination.fallback().filter(Fallback::is_worth_telling)?;
+/// The nodes on the fallback provider, and whether those are all nodes; `None` where too few to mention.
+fn relevant_fallback(examination: &Examination) -> Option<(Fallback, bool)> {
+    let fallback = examination.fallback().filter(Fallback::is_worth_showing)?;
     let is_all = fallback.nodes == examination.nodes.len() as u64;
     Some((fallback, is_all))
 }
@@ -164,7 +164,7 @@ fn evidence(examination: &Examination, fallback: &Fallback, is_all: bool) -> Str
     format!(
         "{} of {} ran on the CPU and not on {asked}, {} of the time of all nodes: {}",
         humanize::count(fallback.nodes),
-        humanize::of_many(examination.nodes.len() as u64, "node"),
+        humanize::pluralised(examination.nodes.len() as u64, "node"),
         humanize::percent(fallback.share_of_time),
         named.join(", ")
     )
@@ -197,11 +197,11 @@ mod tests {
     fn nodes_and_who_ran_them_are_told_in_a_line() {
         let mixed = ran(&[("Conv", "CUDA", 900), ("NonZero", "CPU", 100)]);
         assert_eq!(
-            in_short(&mixed),
+            examination_text(&mixed),
             "4 nodes became 2: 1 on CPU (10.0 % of the time), 1 on CUDA (90.0 % of the time)"
         );
         assert_eq!(
-            in_short(&ran(&[("Conv", "CUDA", 1)])),
+            examination_text(&ran(&[("Conv", "CUDA", 1)])),
             "4 nodes became 1, all on CUDA"
         );
         let copying = ran(&[
@@ -210,7 +210,7 @@ mod tests {
             ("MemcpyToHost", "CUDA", 1),
         ]);
         assert_eq!(
-            in_short(&copying),
+            examination_text(&copying),
             "4 nodes became 3, all on CUDA; 2 copies between devices"
         );
     }
@@ -219,11 +219,15 @@ mod tests {
     fn nodes_on_the_processor_are_a_flag_with_its_share() {
         let mut session = session(&["ort:cuda:0"], &[1]);
         let case = session.cases[0].clone();
-        assert_eq!(fallback(&session, &case), None, "nothing was looked at");
+        assert_eq!(
+            fallback_flag(&session, &case),
+            None,
+            "nothing was looked at"
+        );
         let mixed = ran(&[("Conv", "CUDA", 900), ("NonZero", "CPU", 100)]);
         session.examinations.insert(0, mixed);
-        let flag = fallback(&session, &case).unwrap();
-        assert_eq!(flag.weight, Weight::Amber);
+        let flag = fallback_flag(&session, &case).unwrap();
+        assert_eq!(flag.weight, FlagSeverity::Amber);
         assert!(
             flag.evidence.contains("1 of 2 nodes ran on the CPU"),
             "{}",
@@ -234,8 +238,8 @@ mod tests {
                 .contains("10.0 % of the time of all nodes: 1 × NonZero")
         );
         session.examinations.insert(0, ran(&[("Conv", "CPU", 900)]));
-        let flag = fallback(&session, &case).unwrap();
-        assert_eq!(flag.weight, Weight::Red);
+        let flag = fallback_flag(&session, &case).unwrap();
+        assert_eq!(flag.weight, FlagSeverity::Red);
         assert!(flag.evidence.contains("CUDA ran nothing"));
     }
 

@@ -1,8 +1,8 @@
 //! A flag: a warning about a case.
 
-/// How much it matters.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
+pub enum FlagSeverity {
     /// Worth knowing.
     Amber,
     /// The case's numbers are not reliable.
@@ -11,14 +11,14 @@ pub enum Weight {
 
 /// How far a flag's rule is exceeded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Extent {
+pub struct RuleExcess {
     /// Grows with it, so that the worst of several cases is found.
     pub size: f64,
     /// With its unit: `25.9 %`.
     pub text: String,
 }
 
-impl Extent {
+impl RuleExcess {
     /// A share of one.
     pub fn share(size: f64) -> Self {
         Self {
@@ -33,26 +33,26 @@ impl Extent {
 pub struct Flag {
     /// Its name, the same everywhere.
     pub name: &'static str,
-    /// How much it matters.
-    pub weight: Weight,
-    /// What was seen.
+    /// Severity.
+    pub weight: FlagSeverity,
+    /// Evidence.
     pub evidence: String,
-    /// What to do about it.
+    /// Advice.
     pub advice: String,
     /// How far its rule is exceeded, where that is one number.
-    pub extent: Option<Extent>,
+    pub excess: Option<RuleExcess>,
 }
 
 impl Flag {
     /// The same with how far its rule is exceeded.
     #[must_use]
-    pub fn to_extent(mut self, extent: Extent) -> Self {
-        self.extent = Some(extent);
+    pub fn with_excess(mut self, extent: RuleExcess) -> Self {
+        self.excess = Some(extent);
         self
     }
 
     /// What was seen and what to do about it, in sentences.
-    pub fn words(&self) -> String {
+    pub fn full_text(&self) -> String {
         let (name, evidence, advice) = (self.name, &self.evidence, &self.advice);
         format!("{name}: {evidence}. What to do: {advice}.")
     }

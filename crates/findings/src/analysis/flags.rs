@@ -3,7 +3,7 @@
 //! A flag never changes a number. The rules are those of the measuring method; those that follow from
 //! device readings are in [`super::device_flags`].
 
-pub use super::flag::{Extent, Flag, Weight};
+pub use super::flag::{Flag, FlagSeverity, RuleExcess};
 use super::{device_flags, examined, narrow_numbers};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CpuContention, WarmUp};
@@ -65,8 +65,8 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
         slow_first_run(case, summary),
         too_few_samples(summary),
         not_interleaved(session, case),
-        examined::fallback(session, case),
-        narrow_numbers::converted(session, case, summary),
+        examined::fallback_flag(session, case),
+        narrow_numbers::conversion_flag(session, case, summary),
     ]
     .into_iter()
     .flatten()
@@ -75,13 +75,13 @@ pub fn case_flags(session: &Session, case: &Case, summary: &Summary) -> Vec<Flag
     .collect()
 }
 
-fn flag(name: &'static str, weight: Weight, evidence: String, advice: &str) -> Flag {
+fn flag(name: &'static str, weight: FlagSeverity, evidence: String, advice: &str) -> Flag {
     Flag {
         name,
         weight,
         evidence,
         advice: advice.to_owned(),
-        extent: None,
+        excess: None,
     }
 }
 
@@ -92,7 +92,7 @@ fn not_accepted(case: &Case) -> Option<Flag> {
     (!told.is_empty()).then(|| {
         flag(
             "not-accepted",
-            Weight::Red,
+            FlagSeverity::Red,
             format!("the program that measured it reports: {}", told.join("; ")),
             "measure it again with that program until it accepts the result",
         )
@@ -123,7 +123,7 @@ fn unsettled(session: &Session, case: &Case) -> Option<Flag> {
     };
     Some(flag(
         "unsettled",
-        Weight::Red,
+        FlagSeverity::Red,
         format!(
             "the run times had not settled{of_starts} after {} runs and {}",
             humanize::count(last.runs),
@@ -144,9 +144,9 @@ fn noisy(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
     }
     let spread = summary.relative_iqr().filter(|spread| *spread > NOISY)?;
     let weight = if spread > VERY_NOISY {
-        Weight::Red
+        FlagSeverity::Red
     } else {
-        Weight::Amber
+        FlagSeverity::Amber
     };
     let cpu = &session.environment_of(case.setup).cpu;
     let governor = cpu.governor.as_deref();
@@ -165,7 +165,7 @@ fn noisy(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
         ),
         &advice,
     );
-    Some(noisy.to_extent(Extent::share(spread)))
+    Some(noisy.with_excess(RuleExcess::share(spread)))
 }
 
 fn drift(session: &Session, case: &Case) -> Option<Flag> {
@@ -183,7 +183,7 @@ fn drift(session: &Session, case: &Case) -> Option<Flag> {
     (change.abs() > DRIFT).then(|| {
         flag(
             "drift",
-            Weight::Amber,
+            FlagSeverity::Amber,
             format!(
                 "the last third of the samples took {:.1} % {} than the first third",
                 change.abs() * 100.0,
@@ -191,7 +191,7 @@ fn drift(session: &Session, case: &Case) -> Option<Flag> {
             ),
             "let the machine cool down or settle, then measure again with more rounds",
         )
-        .to_extent(Extent::share(change.abs()))
+        .with_excess(RuleExcess::share(change.abs()))
     })
 }
 
@@ -218,14 +218,14 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
     let busy = others / counted / processors;
     let switches = sum(|c| c.switches) * 1e9 / counted;
     let (evidence, extent) = if own > 0.0 && stolen / own > STOLEN {
-        let extent = Extent::share(stolen / own);
+        let extent = RuleExcess::share(stolen / own);
         let evidence = format!(
             "the hypervisor gave other machines {} of the processor time that the worker used",
             extent.text
         );
         (evidence, extent)
     } else if busy > CONTENDED {
-        let extent = Extent::share(busy);
+        let extent = RuleExcess::share(busy);
         let evidence = format!(
             "other programs kept {} of the {} threads busy while it was measured, {} of all",
             humanize::value(others / counted),
@@ -238,17 +238,17 @@ fn contended(session: &Session, case: &Case) -> Option<Flag> {
             "the worker was preempted {} times a second",
             humanize::count(switches as u64)
         );
-        (evidence, Extent::share(busy))
+        (evidence, RuleExcess::share(busy))
     } else {
         return None;
     };
     let contended = flag(
         "contended",
-        Weight::Amber,
+        FlagSeverity::Amber,
         evidence,
         "close all other programs, or measure when the machine is quiet; top lists them",
     );
-    Some(contended.to_extent(extent))
+    Some(contended.with_excess(extent))
 }
 
 /// More requests arrived than were done.
@@ -268,7 +268,7 @@ fn overloaded(session: &Session, case: &Case) -> Option<Flag> {
     is_short.then(|| {
         flag(
             "overloaded",
-            Weight::Red,
+            FlagSeverity::Red,
             format!(
                 "{}/s arrived and {}/s were done, so the queue grew and the times with it",
                 humanize::significant(offered, 3),
@@ -276,7 +276,7 @@ fn overloaded(session: &Session, case: &Case) -> Option<Flag> {
             ),
             "offer less than it can serve: below the throughput of the closed loop",
         )
-        .to_extent(Extent::share(1.0 - done / offered))
+        .with_excess(RuleExcess::share(1.0 - done / offered))
     })
 }
 
@@ -291,7 +291,7 @@ fn uneven(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
     (off.abs() > UNEVEN).then(|| {
         flag(
             "uneven",
-            Weight::Amber,
+            FlagSeverity::Amber,
             format!(
                 "the throughput counted is {:.1} % {}",
                 off.abs() * 100.0,
@@ -303,7 +303,7 @@ fn uneven(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
             ),
             "look at the outliers in the time strip; the median is for one run, the throughput for many",
         )
-        .to_extent(Extent::share(off.abs()))
+        .with_excess(RuleExcess::share(off.abs()))
     })
 }
 
@@ -312,7 +312,7 @@ fn slow_first_run(case: &Case, summary: &Summary) -> Option<Flag> {
     (summary.median > 0.0 && first > SLOW_FIRST_RUN * summary.median).then(|| {
         flag(
             "slow-first-run",
-            Weight::Amber,
+            FlagSeverity::Amber,
             format!(
                 "the first run took {}, {:.1} times the median; it is not among the samples",
                 humanize::duration_ns(first),
@@ -320,7 +320,7 @@ fn slow_first_run(case: &Case, summary: &Summary) -> Option<Flag> {
             ),
             "nothing, unless the latency of the first run matters",
         )
-        .to_extent(Extent {
+        .with_excess(RuleExcess {
             size: first / summary.median,
             text: humanize::ratio(first / summary.median),
         })
@@ -332,13 +332,13 @@ fn too_few_samples(summary: &Summary) -> Option<Flag> {
     (summary.n < needed).then(|| {
         flag(
             "too-few-samples",
-            Weight::Amber,
+            FlagSeverity::Amber,
             format!("{} samples; percentiles need {needed} and more", summary.n),
             "measure longer: a more careful preset, or more rounds",
         )
-        .to_extent(Extent {
+        .with_excess(RuleExcess {
             size: -(summary.n as f64),
-            text: humanize::of_many(summary.n, "sample"),
+            text: humanize::pluralised(summary.n, "sample"),
         })
     })
 }
@@ -348,7 +348,7 @@ fn not_interleaved(session: &Session, case: &Case) -> Option<Flag> {
     (case.rounds.len() == 1 && session.cases.len() > 1).then(|| {
         flag(
             "not-interleaved",
-            Weight::Amber,
+            FlagSeverity::Amber,
             "it was measured in one round, not interleaved with all other cases".to_owned(),
             "give it more rounds, five or more",
         )
@@ -359,7 +359,7 @@ fn not_interleaved(session: &Session, case: &Case) -> Option<Flag> {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use powerband_core::domain::case::{CaseKey, Opening, Round};
+    use powerband_core::domain::case::{CaseKey, CaseOpening, Round};
     use powerband_core::domain::outcome::Outcome;
     use powerband_core::domain::plan::Load;
     use powerband_core::domain::point::Point;
@@ -389,7 +389,7 @@ mod tests {
         });
         case.outcome = Outcome::Finished;
         change(&mut case);
-        let summary = Summary::of(samples_ns.iter().map(|&ns| ns as f64)).unwrap();
+        let summary = Summary::from_values(samples_ns.iter().map(|&ns| ns as f64)).unwrap();
         let flags = case_flags(session, &case, &summary);
         assert!(flags.iter().all(|flag| !flag.advice.is_empty()));
         flags.iter().map(|flag| flag.name).collect()
@@ -433,9 +433,9 @@ mod tests {
         };
         assert_eq!(in_starts(&warm_up, [&settled; 2]), [""; 0], "one of three");
         assert_eq!(in_starts(&settled, [&warm_up; 2]), ["unsettled"]);
-        let opening = Opening {
+        let opening = CaseOpening {
             first_run_ns: 4_000,
-            ..Opening::default()
+            ..CaseOpening::default()
         };
         assert_eq!(
             flags(&[1_000; 100], |case| case.opening = Some(opening)),
@@ -551,9 +551,9 @@ mod tests {
         let wide: Vec<f64> = (0..100)
             .map(|i| 10_000.0 + f64::from(i % 10) * 200.0)
             .collect();
-        let summary = Summary::of(wide).unwrap();
+        let summary = Summary::from_values(wide).unwrap();
         let flag = noisy(&session, &session.cases[0], &summary).unwrap();
-        assert_eq!(flag.weight, Weight::Amber);
+        assert_eq!(flag.weight, FlagSeverity::Amber);
         assert!(flag.advice.contains("cpupower"), "{}", flag.advice);
     }
 }

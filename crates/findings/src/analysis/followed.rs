@@ -3,9 +3,9 @@
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 
-/// Which case is followed.
+/// The case whose history is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Followed {
+pub struct FollowedCase {
     /// Checksum of its model.
     pub sha256: String,
     /// How its setup is spelled.
@@ -16,9 +16,9 @@ pub struct Followed {
     label: Option<String>,
 }
 
-impl Followed {
+impl FollowedCase {
     /// The case of a session.
-    pub fn of(session: &Session, setup: usize, point: Point) -> Self {
+    pub fn new(session: &Session, setup: usize, point: Point) -> Self {
         Self {
             sha256: session.model_of(setup).sha256.clone(),
             setup: session.setup_spec(setup),

@@ -14,9 +14,9 @@ use powerband_core::domain::session::Session;
 use powerband_core::stats::percentiles::ELIGIBLE;
 use powerband_core::stats::summary::Summary;
 
-/// The requests of a case in numbers.
+/// Figures of the requests of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Requests {
+pub struct RequestFigures {
     /// How many there were; 0 where another program states their statistics alone.
     pub count: u64,
     /// Sequences of each.
@@ -40,7 +40,7 @@ pub struct Requests {
     pub stated: Option<StatedGeneration>,
 }
 
-impl Requests {
+impl RequestFigures {
     /// Requests of which another program states statistics alone.
     fn of_stated(stated: &StatedGeneration, sequences: u64) -> Self {
         let whole = |tokens: Option<f64>| {
@@ -103,7 +103,7 @@ impl Requests {
     pub fn tokens_sentence(&self) -> String {
         format!(
             "{} of {} prompt and {} new tokens: {} and {} in all, none of them padding.",
-            humanize::of_many(self.count, "request"),
+            humanize::pluralised(self.count, "request"),
             humanize::count(self.prompt_tokens),
             humanize::count(self.new_tokens),
             humanize::count(self.all_prompt_tokens()),
@@ -176,16 +176,16 @@ impl Requests {
 }
 
 /// The requests of a case; nothing where its runs are none.
-pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
+pub fn case_requests(session: &Session, case: &Case) -> Option<RequestFigures> {
     let rounds = || {
         case.rounds
             .iter()
             .filter_map(|round| round.generation.as_ref())
     };
-    let stated = reported_stats::generation(case);
+    let stated = reported_stats::stated_generation(case);
     let Some(first): Option<&Generation> = rounds().next() else {
         let sequences = case.point.batch().max(1) as u64;
-        return stated.map(|stated| Requests::of_stated(&stated, sequences));
+        return stated.map(|stated| RequestFigures::of_stated(&stated, sequences));
     };
     let all = |pick: fn(&Generation) -> &Vec<u64>| {
         rounds()
@@ -201,7 +201,7 @@ pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
     };
     // Another program's requests may wait for each other as well.
     let waits = session.plan.load != Load::Closed || session.imported.is_some();
-    Some(Requests {
+    Some(RequestFigures {
         count: first_ns.len() as u64,
         sequences: first.sequences,
         prompt_tokens: first.prompt_tokens,
@@ -214,8 +214,8 @@ pub fn case_requests(session: &Session, case: &Case) -> Option<Requests> {
         .or_else(|| stated?.prefill_tokens_per_s),
         decode_per_s: per_s((first.sequences * later_ns.len() as u64) as f64, &later_ns),
         cache_bytes: rounds().filter_map(|tokens| tokens.cache_bytes).max(),
-        first_token_ns: Some(Summary::of(first_ns)?),
-        later_token_ns: Summary::of(later_ns),
+        first_token_ns: Some(Summary::from_values(first_ns)?),
+        later_token_ns: Summary::from_values(later_ns),
         stated,
     })
 }
@@ -226,7 +226,7 @@ pub fn why_no_percentile(percent: f64, values: u64, what: &str) -> String {
     needed.map_or_else(String::new, |(_, needed)| {
         format!(
             "{}; p{percent} needs {}",
-            humanize::of_many(values, what),
+            humanize::pluralised(values, what),
             humanize::count(*needed)
         )
     })
@@ -259,7 +259,7 @@ mod tests {
         session
     }
 
-    fn requests(session: &Session) -> Requests {
+    fn requests(session: &Session) -> RequestFigures {
         case_requests(session, &session.cases[0]).unwrap()
     }
 

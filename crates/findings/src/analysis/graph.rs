@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::examined;
 use powerband_core::base::humanize;
-use powerband_core::domain::examination::{Examination, Pattern, ProviderShare};
+use powerband_core::domain::examination::{Examination, FusionPattern, ProviderShare};
 use powerband_core::domain::session::Session;
 
 /// Nodes that are among the slowest.
@@ -13,17 +13,17 @@ pub const SLOWEST: usize = 10;
 
 /// What an engine made of a network.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Graph {
+pub struct ExaminedGraph {
     /// In a line.
     pub in_short: String,
     /// What the times are means of: `10 runs of the profile ort:cpu, batch 1`.
     pub times_of: String,
     /// Rewrites of nodes of the file, the most frequent first.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<FusionPattern>,
     /// Nodes that stayed what they were.
     pub unchanged: u64,
     /// Nodes by operator, the most frequent first.
-    pub operators: Vec<Operator>,
+    pub operators: Vec<OperatorCount>,
     /// Execution providers, most nodes first.
     pub providers: Vec<ProviderShare>,
     /// Copies between devices, and their share of the time.
@@ -31,17 +31,16 @@ pub struct Graph {
     /// Changes of the order in which values lie in memory, and their share of the time.
     pub layout_changes: (u64, f64),
     /// The slowest nodes, slowest first.
-    pub slowest: Vec<Slow>,
+    pub slowest: Vec<SlowNode>,
     /// The fallback: what ran on the processor in place of the chosen provider, where it matters.
     pub fallback: Option<String>,
-    /// What is not known.
+    /// Notes on what is not known.
     pub notes: Vec<String>,
 }
 
 /// How many nodes there are of one operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operator {
-    /// Its name.
+pub struct OperatorCount {
     pub name: String,
     /// In the file.
     pub before: u64,
@@ -49,9 +48,9 @@ pub struct Operator {
     pub after: u64,
 }
 
-/// A node that takes long.
+/// One of the slowest nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slow {
+pub struct SlowNode {
     /// What the engine calls it.
     pub name: String,
     /// Its operator.
@@ -65,7 +64,7 @@ pub struct Slow {
 }
 
 /// Makes the tables of a setup whose graph was looked at.
-pub fn graph_of_setup(session: &Session, setup: usize) -> Option<Graph> {
+pub fn graph_of_setup(session: &Session, setup: usize) -> Option<ExaminedGraph> {
     let timed = examined::timed_examination(session, setup)?;
     let mut graph = graph_of_examination(&timed.examination);
     if let Some(profile) = timed.profile {
@@ -76,7 +75,7 @@ pub fn graph_of_setup(session: &Session, setup: usize) -> Option<Graph> {
     Some(graph)
 }
 
-fn graph_of_examination(examination: &Examination) -> Graph {
+fn graph_of_examination(examination: &Examination) -> ExaminedGraph {
     let total = examination.total_ns();
     let share = |time: u64| {
         if total == 0 {
@@ -89,11 +88,11 @@ fn graph_of_examination(examination: &Examination) -> Graph {
         let time = nodes.iter().map(|node| share(node.time_ns)).sum();
         (nodes.len() as u64, time)
     };
-    let mut slowest: Vec<Slow> = examination
+    let mut slowest: Vec<SlowNode> = examination
         .nodes
         .iter()
         .filter(|node| node.time_ns > 0)
-        .map(|node| Slow {
+        .map(|node| SlowNode {
             name: node.name.clone(),
             op: node.op.clone(),
             provider: node.provider.clone(),
@@ -103,9 +102,9 @@ fn graph_of_examination(examination: &Examination) -> Graph {
         .collect();
     slowest.sort_by_key(|node| std::cmp::Reverse(node.time_ns));
     slowest.truncate(SLOWEST);
-    Graph {
-        in_short: examined::in_short(examination),
-        times_of: humanize::of_many(u64::from(examination.runs), "run"),
+    ExaminedGraph {
+        in_short: examined::examination_text(examination),
+        times_of: humanize::pluralised(u64::from(examination.runs), "run"),
         patterns: patterns(examination),
         unchanged: examination.fusions.unchanged(),
         operators: operators(&examination.before, &examination.after()),
@@ -119,10 +118,10 @@ fn graph_of_examination(examination: &Examination) -> Graph {
 }
 
 /// Rewrites of nodes of the file, and nodes that were added.
-fn patterns(examination: &Examination) -> Vec<Pattern> {
+fn patterns(examination: &Examination) -> Vec<FusionPattern> {
     let mut patterns = examination.fusions.patterns();
     let added = examination.fusions.added_by_op().into_iter();
-    patterns.extend(added.map(|(op, count)| Pattern {
+    patterns.extend(added.map(|(op, count)| FusionPattern {
         from: Vec::new(),
         to: Some(op),
         count,
@@ -131,12 +130,12 @@ fn patterns(examination: &Examination) -> Vec<Pattern> {
     patterns
 }
 
-fn operators(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> Vec<Operator> {
+fn operators(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> Vec<OperatorCount> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let count = |counts: &BTreeMap<String, u64>, name: &String| counts.get(name).copied();
-    let mut operators: Vec<Operator> = names
+    let mut operators: Vec<OperatorCount> = names
         .into_iter()
-        .map(|name| Operator {
+        .map(|name| OperatorCount {
             before: count(before, name).unwrap_or_default(),
             after: count(after, name).unwrap_or_default(),
             name: name.clone(),
@@ -149,7 +148,7 @@ fn operators(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::examination::{Became, Fusions, NodeRun, Origin};
+    use powerband_core::domain::examination::{Fusions, NamedNode, NodeRun, PreparedNode};
 
     fn node(op: &str, provider: &str, time_ns: u64) -> NodeRun {
         NodeRun {
@@ -160,8 +159,8 @@ mod tests {
         }
     }
 
-    fn origin(op: &str) -> Origin {
-        Origin {
+    fn origin(op: &str) -> NamedNode {
+        NamedNode {
             name: op.to_lowercase(),
             op: op.to_owned(),
         }
@@ -183,7 +182,7 @@ mod tests {
             .into(),
             nodes,
             fusions: Fusions {
-                became: vec![Became {
+                became: vec![PreparedNode {
                     node: "c".to_owned(),
                     op: "FusedConv".to_owned(),
                     from: vec![origin("Conv"), origin("Relu")],

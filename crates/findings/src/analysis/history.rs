@@ -4,10 +4,10 @@
 
 use super::case_pair;
 use super::case_rows::CaseRow;
-use super::comparison::{Pair, Ratio, Side};
+use super::comparison::{CasePair, ComparedSide, Ratio};
 use super::conditions::{self, Difference};
 use super::earlier_sessions::{self, EarlierSessions, SessionMean};
-pub use super::followed::Followed;
+pub use super::followed::FollowedCase;
 use super::verdict::{self, Call, Verdict};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -27,14 +27,13 @@ pub struct HistoryPoint {
     pub name: String,
     /// When its run began, RFC 3339 in UTC.
     pub created: String,
-    /// The case in numbers.
     pub row: CaseRow,
     /// Against the mean of the earlier sessions; nothing where none was measured in this way on this machine.
-    pub since_earlier: Option<AgainstEarlier>,
+    pub vs_earlier: Option<AgainstEarlier>,
     /// Against the session before; nothing for the first.
-    pub since_last: Option<Pair>,
+    pub vs_previous: Option<CasePair>,
     /// Against the first session; nothing for the first and the second.
-    pub since_first: Option<Pair>,
+    pub vs_first: Option<CasePair>,
     /// Conditions that differ from the session before.
     pub changed: Vec<Difference>,
 }
@@ -46,7 +45,6 @@ pub struct AgainstEarlier {
     pub sessions: usize,
     /// Their mean over this one: above 1 means that this one is faster.
     pub ratio: Ratio,
-    /// Whether it got faster.
     pub verdict: Verdict,
 }
 
@@ -60,14 +58,14 @@ pub struct History {
 }
 
 /// Follows a case through sessions in any order; those that do not have it are passed over.
-pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) -> History {
-    let mut measured: Vec<Measured<'_>> = sessions
+pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]) -> History {
+    let mut measured: Vec<HistoryEntry<'_>> = sessions
         .iter()
         .enumerate()
         .filter_map(|(source, &(session, rows))| {
             let setup = followed.setup_in(session)?;
             let point = followed.point;
-            let side = Side {
+            let side = ComparedSide {
                 session,
                 rows,
                 setup,
@@ -75,7 +73,7 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
             };
             let row = side.measured(side.point).first().copied()?;
             let mean = SessionMean::of_case(session, CaseKey { setup, point });
-            Some(Measured {
+            Some(HistoryEntry {
                 source,
                 side,
                 row,
@@ -97,9 +95,9 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
             name: this.side.session.name.clone(),
             created: this.side.session.created.clone(),
             row: this.row.clone(),
-            since_earlier: this.against_earlier(&measured[..place]),
-            since_last: last.map(|last| this.against(last, &all)),
-            since_first: first.map(|first| this.against(first, &all)),
+            vs_earlier: this.compare_with_earlier(&measured[..place]),
+            vs_previous: last.map(|last| this.compare_with(last, &all)),
+            vs_first: first.map(|first| this.compare_with(first, &all)),
             changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),
         });
     }
@@ -110,22 +108,22 @@ pub fn case_history(followed: &Followed, sessions: &[(&Session, &[CaseRow])]) ->
 }
 
 /// The case in one of the sessions.
-struct Measured<'a> {
+struct HistoryEntry<'a> {
     /// Place of the session among those that were given.
     source: usize,
-    side: Side<'a>,
+    side: ComparedSide<'a>,
     row: &'a CaseRow,
     /// Its mean; nothing where its times are zero.
     mean: Option<SessionMean>,
 }
 
-impl Measured<'_> {
-    fn against(&self, before: &Self, all: &EarlierSessions) -> Pair {
+impl HistoryEntry<'_> {
+    fn compare_with(&self, before: &Self, all: &EarlierSessions) -> CasePair {
         case_pair::compare_cases(&before.side, &self.side, before.row, self.row, all)
     }
 
     /// Against the mean of those before it that were measured in the same way on the same machine.
-    fn against_earlier(&self, before: &[Self]) -> Option<AgainstEarlier> {
+    fn compare_with_earlier(&self, before: &[Self]) -> Option<AgainstEarlier> {
         let this = self.mean.as_ref()?;
         let earlier = before.iter().filter_map(|one| one.mean.as_ref());
         let mut earlier: Vec<&SessionMean> = earlier.filter(|one| one.is_like(this)).collect();
@@ -142,7 +140,7 @@ impl Measured<'_> {
     }
 }
 
-fn changes(before: &Side<'_>, after: &Side<'_>) -> Vec<Difference> {
+fn changes(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Vec<Difference> {
     conditions::differences((before.session, before.setup), (after.session, after.setup))
         .into_iter()
         // The time always differs.
@@ -158,7 +156,7 @@ fn trend(points: &[HistoryPoint]) -> String {
         };
     };
     let calls = |wanted: Call| {
-        let found = points.iter().filter_map(|one| one.since_earlier.as_ref());
+        let found = points.iter().filter_map(|one| one.vs_earlier.as_ref());
         found.filter(|one| one.verdict.call == wanted).count()
     };
     let steps: Vec<String> = [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive]
@@ -176,11 +174,11 @@ fn trend(points: &[HistoryPoint]) -> String {
 
 /// The last session against the earlier ones, as far as these carry it.
 fn last_text(last: &HistoryPoint) -> String {
-    let Some(found) = &last.since_earlier else {
+    let Some(found) = &last.vs_earlier else {
         return "none before the last was measured in the same way on the same machine".to_owned();
     };
-    let earlier = humanize::of_many(found.sessions as u64, "session");
-    let ratio = found.ratio.words();
+    let earlier = humanize::pluralised(found.sessions as u64, "session");
+    let ratio = found.ratio.speed_up_text();
     match found.verdict.call {
         Call::Inconclusive => {
             let reason = found.verdict.reason.as_deref().unwrap_or_default();
@@ -198,7 +196,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::testing::{measure, session, spread_over_starts};
-    use powerband_core::domain::plan::Look;
+    use powerband_core::domain::plan::SetupStyle;
     use powerband_core::domain::point::Point;
 
     fn on(day: u32, micros: u64) -> Session {
@@ -219,11 +217,11 @@ mod tests {
             .iter()
             .zip(rows.iter().map(Vec::as_slice))
             .collect();
-        case_history(&Followed::of(&on(1, 1), 1, Point::of_batch(4)), &pairs)
+        case_history(&FollowedCase::new(&on(1, 1), 1, Point::of_batch(4)), &pairs)
     }
 
     fn call(point: &HistoryPoint) -> Option<Call> {
-        let found = point.since_earlier.as_ref();
+        let found = point.vs_earlier.as_ref();
         found.map(|found| found.verdict.call)
     }
 
@@ -240,7 +238,7 @@ mod tests {
         assert_eq!(calls, [None, open, Some(Call::Faster)]);
         let last = &history.points[2];
         assert_eq!(last.source, 0);
-        let first = last.since_first.as_ref().and_then(|pair| pair.ratio);
+        let first = last.vs_first.as_ref().and_then(|pair| pair.ratio);
         assert!(first.is_some_and(|ratio| (ratio.speed_up / (1.0 / 0.7) - 1.0).abs() < 1e-3));
         assert!(
             history
@@ -268,7 +266,7 @@ mod tests {
         assert!(history.trend.contains(words), "{}", history.trend);
         let sum: f64 = days.iter().map(|us| (*us as f64).ln()).sum();
         let mean = (sum / 5.0).exp();
-        let found = last.since_earlier.as_ref().unwrap();
+        let found = last.vs_earlier.as_ref().unwrap();
         let expected = mean / 1_130.0;
         assert!(
             (found.ratio.speed_up / expected - 1.0).abs() < 1e-5,
@@ -291,15 +289,15 @@ mod tests {
         let imported = |day: u32, label: &str| {
             let mut session = on(day, 1_000);
             session.model.sha256 = String::new();
-            let look = Look {
+            let look = SetupStyle {
                 label: Some(label.to_owned()),
                 colour: None,
             };
-            session.plan.looks = vec![Look::default(), look];
+            session.plan.looks = vec![SetupStyle::default(), look];
             session
         };
         let sessions = [imported(1, "BM_one"), imported(2, "BM_two")];
-        let followed = Followed::of(&imported(3, "BM_one"), 1, Point::of_batch(4));
+        let followed = FollowedCase::new(&imported(3, "BM_one"), 1, Point::of_batch(4));
         assert_eq!(followed.setup_in(&sessions[0]), Some(1));
         assert_eq!(followed.setup_in(&sessions[1]), None);
     }

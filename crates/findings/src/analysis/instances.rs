@@ -10,10 +10,9 @@ use powerband_core::stats::percentiles::quantile_sorted;
 /// What ONNX Runtime calls a whole run.
 const RUN: &str = "model_run";
 
-/// Times in a few numbers. They are all that there are and no sample, so any quantile of them is known.
+/// Quantiles of durations. All instances are known, so every quantile is exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// How many.
     pub count: u64,
     /// All together, in nanoseconds.
     pub total_ns: f64,
@@ -28,7 +27,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values_ns: &[f64]) -> Option<Self> {
+    fn from_durations(values_ns: &[f64]) -> Option<Self> {
         let mut sorted = values_ns.to_vec();
         sorted.sort_by(f64::total_cmp);
         Some(Self {
@@ -42,7 +41,7 @@ impl Spread {
     }
 }
 
-/// What the instances take in each step or run.
+/// Time of the instances in each step or run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerStep {
     /// What one is called: a step or a run.
@@ -84,9 +83,9 @@ pub struct Instances {
 
 impl Instances {
     /// The instances of a kernel, by its whole name; nothing where the trace has none.
-    pub fn of(trace: &Trace, name: &str, scope: Scope) -> Option<Self> {
+    pub fn of_kernel(trace: &Trace, name: &str, scope: Scope) -> Option<Self> {
         let number = trace.names.find(name)?;
-        let is_one = |slice: &Slice| slice.name == number && scope.holds(slice.kind);
+        let is_one = |slice: &Slice| slice.name == number && scope.includes(slice.kind);
         let slices: Vec<Slice> = trace.slices().filter(is_one).collect();
         let first = slices.iter().min_by_key(|slice| slice.start_ns)?;
         let longest = slices
@@ -95,10 +94,11 @@ impl Instances {
         let (origin, _) = trace.extent()?;
         let durations_ns: Vec<f64> = slices.iter().map(|one| one.duration_ns as f64).collect();
         Some(Self {
-            spread: Spread::of(&durations_ns)?,
+            spread: Spread::from_durations(&durations_ns)?,
             first_ns: first.start_ns.abs_diff(origin),
             longest_ns: longest.start_ns.abs_diff(origin),
-            per_step: Steps::of(trace).and_then(|steps| steps.per_step(trace, &slices)),
+            per_step: MarkedSteps::from_trace(trace)
+                .and_then(|steps| steps.per_step(trace, &slices)),
             durations_ns,
         })
     }
@@ -114,23 +114,23 @@ pub fn instance_at(trace: &Trace, name: &str, start_ns: u64) -> Option<usize> {
 }
 
 /// A step or a run on one side: of the host, or of a device.
-struct Span {
+struct StepSpan {
     from_ns: i64,
     to_ns: i64,
     step: usize,
 }
 
 /// The steps or runs that a trace marks.
-struct Steps {
+struct MarkedSteps {
     word: &'static str,
     count: usize,
-    host: Vec<Span>,
-    devices: BTreeMap<u32, Vec<Span>>,
+    host: Vec<StepSpan>,
+    devices: BTreeMap<u32, Vec<StepSpan>>,
 }
 
-impl Steps {
+impl MarkedSteps {
     /// Marks of steps, else whole runs.
-    fn of(trace: &Trace) -> Option<Self> {
+    fn from_trace(trace: &Trace) -> Option<Self> {
         Self::marked(trace, "step", |_, name| is_step(name)).or_else(|| {
             Self::marked(trace, "run", |kind, name| {
                 kind == SliceKind::Range && name == RUN
@@ -169,7 +169,7 @@ impl Steps {
                 Some(device) => found.devices.entry(device).or_default(),
                 None => &mut found.host,
             };
-            side.push(Span {
+            side.push(StepSpan {
                 from_ns: mark.start_ns,
                 to_ns: mark.end_ns(),
                 step,
@@ -179,7 +179,7 @@ impl Steps {
     }
 
     /// Which step is at a time on a side.
-    fn at(spans: &[Span], time_ns: i64) -> Option<usize> {
+    fn step_at(spans: &[StepSpan], time_ns: i64) -> Option<usize> {
         let after = spans.partition_point(|span| span.from_ns <= time_ns);
         let span = spans.get(after.checked_sub(1)?)?;
         (time_ns < span.to_ns).then_some(span.step)
@@ -196,10 +196,10 @@ impl Steps {
                 None => outside += 1,
             }
         }
-        let later = Spread::of(sums.get(1..)?);
+        let later = Spread::from_durations(sums.get(1..)?);
         Some(PerStep {
             word: self.word,
-            spread: Spread::of(&sums)?,
+            spread: Spread::from_durations(&sums)?,
             first_ns: *sums.first()?,
             later_ns: later.map(|later| later.median_ns),
             outside,
@@ -211,11 +211,11 @@ impl Steps {
     fn step_of(&self, trace: &Trace, slice: &Slice, launches: &HashMap<u64, i64>) -> Option<usize> {
         let device = trace.tracks.get(slice.track as usize)?.device;
         let on_device = device.and_then(|device| self.devices.get(&device));
-        if let Some(step) = on_device.and_then(|spans| Self::at(spans, slice.start_ns)) {
+        if let Some(step) = on_device.and_then(|spans| Self::step_at(spans, slice.start_ns)) {
             return Some(step);
         }
         let launched = launches.get(&slice.link).copied();
-        Self::at(&self.host, launched.unwrap_or(slice.start_ns))
+        Self::step_at(&self.host, launched.unwrap_or(slice.start_ns))
     }
 }
 
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn instances_are_counted_in_the_steps_that_launched_them() {
         let trace = trace();
-        let found = Instances::of(&trace, "kernel", Scope::Work).unwrap();
+        let found = Instances::of_kernel(&trace, "kernel", Scope::Work).unwrap();
         assert_eq!(found.durations_ns, [400.0, 500.0, 600.0]);
         assert_eq!(
             (found.spread.median_ns, found.spread.p90_ns),
@@ -288,8 +288,8 @@ mod tests {
         assert_eq!(per_step.outside, 0);
         let longest = instance_at(&trace, "kernel", found.longest_ns).unwrap();
         assert_eq!(trace.slice(longest).duration_ns, 600);
-        assert_eq!(Instances::of(&trace, "no kernel", Scope::Work), None);
-        assert_eq!(Instances::of(&trace, "launch", Scope::Work), None);
+        assert_eq!(Instances::of_kernel(&trace, "no kernel", Scope::Work), None);
+        assert_eq!(Instances::of_kernel(&trace, "launch", Scope::Work), None);
     }
 
     #[test]
@@ -298,14 +298,14 @@ mod tests {
         let thread = trace.track(Track::default());
         let node = trace.names.number("conv");
         trace.push(Slice::new(SliceKind::Kernel, node, thread, 10, 5));
-        let found = Instances::of(&trace, "conv", Scope::Work).unwrap();
+        let found = Instances::of_kernel(&trace, "conv", Scope::Work).unwrap();
         assert_eq!(found.per_step, None);
         let run = trace.names.number(RUN);
         for at in [0, 100] {
             trace.push(Slice::new(SliceKind::Range, run, thread, at, 50));
         }
         trace.push(Slice::new(SliceKind::Kernel, node, thread, 70, 9));
-        let found = Instances::of(&trace, "conv", Scope::Work).unwrap();
+        let found = Instances::of_kernel(&trace, "conv", Scope::Work).unwrap();
         let per_run = found.per_step.unwrap();
         assert_eq!((per_run.word, per_run.outside), ("run", 1));
         assert_eq!((per_run.first_ns, per_run.later_ns), (5.0, Some(0.0)));

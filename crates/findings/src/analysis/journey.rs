@@ -6,12 +6,12 @@
 
 use super::break_even::{pays_after, preparation_ns};
 use super::case_rows::CaseRow;
-use super::comparison::{self, Pair, Side};
-use super::memory::Need;
+use super::comparison::{self, CasePair, ComparedSide};
+use super::memory::MemoryNeed;
 use super::ranks::gain_ranks;
 use powerband_core::domain::accuracy::Accuracy;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::plan::Step;
+use powerband_core::domain::plan::OptimisationStep;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::joint::Statement;
@@ -29,30 +29,26 @@ const MOST_NAMED: usize = 8;
 pub struct Journey {
     /// Whether the plan says that they are steps; else they are alternatives.
     pub is_ladder: bool,
-    /// The steps.
     pub steps: Vec<StepResult>,
     /// Warnings about the gains.
     pub remarks: Vec<String>,
 }
 
-/// One step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepResult {
-    /// What it is called.
     pub title: String,
-    /// Its case.
     pub case: CaseKey,
     /// The case in numbers, where it was measured.
     pub row: Option<CaseRow>,
     /// Why it was not measured, where it was not.
-    pub trouble: Option<String>,
+    pub why_not_measured: Option<String>,
     /// Against the last step before it that was measured; nothing of alternatives.
-    pub over_before: Option<Pair>,
+    pub vs_previous: Option<CasePair>,
     /// Against the first step, where that was measured.
-    pub over_start: Option<Pair>,
+    pub vs_baseline: Option<CasePair>,
     /// Its rank among the gains whose verdict holds, 1 for the largest.
     pub rank: Option<Statement<usize>>,
-    /// What it takes.
+    /// Set-up time, break-even and memory.
     pub cost: Cost,
     /// The accuracy of its outputs, where they were compared.
     pub accuracy: Option<Accuracy>,
@@ -60,12 +56,12 @@ pub struct StepResult {
 
 impl StepResult {
     /// What its verdict is about: the gain over the previous step, of alternatives that over the first.
-    pub fn gain(&self) -> Option<&Pair> {
-        self.over_before.as_ref().or(self.over_start.as_ref())
+    pub fn gain(&self) -> Option<&CasePair> {
+        self.vs_previous.as_ref().or(self.vs_baseline.as_ref())
     }
 
     /// Its rank as text: `2`, and `1–2` where draws do not agree.
-    pub fn rank_words(&self) -> Option<String> {
+    pub fn rank_text(&self) -> Option<String> {
         let candidates = self.rank.as_ref()?.candidates();
         let (first, last) = (candidates.iter().min()?, candidates.iter().max()?);
         Some(if first == last {
@@ -77,20 +73,20 @@ impl StepResult {
 
     /// Whether it is still to be measured.
     pub fn is_waiting(&self) -> bool {
-        self.trouble.as_deref() == Some(NOT_YET)
+        self.why_not_measured.as_deref() == Some(NOT_YET)
     }
 }
 
-/// What a step takes.
+/// Set-up time, break-even and memory of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Loading, compiling and the first run, in nanoseconds.
     pub preparation_ns: Option<f64>,
     /// Break-even against the previous step, in runs; nothing where it never comes, or the set-up takes
     /// no longer.
-    pub pays_after_runs: Option<f64>,
+    pub break_even_runs: Option<f64>,
     /// The most memory that it needed.
-    pub memory: Option<Need>,
+    pub memory: Option<MemoryNeed>,
 }
 
 /// The optimisation steps of a session; at `point` where the plan has no ladder.
@@ -103,7 +99,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journ
         let step = step_result(session, rows, planned, &journey);
         journey.steps.push(step);
     }
-    let gains: Vec<Option<&Pair>> = journey.steps.iter().map(StepResult::gain).collect();
+    let gains: Vec<Option<&CasePair>> = journey.steps.iter().map(StepResult::gain).collect();
     let ranks = gain_ranks(&gains);
     for (step, rank) in journey.steps.iter_mut().zip(ranks) {
         step.rank = rank;
@@ -123,7 +119,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journ
         );
     }
     if let Some(start) = journey.steps.first()
-        && start.trouble.is_some()
+        && start.why_not_measured.is_some()
         && !start.is_waiting()
     {
         journey.remarks.push(format!(
@@ -146,7 +142,7 @@ pub fn compare_steps(session: &Session, rows: &[CaseRow], point: Point) -> Journ
 
 /// The steps by their effect, in a sentence; nothing for fewer than two gains.
 fn by_effect(steps: &[StepResult]) -> Option<String> {
-    let mut gains: Vec<(&StepResult, &Pair, f64)> = steps
+    let mut gains: Vec<(&StepResult, &CasePair, f64)> = steps
         .iter()
         .filter_map(|step| {
             let pair = step.gain()?;
@@ -161,9 +157,12 @@ fn by_effect(steps: &[StepResult]) -> Option<String> {
         let by_verdict = is_open(a.0).cmp(&is_open(b.0));
         by_verdict.then(b.2.total_cmp(&a.2))
     });
-    let words = |(step, pair, _): &(&StepResult, &Pair, f64)| {
-        let gain = pair.ratio.map(|ratio| ratio.words()).unwrap_or_default();
-        match step.rank_words() {
+    let words = |(step, pair, _): &(&StepResult, &CasePair, f64)| {
+        let gain = pair
+            .ratio
+            .map(|ratio| ratio.speed_up_text())
+            .unwrap_or_default();
+        match step.rank_text() {
             Some(rank) => format!("{rank}. {} ({gain}, {})", step.title, pair.verdict.call),
             None => format!("{} ({gain})", step.title),
         }
@@ -191,14 +190,14 @@ fn by_effect(steps: &[StepResult]) -> Option<String> {
 }
 
 /// The ladder, or the setups in their order.
-fn steps(session: &Session, point: Point) -> Vec<Step> {
+fn steps(session: &Session, point: Point) -> Vec<OptimisationStep> {
     let plan = &session.plan;
     if !plan.ladder.is_empty() {
         return plan.ladder.clone();
     }
     let setups = 0..plan.setups.len();
     setups
-        .map(|setup| Step {
+        .map(|setup| OptimisationStep {
             title: session.setup_label(setup),
             case: CaseKey { setup, point },
         })
@@ -208,7 +207,7 @@ fn steps(session: &Session, point: Point) -> Vec<Step> {
 fn step_result(
     session: &Session,
     rows: &[CaseRow],
-    planned: Step,
+    planned: OptimisationStep,
     journey: &Journey,
 ) -> StepResult {
     let earlier = &journey.steps;
@@ -222,7 +221,7 @@ fn step_result(
         (None, None) => Some("this case is not in the plan".to_owned()),
         (None, Some(row)) => Some(row.outcome.sentence().unwrap_or_else(|| NOT_YET.to_owned())),
     };
-    let side = |case: CaseKey| Side {
+    let side = |case: CaseKey| ComparedSide {
         session,
         rows,
         setup: case.setup,
@@ -244,22 +243,22 @@ fn step_result(
             .as_ref()
             .and_then(|_| preparation_ns(session, planned.case)),
         memory: row.as_ref().and_then(|row| row.memory),
-        pays_after_runs: None,
+        break_even_runs: None,
     };
     let pays_after_runs = over_before.as_ref().zip(before).and_then(|(pair, before)| {
         pays_after(pair, before.cost.preparation_ns?, cost.preparation_ns?)
     });
     StepResult {
         accuracy: session.accuracies.get(&planned.case.setup).cloned(),
-        over_start: start.and_then(against),
-        over_before,
+        vs_baseline: start.and_then(against),
+        vs_previous: over_before,
         rank: None,
         title: planned.title,
         case: planned.case,
         row,
-        trouble,
+        why_not_measured: trouble,
         cost: Cost {
-            pays_after_runs,
+            break_even_runs: pays_after_runs,
             ..cost
         },
     }
@@ -270,7 +269,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::testing::{make_ladder, measure, measure_near, session};
-    use powerband_core::domain::case::Opening;
+    use powerband_core::domain::case::CaseOpening;
     use powerband_core::domain::outcome::Outcome;
     use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
@@ -303,7 +302,7 @@ mod tests {
         assert!(!journey.is_ladder);
         let last = journey.steps.last().unwrap();
         assert_eq!(
-            (&last.over_before, last.cost.pays_after_runs),
+            (&last.vs_previous, last.cost.break_even_runs),
             (&None, None)
         );
         let gain = last.gain().unwrap().ratio.unwrap().speed_up;
@@ -322,18 +321,18 @@ mod tests {
         let [first, second, third] = &journey.steps[..] else {
             panic!("{journey:?}")
         };
-        assert!(first.over_before.is_none() && first.over_start.is_none());
-        assert_eq!(second.trouble.as_deref(), Some("no C++ compiler"));
-        assert!(second.over_before.is_none());
-        let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
-        assert!((gain(&third.over_before) - 4.0).abs() < 1e-3);
-        assert!((gain(&third.over_start) - 4.0).abs() < 1e-3);
+        assert!(first.vs_previous.is_none() && first.vs_baseline.is_none());
+        assert_eq!(second.why_not_measured.as_deref(), Some("no C++ compiler"));
+        assert!(second.vs_previous.is_none());
+        let gain = |pair: &Option<CasePair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
+        assert!((gain(&third.vs_previous) - 4.0).abs() < 1e-3);
+        assert!((gain(&third.vs_baseline) - 4.0).abs() < 1e-3);
     }
 
     #[test]
     fn nothing_takes_the_place_of_a_start_that_failed() {
         let mut session = compared_steps();
-        let step = |title: &str, setup| Step {
+        let step = |title: &str, setup| OptimisationStep {
             title: title.to_owned(),
             case: CaseKey {
                 setup,
@@ -347,7 +346,7 @@ mod tests {
             Point::of_batch(1),
         );
         let last = journey.steps.last().unwrap();
-        assert!(last.over_before.is_some() && last.over_start.is_none());
+        assert!(last.vs_previous.is_some() && last.vs_baseline.is_none());
         let told = journey.remarks.join(" ");
         assert!(
             told.contains("failed, the baseline, was not measured"),
@@ -358,7 +357,7 @@ mod tests {
     #[test]
     fn a_ladder_goes_its_own_way_and_larger_batches_count_per_item() {
         let mut session = compared_steps();
-        let step = |title: &str, setup, batch| Step {
+        let step = |title: &str, setup, batch| OptimisationStep {
             title: title.to_owned(),
             case: CaseKey {
                 setup,
@@ -376,12 +375,12 @@ mod tests {
             Point::of_batch(1),
         );
         let last = journey.steps.last().unwrap();
-        let gain = |pair: &Option<Pair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
+        let gain = |pair: &Option<CasePair>| pair.as_ref().unwrap().ratio.unwrap().speed_up;
         assert!(
-            (gain(&last.over_before) - 2.0).abs() < 1e-3,
+            (gain(&last.vs_previous) - 2.0).abs() < 1e-3,
             "8 ms for 8, 2 ms for 1"
         );
-        assert!((gain(&last.over_start) - 8.0).abs() < 1e-3);
+        assert!((gain(&last.vs_baseline) - 8.0).abs() < 1e-3);
         assert!(journey.remarks[1].contains("time of an item"));
         assert_eq!(
             session.plan.cases().len(),
@@ -409,7 +408,7 @@ mod tests {
             &case_rows::case_rows(&session),
             Point::of_batch(1),
         );
-        let ranks = journey.steps.iter().map(StepResult::rank_words);
+        let ranks = journey.steps.iter().map(StepResult::rank_text);
         let ranks: Vec<String> = ranks.map(Option::unwrap_or_default).collect();
         assert_eq!(ranks, ["", "2", "1", "3", ""], "in the order of the plan");
         let said = &journey.remarks[0];
@@ -430,7 +429,7 @@ mod tests {
                 .cases
                 .iter_mut()
                 .find(|c| (c.setup, c.point.batch()) == (setup, 1));
-            case.unwrap().opening = Some(Opening::default());
+            case.unwrap().opening = Some(CaseOpening::default());
         }
     }
 
@@ -444,8 +443,8 @@ mod tests {
             Point::of_batch(1),
         );
         // Six seconds more, six milliseconds saved by each run.
-        let runs = journey.steps[2].cost.pays_after_runs.unwrap();
+        let runs = journey.steps[2].cost.break_even_runs.unwrap();
         assert!((990.0..1_010.0).contains(&runs), "{runs}");
-        assert_eq!(journey.steps[0].cost.pays_after_runs, None);
+        assert_eq!(journey.steps[0].cost.break_even_runs, None);
     }
 }

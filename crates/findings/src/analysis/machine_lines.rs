@@ -39,7 +39,7 @@ impl MachineLine {
     /// Its processor with threads; nothing where it is unknown.
     pub fn processor(&self) -> Option<String> {
         let cpu = &self.environment.as_ref()?.cpu;
-        let threads = humanize::of_many(cpu.threads as u64, "thread");
+        let threads = humanize::pluralised(cpu.threads as u64, "thread");
         (!cpu.model.is_empty()).then(|| format!("{}, {threads}", cpu.model))
     }
 
@@ -92,7 +92,7 @@ pub fn machine_lines(session: &Session) -> Vec<MachineLine> {
 
 /// The machines of several sessions, each machine once. A session's name stands for the machine that Powerband ran
 /// on.
-pub fn of_sessions(sessions: &[(&str, &Session)]) -> Vec<MachineLine> {
+pub fn machines_of_sessions(sessions: &[(&str, &Session)]) -> Vec<MachineLine> {
     let mut all: Vec<MachineLine> = Vec::new();
     for (name, session) in sessions {
         for mut line in machine_lines(session) {
@@ -199,7 +199,7 @@ fn names(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{session, watch};
+    use crate::analysis::testing::{add_telemetry, session};
     use powerband_core::domain::device::Gpu;
     use powerband_core::domain::telemetry::{DeviceKind, Setting};
 
@@ -263,21 +263,21 @@ mod tests {
     fn a_machine_of_several_sessions_has_one_line() {
         let (one, mut two) = (three(), three());
         two.plan.setups[1] = "rten:cuda,where=rack".parse().unwrap();
-        let lines = of_sessions(&[("a", &one), ("b", &two)]);
+        let lines = machines_of_sessions(&[("a", &one), ("b", &two)]);
         let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, ["a", "rack", "far", "b"]);
         assert_eq!(
             lines[1].setups,
             ["ort:cuda,where=rack", "rten:cuda,where=rack"]
         );
-        let same = of_sessions(&[("this machine", &one), ("this machine", &two)]);
+        let same = machines_of_sessions(&[("this machine", &one), ("this machine", &two)]);
         assert_eq!(same.len(), 3);
     }
 
     #[test]
     fn a_warning_stands_with_its_machine() {
         let mut session = three();
-        watch(&mut session, DeviceKind::Host, 1.0, 1.0, |_| Vec::new());
+        add_telemetry(&mut session, DeviceKind::Host, 1.0, 1.0, |_| Vec::new());
         let told = [
             "Host was busy before the first worker started: utilisation 40 %.",
             "GPU 0 on rack was busy before the first worker started: utilisation 9 %.",
@@ -311,7 +311,7 @@ mod tests {
     fn settings_are_those_of_the_machines_own_cards() {
         let mut session = three();
         for machine in [None, Some("rack".to_owned())] {
-            watch(&mut session, DeviceKind::Nvidia, 1.0, 1.0, |_| Vec::new());
+            add_telemetry(&mut session, DeviceKind::Nvidia, 1.0, 1.0, |_| Vec::new());
             let device = &mut session.telemetry.tracks.last_mut().unwrap().device;
             let watts = if machine.is_some() { 300 } else { 150 };
             device.settings = vec![Setting {

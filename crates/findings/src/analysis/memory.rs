@@ -1,20 +1,20 @@
 //! How much memory a case needs, and which batch would still fit.
 
-use super::device_readings::{self, Watched};
+use super::device_readings::{self, CaseReadings};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{Quantity, Track};
-use powerband_core::stats::fit::Line;
+use powerband_core::domain::telemetry::{DeviceTelemetry, Quantity};
+use powerband_core::stats::fit::LinearFit;
 
 /// Larger batches are not considered.
 const LARGEST_BATCH: f64 = 1e6;
 /// How far beyond the largest batch that was measured the line is believed, in times.
 const REACH: usize = 16;
 
-/// Where a setup's memory is.
+/// The memory that a setup uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum MemoryKind {
     /// In main memory: what the worker had at most.
     Worker,
     /// On a card: what the worker had of it at most.
@@ -25,18 +25,18 @@ pub enum Kept {
 
 /// The most memory that a case needed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Need {
+pub struct MemoryNeed {
     /// So much, in bytes.
     pub bytes: f64,
-    /// Of which memory.
-    pub kept: Kept,
+    /// Kind of memory.
+    pub kind: MemoryKind,
     /// All of that memory, in bytes, where known.
     pub capacity: Option<f64>,
 }
 
 /// What a case needed; nothing where it was not reported.
-pub fn case_memory(session: &Session, case: &Case, watched: &[Watched]) -> Option<Need> {
-    let own = device_readings::devices_of(session, case.setup);
+pub fn case_memory(session: &Session, case: &Case, watched: &[CaseReadings]) -> Option<MemoryNeed> {
+    let own = device_readings::devices_of_setup(session, case.setup);
     let card = own
         .iter()
         .filter_map(|device| Some((*device, session.telemetry.tracks.get(*device)?)))
@@ -44,9 +44,9 @@ pub fn case_memory(session: &Session, case: &Case, watched: &[Watched]) -> Optio
     match card {
         Some((device, track)) => on_card(track, watched.iter().find(|w| w.device == device)?),
         None if is_on_card(session, case.setup) => None,
-        None => Some(Need {
+        None => Some(MemoryNeed {
             bytes: case.opening.as_ref()?.peak_bytes? as f64,
-            kept: Kept::Worker,
+            kind: MemoryKind::Worker,
             capacity: Some(session.environment_of(case.setup).memory.total_bytes as f64)
                 .filter(|all| *all > 0.0),
         }),
@@ -58,18 +58,18 @@ fn is_on_card(session: &Session, setup: usize) -> bool {
     setup.is_some_and(|setup| setup.device != "cpu")
 }
 
-fn on_card(track: &Track, watched: &Watched) -> Option<Need> {
+fn on_card(track: &DeviceTelemetry, watched: &CaseReadings) -> Option<MemoryNeed> {
     let capacity = track.device.memory_bytes.map(|bytes| bytes as f64);
     let of_worker = watched
         .extent(Quantity::WorkerMemory)
-        .map(|e| (e, Kept::CardOfWorker));
+        .map(|e| (e, MemoryKind::CardOfWorker));
     let of_all = watched
         .extent(Quantity::MemoryUsed)
-        .map(|e| (e, Kept::CardOfAll));
+        .map(|e| (e, MemoryKind::CardOfAll));
     let (extent, kept) = of_worker.or(of_all)?;
-    Some(Need {
+    Some(MemoryNeed {
         bytes: extent.max,
-        kept,
+        kind: kept,
         capacity,
     })
 }
@@ -91,13 +91,13 @@ pub struct Headroom {
 
 impl Headroom {
     /// From batch sizes and what each needed; nothing where they are not on a line.
-    pub fn of(needs: &[(usize, Need)]) -> Option<Self> {
+    pub fn from_needs(needs: &[(usize, MemoryNeed)]) -> Option<Self> {
         let capacity = needs.iter().find_map(|(_, need)| need.capacity)?;
         let points: Vec<(f64, f64)> = needs
             .iter()
             .map(|(batch, need)| (*batch as f64, need.bytes))
             .collect();
-        let line = Line::through(&points)?;
+        let line = LinearFit::through(&points)?;
         let largest = ((capacity - line.fixed) / line.per_item).clamp(0.0, LARGEST_BATCH);
         Some(Self {
             fixed: line.fixed,
@@ -149,25 +149,25 @@ impl Headroom {
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use powerband_core::domain::case::Opening;
+    use powerband_core::domain::case::CaseOpening;
     use powerband_core::domain::telemetry::DeviceKind;
 
     const GIB: f64 = (1_u64 << 30) as f64;
 
-    fn need(bytes: f64) -> Need {
-        Need {
+    fn need(bytes: f64) -> MemoryNeed {
+        MemoryNeed {
             bytes,
-            kept: Kept::CardOfWorker,
+            kind: MemoryKind::CardOfWorker,
             capacity: Some(8.0 * GIB),
         }
     }
 
     #[test]
     fn the_next_doubling_that_does_not_fit_is_named() {
-        let needs: Vec<(usize, Need)> = [1, 8, 16, 64]
+        let needs: Vec<(usize, MemoryNeed)> = [1, 8, 16, 64]
             .map(|batch| (batch, need(0.6 * GIB + 0.0875 * GIB * batch as f64)))
             .to_vec();
-        let headroom = Headroom::of(&needs).unwrap();
+        let headroom = Headroom::from_needs(&needs).unwrap();
         assert_eq!((headroom.measured, headroom.largest), (64, 84));
         assert_eq!(headroom.too_large(), 128);
         let sentence = headroom.sentence();
@@ -179,9 +179,12 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_what_is_no_line() {
-        let flat: Vec<(usize, Need)> = [1, 2, 4].map(|batch| (batch, need(1e9))).to_vec();
-        assert_eq!(Headroom::of(&flat), None);
-        assert_eq!(Headroom::of(&[(1, need(1e9)), (2, need(2e9))]), None);
+        let flat: Vec<(usize, MemoryNeed)> = [1, 2, 4].map(|batch| (batch, need(1e9))).to_vec();
+        assert_eq!(Headroom::from_needs(&flat), None);
+        assert_eq!(
+            Headroom::from_needs(&[(1, need(1e9)), (2, need(2e9))]),
+            None
+        );
     }
 
     #[test]
@@ -190,12 +193,12 @@ mod tests {
         session.environment.memory.total_bytes = 16_000;
         for setup in 0..3 {
             testing::measure(&mut session, setup, 1, &[&[1_000_000_000]]);
-            session.cases[setup].opening = Some(Opening {
+            session.cases[setup].opening = Some(CaseOpening {
                 peak_bytes: Some(7_000),
-                ..Opening::default()
+                ..CaseOpening::default()
             });
         }
-        testing::watch(&mut session, DeviceKind::Nvidia, 10.0, 1.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Nvidia, 10.0, 1.0, |at_s| {
             vec![
                 (Quantity::MemoryUsed, 900.0),
                 (Quantity::WorkerMemory, 500.0 + at_s),
@@ -212,17 +215,17 @@ mod tests {
         };
         assert_eq!(
             of_setup(0),
-            Some(Need {
+            Some(MemoryNeed {
                 bytes: 7_000.0,
-                kept: Kept::Worker,
+                kind: MemoryKind::Worker,
                 capacity: Some(16_000.0)
             })
         );
         assert_eq!(
             of_setup(1),
-            Some(Need {
+            Some(MemoryNeed {
                 bytes: 501.0,
-                kept: Kept::CardOfWorker,
+                kind: MemoryKind::CardOfWorker,
                 capacity: Some(1_000.0)
             })
         );

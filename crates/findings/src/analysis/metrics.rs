@@ -1,12 +1,12 @@
 //! The metrics of a comparison side by side, as text.
 
 use super::break_even;
-use super::case_pair::Pair;
+use super::case_pair::CasePair;
 use super::case_rows::CaseRow;
 use super::device_readings;
 use super::energy::{self, Energy};
-use super::generation::Requests;
-use super::side::Side;
+use super::generation::RequestFigures;
+use super::side::ComparedSide;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
@@ -26,16 +26,14 @@ pub enum Better {
     Neither,
 }
 
-/// One number on both sides.
+/// A metric before and after.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Metric {
+pub struct ComparedMetric {
     /// What it is, without the batch size: `Latency`.
     pub name: String,
     /// At which batch size, where it belongs to one.
     pub point: Option<Point>,
-    /// Its value before.
     pub before: Option<String>,
-    /// Its value after.
     pub after: Option<String>,
     /// How many times as good it became: `6.71 ×`.
     pub change: Option<String>,
@@ -47,7 +45,7 @@ pub struct Metric {
     pub note: Option<String>,
 }
 
-impl Metric {
+impl ComparedMetric {
     /// Its name with its batch size: `Latency, batch 8`.
     pub fn title(&self) -> String {
         match self.point {
@@ -58,15 +56,19 @@ impl Metric {
 }
 
 /// The metrics of each pair, then those of the setups as a whole.
-pub fn compared_metrics(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> Vec<Metric> {
-    let mut metrics: Vec<Metric> = pairs.iter().flat_map(of_pair).collect();
+pub fn compared_metrics(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pairs: &[CasePair],
+) -> Vec<ComparedMetric> {
+    let mut metrics: Vec<ComparedMetric> = pairs.iter().flat_map(pair_metrics).collect();
     // What must not be compared has its numbers side by side and no change between them.
     if pairs.iter().any(|pair| pair.ratio.is_none()) {
         for metric in &mut metrics {
             (metric.change, metric.gain) = (None, None);
         }
     }
-    metrics.extend(of_reports(before, after));
+    metrics.extend(setup_metrics(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
         metrics.push(first_run(before, after, smallest.before_point));
         metrics.push(ready_after(before, after, smallest));
@@ -78,15 +80,15 @@ pub fn compared_metrics(before: &Side<'_>, after: &Side<'_>, pairs: &[Pair]) -> 
 }
 
 /// Two numbers, either of which may be unknown.
-type Both = (Option<f64>, Option<f64>);
+type BeforeAfter = (Option<f64>, Option<f64>);
 
 fn metric(
     name: &str,
     point: Option<Point>,
     better: Better,
-    values: Both,
+    values: BeforeAfter,
     text: fn(f64) -> String,
-) -> Metric {
+) -> ComparedMetric {
     let gain = values.0.zip(values.1).and_then(|(before, after)| {
         let gain = match better {
             Better::Lower => before / after,
@@ -95,7 +97,7 @@ fn metric(
         };
         (gain.is_finite() && gain > 0.0).then_some(gain)
     });
-    Metric {
+    ComparedMetric {
         name: name.to_owned(),
         point,
         before: values.0.map(text),
@@ -107,7 +109,7 @@ fn metric(
     }
 }
 
-fn of_pair(pair: &Pair) -> Vec<Metric> {
+fn pair_metrics(pair: &CasePair) -> Vec<ComparedMetric> {
     let (point, divisors, suffix) = if pair.is_per_item() {
         let sizes = (
             pair.before_point.batch() as f64,
@@ -137,8 +139,8 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
     let latency = time("Latency", |summary| Some(summary.median));
     let mut metrics = vec![
         latency,
-        Metric {
-            note: about_p99(pair),
+        ComparedMetric {
+            note: why_no_p99(pair),
             ..time("Latency p99", |summary| summary.p99)
         },
         metric("Throughput", point, Better::Higher, rates, humanize::rate),
@@ -150,8 +152,8 @@ fn of_pair(pair: &Pair) -> Vec<Metric> {
 
 /// Requests to a language model, where either side has them. Sequences of several batch sizes are not compared by
 /// the rates of the whole batch.
-fn of_requests(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
-    let both = |pick: fn(&Requests) -> Option<f64>| {
+fn of_requests(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
+    let both = |pick: fn(&RequestFigures) -> Option<f64>| {
         let of = |row: &CaseRow| row.requests.as_ref().and_then(pick);
         (of(&pair.before), of(&pair.after))
     };
@@ -192,14 +194,14 @@ fn of_requests(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
             point,
             lower,
             joules_per_token(pair),
-            energy::joules,
+            energy::joules_text,
         ),
     ];
-    let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
+    let is_known = |metric: &ComparedMetric| metric.before.is_some() || metric.after.is_some();
     metrics.into_iter().filter(is_known).collect()
 }
 
-fn joules_per_token(pair: &Pair) -> Both {
+fn joules_per_token(pair: &CasePair) -> BeforeAfter {
     let of = |row: &CaseRow| {
         let energy = row.energy.as_ref().ok()?;
         row.requests.as_ref()?.joules_per_token(energy)
@@ -208,12 +210,12 @@ fn joules_per_token(pair: &Pair) -> Both {
 }
 
 /// Energy, power and memory of the two cases, as far as at least one side has them.
-fn of_resources(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
+fn of_resources(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
     let both = |pick: &dyn Fn(&CaseRow) -> Option<f64>| (pick(&pair.before), pick(&pair.after));
     let of_energy =
         |pick: fn(&Energy) -> f64| both(&|row: &CaseRow| row.energy.as_ref().ok().map(pick));
     let per_joule = |rate: f64| format!("{} /J", humanize::significant(rate, 3));
-    let watts = |watts: f64| device_readings::text(Quantity::Power, watts);
+    let watts = |watts: f64| device_readings::reading_text(Quantity::Power, watts);
     let bytes = |bytes: f64| humanize::bytes(bytes as u64);
     let why = [&pair.before, &pair.after]
         .into_iter()
@@ -230,7 +232,7 @@ fn of_resources(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
             point,
             Better::Lower,
             of_energy(Energy::gross_j_per_item),
-            energy::joules,
+            energy::joules_text,
         ),
         metric(
             "Items per joule",
@@ -247,7 +249,7 @@ fn of_resources(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
             watts,
         ),
     ]
-    .map(|metric| Metric {
+    .map(|metric| ComparedMetric {
         note: why.clone(),
         ..metric
     })
@@ -260,14 +262,14 @@ fn of_resources(pair: &Pair, point: Option<Point>) -> Vec<Metric> {
     });
     let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
     let memory = metric("Peak memory", point, Better::Lower, needs, bytes);
-    let is_known = |metric: &Metric| metric.before.is_some() || metric.after.is_some();
+    let is_known = |metric: &ComparedMetric| metric.before.is_some() || metric.after.is_some();
     let metrics = of_energy.into_iter().chain([memory]);
     metrics.filter(is_known).collect()
 }
 
 /// Energies of different devices, or measured differently, stand beside each other and are not compared.
-fn not_comparable(metric: Metric) -> Metric {
-    Metric {
+fn not_comparable(metric: ComparedMetric) -> ComparedMetric {
+    ComparedMetric {
         change: None,
         gain: None,
         note: Some("measured of different devices, or in different ways".to_owned()),
@@ -276,7 +278,7 @@ fn not_comparable(metric: Metric) -> Metric {
 }
 
 /// Why a 99th percentile is not known.
-fn about_p99(pair: &Pair) -> Option<String> {
+fn why_no_p99(pair: &CasePair) -> Option<String> {
     let needed = ELIGIBLE.iter().find(|(percent, _)| *percent == 99.0)?.1;
     let is_known = |row: &CaseRow| {
         let times = row.latency_ns.as_ref();
@@ -295,7 +297,7 @@ fn about_p99(pair: &Pair) -> Option<String> {
         }
     };
     let counts = (counted(&pair.before), counted(&pair.after));
-    let samples = |count: u64| humanize::of_many(count, "sample");
+    let samples = |count: u64| humanize::pluralised(count, "sample");
     let seen = match (counts.0 < needed, counts.1 < needed) {
         (false, false) => return None,
         (true, true) if counts.0 != counts.1 => {
@@ -307,8 +309,8 @@ fn about_p99(pair: &Pair) -> Option<String> {
     Some(format!("{seen}; p99 needs {}", humanize::count(needed)))
 }
 
-fn of_reports(before: &Side<'_>, after: &Side<'_>) -> Vec<Metric> {
-    let value = |side: &Side<'_>, pick: fn(&SetupReport) -> u64| {
+fn setup_metrics(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Vec<ComparedMetric> {
+    let value = |side: &ComparedSide<'_>, pick: fn(&SetupReport) -> u64| {
         let report = side
             .session
             .reports
@@ -318,7 +320,7 @@ fn of_reports(before: &Side<'_>, after: &Side<'_>) -> Vec<Metric> {
     };
     let time = |name: &str, pick: fn(&SetupReport) -> u64| {
         let values = (value(before, pick), value(after, pick));
-        Metric {
+        ComparedMetric {
             note: (values.0.is_none() || values.1.is_none())
                 .then(|| "the model was not loaded".to_owned()),
             ..metric(name, None, Better::Lower, values, humanize::duration_ns)
@@ -330,8 +332,8 @@ fn of_reports(before: &Side<'_>, after: &Side<'_>) -> Vec<Metric> {
     ]
 }
 
-fn first_run(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
-    let value = |side: &Side<'_>| {
+fn first_run(before: &ComparedSide<'_>, after: &ComparedSide<'_>, point: Point) -> ComparedMetric {
+    let value = |side: &ComparedSide<'_>| {
         let case = side.session.case(CaseKey {
             setup: side.setup,
             point,
@@ -349,9 +351,13 @@ fn first_run(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
 }
 
 /// Set-up time: loading, compiling and the first run together, with the break-even where it got longer.
-fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
+fn ready_after(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pair: &CasePair,
+) -> ComparedMetric {
     let point = pair.before_point;
-    let value = |side: &Side<'_>| {
+    let value = |side: &ComparedSide<'_>| {
         let case = CaseKey {
             setup: side.setup,
             point,
@@ -368,16 +374,16 @@ fn ready_after(before: &Side<'_>, after: &Side<'_>, pair: &Pair) -> Metric {
         values,
         humanize::duration_ns,
     );
-    Metric {
+    ComparedMetric {
         note: pays.map(|runs| {
-            let runs = humanize::of_many(runs as u64, "run");
+            let runs = humanize::pluralised(runs as u64, "run");
             format!("break-even after {runs}")
         }),
         ..made
     }
 }
 
-fn scaling(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
+fn scaling(before: &ComparedSide<'_>, after: &ComparedSide<'_>, point: Point) -> ComparedMetric {
     let (first, second) = (before.scaling(point), after.scaling(point));
     let shares = (
         first.map(|(share, _)| share),
@@ -391,7 +397,7 @@ fn scaling(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
         humanize::percent,
     );
     match (first, second) {
-        (Some((_, from)), Some((_, other))) if from != other => Metric {
+        (Some((_, from)), Some((_, other))) if from != other => ComparedMetric {
             change: None,
             gain: None,
             note: Some(format!(
@@ -400,7 +406,7 @@ fn scaling(before: &Side<'_>, after: &Side<'_>, point: Point) -> Metric {
             ..made
         },
         (Some(_), Some(_)) => made,
-        _ => Metric {
+        _ => ComparedMetric {
             note: Some("needs a smaller batch to be relative to".to_owned()),
             ..made
         },
@@ -417,7 +423,7 @@ mod tests {
 
     fn compare(session: &Session, batches: [Option<usize>; 2]) -> Comparison {
         let rows = case_rows::case_rows(session);
-        let side = |setup: usize| Side {
+        let side = |setup: usize| ComparedSide {
             session,
             rows: &rows,
             setup,
@@ -426,7 +432,7 @@ mod tests {
         comparison::compare_setups(&side(0), &side(1))
     }
 
-    fn find<'a>(comparison: &'a Comparison, title: &str) -> &'a Metric {
+    fn find<'a>(comparison: &'a Comparison, title: &str) -> &'a ComparedMetric {
         let found = comparison
             .metrics
             .iter()

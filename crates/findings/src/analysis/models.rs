@@ -35,7 +35,9 @@ impl SetupModel {
 }
 
 /// The models among many in the order in which they come first, and for each of the many the place of its model.
-pub fn distinct(many: impl IntoIterator<Item = SetupModel>) -> (Vec<SetupModel>, Vec<usize>) {
+pub fn distinct_models(
+    many: impl IntoIterator<Item = SetupModel>,
+) -> (Vec<SetupModel>, Vec<usize>) {
     let mut models: Vec<SetupModel> = Vec::new();
     let mut places = Vec::new();
     for one in many {
@@ -70,7 +72,7 @@ mod tests {
             model("other", ""),
             model("another", ""),
         ];
-        let (models, places) = distinct(many);
+        let (models, places) = distinct_models(many);
         let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
         assert_eq!(names, ["resnet50", "mobilenetv2", "other", "another"]);
         assert_eq!(places, [0, 1, 0, 1, 2, 3]);

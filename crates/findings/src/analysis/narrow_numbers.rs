@@ -1,11 +1,11 @@
 //! Setups in 16 bits on a processor that multiplies in 32 only, and so gain nothing or lose.
 
-use super::flag::{Extent, Flag, Weight};
+use super::flag::{Flag, FlagSeverity, RuleExcess};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::roofs::numbers_of;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 use powerband_core::stats::summary::{Summary, median};
 
 /// A case that is faster than this share of its counterpart's time needs no explanation.
@@ -13,12 +13,12 @@ const SLOWER: f64 = 1.1;
 
 /// The flag of a case whose products are computed in 32 bits for want of instructions, unless it is faster in spite
 /// of that.
-pub(super) fn converted(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
+pub(super) fn conversion_flag(session: &Session, case: &Case, summary: &Summary) -> Option<Flag> {
     let setup = session.plan.setups.get(case.setup)?;
     let environment = session.environment_of(case.setup);
     let (name, what, instructions) = match numbers_of(setup) {
-        Numbers::Bf16 => ("no-bf16", "bfloat16", ["avx512_bf16", "amx_bf16"]),
-        Numbers::F16 => ("no-fp16", "16-bit float", ["avx512_fp16", "amx_fp16"]),
+        NumberFormat::Bf16 => ("no-bf16", "bfloat16", ["avx512_bf16", "amx_bf16"]),
+        NumberFormat::F16 => ("no-fp16", "16-bit float", ["avx512_fp16", "amx_fp16"]),
         _ => return None,
     };
     let features = &environment.cpu.features;
@@ -28,11 +28,11 @@ pub(super) fn converted(session: &Session, case: &Case, summary: &Summary) -> Op
     if !is_known || has("amx_int8") || instructions.into_iter().any(has) {
         return None;
     }
-    let times = in_full(session, case).map(|(label, time)| (label, summary.median / time));
+    let times = fp32_counterpart(session, case).map(|(label, time)| (label, summary.median / time));
     if times.as_ref().is_some_and(|(_, times)| *times < SLOWER) {
         return None;
     }
-    let extent = times.map(|(label, times)| Extent {
+    let extent = times.map(|(label, times)| RuleExcess {
         size: times,
         text: format!("{} the time of {label}", humanize::ratio(times)),
     });
@@ -42,23 +42,23 @@ pub(super) fn converted(session: &Session, case: &Case, summary: &Summary) -> Op
     );
     Some(Flag {
         name,
-        weight: Weight::Amber,
+        weight: FlagSeverity::Amber,
         evidence,
         advice: format!(
             "take 32 bits here: this processor has no {what} instructions ({}), so each product is computed in 32 bits after converting",
             instructions.join(", ")
         ),
-        extent,
+        excess: extent,
     })
 }
 
 /// The first setup in 32 bits on the processor, of the same engine where there is one, with its median at this point.
-fn in_full(session: &Session, case: &Case) -> Option<(String, f64)> {
+fn fp32_counterpart(session: &Session, case: &Case) -> Option<(String, f64)> {
     let setups = &session.plan.setups;
     let own = setups.get(case.setup)?;
     let mut found: Vec<usize> = (0..setups.len())
         .filter(|&other| {
-            setups[other].device == "cpu" && numbers_of(&setups[other]) == Numbers::F32
+            setups[other].device == "cpu" && numbers_of(&setups[other]) == NumberFormat::F32
         })
         .collect();
     found.sort_by_key(|&other| setups[other].engine != own.engine);
@@ -85,7 +85,7 @@ mod tests {
         }
         let flags = case_rows(&session).pop()?.flags;
         let flag = flags.iter().find(|flag| flag.name.starts_with("no-"))?;
-        Some(flag.words())
+        Some(flag.full_text())
     }
 
     #[test]

@@ -9,9 +9,9 @@ use powerband_core::domain::setup::Setup;
 /// Cards with what is published of them.
 const BUILT_IN: &str = include_str!("../../../../assets/devices.txt");
 
-static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| {
+static DEVICES: LazyLock<Vec<CardPeaks>> = LazyLock::new(|| {
     let lines = BUILT_IN.lines().filter(|line| !line.starts_with('#'));
-    lines.filter_map(Device::of_line).collect()
+    lines.filter_map(CardPeaks::of_line).collect()
 });
 
 /// A multiplication and an addition.
@@ -21,7 +21,7 @@ const GIGA: f64 = 1e9;
 
 /// A card, in units of 10^12 operations a second.
 #[derive(Debug)]
-struct Device {
+struct CardPeaks {
     /// All of them occur in its driver's name for it.
     words: Vec<&'static str>,
     float32: f64,
@@ -33,7 +33,7 @@ struct Device {
     source: &'static str,
 }
 
-impl Device {
+impl CardPeaks {
     /// `words | float32 | float16 | int8 | memory | card | source`.
     fn of_line(line: &'static str) -> Option<Self> {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -54,15 +54,15 @@ impl Device {
 
 /// Numbers that a network computes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
+enum PeakPrecision {
     Float32,
     Float16,
     Int8,
 }
 
-impl Numbers {
+impl PeakPrecision {
     /// Those of a setup. A file whose own weights are smaller than 32 bits is not recognised.
-    fn of(setup: &Setup) -> Self {
+    fn from_setup(setup: &Setup) -> Self {
         let option = |key: &str| setup.options.get(key).map_or("", String::as_str);
         let mode = option("mode");
         match option("precision") {
@@ -88,7 +88,7 @@ pub struct Peak {
     /// Operations a second.
     pub per_s: f64,
     /// The devices, the precision and the source.
-    pub told: String,
+    pub description: String,
 }
 
 /// The peak of a setup, or why none is known.
@@ -98,7 +98,7 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
     if spec.options.get("task").is_some_and(|task| task == "train") {
         return Err("the operations of a training step are not counted".to_owned());
     }
-    let tracks = device_readings::devices_of(session, setup).into_iter();
+    let tracks = device_readings::devices_of_setup(session, setup).into_iter();
     let names: Vec<&str> = tracks
         .filter_map(|track| session.telemetry.tracks.get(track))
         .filter(|track| track.device.kind.is_gpu())
@@ -111,11 +111,11 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
         return Err("it ran on cards of different kinds".to_owned());
     }
     let device = find(first).ok_or_else(|| format!("no peak is known of {first}"))?;
-    let numbers = Numbers::of(spec);
+    let numbers = PeakPrecision::from_setup(spec);
     let one = match numbers {
-        Numbers::Float32 => Some(device.float32),
-        Numbers::Float16 => device.float16,
-        Numbers::Int8 => device.int8,
+        PeakPrecision::Float32 => Some(device.float32),
+        PeakPrecision::Float16 => device.float16,
+        PeakPrecision::Int8 => device.int8,
     };
     let (name, title) = (numbers.name(), device.title);
     let one = one.ok_or_else(|| format!("no peak of {title} for {name} is published"))?;
@@ -126,7 +126,7 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
     let per_s = one * TERA * names.len() as f64;
     Ok(Peak {
         per_s,
-        told: format!(
+        description: format!(
             "{}/s of {cards} for {name} ({})",
             operations(per_s),
             device.source
@@ -136,8 +136,7 @@ pub fn peak_of_setup(session: &Session, setup: usize) -> Result<Peak, String> {
 
 /// What a card's maker publishes of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Published {
-    /// The card.
+pub struct PublishedPeaks {
     pub title: &'static str,
     /// Where it is published.
     pub source: &'static str,
@@ -152,10 +151,10 @@ pub struct Published {
 }
 
 /// What is published of the card that a driver or a profiler calls so.
-pub fn published(name: &str) -> Option<Published> {
+pub fn published_peaks(name: &str) -> Option<PublishedPeaks> {
     let device = find(name)?;
     let tera = |number: f64| number * TERA;
-    Some(Published {
+    Some(PublishedPeaks {
         title: device.title,
         source: device.source,
         float32_per_s: device.float32 * TERA,
@@ -166,7 +165,7 @@ pub fn published(name: &str) -> Option<Published> {
 }
 
 /// What share of the peak so many items a second are; nothing where the peak or the work is not known.
-pub fn share(session: &Session, setup: usize, items_per_s: f64) -> Option<f64> {
+pub fn share_of_peak(session: &Session, setup: usize, items_per_s: f64) -> Option<f64> {
     let macs = session.model_of(setup).macs?;
     let peak = peak_of_setup(session, setup).ok()?;
     Some(macs as f64 * OPERATIONS_A_MAC * items_per_s / peak.per_s)
@@ -177,7 +176,7 @@ fn operations(number: f64) -> String {
 }
 
 /// The first card whose words all occur in a name, each as a word of its own.
-fn find(name: &str) -> Option<&'static Device> {
+fn find(name: &str) -> Option<&'static CardPeaks> {
     let words: Vec<String> = name
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .map(str::to_uppercase)
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::testing::{measure_near, session};
-    use powerband_core::domain::telemetry::{DeviceKind, Track, WatchedDevice};
+    use powerband_core::domain::telemetry::{DeviceKind, DeviceTelemetry, WatchedDevice};
 
     fn on(names: &[(DeviceKind, &str)], setup: &str) -> Session {
         let mut session = session(&[setup], &[8]);
@@ -205,7 +204,7 @@ mod tests {
             .enumerate()
             .map(|(number, (kind, name))| {
                 let address = number.to_string();
-                Track::new(WatchedDevice::new("nvml", *kind, number, &address, name))
+                DeviceTelemetry::new(WatchedDevice::new("nvml", *kind, number, &address, name))
             })
             .collect();
         session
@@ -239,9 +238,9 @@ mod tests {
         let unknown = peak("NVIDIA A1000", "ort:cuda:0").unwrap_err();
         assert!(unknown.contains("A1000"), "{unknown}");
         assert_eq!(peak("AMD Instinct MI250X / MI250", "ort:rocm:0"), Ok(47.9));
-        let card = published("NVIDIA A100-SXM4-80GB").unwrap();
+        let card = published_peaks("NVIDIA A100-SXM4-80GB").unwrap();
         assert_eq!((card.title, card.bytes_per_s), ("A100", 2039.0 * GIGA));
-        assert_eq!(published("GeForce"), None);
+        assert_eq!(published_peaks("GeForce"), None);
     }
 
     #[test]
@@ -273,7 +272,7 @@ mod tests {
         let both = peak_of_setup(&session, 0).unwrap();
         assert_eq!(both.per_s, 16.2 * TERA);
         assert_eq!(
-            both.told,
+            both.description,
             "16.2 TFLOP/s of 2 × Tesla T4 for 32-bit floats (NVIDIA, T4 data sheet)"
         );
         session.model.macs = None;

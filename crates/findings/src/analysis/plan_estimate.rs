@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::past_durations::PastDurations;
-use super::step_times::{Machine, S, StepTimes};
+use super::step_times::{MachineSpeed, NS_PER_S, StepTimes};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::setup::Setup;
-use powerband_core::schedule::forecast::{Ahead, Forecast, forecast};
+use powerband_core::schedule::forecast::{Forecast, RemainingRounds, forecast};
 
 /// What options call those that compile for minutes: modes of PyTorch, providers of ONNX Runtime.
 const COMPILERS: [&str; 3] = ["compile", "tensorrt", "migraphx"];
@@ -18,7 +18,7 @@ const CLOSE: f64 = 1.5;
 
 /// How much work a plan is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct PlanEstimate {
     /// Setups × batch sizes.
     pub cases: usize,
     /// How many of them were measured here before, or other batch sizes of their setups.
@@ -32,10 +32,10 @@ pub struct Estimate {
     pub compiled: usize,
 }
 
-impl Estimate {
+impl PlanEstimate {
     /// The estimate and what it does not include.
     pub fn sentence(&self) -> String {
-        let compiled = humanize::of_many(self.compiled as u64, "case");
+        let compiled = humanize::pluralised(self.compiled as u64, "case");
         let are = if self.compiled == 1 { "is" } else { "are" };
         match self.compiled {
             0 => format!("Takes {self}."),
@@ -47,7 +47,7 @@ impl Estimate {
 }
 
 /// `1 min 5 s to 3 min`, or `about 2 min`.
-impl fmt::Display for Estimate {
+impl fmt::Display for PlanEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&range_text(self.low_s, self.high_s))
     }
@@ -84,17 +84,22 @@ fn range_text(low_s: f64, high_s: f64) -> String {
 }
 
 /// How long the plan will take where some setups, by their places, cannot run.
-pub fn estimate(plan: &Plan, refused: &BTreeSet<usize>, experience: &PastDurations) -> Estimate {
+pub fn plan_estimate(
+    plan: &Plan,
+    refused: &BTreeSet<usize>,
+    experience: &PastDurations,
+) -> PlanEstimate {
     let steps = StepTimes::new(plan, experience);
     let cases = case_estimates(plan, refused, experience);
     let count =
         |is_one: fn(&CaseEstimate) -> bool| cases.iter().filter(|case| is_one(case)).count();
-    let total_s = |machine| forecast_of(plan, refused, &steps, machine).total_ns() as f64 / S;
-    Estimate {
+    let total_s =
+        |machine| forecast_of(plan, refused, &steps, machine).total_ns() as f64 / NS_PER_S;
+    PlanEstimate {
         cases: cases.len(),
         known: count(|case| case.is_known),
-        low_s: total_s(Machine::Quick),
-        high_s: total_s(Machine::Loaded),
+        low_s: total_s(MachineSpeed::Quick),
+        high_s: total_s(MachineSpeed::Loaded),
         compiled: count(|case| case.is_compiled),
     }
 }
@@ -109,7 +114,7 @@ pub fn case_estimates(
     experience: &PastDurations,
 ) -> Vec<CaseEstimate> {
     let steps = StepTimes::new(plan, experience);
-    let own_times = [Machine::Quick, Machine::Loaded].map(|machine| {
+    let own_times = [MachineSpeed::Quick, MachineSpeed::Loaded].map(|machine| {
         let starts = forecast_of(plan, refused, &steps, machine).starts;
         (machine, starts)
     });
@@ -118,7 +123,7 @@ pub fn case_estimates(
     cases
         .filter(|case| !refused.contains(&case.setup))
         .map(|case| {
-            let is_known = steps.took(case).is_some();
+            let is_known = steps.past_times(case).is_some();
             let spec = plan.setups.get(case.setup);
             let is_first = started.insert(case.setup);
             let [low_s, high_s] = own_times.each_ref().map(|(machine, starts)| {
@@ -141,9 +146,9 @@ fn forecast_of(
     plan: &Plan,
     refused: &BTreeSet<usize>,
     steps: &StepTimes<'_>,
-    machine: Machine,
+    machine: MachineSpeed,
 ) -> Forecast {
-    let mut ahead = Ahead::whole(plan, refused);
+    let mut ahead = RemainingRounds::for_plan(plan, refused);
     for (case, left) in &mut ahead.left {
         *left = steps.rounds(*case, machine);
     }
@@ -154,7 +159,7 @@ fn forecast_of(
 fn own_time_s(
     steps: &StepTimes<'_>,
     case: CaseKey,
-    machine: Machine,
+    machine: MachineSpeed,
     (starts, is_first): (u32, bool),
 ) -> f64 {
     let starts = f64::from(starts);
@@ -181,7 +186,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::testing::{add_round, measure, plan, session};
-    use powerband_core::domain::case::{Opening, WarmUp};
+    use powerband_core::domain::case::{CaseOpening, WarmUp};
     use powerband_core::domain::plan::{MeasureRule, PresetName};
     use powerband_core::domain::session::Session;
     use powerband_core::domain::setup_report::SetupReport;
@@ -189,13 +194,13 @@ mod tests {
     use powerband_core::schedule::starts::{StartCost, begins};
     use powerband_core::schedule::warm_up::visit_warm_up;
 
-    fn of(plan: &Plan) -> Estimate {
-        estimate(plan, &BTreeSet::new(), &PastDurations::default())
+    fn fresh_estimate(plan: &Plan) -> PlanEstimate {
+        plan_estimate(plan, &BTreeSet::new(), &PastDurations::default())
     }
 
     #[test]
     fn every_case_counts_and_every_setup_starts() {
-        let found = of(&plan(&["ort:cpu", "tract:cpu"], &[1, 2, 4]));
+        let found = fresh_estimate(&plan(&["ort:cpu", "tract:cpu"], &[1, 2, 4]));
         assert_eq!((found.cases, found.known), (6, 0));
         // Quick: half a second of warm-up and one second of measuring; or ten and five. Three rounds.
         let wake_ups = 6.0 * 0.45;
@@ -204,9 +209,9 @@ mod tests {
         assert!((found.high_s - 140.0 - wake_ups).abs() < 1e-6, "{found:?}");
         assert_eq!(found.to_string(), "12 s to 2 min 23 s");
         let with_another = plan(&["ort:cpu", "ort:cuda", "tract:cpu"], &[1, 2, 4]);
-        let without = estimate(&with_another, &[1].into(), &PastDurations::default());
+        let without = plan_estimate(&with_another, &[1].into(), &PastDurations::default());
         assert_eq!(without, found);
-        let nothing = of(&plan(&["ort:cpu"], &[]));
+        let nothing = fresh_estimate(&plan(&["ort:cpu"], &[]));
         assert_eq!((nothing.cases, nothing.high_s), (0, 0.0));
     }
 
@@ -217,26 +222,26 @@ mod tests {
             "torch,mode=channels-last+compile",
             "ort,provider=tensorrt",
         ];
-        let found = of(&plan(&setups, &[1, 2]));
+        let found = fresh_estimate(&plan(&setups, &[1, 2]));
         assert_eq!(found.compiled, 4);
         let words = found.sentence();
         assert!(words.starts_with("Takes 12 s to "), "{words}");
         assert!(words.ends_with("4 cases are compiled first, which can take minutes more each."));
-        assert_eq!(of(&plan(&["torch"], &[1])).compiled, 0);
+        assert_eq!(fresh_estimate(&plan(&["torch"], &[1])).compiled, 0);
     }
 
     #[test]
     fn what_was_measured_before_takes_as_long_again() {
         let mut session = session(&["ort:cpu"], &[1]);
         measure(&mut session, 0, 1, &[&[50_000_000; 10]]);
-        session.cases[0].opening = Some(Opening::default());
+        session.cases[0].opening = Some(CaseOpening::default());
         session.cases[0].warm_up = Some(WarmUp {
             spent_ns: 1_000_000_000,
             ..WarmUp::default()
         });
         let mut experience = PastDurations::default();
-        experience.learn(&session);
-        let found = estimate(&session.plan, &BTreeSet::new(), &experience);
+        experience.add_session(&session);
+        let found = plan_estimate(&session.plan, &BTreeSet::new(), &experience);
         assert_eq!(found.known, 1);
         // A second of warm-up, thirty samples of 50 ms, three wake-ups.
         let expected = 1.0 + 1.5 + 3.0 * 0.15;
@@ -250,17 +255,17 @@ mod tests {
     #[test]
     fn waits_between_rounds_are_part_of_the_whole_and_of_no_case() {
         let mut planned = plan(&["ort:cpu"], &[1]);
-        planned.measure = MeasureRule::of(PresetName::Quick);
-        let found = of(&planned);
+        planned.measure = MeasureRule::from_preset(PresetName::Quick);
+        let found = fresh_estimate(&planned);
         assert!(found.low_s > 15.0, "{found:?}");
         let cases = case_estimates(&planned, &BTreeSet::new(), &PastDurations::default());
         assert!(cases[0].low_s < 8.0, "{cases:?}");
     }
 
     /// Numbers between 0 and 1, the same for the same seed.
-    struct Dice(u64);
+    struct DurationRng(u64);
 
-    impl Dice {
+    impl DurationRng {
         fn next(&mut self) -> f64 {
             self.0 = self
                 .0
@@ -285,7 +290,7 @@ mod tests {
 
     impl SimulatedMachine {
         /// A run of a plan on it, as it was recorded, and how long it took in seconds.
-        fn measure(&self, plan: &Plan, dice: &mut Dice) -> (Session, f64) {
+        fn measure(&self, plan: &Plan, dice: &mut DurationRng) -> (Session, f64) {
             let setups: Vec<String> = plan.setups.iter().map(ToString::to_string).collect();
             let setups: Vec<&str> = setups.iter().map(String::as_str).collect();
             let batches: Vec<usize> = plan.points.iter().map(|point| point.batch()).collect();
@@ -343,7 +348,13 @@ mod tests {
             self.item_s * session.cases[place].point.batch() as f64
         }
 
-        fn start(&self, session: &mut Session, setup: usize, slow: f64, dice: &mut Dice) -> f64 {
+        fn start(
+            &self,
+            session: &mut Session,
+            setup: usize,
+            slow: f64,
+            dice: &mut DurationRng,
+        ) -> f64 {
             let start_s = self.start_s * slow * dice.within(0.8, 1.25);
             session.reports[setup].get_or_insert_with(|| SetupReport {
                 load_ns: ns(start_s),
@@ -353,7 +364,13 @@ mod tests {
         }
 
         /// Opening and warming up; times that wander settle late or not at all.
-        fn prepare(&self, session: &mut Session, place: usize, slow: f64, dice: &mut Dice) -> f64 {
+        fn prepare(
+            &self,
+            session: &mut Session,
+            place: usize,
+            slow: f64,
+            dice: &mut DurationRng,
+        ) -> f64 {
             let mut step = |seconds: f64| seconds * slow * dice.within(0.8, 1.25);
             let run_s = step(self.run_s(session, place));
             let opening_s = step(self.opening_s) + run_s;
@@ -365,9 +382,9 @@ mod tests {
             let settled = slow < 1.5 && step(1.0) < 1.2;
             let warm_up_s = if settled { least_s.min(most_s) } else { most_s };
             if is_first {
-                session.cases[place].opening = Some(Opening {
+                session.cases[place].opening = Some(CaseOpening {
                     first_run_ns: ns(opening_s),
-                    ..Opening::default()
+                    ..CaseOpening::default()
                 });
                 session.cases[place].warm_up = Some(WarmUp {
                     spent_ns: ns(warm_up_s),
@@ -384,7 +401,7 @@ mod tests {
             place: usize,
             round: u32,
             slow: f64,
-            dice: &mut Dice,
+            dice: &mut DurationRng,
         ) -> f64 {
             let run_s = self.run_s(session, place) * slow * dice.within(0.8, 1.25);
             let rule = session.plan.measure.clone();
@@ -414,11 +431,11 @@ mod tests {
             let mut planned = plan(&["ort:cpu", "tract:cpu"], &[1, 4]);
             planned.preset = preset;
             // Rounds lie apart, and begin with starts.
-            planned.measure = MeasureRule::of(preset);
+            planned.measure = MeasureRule::from_preset(preset);
             for knows in [false, true] {
                 let (mut beyond, mut excess) = (0, Vec::new());
                 for seed in 1..=RUNS {
-                    let mut dice = Dice(seed);
+                    let mut dice = DurationRng(seed);
                     let mut machine = SimulatedMachine {
                         start_s: dice.within(0.3, 3.0),
                         opening_s: dice.within(0.0, 1.0),
@@ -427,12 +444,12 @@ mod tests {
                     };
                     let mut past = PastDurations::default();
                     if knows {
-                        past.learn(&machine.measure(&planned, &mut dice).0);
+                        past.add_session(&machine.measure(&planned, &mut dice).0);
                     }
                     if seed % 2 == 0 {
                         machine.slows_by = dice.within(2.0, 3.0);
                     }
-                    let found = estimate(&planned, &BTreeSet::new(), &past);
+                    let found = plan_estimate(&planned, &BTreeSet::new(), &past);
                     let (_, took_s) = machine.measure(&planned, &mut dice);
                     assert!(found.low_s < found.high_s);
                     beyond += u64::from(took_s > found.high_s);

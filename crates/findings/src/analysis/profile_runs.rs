@@ -22,16 +22,16 @@ pub enum RunsFrom {
 
 /// How many runs or steps a profile covers. Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Runs {
+pub struct ProfileRuns {
     /// How many.
     pub count: u64,
     /// Where that comes from.
     pub from: RunsFrom,
 }
 
-impl Runs {
+impl ProfileRuns {
     /// What a profile states, else the steps that are marked in it.
-    pub fn of(profile: &Profile) -> Option<Self> {
+    pub fn from_profile(profile: &Profile) -> Option<Self> {
         let stated = profile.runs.filter(|runs| *runs > 0);
         let stated = stated.map(|count| Self {
             count,
@@ -41,12 +41,12 @@ impl Runs {
     }
 
     /// The same; where neither is there, what the user typed.
-    pub fn of_either(profile: &Profile, typed: Option<u64>) -> Option<Self> {
+    pub fn from_profile_or_user(profile: &Profile, typed: Option<u64>) -> Option<Self> {
         let typed = typed.filter(|runs| *runs > 0).map(|count| Self {
             count,
             from: RunsFrom::User,
         });
-        Self::of(profile).or(typed)
+        Self::from_profile(profile).or(typed)
     }
 
     fn marked(profile: &Profile) -> Option<Self> {
@@ -76,7 +76,7 @@ impl Runs {
 
     /// How many, and where that comes from.
     pub fn source(self) -> String {
-        let count = humanize::of_many(self.count, self.word());
+        let count = humanize::pluralised(self.count, self.word());
         match self.from {
             RunsFrom::Profile => format!("{count}, as the profile states"),
             RunsFrom::Marks => format!("{count}, marked by PyTorch's profiler"),
@@ -103,7 +103,7 @@ pub enum Times {
 
 impl Times {
     /// By what times are divided, of these runs.
-    pub fn divisor(self, runs: Option<Runs>) -> f64 {
+    pub fn divisor(self, runs: Option<ProfileRuns>) -> f64 {
         match (self, runs) {
             (Self::PerRun, Some(runs)) => runs.count as f64,
             _ => 1.0,
@@ -111,7 +111,7 @@ impl Times {
     }
 
     /// The unit of times, of these runs.
-    pub fn unit(self, runs: Option<Runs>) -> &'static str {
+    pub fn unit(self, runs: Option<ProfileRuns>) -> &'static str {
         match (self, runs) {
             (Self::PerRun, Some(runs)) => runs.per(),
             _ => "in total",
@@ -146,16 +146,16 @@ mod tests {
     #[test]
     fn marks_are_counted_once_and_what_the_file_states_comes_first() {
         let mut profile = marked(&["ProfilerStep#5", "ProfilerStep#6", "ProfilerStep#5", "conv"]);
-        let runs = Runs::of(&profile).unwrap();
+        let runs = ProfileRuns::from_profile(&profile).unwrap();
         assert_eq!((runs.count, runs.per()), (2, "per step"));
         assert_eq!(runs.source(), "2 steps, marked by PyTorch's profiler");
         profile.runs = Some(10);
-        let runs = Runs::of_either(&profile, Some(3)).unwrap();
+        let runs = ProfileRuns::from_profile_or_user(&profile, Some(3)).unwrap();
         assert_eq!((runs.count, runs.from), (10, RunsFrom::Profile));
         let unknown = marked(&["ProfilerStep", "ProfilerStep#", "ProfilerStep#x"]);
-        assert_eq!(Runs::of(&unknown), None);
-        assert_eq!(Runs::of_either(&unknown, Some(0)), None);
-        let typed = Runs::of_either(&unknown, Some(3)).unwrap();
+        assert_eq!(ProfileRuns::from_profile(&unknown), None);
+        assert_eq!(ProfileRuns::from_profile_or_user(&unknown, Some(0)), None);
+        let typed = ProfileRuns::from_profile_or_user(&unknown, Some(3)).unwrap();
         assert_eq!(typed.source(), "3 runs, as you typed");
         assert_eq!(Times::PerRun.divisor(Some(typed)), 3.0);
         assert_eq!(Times::Total.divisor(Some(typed)), 1.0);

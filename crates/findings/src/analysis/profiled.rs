@@ -1,18 +1,18 @@
 //! A profile in a sentence.
 
-use super::breakdown::{self, Level};
+use super::breakdown::{self, BreakdownLevel};
 use super::category::Rules;
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::SliceKind;
 
 /// The same with whose profile it is.
-pub fn told(profile: &Profile) -> String {
-    format!("{}: {}", profile.name, in_short(profile))
+pub fn named_profile_text(profile: &Profile) -> String {
+    format!("{}: {}", profile.name, profile_text(profile))
 }
 
 /// What ran, for how long, and what took longest: kernels where there are any, else operators.
-pub fn in_short(profile: &Profile) -> String {
+pub fn profile_text(profile: &Profile) -> String {
     let (kind, word) = match profile.of_kind(SliceKind::Kernel).next() {
         Some(_) => (SliceKind::Kernel, "kernel"),
         None => (SliceKind::Operator, "operator"),
@@ -26,14 +26,14 @@ pub fn in_short(profile: &Profile) -> String {
     }
     let summed = profile.summed_ns(kind);
     let calls = profile.of_kind(kind).map(|total| total.calls).sum();
-    let found = breakdown::add_up(profile, &Rules::default(), Level::Kernel);
+    let found = breakdown::profile_breakdown(profile, &Rules::default(), BreakdownLevel::Kernel);
     let longest = found.rows.first().map_or_else(String::new, |row| {
         let name = humanize::shorten(&row.name, 60);
         format!("; {name} takes {}", humanize::percent(row.share))
     });
     format!(
         "profiled: {} in {}{longest}",
-        humanize::of_many(calls, &format!("{word} call")),
+        humanize::pluralised(calls, &format!("{word} call")),
         humanize::duration_ns(summed as f64),
     )
 }
@@ -61,9 +61,9 @@ mod tests {
             ..Profile::default()
         };
         assert_eq!(
-            in_short(&profile),
+            profile_text(&profile),
             "profiled: 4 kernel calls in 4.00 ms; conv takes 75.0 %"
         );
-        assert!(in_short(&Profile::default()).contains("no kernels or operators"));
+        assert!(profile_text(&Profile::default()).contains("no kernels or operators"));
     }
 }

@@ -4,18 +4,16 @@
 use std::collections::BTreeMap;
 
 use super::case_rows::CaseRow;
-use super::flags::{Flag, Weight};
+use super::flags::{Flag, FlagSeverity};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::{self, Point};
 
 /// A flag with every case that earned it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Raised<'a> {
-    /// Its name.
+pub struct FlaggedCases<'a> {
     pub name: &'static str,
     /// How much it matters where it matters most.
-    pub weight: Weight,
-    /// What to do about it.
+    pub weight: FlagSeverity,
     pub advice: &'a str,
     /// The cases and the evidence of each.
     pub cases: Vec<(&'a CaseRow, &'a str)>,
@@ -49,18 +47,18 @@ fn seriousness(name: &str) -> usize {
 
 /// How far a flag's rule is exceeded; least where that is no number.
 fn size(flag: &Flag) -> f64 {
-    let extent = flag.extent.as_ref();
+    let extent = flag.excess.as_ref();
     extent.map_or(f64::NEG_INFINITY, |extent| extent.size)
 }
 
-impl Raised<'_> {
+impl FlaggedCases<'_> {
     /// In one line: how many cases, the worst of them, and what to do.
-    pub fn in_short(&self) -> String {
+    pub fn summary_text(&self) -> String {
         let (row, flag) = self.worst;
         let case = format!("{} {}", row.setup_label, row.point);
-        let cases = humanize::of_many(self.cases.len() as u64, "case");
+        let cases = humanize::pluralised(self.cases.len() as u64, "case");
         let advice = self.advice;
-        match &flag.extent {
+        match &flag.excess {
             Some(extent) if self.cases.len() > 1 => format!(
                 "{}: {cases}, worst {} ({case}); {advice}",
                 self.name, extent.text
@@ -80,11 +78,11 @@ impl Raised<'_> {
 }
 
 /// Each flag once, the most serious first, with the cases that earned it.
-pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Raised<'a>> {
-    let mut by_name: BTreeMap<&str, Raised<'a>> = BTreeMap::new();
+pub fn flagged_cases<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<FlaggedCases<'a>> {
+    let mut by_name: BTreeMap<&str, FlaggedCases<'a>> = BTreeMap::new();
     for row in rows {
         for flag in &row.flags {
-            let raised = by_name.entry(flag.name).or_insert_with(|| Raised {
+            let raised = by_name.entry(flag.name).or_insert_with(|| FlaggedCases {
                 name: flag.name,
                 weight: flag.weight,
                 advice: &flag.advice,
@@ -98,7 +96,7 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Raised<'a>>
             raised.cases.push((row, &flag.evidence));
         }
     }
-    let mut raised: Vec<Raised<'a>> = by_name.into_values().collect();
+    let mut raised: Vec<FlaggedCases<'a>> = by_name.into_values().collect();
     raised.sort_by_key(|flag| seriousness(flag.name));
     raised
 }
@@ -143,7 +141,7 @@ pub fn meaning(name: &str) -> &'static str {
 }
 
 /// The reason of each case that did not finish; batch sizes of one setup with one reason share a sentence.
-pub fn failures(rows: &[CaseRow]) -> Vec<String> {
+pub fn failure_sentences(rows: &[CaseRow]) -> Vec<String> {
     let mut told: Vec<(&str, String, Vec<Point>)> = Vec::new();
     for row in rows {
         let Some(sentence) = row.outcome.sentence() else {
@@ -163,18 +161,18 @@ pub fn failures(rows: &[CaseRow]) -> Vec<String> {
 }
 
 /// Outliers, which are in every number; nothing where there are none.
-pub fn outliers(rows: &[CaseRow]) -> Option<String> {
+pub fn outlier_sentence(rows: &[CaseRow]) -> Option<String> {
     let count = |pick: fn(&CaseRow) -> u64| rows.iter().map(pick).sum::<u64>();
     let (mild, severe) = (
-        count(|row| row.far_off.mild),
-        count(|row| row.far_off.severe),
+        count(|row| row.outliers.mild),
+        count(|row| row.outliers.severe),
     );
     if mild + severe == 0 {
         return None;
     }
-    let most = rows.iter().max_by_key(|row| row.far_off.severe);
+    let most = rows.iter().max_by_key(|row| row.outliers.severe);
     let most = most
-        .filter(|row| row.far_off.severe > 0)
+        .filter(|row| row.outliers.severe > 0)
         .map_or_else(String::new, |row| {
             format!(
                 ", most of the severe ones at {} {}",
@@ -193,7 +191,7 @@ pub fn outliers(rows: &[CaseRow]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::testing::{end, measure, out_of_memory, session};
+    use crate::analysis::testing::{end_case, measure, out_of_memory, session};
 
     #[test]
     fn the_most_serious_flag_comes_first_and_names_its_worst_case() {
@@ -203,11 +201,13 @@ mod tests {
         measure(&mut session, 0, 1, &[&narrow, &narrow]);
         measure(&mut session, 0, 2, &[&wide, &wide]);
         let rows = case_rows::case_rows(&session);
-        let names: Vec<&str> = flags(&rows).iter().map(|flag| flag.name).collect();
+        let names: Vec<&str> = flagged_cases(&rows).iter().map(|flag| flag.name).collect();
         let places: Vec<usize> = names.iter().map(|name| seriousness(name)).collect();
         assert!(places.is_sorted() && !places.is_empty(), "{names:?}");
-        let noisy = flags(&rows).into_iter().find(|flag| flag.name == "noisy");
-        let line = noisy.unwrap().in_short();
+        let noisy = flagged_cases(&rows)
+            .into_iter()
+            .find(|flag| flag.name == "noisy");
+        let line = noisy.unwrap().summary_text();
         assert!(line.starts_with("noisy: 2 cases, worst "), "{line}");
         assert!(line.contains("(fake:cpu batch 2)"), "{line}");
     }
@@ -217,18 +217,18 @@ mod tests {
         let mut session = session(&["fake"], &[1, 2, 4, 8]);
         measure(&mut session, 0, 1, &[&[1000, 1010, 1020]]);
         measure(&mut session, 0, 2, &[&[2000, 2010, 2020]]);
-        end(&mut session, 0, 4, out_of_memory());
-        end(&mut session, 0, 8, out_of_memory());
+        end_case(&mut session, 0, 4, out_of_memory());
+        end_case(&mut session, 0, 8, out_of_memory());
         let rows = case_rows::case_rows(&session);
-        let raised = flags(&rows);
+        let raised = flagged_cases(&rows);
         let few = raised.iter().find(|flag| flag.name == "too-few-samples");
         assert_eq!(few.unwrap().cases.len(), 2);
         assert!(few.unwrap().meaning().contains("Percentiles"));
         assert_eq!(
-            few.unwrap().in_short(),
+            few.unwrap().summary_text(),
             "too-few-samples: 2 cases, worst 3 samples (fake:cpu batch 1); measure longer: a more careful preset, or more rounds"
         );
-        let told = failures(&rows);
+        let told = failure_sentences(&rows);
         assert_eq!(told.len(), 1);
         assert!(told[0].starts_with("fake:cpu batch 4, 8: out of memory"));
     }

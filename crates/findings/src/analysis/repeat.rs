@@ -1,7 +1,7 @@
 //! The command that measures a session's plan once more.
 
 use powerband_core::domain::input_sizes::shape_text;
-use powerband_core::domain::plan::{Judging, Load, MeasureRule, Plan, Profiler, TimeLimits};
+use powerband_core::domain::plan::{AccuracyCheck, Load, MeasureRule, Plan, Profiler, TimeLimits};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 
@@ -10,17 +10,17 @@ const USUAL_HZ: f64 = 10.0;
 
 /// A command, and what it has no option for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct RepeatCommand {
     /// The words of it, `powerband` first, without quotes.
     pub words: Vec<String>,
     /// What of the plan has no flag.
-    pub unsaid: Vec<String>,
+    pub without_option: Vec<String>,
 }
 
-impl Command {
+impl RepeatCommand {
     /// As it is typed into a shell.
     pub fn line(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = self.words.iter().map(|word| shell_quoted(word)).collect();
         words.join(" ")
     }
 
@@ -30,12 +30,12 @@ impl Command {
 }
 
 /// The command for a session's plan; nothing for a session that was not measured here.
-pub fn repeat_command(session: &Session) -> Option<Command> {
+pub fn repeat_command(session: &Session) -> Option<RepeatCommand> {
     let plan = &session.plan;
     if session.imported.is_some() || plan.setups.is_empty() || plan.points.is_empty() {
         return None;
     }
-    let mut command = Command::default();
+    let mut command = RepeatCommand::default();
     command.add(["powerband", "bench", &plan.model]);
     for setup in &plan.setups {
         command.add(["--setup", &setup.to_string()]);
@@ -64,14 +64,16 @@ pub fn repeat_command(session: &Session) -> Option<Command> {
     add_extras(&mut command, plan);
     command.add(["--seed", &plan.seed.to_string()]);
     if plan.looks.iter().any(|look| look.label.is_some()) {
-        command.unsaid.push("the names of the setups".to_owned());
+        command
+            .without_option
+            .push("the names of the setups".to_owned());
     }
     Some(command)
 }
 
 /// What differs from the preset.
-fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
-    let preset = MeasureRule::of(plan.preset);
+fn add_rules(command: &mut RepeatCommand, plan: &Plan, rate_hz: f64) {
+    let preset = MeasureRule::from_preset(plan.preset);
     let usual = MeasureRule {
         spacing: plan.measure.spacing,
         ..preset.clone()
@@ -93,7 +95,7 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
         command.add(["--rounds", &rounds, "--energy"]);
     } else {
         command
-            .unsaid
+            .without_option
             .push("measuring rules that differ from the preset".to_owned());
     }
     // Plans of earlier builds do not say it.
@@ -108,11 +110,13 @@ fn add_rules(command: &mut Command, plan: &Plan, rate_hz: f64) {
     } else if same.iter().all(|limit| *limit == limits.start_ms) && limits.start_ms >= 1000 {
         command.add(["--timeout", &(limits.start_ms / 1000).to_string()]);
     } else {
-        command.unsaid.push("time limits of the workers".to_owned());
+        command
+            .without_option
+            .push("time limits of the workers".to_owned());
     }
 }
 
-fn add_extras(command: &mut Command, plan: &Plan) {
+fn add_extras(command: &mut RepeatCommand, plan: &Plan) {
     for (input, dims) in &plan.shapes {
         command.add(["--shape", &shape_text(input, dims)]);
     }
@@ -132,11 +136,11 @@ fn add_extras(command: &mut Command, plan: &Plan) {
         }
         Load::Poisson { per_s } => command.add(["--rate", &per_s.to_string()]),
     }
-    if plan.keeping == powerband_core::domain::plan::Keeping::OneAtATime {
+    if plan.keeping == powerband_core::domain::plan::WorkerLifetime::OneAtATime {
         command.add(["--one-at-a-time"]);
     }
     if let Some(judging) = &plan.judging {
-        if judging.inputs == Judging::USUAL && judging.samples.is_none() {
+        if judging.inputs == AccuracyCheck::USUAL && judging.samples.is_none() {
             command.add(["--accuracy"]);
         } else {
             command.add([format!("--accuracy={}", judging.inputs).as_str()]);
@@ -151,7 +155,7 @@ fn add_extras(command: &mut Command, plan: &Plan) {
 }
 
 /// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
+pub fn shell_quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -167,7 +171,7 @@ mod tests {
     #[test]
     fn a_plain_plan_is_a_plain_command() {
         let mut session = session(&["tract", "ort:cpu,precision=int8"], &[1, 8]);
-        session.plan.measure = MeasureRule::of(session.plan.preset);
+        session.plan.measure = MeasureRule::from_preset(session.plan.preset);
         assert_eq!(
             repeat_command(&session).unwrap().line(),
             "powerband bench tiny --setup tract:cpu --setup ort:cpu,precision=int8 --batch 1,8 --preset quick --telemetry 0 --seed 1"
@@ -181,10 +185,10 @@ mod tests {
             session.plan.measure = MeasureRule {
                 rounds,
                 spacing,
-                ..MeasureRule::of(session.plan.preset)
+                ..MeasureRule::from_preset(session.plan.preset)
             };
             let command = repeat_command(&session).unwrap();
-            assert!(command.unsaid.is_empty(), "{command:?}");
+            assert!(command.without_option.is_empty(), "{command:?}");
             command.line()
         };
         let follow = "0s".parse().unwrap();
@@ -198,7 +202,7 @@ mod tests {
         session.plan.measure.max_samples = 7;
         session.plan.model = "it's here/a b.onnx".to_owned();
         let command = repeat_command(&session).unwrap();
-        assert_eq!(command.unsaid.len(), 1);
+        assert_eq!(command.without_option.len(), 1);
         assert!(command.line().contains(r"'it'\''s here/a b.onnx'"));
         session.imported = Some(powerband_core::domain::profile::Tool::default());
         assert_eq!(repeat_command(&session), None);

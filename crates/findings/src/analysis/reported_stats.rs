@@ -27,12 +27,12 @@ pub fn reported_by_case(case: &Case) -> Option<Stated> {
         p99_ns: middle(|one| one.p99_ns),
         throughput_per_s: middle(|one| one.throughput_per_s),
         objections: objections.cloned().collect(),
-        generation: generation(case),
+        generation: stated_generation(case),
     })
 }
 
 /// What is stated of requests to a language model, by the first result that states it.
-pub fn generation(case: &Case) -> Option<StatedGeneration> {
+pub fn stated_generation(case: &Case) -> Option<StatedGeneration> {
     let all = case.stated.iter().filter_map(|one| one.generation);
     all.reduce(|mut known, more| {
         known.fill(more);
@@ -41,7 +41,7 @@ pub fn generation(case: &Case) -> Option<StatedGeneration> {
 }
 
 /// The same in words, a part for each time and each rate.
-pub fn generation_words(stated: &StatedGeneration) -> Vec<String> {
+pub fn generation_texts(stated: &StatedGeneration) -> Vec<String> {
     let times = stated.times().into_iter().filter_map(|(title, times)| {
         let told = times
             .named()
@@ -98,7 +98,7 @@ pub fn summary_of_times(times: &StatedTimes) -> Option<Summary> {
 }
 
 /// The summary of samples, with the percentiles that the program states where there are too few to count them.
-pub fn filled(summary: Summary, stated: Option<&Stated>) -> Summary {
+pub fn with_stated_percentiles(summary: Summary, stated: Option<&Stated>) -> Summary {
     let Some(stated) = stated else {
         return summary;
     };
@@ -111,7 +111,7 @@ pub fn filled(summary: Summary, stated: Option<&Stated>) -> Summary {
 }
 
 /// The text in place of a case's samples, where another program reported figures alone.
-pub fn in_words(session: &Session, case: &Case) -> Option<String> {
+pub fn stated_text(session: &Session, case: &Case) -> Option<String> {
     let tool = session.imported.as_ref()?;
     // Older sessions hold a single figure as a single sample.
     if case.n_samples() > 1 {
@@ -140,7 +140,7 @@ pub fn in_words(session: &Session, case: &Case) -> Option<String> {
     } else {
         format!(" It states: {}.", times.join(", "))
     };
-    let tokens = stated.generation.as_ref().map(generation_words);
+    let tokens = stated.generation.as_ref().map(generation_texts);
     let tokens = tokens.map_or_else(String::new, |words| format!(" {}.", words.join("; ")));
     Some(format!(
         "{program} reported figures and no series of runs, so there are no samples to draw.{told}{tokens}"
@@ -222,7 +222,7 @@ mod tests {
             ..run()
         }]);
         let rows = case_rows::case_rows(&session);
-        let raised = remarks::flags(&rows);
+        let raised = remarks::flagged_cases(&rows);
         assert_eq!(raised.len(), 1);
         assert_eq!(raised[0].name, "not-accepted");
         assert!(raised[0].cases[0].1.contains("INVALID"));
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn figures_alone_are_told_in_place_of_samples() {
         let session = imported(&[run()]);
-        let words = in_words(&session, &session.cases[0]).unwrap();
+        let words = stated_text(&session, &session.cases[0]).unwrap();
         assert!(words.starts_with("LoadGen reported figures"), "{words}");
         assert!(
             words.ends_with("It states: min 3.00 ms, p99 13.0 ms."),
@@ -239,6 +239,6 @@ mod tests {
         );
         let mut measured = testing::session(&["ort:cpu"], &[1]);
         testing::measure(&mut measured, 0, 1, &[&[1_000]]);
-        assert_eq!(in_words(&measured, &measured.cases[0]), None);
+        assert_eq!(stated_text(&measured, &measured.cases[0]), None);
     }
 }

@@ -1,8 +1,8 @@
 //! What of a device's roofs people look at first: the peak, the bandwidth of memory, and what each engine reaches.
 
 use powerband_core::base::humanize;
-use powerband_core::domain::roofs::{Access, EngineRoof, Level, Measured, Roofs};
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::roofs::{Access, EngineRoof, Level, MeasuredValue, Roofs};
+use powerband_core::domain::work::NumberFormat;
 
 /// One of them, in words.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct RoofFact {
 }
 
 impl RoofFact {
-    fn new(name: impl Into<String>, value: String, what: &str, measured: Measured) -> Self {
+    fn new(name: impl Into<String>, value: String, what: &str, measured: MeasuredValue) -> Self {
         let is_noisy = measured.is_noisy();
         let spread = humanize::uncertainty(measured.spread());
         let mut note = what.to_owned();
@@ -40,7 +40,7 @@ impl RoofFact {
 /// The facts of a device, its own first, then an engine each.
 pub fn roof_facts(roofs: &Roofs) -> Vec<RoofFact> {
     let mut facts = Vec::new();
-    if let Some(peak) = roofs.compute_at(Numbers::F32, usize::MAX) {
+    if let Some(peak) = roofs.compute_at(NumberFormat::F32, usize::MAX) {
         let what = format!("{}{}", peak.code, with_threads(peak.threads));
         let value = humanize::with_prefix(peak.per_s.value, "FLOP/s");
         facts.push(RoofFact::new("f32 peak", value, &what, peak.per_s));
@@ -50,11 +50,11 @@ pub fn roof_facts(roofs: &Roofs) -> Vec<RoofFact> {
         let value = humanize::with_prefix(copy.per_s.value, "B/s");
         facts.push(RoofFact::new("Memory copy", value, &what, copy.per_s));
     }
-    let mut best: Vec<(&EngineRoof, Measured)> = Vec::new();
+    let mut best: Vec<(&EngineRoof, MeasuredValue)> = Vec::new();
     let plain = roofs
         .engines
         .iter()
-        .filter(|roof| roof.numbers == Numbers::F32);
+        .filter(|roof| roof.numbers == NumberFormat::F32);
     for (roof, product) in plain.filter_map(|roof| Some((roof, roof.product_per_s?))) {
         match best
             .iter_mut()
@@ -73,7 +73,7 @@ pub fn roof_facts(roofs: &Roofs) -> Vec<RoofFact> {
 }
 
 /// An engine's best product, as a share of the peak that was measured with as many threads.
-fn engine_fact(roofs: &Roofs, roof: &EngineRoof, product: Measured) -> RoofFact {
+fn engine_fact(roofs: &Roofs, roof: &EngineRoof, product: MeasuredValue) -> RoofFact {
     let reached = humanize::with_prefix(product.value, "FLOP/s");
     let what = format!("{reached} in a large product{}", with_threads(roof.threads));
     let peak = roofs.compute_at(roof.numbers, roof.threads);
@@ -91,7 +91,7 @@ fn engine_fact(roofs: &Roofs, roof: &EngineRoof, product: Measured) -> RoofFact 
 fn with_threads(threads: usize) -> String {
     match threads {
         0 => String::new(),
-        threads => format!(" with {}", humanize::of_many(threads as u64, "thread")),
+        threads => format!(" with {}", humanize::pluralised(threads as u64, "thread")),
     }
 }
 
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
     use powerband_core::domain::roofs::{ComputeRoof, MemoryRoof, RoofConditions};
 
-    fn measured(value: f64, low: f64) -> Measured {
-        Measured {
+    fn measured(value: f64, low: f64) -> MeasuredValue {
+        MeasuredValue {
             value,
             low,
             high: value,
@@ -115,7 +115,7 @@ mod tests {
             version: version.to_owned(),
             setup: format!("ort:cpu,threads={threads}"),
             threads,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             product_per_s: Some(measured(product, product)),
             copy_per_s: None,
             launch_ns: None,
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn an_engine_is_a_share_of_the_peak_with_as_many_threads() {
         let compute = |threads, value| ComputeRoof {
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             threads,
             vector_bits: 256,
             code: "AVX2".to_owned(),

@@ -12,7 +12,7 @@ const REST: &str = "rest";
 
 /// One phase over all rounds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PartRow {
+pub struct PhaseRow {
     /// What it is called.
     pub name: String,
     /// Its median, in nanoseconds.
@@ -21,7 +21,7 @@ pub struct PartRow {
     pub share: Option<f64>,
 }
 
-impl PartRow {
+impl PhaseRow {
     /// Whether it is a phase that the worker names, and not the rest.
     pub fn is_named(&self) -> bool {
         self.share.is_some() && self.name != REST
@@ -29,7 +29,7 @@ impl PartRow {
 }
 
 /// The parts of a case's runs, in the worker's order, and the rest of the runs where there is one.
-pub fn phase_rows(case: &Case) -> Vec<PartRow> {
+pub fn phase_rows(case: &Case) -> Vec<PhaseRow> {
     let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
     for part in case.rounds.iter().flat_map(|round| &round.parts) {
         let samples = part.samples_ns.iter().map(|&ns| ns as f64);
@@ -49,7 +49,7 @@ pub fn phase_rows(case: &Case) -> Vec<PartRow> {
     let is_part = |name: &str| name != HOST;
     let parts = medians.iter().filter(|(name, _)| is_part(name));
     let all: f64 = parts.map(|(_, median)| median).sum();
-    let rows = medians.iter().map(|(name, median)| PartRow {
+    let rows = medians.iter().map(|(name, median)| PhaseRow {
         name: (*name).to_owned(),
         median_ns: *median,
         share: (is_part(name) && all > 0.0).then(|| median / all),
@@ -77,7 +77,7 @@ fn rests(round: &Round) -> Vec<f64> {
 }
 
 /// The parts in a line: `forward 12.1 ms (31.2 %), backward 22.0 ms (57.1 %)`; nothing for a case without.
-pub fn in_short(case: &Case) -> Option<String> {
+pub fn phases_text(case: &Case) -> Option<String> {
     let rows = phase_rows(case);
     let words = rows.iter().map(|row| {
         let time = humanize::duration_ns(row.median_ns);
@@ -91,7 +91,7 @@ pub fn in_short(case: &Case) -> Option<String> {
 }
 
 /// Training results, from the first epoch to the last: `loss 2.31 → 0.42, accuracy 10.0 % → 88.0 %`.
-pub fn learned(case: &Case) -> Option<String> {
+pub fn training_text(case: &Case) -> Option<String> {
     let epochs: Vec<&Epoch> = case.rounds.iter().flat_map(|round| &round.epochs).collect();
     let (first, last) = (epochs.first()?, epochs.last()?);
     let loss = |epoch: &Epoch| {
@@ -101,7 +101,7 @@ pub fn learned(case: &Case) -> Option<String> {
     let percent = |epoch: &Epoch| humanize::percent(epoch.accuracy);
     Some(format!(
         "{}: loss {} → {}, accuracy {} → {}",
-        humanize::of_many(epochs.len() as u64, "epoch"),
+        humanize::pluralised(epochs.len() as u64, "epoch"),
         loss(first),
         loss(last),
         percent(first),
@@ -113,10 +113,10 @@ pub fn learned(case: &Case) -> Option<String> {
 mod tests {
     use super::*;
     use crate::analysis::testing::session;
-    use powerband_core::domain::case::Part;
+    use powerband_core::domain::case::PhaseSamples;
 
     fn trained() -> Case {
-        let part = |name: &str, samples: &[u64]| Part {
+        let part = |name: &str, samples: &[u64]| PhaseSamples {
             name: name.to_owned(),
             samples_ns: samples.to_vec(),
         };
@@ -151,11 +151,11 @@ mod tests {
     fn parts_have_their_time_and_their_share() {
         let case = trained();
         assert_eq!(
-            in_short(&case).as_deref(),
+            phases_text(&case).as_deref(),
             Some("forward 1.00 ms (25.0 %), backward 3.00 ms (75.0 %)")
         );
         assert_eq!(
-            learned(&case).as_deref(),
+            training_text(&case).as_deref(),
             Some("2 epochs: loss 2.31 → 0.420, accuracy 10.0 % → 88.0 %")
         );
     }
@@ -164,7 +164,7 @@ mod tests {
     fn shares_and_times_have_one_base_and_the_rest_is_named() {
         let mut case = trained();
         // One slow forward pass is an outlier: it changes no median, so it changes no share.
-        let part = |name: &str, samples: &[u64]| Part {
+        let part = |name: &str, samples: &[u64]| PhaseSamples {
             name: name.to_owned(),
             samples_ns: samples.to_vec(),
         };
@@ -177,7 +177,7 @@ mod tests {
             ..Round::default()
         }];
         assert_eq!(
-            in_short(&case).as_deref(),
+            phases_text(&case).as_deref(),
             Some("forward 136 ms (32.4 %), backward 281 ms (66.9 %), rest 3.00 ms (0.714 %)")
         );
         let shares: f64 = phase_rows(&case).iter().filter_map(|row| row.share).sum();
@@ -192,7 +192,7 @@ mod tests {
             round.parts[0].name = HOST.to_owned();
             round.epochs.clear();
         }
-        assert_eq!(in_short(&case).as_deref(), Some("host 1.00 ms"));
-        assert_eq!(learned(&case), None);
+        assert_eq!(phases_text(&case).as_deref(), Some("host 1.00 ms"));
+        assert_eq!(training_text(&case), None);
     }
 }

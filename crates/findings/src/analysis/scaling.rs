@@ -1,7 +1,7 @@
 //! The gain of several replicas or devices over one, batch size by batch size.
 
 use super::case_rows::CaseRow;
-use super::comparison::{self, Pair, Side};
+use super::comparison::{self, CasePair, ComparedSide};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
@@ -18,7 +18,7 @@ pub struct Scaling {
     /// The one without.
     pub single: usize,
     /// How many replicas.
-    pub copies: usize,
+    pub replicas: usize,
     /// Each batch size that both were measured at.
     pub gains: Vec<Gain>,
 }
@@ -29,7 +29,7 @@ pub struct Gain {
     /// The point whose batch they share.
     pub point: Point,
     /// One against several, with its verdict.
-    pub pair: Pair,
+    pub pair: CasePair,
     /// Throughput of the replicas over that of one, divided by their number: 1 is perfect.
     pub efficiency: Option<f64>,
 }
@@ -43,7 +43,7 @@ pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
         Some((setup, single, copies))
     });
     let scaling = with_copies.map(|(setup, single, copies)| {
-        let side = |setup| Side {
+        let side = |setup| ComparedSide {
             session,
             rows,
             setup,
@@ -58,7 +58,7 @@ pub fn scaling_rows(session: &Session, rows: &[CaseRow]) -> Vec<Scaling> {
         Scaling {
             setup,
             single,
-            copies,
+            replicas: copies,
             gains: gains.collect(),
         }
     });
@@ -77,14 +77,14 @@ impl Scaling {
         (!lost.is_empty()).then(|| {
             format!(
                 "{} are slower than one at {}",
-                humanize::of_many(self.copies as u64, "replica"),
+                humanize::pluralised(self.replicas as u64, "replica"),
                 point::list(lost)
             )
         })
     }
 }
 
-fn efficiency(pair: &Pair, copies: usize) -> Option<f64> {
+fn efficiency(pair: &CasePair, copies: usize) -> Option<f64> {
     let (one, several) = (pair.before.throughput_per_s?, pair.after.throughput_per_s?);
     (one > 0.0).then(|| several / one / copies as f64)
 }
@@ -144,7 +144,7 @@ mod tests {
         let found = scaling_rows(&session, &case_rows::case_rows(&session));
         assert_eq!(found.len(), 1, "tract has no counterpart");
         assert_eq!(
-            (found[0].setup, found[0].single, found[0].copies),
+            (found[0].setup, found[0].single, found[0].replicas),
             (1, 0, 2)
         );
         let efficiency: Vec<f64> = found[0]

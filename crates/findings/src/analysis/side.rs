@@ -8,13 +8,12 @@ use super::case_rows::{self, CaseRow};
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_core::stats::ratio::Visit;
+use powerband_core::stats::ratio::RoundSamples;
 use powerband_core::stats::summary::median;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    /// The session.
+pub struct ComparedSide<'a> {
     pub session: &'a Session,
     /// Its cases as rows.
     pub rows: &'a [CaseRow],
@@ -24,7 +23,7 @@ pub struct Side<'a> {
     pub point: Option<Point>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> ComparedSide<'a> {
     /// Rows of this side that were measured and did not end badly, ascending by point.
     pub(super) fn measured(&self, point: Option<Point>) -> Vec<&'a CaseRow> {
         let mut rows: Vec<&CaseRow> = self
@@ -39,14 +38,14 @@ impl<'a> Side<'a> {
     }
 }
 
-impl Side<'_> {
+impl ComparedSide<'_> {
     /// The same session, held to one setup.
-    pub(super) fn narrowed(&self, setup: usize) -> Self {
+    pub(super) fn with_setup(&self, setup: usize) -> Self {
         Self { setup, ..*self }
     }
 
     /// The rounds of a case, in nanoseconds.
-    pub(super) fn visits(&self, point: Point) -> Vec<Visit> {
+    pub(super) fn visits(&self, point: Point) -> Vec<RoundSamples> {
         let key = CaseKey {
             setup: self.setup,
             point,
@@ -104,14 +103,16 @@ impl Side<'_> {
 }
 
 /// The rounds of a case, in nanoseconds. Times that another program reports are rounds of one start.
-pub(super) fn case_visits(session: &Session, case: &Case) -> Vec<Visit> {
+pub(super) fn case_visits(session: &Session, case: &Case) -> Vec<RoundSamples> {
     let starts = session.starts(case).into_iter().chain(repeat(0));
     let numbers = case.rounds.iter().map(|round| round.round).chain(0..);
-    let rounds = case_rows::rounds(case).into_iter().zip(numbers);
-    let visits = rounds.zip(starts).map(|((samples, round), start)| Visit {
-        round,
-        start,
-        samples,
-    });
+    let rounds = case_rows::round_times(case).into_iter().zip(numbers);
+    let visits = rounds
+        .zip(starts)
+        .map(|((samples, round), start)| RoundSamples {
+            round,
+            start,
+            samples,
+        });
     visits.collect()
 }

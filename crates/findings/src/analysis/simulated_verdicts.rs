@@ -6,7 +6,7 @@
 use std::f64::consts::TAU;
 
 use super::verdict::{self, Call};
-use powerband_core::stats::ratio::{self, Estimate, Visit};
+use powerband_core::stats::ratio::{self, Estimate, RoundSamples};
 use powerband_core::stats::session_spread::SessionSpread;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -24,7 +24,7 @@ const DRIFT: f64 = 2.0;
 
 /// How rounds deviate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum NoiseShape {
     /// Normally.
     Normal,
     /// Normally, and the machine becomes slower from the first to the last round.
@@ -35,14 +35,14 @@ pub enum Shape {
     HeavyTails,
 }
 
-impl Shape {
+impl NoiseShape {
     /// Every one.
     pub const ALL: [Self; 4] = [Self::Normal, Self::Drift, Self::Lag, Self::HeavyTails];
 }
 
 /// A machine. Spreads are standard deviations of logarithms.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine {
+pub struct NoisyMachine {
     /// From round to round.
     pub rounds: f64,
     /// From process to process.
@@ -50,7 +50,7 @@ pub struct Machine {
     /// From session to session.
     pub sessions: f64,
     /// How rounds deviate.
-    pub shape: Shape,
+    pub shape: NoiseShape,
 }
 
 /// How a case is measured.
@@ -66,7 +66,7 @@ pub struct Design {
 
 /// How many comparisons got which answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct VerdictCounts {
     /// *Faster*.
     pub faster: u32,
     /// *Slower*.
@@ -75,7 +75,7 @@ pub struct Counts {
     pub all: u32,
 }
 
-impl Counts {
+impl VerdictCounts {
     /// The share that was called a change.
     pub fn changed(self) -> f64 {
         f64::from(self.faster + self.slower) / f64::from(self.all)
@@ -93,14 +93,14 @@ impl Counts {
 
 /// Comparisons of two cases that took turns, of which the first takes `times` the time of the second.
 pub fn interleaved(
-    machine: &Machine,
+    machine: &NoisyMachine,
     design: Design,
     times: f64,
     number: u32,
     seed: u64,
-) -> Counts {
-    let mut rng = Draw::new(seed);
-    let mut counts = Counts::default();
+) -> VerdictCounts {
+    let mut rng = NoiseRng::new(seed);
+    let mut counts = VerdictCounts::default();
     let n = design.starts * design.rounds;
     for _ in 0..number {
         let shared = machine.deviations(&mut rng, n);
@@ -118,14 +118,14 @@ pub fn interleaved(
 
 /// Comparisons of two sessions, of which the first takes `times` the time of the second, with so many earlier ones.
 pub fn separate(
-    machine: &Machine,
+    machine: &NoisyMachine,
     design: Design,
     (times, n_earlier): (f64, usize),
     number: u32,
     seed: u64,
-) -> Counts {
-    let mut rng = Draw::new(seed);
-    let mut counts = Counts::default();
+) -> VerdictCounts {
+    let mut rng = NoiseRng::new(seed);
+    let mut counts = VerdictCounts::default();
     for _ in 0..number {
         let mut session = |times: f64| {
             let own = machine.deviations(&mut rng, design.starts * design.rounds);
@@ -147,26 +147,26 @@ pub fn separate(
     counts
 }
 
-impl Machine {
+impl NoisyMachine {
     /// What is a case's own where two take turns: what drifts or lasts from round to round is the machine's.
     fn of_a_case(&self) -> Self {
         let shape = match self.shape {
-            Shape::HeavyTails => Shape::HeavyTails,
-            Shape::Normal | Shape::Drift | Shape::Lag => Shape::Normal,
+            NoiseShape::HeavyTails => NoiseShape::HeavyTails,
+            NoiseShape::Normal | NoiseShape::Drift | NoiseShape::Lag => NoiseShape::Normal,
         };
         Self { shape, ..*self }
     }
 
     /// How much each round deviates.
-    fn deviations(&self, rng: &mut Draw, number: u32) -> Vec<f64> {
+    fn deviations(&self, rng: &mut NoiseRng, number: u32) -> Vec<f64> {
         let mut last = rng.normal();
         let end = f64::from(number.max(2)) - 1.0;
         let one = |round: u32| {
             let deviation = match self.shape {
-                Shape::Normal => rng.normal(),
-                Shape::Drift => rng.normal() + DRIFT * (f64::from(round) / end - 0.5),
-                Shape::HeavyTails => rng.student3(),
-                Shape::Lag => {
+                NoiseShape::Normal => rng.normal(),
+                NoiseShape::Drift => rng.normal() + DRIFT * (f64::from(round) / end - 0.5),
+                NoiseShape::HeavyTails => rng.student3(),
+                NoiseShape::Lag => {
                     last = LAG * last + (1.0 - LAG * LAG).sqrt() * rng.normal();
                     last
                 }
@@ -176,7 +176,13 @@ impl Machine {
         (0..number).map(one).collect()
     }
 
-    fn visits(&self, rng: &mut Draw, design: Design, deviations: Vec<f64>, ln: f64) -> Vec<Visit> {
+    fn visits(
+        &self,
+        rng: &mut NoiseRng,
+        design: Design,
+        deviations: Vec<f64>,
+        ln: f64,
+    ) -> Vec<RoundSamples> {
         let mut process = 0.0;
         let mut visits = Vec::with_capacity(deviations.len());
         for (round, deviation) in (0..).zip(deviations) {
@@ -185,7 +191,7 @@ impl Machine {
             }
             let centre = ln + process + deviation;
             let sample = |_| (centre + WITHIN * rng.normal()).exp();
-            visits.push(Visit {
+            visits.push(RoundSamples {
                 round,
                 start: if design.is_blind {
                     round
@@ -200,9 +206,9 @@ impl Machine {
 }
 
 /// Draws numbers.
-struct Draw(Xoshiro256PlusPlus);
+struct NoiseRng(Xoshiro256PlusPlus);
 
-impl Draw {
+impl NoiseRng {
     fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -238,12 +244,12 @@ mod tests {
         }
     }
 
-    fn machine(rounds: f64, processes: f64, sessions: f64) -> Machine {
-        Machine {
+    fn machine(rounds: f64, processes: f64, sessions: f64) -> NoisyMachine {
+        NoisyMachine {
             rounds,
             processes,
             sessions,
-            shape: Shape::Normal,
+            shape: NoiseShape::Normal,
         }
     }
 
@@ -254,8 +260,8 @@ mod tests {
             let counts = interleaved(&one, design, 1.0, NUMBER, number);
             assert!(counts.changed() <= 0.025, "{design:?}: {counts:?}");
         }
-        for shape in [Shape::Lag, Shape::HeavyTails] {
-            let one = Machine { shape, ..one };
+        for shape in [NoiseShape::Lag, NoiseShape::HeavyTails] {
+            let one = NoisyMachine { shape, ..one };
             let counts = interleaved(&one, design(5, 1), 1.0, NUMBER, 2);
             assert!(counts.changed() <= 0.025, "{shape:?}: {counts:?}");
         }
@@ -280,8 +286,8 @@ mod tests {
             assert!(counts.changed() <= 0.025, "{n_earlier}: {counts:?}");
         }
         // Welch's interval of the rounds, which is what sessions that do not differ leave.
-        let mut rng = Draw::new(5);
-        let mut welch = Counts::default();
+        let mut rng = NoiseRng::new(5);
+        let mut welch = VerdictCounts::default();
         for _ in 0..NUMBER {
             let mut session = || {
                 let own = restless.deviations(&mut rng, 5);

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 
 use powerband_core::domain::case::{CaseKey, Round};
 use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::{
-    Keeping, Load, MeasureRule, Plan, PresetName, Step, TimeLimits, WarmUpRule,
+    Load, MeasureRule, OptimisationStep, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{DeviceKind, Quantity, Reading, WatchedDevice};
+use powerband_core::domain::telemetry::{DeviceKind, DeviceReading, Quantity, WatchedDevice};
 
 /// A plan with the quick preset, of three rounds that follow one another.
 pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
@@ -34,13 +34,13 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
         measure: MeasureRule {
             rounds: 3,
             spacing: None,
-            ..MeasureRule::of(PresetName::Quick)
+            ..MeasureRule::from_preset(PresetName::Quick)
         },
         warm_up: WarmUpRule::for_device(false),
         limits: TimeLimits::default(),
         seed: 1,
         load: Load::Closed,
-        keeping: Keeping::Together,
+        keeping: WorkerLifetime::Together,
         judging: None,
         profiling: None,
         experiments: None,
@@ -50,7 +50,7 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
 /// Makes optimisation steps of the setups, at the first point.
 pub fn make_ladder(session: &mut Session) {
     let point = session.plan.first_point();
-    let step = |setup| Step {
+    let step = |setup| OptimisationStep {
         title: session.setup_label(setup),
         case: CaseKey { setup, point },
     };
@@ -59,7 +59,7 @@ pub fn make_ladder(session: &mut Session) {
 
 /// A session of which nothing was measured yet.
 pub fn session(setups: &[&str], batches: &[usize]) -> Session {
-    Session::begin(Beginning {
+    Session::from_start(RunStart {
         name: "test".to_owned(),
         created: "2030-01-02T03:04:05Z".to_owned(),
         plan: plan(setups, batches),
@@ -84,7 +84,7 @@ pub fn measure(session: &mut Session, setup: usize, batch: usize, rounds: &[&[u6
     for (number, samples) in (0..).zip(rounds) {
         add_round(session, setup, batch, number, samples);
     }
-    end(session, setup, batch, Outcome::Finished);
+    end_case(session, setup, batch, Outcome::Finished);
 }
 
 /// Gives a case three rounds of ten samples near a time in microseconds, and calls it finished.
@@ -121,7 +121,7 @@ pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, 
 }
 
 /// Ends a case.
-pub fn end(session: &mut Session, setup: usize, batch: usize, outcome: Outcome) {
+pub fn end_case(session: &mut Session, setup: usize, batch: usize, outcome: Outcome) {
     let case = session.cases.iter_mut().find(|case| {
         case.key()
             == CaseKey {
@@ -148,7 +148,7 @@ pub fn failed() -> Outcome {
 }
 
 /// Watches one more device from the beginning on, for so many seconds.
-pub fn watch(
+pub fn add_telemetry(
     session: &mut Session,
     kind: DeviceKind,
     rate_hz: f64,
@@ -165,9 +165,9 @@ pub fn watch(
         .collect();
     devices.push(WatchedDevice::new("test", kind, 0, &id, "Test device"));
     session.telemetry.watch(0, rate_hz, devices, Vec::new());
-    let readings: Vec<Reading> = (0..=(seconds * rate_hz) as u32)
+    let readings: Vec<DeviceReading> = (0..=(seconds * rate_hz) as u32)
         .map(|index| f64::from(index) / rate_hz)
-        .map(|at_s| Reading {
+        .map(|at_s| DeviceReading {
             device: place,
             at_ns: (at_s * 1e9) as u64,
             values: read(at_s),

@@ -6,8 +6,8 @@ use std::fmt;
 
 use super::accuracy;
 use super::batch_curve::{BatchCurve, CurvePoint};
-use super::case_rounds::{Figure, JointDraws};
-use powerband_core::domain::accuracy::{Accuracy, Hits};
+use super::case_rounds::{JointDraws, RoundStatistic};
+use powerband_core::domain::accuracy::{Accuracy, HitCount};
 use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::Interval;
 use powerband_core::stats::joint::{AGREEMENT, DRAWS, LEAST_CANDIDATE};
@@ -52,21 +52,21 @@ impl Quality {
     }
 
     /// How good a setup is by it, where that is known.
-    pub fn of(self, accuracy: &Accuracy) -> Option<Level> {
+    pub fn level_in(self, accuracy: &Accuracy) -> Option<QualityLevel> {
         let hits = match self {
             Self::Top1 => accuracy.top1,
             Self::Top5 => accuracy.top5,
             Self::SameChoice => accuracy.same_choice,
             Self::Cosine => {
                 let value = accuracy.distance?.worst_cosine;
-                return value.is_finite().then_some(Level {
+                return value.is_finite().then_some(QualityLevel {
                     value,
                     interval: None,
                 });
             }
         };
         let share = share(hits?)?;
-        Some(Level {
+        Some(QualityLevel {
             value: share.value(),
             interval: Some((share.low, share.high)),
         })
@@ -84,9 +84,9 @@ impl fmt::Display for Quality {
     }
 }
 
-/// How good something is; more is better.
+/// A quality value; more is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Level {
+pub struct QualityLevel {
     /// A share from 0 to 1, or a cosine.
     pub value: f64,
     /// The 95 % interval of a share.
@@ -95,7 +95,7 @@ pub struct Level {
 
 /// At which point the speed counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum At {
+pub enum SpeedPoint {
     /// Where each setup has its best throughput.
     #[default]
     Best,
@@ -103,7 +103,7 @@ pub enum At {
     Point(Point),
 }
 
-impl fmt::Display for At {
+impl fmt::Display for SpeedPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Best => f.write_str("at best throughput"),
@@ -114,7 +114,7 @@ impl fmt::Display for At {
 
 /// A setup whose outputs were to be compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub struct JudgedSetup<'a> {
     /// How close it is.
     pub accuracy: &'a Accuracy,
     /// How fast it is; nothing where nothing was measured.
@@ -134,25 +134,23 @@ pub struct Speed {
     pub ci95: Option<Interval>,
 }
 
-/// Where a setup stands.
+/// Speed and quality of a setup with its rank.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// How fast it is, where that is known.
+pub struct SetupStanding {
     pub speed: Option<Speed>,
-    /// How good it is, where that is known.
-    pub level: Option<Level>,
-    /// What that comes to.
-    pub rank: Rank,
+    pub level: Option<QualityLevel>,
+    /// Position relative to the Pareto front.
+    pub rank: ParetoRank,
 }
 
-/// What speed and quality come to among others.
+/// Position of a setup relative to the Pareto front.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rank {
+pub enum ParetoRank {
     /// On the Pareto front: no setup is at least as good in both and better in one.
     Front,
     /// Dominated, by the fastest setup of the front that dominates it, by its place; by one of several where which
     /// is not settled.
-    Beaten(Vec<usize>),
+    Dominated(Vec<usize>),
     /// On the front in some draws and dominated in others: the share of those on the front, in percent, and the
     /// places of the setups that may dominate it.
     NotSettled {
@@ -166,11 +164,13 @@ pub enum Rank {
 }
 
 /// The qualities that can be chosen: known of every setup that could be compared.
-pub fn known(judged: &[Judged<'_>]) -> Vec<Quality> {
-    let is_known = |setup: &Judged<'_>, quality: Quality| quality.of(setup.accuracy).is_some();
-    let any = |setup: &&Judged<'_>| Quality::ALL.iter().any(|quality| is_known(setup, *quality));
-    let compared: Vec<&Judged<'_>> = judged.iter().filter(any).collect();
-    let sound: Vec<&Judged<'_>> = compared
+pub fn known_qualities(judged: &[JudgedSetup<'_>]) -> Vec<Quality> {
+    let is_known =
+        |setup: &JudgedSetup<'_>, quality: Quality| quality.level_in(setup.accuracy).is_some();
+    let any =
+        |setup: &&JudgedSetup<'_>| Quality::ALL.iter().any(|quality| is_known(setup, *quality));
+    let compared: Vec<&JudgedSetup<'_>> = judged.iter().filter(any).collect();
+    let sound: Vec<&JudgedSetup<'_>> = compared
         .iter()
         .filter(|setup| setup.accuracy.trouble.is_none())
         .copied()
@@ -184,7 +184,7 @@ pub fn known(judged: &[Judged<'_>]) -> Vec<Quality> {
 }
 
 /// Points at which a setup was measured, ascending.
-pub fn points(judged: &[Judged<'_>]) -> Vec<Point> {
+pub fn measured_points(judged: &[JudgedSetup<'_>]) -> Vec<Point> {
     let points = judged.iter().filter_map(|setup| setup.curve);
     let mut points: Vec<Point> = points
         .flat_map(|curve| curve.points.iter().map(|point| point.point))
@@ -195,10 +195,14 @@ pub fn points(judged: &[Judged<'_>]) -> Vec<Point> {
 }
 
 /// Where each setup stands, in their order.
-pub fn judged_standings(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<Standing> {
-    let found: Vec<(Option<&CurvePoint>, Option<Level>)> = judged
+pub fn judged_standings(
+    judged: &[JudgedSetup<'_>],
+    quality: Quality,
+    at: SpeedPoint,
+) -> Vec<SetupStanding> {
+    let found: Vec<(Option<&CurvePoint>, Option<QualityLevel>)> = judged
         .iter()
-        .map(|setup| (point_at(setup, at), quality.of(setup.accuracy)))
+        .map(|setup| (point_at(setup, at), quality.level_in(setup.accuracy)))
         .collect();
     let has_several = judged
         .windows(2)
@@ -213,7 +217,7 @@ pub fn judged_standings(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<
         .zip(&found)
         .filter_map(|(setup, (point, level))| {
             let (point, level) = (point.as_ref()?, level.as_ref()?);
-            let draws = joint.draws(setup.session, &point.by_round, Figure::Rate);
+            let draws = joint.draws(setup.session, &point.by_round, RoundStatistic::Rate);
             Some(Ranked {
                 speed: point.throughput_per_s?,
                 draws,
@@ -223,7 +227,7 @@ pub fn judged_standings(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<
         .collect();
     let ranks = ranks(&ranked);
     // Places among those that could be ranked, as places among all.
-    let is_ranked = |(point, level): &(Option<&CurvePoint>, Option<Level>)| {
+    let is_ranked = |(point, level): &(Option<&CurvePoint>, Option<QualityLevel>)| {
         level.is_some() && point.is_some_and(|point| point.throughput_per_s.is_some())
     };
     let places: Vec<usize> = (0..found.len())
@@ -236,10 +240,10 @@ pub fn judged_standings(judged: &[Judged<'_>], quality: Quality, at: At) -> Vec<
         .map(|(setup, (point, level))| {
             let speed = point.and_then(speed_of);
             let rank = match reason(setup, speed, level, quality, at) {
-                Some(reason) => Rank::Unknown(reason),
-                None => ranks.next().unwrap_or(Rank::Front),
+                Some(reason) => ParetoRank::Unknown(reason),
+                None => ranks.next().unwrap_or(ParetoRank::Front),
             };
-            Standing { speed, level, rank }
+            SetupStanding { speed, level, rank }
         })
         .collect()
 }
@@ -252,11 +256,11 @@ struct Ranked {
     quality: f64,
 }
 
-impl Rank {
+impl ParetoRank {
     fn placed(self, places: &[usize]) -> Self {
         let placed = |by: Vec<usize>| by.into_iter().map(|place| places[place]).collect();
         match self {
-            Self::Beaten(by) => Self::Beaten(placed(by)),
+            Self::Dominated(by) => Self::Dominated(placed(by)),
             Self::NotSettled { percent, by } => Self::NotSettled {
                 percent,
                 by: placed(by),
@@ -267,7 +271,7 @@ impl Rank {
 }
 
 /// What draws of the front say of each setup. One whose uncertainty is not known counts as what is shown.
-fn ranks(ranked: &[Ranked]) -> Vec<Rank> {
+fn ranks(ranked: &[Ranked]) -> Vec<ParetoRank> {
     let n = ranked.len();
     let mut on_front = vec![0; n];
     let mut beaten = vec![vec![0; n]; n];
@@ -282,7 +286,7 @@ fn ranks(ranked: &[Ranked]) -> Vec<Rank> {
             if front.contains(&place) {
                 on_front[place] += 1;
             } else {
-                beaten[place][beater(&worth, &front, place)] += 1;
+                beaten[place][fastest_dominator(&worth, &front, place)] += 1;
             }
         }
     }
@@ -295,11 +299,11 @@ fn ranks(ranked: &[Ranked]) -> Vec<Rank> {
         by.sort_by_key(|other| std::cmp::Reverse(beaten[place][*other]));
         let front = share(on_front[place]);
         if n == 1 || (is_known && front >= AGREEMENT) {
-            Rank::Front
+            ParetoRank::Front
         } else if is_known && 1.0 - front >= AGREEMENT {
-            Rank::Beaten(by)
+            ParetoRank::Dominated(by)
         } else {
-            Rank::NotSettled {
+            ParetoRank::NotSettled {
                 percent: (front * 100.0).round() as u32,
                 by,
             }
@@ -309,7 +313,7 @@ fn ranks(ranked: &[Ranked]) -> Vec<Rank> {
 }
 
 /// The share with its interval.
-pub fn share(hits: Hits) -> Option<Share> {
+pub fn share(hits: HitCount) -> Option<Share> {
     Share::wilson(hits.hits, hits.of)
 }
 
@@ -323,12 +327,12 @@ fn counted(quality: Quality, value: f64) -> f64 {
 }
 
 /// The point at which the speed of a setup counts.
-fn point_at<'a>(setup: &Judged<'a>, at: At) -> Option<&'a CurvePoint> {
+fn point_at<'a>(setup: &JudgedSetup<'a>, at: SpeedPoint) -> Option<&'a CurvePoint> {
     let points = &setup.curve?.points;
     let faster = |a: &&CurvePoint, b: &&CurvePoint| a.rate_or_zero().total_cmp(&b.rate_or_zero());
     match at {
-        At::Best => points.iter().max_by(faster),
-        At::Point(at) => points.iter().find(|point| point.point == at),
+        SpeedPoint::Best => points.iter().max_by(faster),
+        SpeedPoint::Point(at) => points.iter().find(|point| point.point == at),
     }
 }
 
@@ -342,11 +346,11 @@ fn speed_of(point: &CurvePoint) -> Option<Speed> {
 
 /// Why a setup is no point.
 fn reason(
-    setup: &Judged<'_>,
+    setup: &JudgedSetup<'_>,
     speed: Option<Speed>,
-    level: Option<Level>,
+    level: Option<QualityLevel>,
     quality: Quality,
-    at: At,
+    at: SpeedPoint,
 ) -> Option<String> {
     if level.is_none() {
         let trouble = setup.accuracy.trouble.clone();
@@ -354,13 +358,13 @@ fn reason(
     }
     match (speed, at) {
         (Some(_), _) => None,
-        (None, At::Best) => Some("it was not measured".to_owned()),
-        (None, At::Point(point)) => Some(format!("it was not measured at {point}")),
+        (None, SpeedPoint::Best) => Some("it was not measured".to_owned()),
+        (None, SpeedPoint::Point(point)) => Some(format!("it was not measured at {point}")),
     }
 }
 
 /// The fastest of the front that is at least as good in both.
-fn beater(worth: &[(f64, f64)], front: &[usize], place: usize) -> usize {
+fn fastest_dominator(worth: &[(f64, f64)], front: &[usize], place: usize) -> usize {
     let (speed, quality) = worth[place];
     front
         .iter()
@@ -375,16 +379,16 @@ mod tests {
     use super::*;
     use crate::analysis::testing::{measure, measure_near, session};
     use crate::analysis::{batch_curve, case_rows};
-    use powerband_core::domain::accuracy::Distance;
+    use powerband_core::domain::accuracy::OutputDistance;
 
     fn accuracy(worst_cosine: f64, same: u64) -> Accuracy {
         Accuracy {
             items: 64,
-            distance: Some(Distance {
+            distance: Some(OutputDistance {
                 worst_cosine,
-                ..Distance::default()
+                ..OutputDistance::default()
             }),
-            same_choice: Some(Hits { hits: same, of: 64 }),
+            same_choice: Some(HitCount { hits: same, of: 64 }),
             ..Accuracy::default()
         }
     }
@@ -403,9 +407,9 @@ mod tests {
         batch_curve::batch_curves(&case_rows::case_rows(&session))
     }
 
-    fn judged<'a>(accuracies: &'a [Accuracy], curves: &'a [BatchCurve]) -> Vec<Judged<'a>> {
+    fn judged<'a>(accuracies: &'a [Accuracy], curves: &'a [BatchCurve]) -> Vec<JudgedSetup<'a>> {
         let both = accuracies.iter().zip(curves);
-        both.map(|(accuracy, curve)| Judged {
+        both.map(|(accuracy, curve)| JudgedSetup {
             accuracy,
             curve: Some(curve),
             session: 0,
@@ -428,33 +432,36 @@ mod tests {
         ];
         let curves = curves(&[1_000, 4_000, 250, 300, 100]);
         let judged = judged(&accuracies, &curves);
-        assert_eq!(known(&judged), [Quality::SameChoice, Quality::Cosine]);
-        let ranks = |quality| -> Vec<Rank> {
-            let standings = judged_standings(&judged, quality, At::Best);
+        assert_eq!(
+            known_qualities(&judged),
+            [Quality::SameChoice, Quality::Cosine]
+        );
+        let ranks = |quality| -> Vec<ParetoRank> {
+            let standings = judged_standings(&judged, quality, SpeedPoint::Best);
             standings
                 .into_iter()
                 .map(|standing| standing.rank)
                 .collect()
         };
-        let lost = Rank::Unknown("it does not run".to_owned());
+        let lost = ParetoRank::Unknown("it does not run".to_owned());
         // The second is closer by rounding alone.
         assert_eq!(
             ranks(Quality::Cosine),
             [
-                Rank::Front,
-                Rank::Beaten(vec![0]),
-                Rank::Front,
-                Rank::Beaten(vec![2]),
+                ParetoRank::Front,
+                ParetoRank::Dominated(vec![0]),
+                ParetoRank::Front,
+                ParetoRank::Dominated(vec![2]),
                 lost.clone()
             ]
         );
         assert_eq!(
             ranks(Quality::SameChoice),
             [
-                Rank::Front,
-                Rank::Beaten(vec![0]),
-                Rank::Front,
-                Rank::Front,
+                ParetoRank::Front,
+                ParetoRank::Dominated(vec![0]),
+                ParetoRank::Front,
+                ParetoRank::Front,
                 lost
             ]
         );
@@ -475,13 +482,17 @@ mod tests {
         }
         let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
         let accuracies = [accuracy(0.99, 64), accuracy(0.98, 64), accuracy(0.97, 64)];
-        let standings = judged_standings(&judged(&accuracies, &curves), Quality::Cosine, At::Best);
-        assert_eq!(standings[0].rank, Rank::Front);
-        let Rank::NotSettled { percent, by } = &standings[1].rank else {
+        let standings = judged_standings(
+            &judged(&accuracies, &curves),
+            Quality::Cosine,
+            SpeedPoint::Best,
+        );
+        assert_eq!(standings[0].rank, ParetoRank::Front);
+        let ParetoRank::NotSettled { percent, by } = &standings[1].rank else {
             panic!("{standings:?}")
         };
         assert!((5..95).contains(percent) && *by == [0], "{standings:?}");
-        let Rank::Beaten(by) = &standings[2].rank else {
+        let ParetoRank::Dominated(by) = &standings[2].rank else {
             panic!("{standings:?}")
         };
         assert!(!by.is_empty(), "{standings:?}");
@@ -492,19 +503,22 @@ mod tests {
         let accuracies = [accuracy(0.9, 32)];
         let curves = curves(&[1_000]);
         let judged = judged(&accuracies, &curves);
-        assert_eq!(points(&judged), [1, 4].map(Point::of_batch));
+        assert_eq!(measured_points(&judged), [1, 4].map(Point::of_batch));
         let batch = |at| {
             judged_standings(&judged, Quality::SameChoice, at)[0]
                 .speed
                 .map(|speed| speed.point.batch())
         };
-        assert_eq!(batch(At::Best), Some(4));
-        assert_eq!(batch(At::Point(Point::of_batch(1))), Some(1));
-        let missing =
-            &judged_standings(&judged, Quality::SameChoice, At::Point(Point::of_batch(2)))[0];
+        assert_eq!(batch(SpeedPoint::Best), Some(4));
+        assert_eq!(batch(SpeedPoint::Point(Point::of_batch(1))), Some(1));
+        let missing = &judged_standings(
+            &judged,
+            Quality::SameChoice,
+            SpeedPoint::Point(Point::of_batch(2)),
+        )[0];
         assert_eq!(
             missing.rank,
-            Rank::Unknown("it was not measured at batch 2".to_owned())
+            ParetoRank::Unknown("it was not measured at batch 2".to_owned())
         );
         let level = missing.level.unwrap();
         let (low, high) = level.interval.unwrap();
@@ -514,26 +528,29 @@ mod tests {
     #[test]
     fn only_what_is_known_of_all_can_be_asked_for() {
         let labelled = Accuracy {
-            top1: Some(Hits { hits: 3, of: 4 }),
+            top1: Some(HitCount { hits: 3, of: 4 }),
             ..accuracy(0.9, 60)
         };
         let accuracies = [labelled.clone(), accuracy(0.9, 60)];
         let curves = curves(&[1_000, 1_000]);
         let both = judged(&accuracies, &curves);
-        assert_eq!(known(&both), [Quality::SameChoice, Quality::Cosine]);
-        assert_eq!(known(&both[..1]).len(), 3);
-        assert_eq!(known(&[]), []);
-        let standings = judged_standings(&both, Quality::Top1, At::Best);
+        assert_eq!(
+            known_qualities(&both),
+            [Quality::SameChoice, Quality::Cosine]
+        );
+        assert_eq!(known_qualities(&both[..1]).len(), 3);
+        assert_eq!(known_qualities(&[]), []);
+        let standings = judged_standings(&both, Quality::Top1, SpeedPoint::Best);
         assert_eq!(
             standings[1].rank,
-            Rank::Unknown("top-1 is not known of it".to_owned())
+            ParetoRank::Unknown("top-1 is not known of it".to_owned())
         );
         // Equal in both: neither dominates.
-        let standings = judged_standings(&both, Quality::Cosine, At::Best);
+        let standings = judged_standings(&both, Quality::Cosine, SpeedPoint::Best);
         assert!(
             standings
                 .iter()
-                .all(|standing| standing.rank == Rank::Front)
+                .all(|standing| standing.rank == ParetoRank::Front)
         );
     }
 }

@@ -15,7 +15,7 @@
 use std::fmt;
 
 use powerband_core::base::humanize;
-use powerband_core::stats::prediction::{self, Prospect};
+use powerband_core::stats::prediction::{self, MoreRounds};
 use powerband_core::stats::ratio::Estimate;
 use powerband_core::stats::session_spread::{FEWEST_SESSIONS, NARROW_RATIO, SessionSpread};
 
@@ -67,7 +67,7 @@ pub struct Verdict {
     /// Why it is inconclusive, or a warning.
     pub reason: Option<String>,
     /// How many more rounds may settle it, and how likely they do.
-    pub more_rounds: Option<Prospect>,
+    pub more_rounds: Option<MoreRounds>,
 }
 
 impl Verdict {
@@ -82,7 +82,7 @@ impl Verdict {
     }
 
     /// The same with what more rounds promise, where a round takes so many seconds.
-    pub(crate) fn timed(mut self, round_s: Option<f64>) -> Self {
+    pub(crate) fn with_round_time(mut self, round_s: Option<f64>) -> Self {
         if let Some(more) = &mut self.more_rounds {
             more.seconds = round_s.map(|seconds| seconds * f64::from(more.rounds));
             let reason = self.reason.get_or_insert_default();
@@ -174,7 +174,7 @@ fn reason(estimate: &Estimate, more_settle_it: bool) -> String {
     } else {
         format!("{}, which is never called a change", percent(floor))
     };
-    let rounds = humanize::of_many(u64::from(estimate.rounds), "round");
+    let rounds = humanize::pluralised(u64::from(estimate.rounds), "round");
     if !interval.tells_of(estimate.ratio()) {
         return format!(
             "after {rounds} its 95 % interval is not known: it reaches beyond 10 × either way; measure five rounds or more, close other programs, or measure longer a round"
@@ -204,7 +204,7 @@ fn reason_apart(estimate: &Estimate, sessions: SessionSpread, unsettled: bool) -
             sessions,
         } => format!(
             "{} here differ by {}",
-            humanize::of_many(u64::from(sessions), "session"),
+            humanize::pluralised(u64::from(sessions), "session"),
             humanize::percent(deviation.exp_m1())
         ),
         SessionSpread::Assumed => format!(
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn what_is_not_settled_says_how_many_rounds_are_missing() {
-        let verdict = verdict_of_estimate(&estimate(3.0, 1.5, 0.0)).timed(Some(3.0));
+        let verdict = verdict_of_estimate(&estimate(3.0, 1.5, 0.0)).with_round_time(Some(3.0));
         let more = verdict.more_rounds.unwrap();
         assert!(
             (5..=50).contains(&more.rounds) && more.probability >= 0.5,

@@ -1,23 +1,18 @@
 //! Places and rectangles, in whatever unit the caller draws in; y grows downwards.
 
-/// A place.
-pub type At = (f64, f64);
+/// A position: x, y.
+pub type Position = (f64, f64);
 
-/// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Area {
-    /// Where it begins along x.
     pub left: f64,
-    /// Where it begins along y.
     pub top: f64,
-    /// Where it ends along x.
     pub right: f64,
-    /// Where it ends along y.
     pub bottom: f64,
 }
 
 impl Area {
-    /// One that ends no sooner than it begins.
+    /// A rectangle; an end before its beginning is moved to the beginning.
     pub fn new(left: f64, top: f64, right: f64, bottom: f64) -> Self {
         Self {
             left,
@@ -27,18 +22,18 @@ impl Area {
         }
     }
 
-    /// A square around a place.
-    pub fn around((x, y): At, half: f64) -> Self {
+    /// The square around a centre, given half its side.
+    pub fn square_around((x, y): Position, half: f64) -> Self {
         Self::new(x - half, y - half, x + half, y + half)
     }
 
-    /// The one between two corners, however they lie.
-    pub fn between(a: At, b: At) -> Self {
+    /// The rectangle between two opposite corners, in any order.
+    pub fn between(a: Position, b: Position) -> Self {
         Self::new(a.0.min(b.0), a.1.min(b.1), a.0.max(b.0), a.1.max(b.1))
     }
 
-    /// One that reaches so much further on every side.
-    pub fn grown(self, by: f64) -> Self {
+    /// The rectangle enlarged by so much on every side.
+    pub fn expanded(self, by: f64) -> Self {
         Self::new(
             self.left - by,
             self.top - by,
@@ -47,18 +42,16 @@ impl Area {
         )
     }
 
-    /// How wide it is.
     pub fn width(self) -> f64 {
         self.right - self.left
     }
 
-    /// How high it is.
     pub fn height(self) -> f64 {
         self.bottom - self.top
     }
 
     /// Whether the two share anything.
-    pub fn touches(self, other: Self) -> bool {
+    pub fn overlaps(self, other: Self) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -66,7 +59,7 @@ impl Area {
     }
 
     /// Whether all of a second one is inside.
-    pub fn holds(self, other: Self) -> bool {
+    pub fn contains_area(self, other: Self) -> bool {
         self.left <= other.left
             && other.right <= self.right
             && self.top <= other.top
@@ -74,12 +67,12 @@ impl Area {
     }
 
     /// Whether the place is inside.
-    pub fn has(self, (x, y): At) -> bool {
+    pub fn contains(self, (x, y): Position) -> bool {
         (self.left..=self.right).contains(&x) && (self.top..=self.bottom).contains(&y)
     }
 
-    /// Whether any of the line between two places is inside.
-    pub fn meets(self, (from, to): (At, At)) -> bool {
+    /// Whether any part of a straight line is inside.
+    pub fn crosses_line(self, (from, to): (Position, Position)) -> bool {
         let by = (to.0 - from.0, to.1 - from.1);
         // The part of the line, as shares of it, that is between the two edges of an axis.
         let within = |at: f64, by: f64, low: f64, high: f64| {
@@ -105,12 +98,27 @@ mod tests {
     #[test]
     fn a_line_meets_what_it_crosses_and_not_what_it_passes() {
         let area = Area::new(10.0, 10.0, 20.0, 15.0);
-        assert!(area.meets(((0.0, 12.0), (30.0, 12.0))), "straight through");
-        assert!(area.meets(((15.0, 0.0), (15.0, 30.0))), "from above");
-        assert!(area.meets(((12.0, 11.0), (13.0, 12.0))), "all of it inside");
-        assert!(area.meets(((14.0, 12.0), (14.0, 12.0))), "a point");
-        assert!(!area.meets(((0.0, 12.0), (9.0, 12.0))), "ends before");
-        assert!(!area.meets(((0.0, 0.0), (30.0, 5.0))), "passes above");
-        assert!(!area.meets(((18.0, 5.0), (30.0, 14.0))), "round the corner");
+        assert!(
+            area.crosses_line(((0.0, 12.0), (30.0, 12.0))),
+            "straight through"
+        );
+        assert!(area.crosses_line(((15.0, 0.0), (15.0, 30.0))), "from above");
+        assert!(
+            area.crosses_line(((12.0, 11.0), (13.0, 12.0))),
+            "all of it inside"
+        );
+        assert!(area.crosses_line(((14.0, 12.0), (14.0, 12.0))), "a point");
+        assert!(
+            !area.crosses_line(((0.0, 12.0), (9.0, 12.0))),
+            "ends before"
+        );
+        assert!(
+            !area.crosses_line(((0.0, 0.0), (30.0, 5.0))),
+            "passes above"
+        );
+        assert!(
+            !area.crosses_line(((18.0, 5.0), (30.0, 14.0))),
+            "round the corner"
+        );
     }
 }

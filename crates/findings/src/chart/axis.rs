@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::spec::{Axis, Scale, Tick};
+use super::spec::{Axis, AxisScale, Tick};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::BATCH;
 
@@ -23,13 +23,13 @@ const PADDING: f64 = 0.05;
 /// must not flatten what does.
 const MOST_FOR_INTERVALS: f64 = 1.6;
 
-/// How high an axis reaches for values and the ends of their intervals.
-pub fn reach(highest: f64, highest_end: f64) -> f64 {
+/// The upper end of an axis over values and their intervals.
+pub fn upper_end(highest: f64, highest_end: f64) -> f64 {
     highest.max(highest_end).min(highest * MOST_FOR_INTERVALS)
 }
 
-/// How low it reaches, where it does not begin at zero.
-pub(crate) fn reach_down(lowest: f64, lowest_end: f64) -> f64 {
+/// The lower end of an axis that does not begin at zero.
+pub(crate) fn lower_end(lowest: f64, lowest_end: f64) -> f64 {
     lowest.min(lowest_end).max(lowest / MOST_FOR_INTERVALS)
 }
 
@@ -61,7 +61,7 @@ impl TimeUnit {
     ];
 
     /// The unit in which the largest of some times reads well; milliseconds for no time.
-    pub(crate) fn of(largest_ns: f64) -> Self {
+    pub(crate) fn for_largest(largest_ns: f64) -> Self {
         let [nanoseconds, _, milliseconds, _] = Self::ALL;
         if !largest_ns.is_finite() || largest_ns <= 0.0 {
             return milliseconds;
@@ -115,7 +115,7 @@ pub fn sizes(dimension: &str, sizes: impl IntoIterator<Item = usize>) -> Axis {
     };
     Axis {
         title,
-        scale: Scale::Linear,
+        scale: AxisScale::Linear,
         low: -LINEAR_PADDING * largest,
         high: (1.0 + LINEAR_PADDING) * largest,
         ticks: kept.iter().map(tick).collect(),
@@ -127,14 +127,14 @@ pub fn batches(batches: impl IntoIterator<Item = usize>) -> Axis {
     let mut sizes: Vec<usize> = batches.into_iter().filter(|batch| *batch > 0).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let place = |size: &usize| Scale::Log2.place(*size as f64);
+    let place = |size: &usize| AxisScale::Log2.to_coordinate(*size as f64);
     let (low, high) = (
         sizes.first().map_or(0.0, place),
         sizes.last().map_or(0.0, place),
     );
     Axis {
         title: "batch size".to_owned(),
-        scale: Scale::Log2,
+        scale: AxisScale::Log2,
         low: low - BATCH_PADDING,
         high: high + BATCH_PADDING,
         ticks: at_sizes(&spread_out(&sizes, high - low)),
@@ -185,7 +185,7 @@ fn from_zero_by(title: &str, highest: f64, least_step: f64) -> Axis {
     let high = highest.max(fewest * step);
     Axis {
         title: title.to_owned(),
-        scale: Scale::Linear,
+        scale: AxisScale::Linear,
         low: 0.0,
         high,
         ticks: labelled(multiples(step, 0.0, high)),
@@ -197,7 +197,7 @@ pub fn between(title: &str, lowest: f64, highest: f64) -> Axis {
     let (low, high) = padded(lowest, highest);
     Axis {
         title: title.to_owned(),
-        scale: Scale::Linear,
+        scale: AxisScale::Linear,
         low,
         high,
         ticks: labelled(round_numbers(low, high)),
@@ -211,7 +211,7 @@ pub fn moved(axis: &Axis, low: f64, high: f64) -> Option<Axis> {
     if !is_view || by <= 1e-9 * (axis.high - axis.low).abs() {
         return None;
     }
-    let ticks = if axis.scale == Scale::Linear {
+    let ticks = if axis.scale == AxisScale::Linear {
         labelled(round_numbers(low, high))
     } else {
         axis.ticks.clone()
@@ -229,12 +229,12 @@ pub fn moved(axis: &Axis, low: f64, high: f64) -> Option<Axis> {
 /// A part of an axis, with labels for it; `sizes` are the batch sizes that a batch axis may be labelled at.
 pub(super) fn zoomed(axis: &Axis, (low, high): (f64, f64), sizes: &BTreeSet<u64>) -> Axis {
     let is_seen = |at: f64| (low..=high).contains(&at);
-    let is_number = |tick: &Tick| tick.text == plain(axis.scale.value(tick.at));
+    let is_number = |tick: &Tick| tick.text == tick_text(axis.scale.to_number(tick.at));
     let kept = || axis.ticks.iter().filter(|tick| is_seen(tick.at)).cloned();
     let ticks: Vec<Tick> = match axis.scale {
-        Scale::Linear if axis.ticks.iter().all(is_number) => labelled(round_numbers(low, high)),
-        Scale::Log10 => at_logarithms(logarithmic_labels(low, high)),
-        Scale::Log2 => {
+        AxisScale::Linear if axis.ticks.iter().all(is_number) => labelled(round_numbers(low, high)),
+        AxisScale::Log10 => at_logarithms(logarithmic_labels(low, high)),
+        AxisScale::Log2 => {
             let sizes = sizes.iter().map(|size| *size as usize);
             let seen = sizes.filter(|size| *size > 0 && is_seen((*size as f64).log2()));
             let mut seen: Vec<usize> = seen.collect();
@@ -245,7 +245,7 @@ pub(super) fn zoomed(axis: &Axis, (low, high): (f64, f64), sizes: &BTreeSet<u64>
             }
             at_sizes(&spread_out(&seen, high - low))
         }
-        Scale::Linear | Scale::FromOne => kept().collect(),
+        AxisScale::Linear | AxisScale::FromOne => kept().collect(),
     };
     Axis {
         title: axis.title.clone(),
@@ -258,7 +258,7 @@ pub(super) fn zoomed(axis: &Axis, (low, high): (f64, f64), sizes: &BTreeSet<u64>
 
 fn at_sizes(sizes: &[usize]) -> Vec<Tick> {
     let tick = |size: &usize| Tick {
-        at: Scale::Log2.place(*size as f64),
+        at: AxisScale::Log2.to_coordinate(*size as f64),
         text: humanize::count(*size as u64),
     };
     sizes.iter().map(tick).collect()
@@ -267,7 +267,7 @@ fn at_sizes(sizes: &[usize]) -> Vec<Tick> {
 fn at_logarithms(values: Vec<f64>) -> Vec<Tick> {
     let tick = |value: f64| Tick {
         at: value.log10(),
-        text: plain(value),
+        text: tick_text(value),
     };
     values.into_iter().map(tick).collect()
 }
@@ -286,7 +286,7 @@ pub fn logarithmic(title: &str, lowest: f64, highest: f64) -> Axis {
     let (low, high) = padded(low - short_of, high + short_of);
     Axis {
         title: title.to_owned(),
-        scale: Scale::Log10,
+        scale: AxisScale::Log10,
         low,
         high,
         ticks: at_logarithms(logarithmic_labels(low, high)),
@@ -324,7 +324,7 @@ fn round_numbers(low: f64, high: f64) -> Vec<f64> {
         .unwrap_or_default()
 }
 
-/// Some room on both sides, and some length where there is none.
+/// The range with padding on both sides; an empty range gets a length.
 fn padded(low: f64, high: f64) -> (f64, f64) {
     if !(low.is_finite() && high.is_finite() && low <= high) {
         return (0.0, 1.0);
@@ -351,7 +351,7 @@ fn round_step(length: f64, most: f64) -> f64 {
 fn labelled(values: Vec<f64>) -> Vec<Tick> {
     let tick = |at| Tick {
         at,
-        text: plain(at),
+        text: tick_text(at),
     };
     values.into_iter().map(tick).collect()
 }
@@ -364,7 +364,7 @@ fn multiples(step: f64, low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A round number without needless digits: `0.3`, `1`, `16,000`.
-fn plain(value: f64) -> String {
+fn tick_text(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     let size = value.abs();
     if size >= 1_000.0 {
@@ -412,11 +412,11 @@ mod tests {
         let lengths = sizes("sequence", [128, 32, 512]);
         assert_eq!(
             (lengths.title.as_str(), lengths.scale),
-            ("sequence", Scale::Log2)
+            ("sequence", AxisScale::Log2)
         );
         assert_eq!(sizes("batch", [1, 2]), batches([1, 2]));
         let past = sizes("past", [1_024, 0, 8, 128, 512]);
-        assert_eq!(past.scale, Scale::Linear);
+        assert_eq!(past.scale, AxisScale::Linear);
         assert_eq!(
             texts(&past),
             ["0", "128", "512", "1,024"],
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn the_largest_time_chooses_the_unit() {
-        let names = [0.5, 900.0, 1e3, 5e7, 3e10, 0.0].map(|ns| TimeUnit::of(ns).name);
+        let names = [0.5, 900.0, 1e3, 5e7, 3e10, 0.0].map(|ns| TimeUnit::for_largest(ns).name);
         assert_eq!(names, ["ns", "ns", "µs", "ms", "s", "ms"]);
         assert_eq!(TimeUnit::of_title("µs per batch").ns, 1e3);
     }

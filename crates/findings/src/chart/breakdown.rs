@@ -1,9 +1,9 @@
 //! Where the time went, as bars; a treemap of it is in `treemap.rs`.
 
 use super::colours::{Depth, Fill};
-use crate::analysis::breakdown::{Breakdown, Shown};
+use crate::analysis::breakdown::{Breakdown, FilteredRows};
 use crate::analysis::category::Category;
-use crate::analysis::kernel_comparison::Comparison;
+use crate::analysis::kernel_comparison::KernelComparison;
 use crate::analysis::profile_runs::Times;
 
 /// Most bars; what is left is one more.
@@ -11,23 +11,23 @@ const BARS: usize = 12;
 /// Rows of a comparison that are drawn.
 const CHANGES: usize = 12;
 
-/// What a category is filled with. No two are alike; those that are met most often have a hue as it is.
-pub fn colour(category: Category) -> Fill {
+/// The fill of a category. All differ; the most frequent categories have unchanged hues.
+pub fn category_fill(category: Category) -> Fill {
     match category {
-        Category::Convolution => Fill::plain(0),
-        Category::Copies => Fill::of(0, Depth::Soft),
-        Category::Reduction => Fill::of(0, Depth::Strong),
-        Category::Attention => Fill::plain(1),
-        Category::Softmax => Fill::of(1, Depth::Soft),
-        Category::Collective => Fill::of(1, Depth::Strong),
-        Category::BatchNorm => Fill::plain(2),
-        Category::Gather => Fill::of(2, Depth::Soft),
-        Category::Norm => Fill::of(2, Depth::Strong),
-        Category::Elementwise => Fill::plain(3),
-        Category::Pooling => Fill::of(3, Depth::Soft),
-        Category::Layout => Fill::of(3, Depth::Strong),
-        Category::Gemm => Fill::plain(4),
-        Category::Optimiser => Fill::of(4, Depth::Soft),
+        Category::Convolution => Fill::from_hue(0),
+        Category::Copies => Fill::with_depth(0, Depth::Soft),
+        Category::Reduction => Fill::with_depth(0, Depth::Strong),
+        Category::Attention => Fill::from_hue(1),
+        Category::Softmax => Fill::with_depth(1, Depth::Soft),
+        Category::Collective => Fill::with_depth(1, Depth::Strong),
+        Category::BatchNorm => Fill::from_hue(2),
+        Category::Gather => Fill::with_depth(2, Depth::Soft),
+        Category::Norm => Fill::with_depth(2, Depth::Strong),
+        Category::Elementwise => Fill::from_hue(3),
+        Category::Pooling => Fill::with_depth(3, Depth::Soft),
+        Category::Layout => Fill::with_depth(3, Depth::Strong),
+        Category::Gemm => Fill::from_hue(4),
+        Category::Optimiser => Fill::with_depth(4, Depth::Soft),
         Category::Other => Fill::GREY,
     }
 }
@@ -35,9 +35,8 @@ pub fn colour(category: Category) -> Fill {
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// The row that it stands for; nothing for the one of all that is left.
+    /// Index of its row; nothing for the bar of all remaining rows.
     pub row: Option<usize>,
-    /// What stands beside it.
     pub name: String,
     /// Its length, as a share of the longest, from 0 to 1; 0 for the one of all that is left.
     pub length: f64,
@@ -50,7 +49,7 @@ pub struct Bar {
 }
 
 /// Bars of the rows that are shown, and one for the others.
-pub fn bars(breakdown: &Breakdown, shown: &Shown, times: Times) -> Vec<Bar> {
+pub fn bars(breakdown: &Breakdown, shown: &FilteredRows, times: Times) -> Vec<Bar> {
     let divided = |ns: f64| breakdown.shown_ns(ns, times);
     let mut bars: Vec<Bar> = shown
         .rows
@@ -63,7 +62,7 @@ pub fn bars(breakdown: &Breakdown, shown: &Shown, times: Times) -> Vec<Bar> {
             length: 0.0,
             share: row.share,
             ns: divided(row.total_ns as f64),
-            colour: colour(row.category),
+            colour: category_fill(row.category),
         })
         .collect();
     let drawn: f64 = bars.iter().map(|bar| bar.ns).sum();
@@ -94,10 +93,9 @@ fn share(part: f64, whole: f64) -> f64 {
 
 /// A row of a comparison as a bar to either side.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct ChangeBar {
     /// The row.
     pub row: usize,
-    /// What stands beside it.
     pub name: String,
     /// From -1, the largest gain, to 1, the largest loss.
     pub length: f64,
@@ -105,8 +103,8 @@ pub struct Step {
     pub ns: f64,
 }
 
-/// Those of some rows that make most of the difference. The rows have to stand by falling difference.
-pub fn changes(comparison: &Comparison, rows: &[usize]) -> Vec<Step> {
+/// Bars for the rows with the largest differences. Rows must be sorted by falling difference.
+pub fn changes(comparison: &KernelComparison, rows: &[usize]) -> Vec<ChangeBar> {
     let rows = rows
         .iter()
         .filter_map(|&place| Some((place, comparison.rows.get(place)?)))
@@ -116,7 +114,7 @@ pub fn changes(comparison: &Comparison, rows: &[usize]) -> Vec<Step> {
         .map(|(_, row)| row.difference_ns().abs())
         .fold(0.0, f64::max);
     rows.filter(|(_, row)| row.difference_ns() != 0.0)
-        .map(|(place, row)| Step {
+        .map(|(place, row)| ChangeBar {
             row: place,
             name: row.title.clone(),
             length: share(row.difference_ns().abs(), largest) * row.difference_ns().signum(),
@@ -128,7 +126,7 @@ pub fn changes(comparison: &Comparison, rows: &[usize]) -> Vec<Step> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::breakdown::{self, Filter, Level};
+    use crate::analysis::breakdown::{self, BreakdownLevel, Filter};
     use crate::analysis::category::Rules;
     use crate::analysis::kernel_comparison;
     use crate::analysis::kernel_fixtures::{RESNET_MI210, RESNET_V100, profile};
@@ -136,8 +134,9 @@ mod tests {
     #[test]
     fn bars_of_a_real_profile_stand_for_all_of_it() {
         let profile = profile(RESNET_V100);
-        let found = breakdown::add_up(&profile, &Rules::default(), Level::Kernel);
-        let shown = found.shown(&Filter::default());
+        let found =
+            breakdown::profile_breakdown(&profile, &Rules::default(), BreakdownLevel::Kernel);
+        let shown = found.filtered_rows(&Filter::default());
         let bars = bars(&found, &shown, Times::Total);
         assert_eq!(bars.len(), BARS + 1);
         let rest = bars.last().unwrap();
@@ -159,7 +158,10 @@ mod tests {
         let check = |colours: &Colours| {
             for (place, one) in Category::ALL.into_iter().enumerate() {
                 for other in &Category::ALL[place + 1..] {
-                    let found = apart(colours.fill(colour(one)), colours.fill(colour(*other)));
+                    let found = apart(
+                        colours.fill(category_fill(one)),
+                        colours.fill(category_fill(*other)),
+                    );
                     assert!(found >= 48, "{one:?} and {other:?}: {found}");
                 }
             }
@@ -167,7 +169,8 @@ mod tests {
         check(&DARK);
         check(&LIGHT);
         // On paper hatchings distinguish hues, and their grounds depths.
-        let fills: std::collections::HashSet<_> = Category::ALL.into_iter().map(colour).collect();
+        let fills: std::collections::HashSet<_> =
+            Category::ALL.into_iter().map(category_fill).collect();
         assert_eq!(fills.len(), Category::ALL.len());
     }
 

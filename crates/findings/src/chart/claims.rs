@@ -2,12 +2,12 @@
 
 use super::axis::{self, TimeUnit};
 use super::curves::{CurveOptions, Overlay};
-use super::spec::{ChartSpec, Point, Scale, Series, SeriesId, Stroke};
-use crate::analysis::claims::{self, Curve};
+use super::spec::{AxisScale, ChartPoint, ChartSpec, Series, SeriesId, Stroke};
+use crate::analysis::claims::{self, PublishedCurve};
 
-/// One published curve.
+/// A published curve as a series of a chart.
 #[derive(Clone, Debug)]
-pub struct Under<'a> {
+pub struct PublishedOverlay<'a> {
     /// Which series it becomes.
     pub id: SeriesId,
     /// Its name in the legend.
@@ -15,7 +15,7 @@ pub struct Under<'a> {
     /// Its palette index.
     pub colour: usize,
     /// The curve.
-    pub curve: &'a Curve,
+    pub curve: &'a PublishedCurve,
 }
 
 /// Published rates this many times the highest measured one would leave the measured ones on the floor of a linear axis.
@@ -26,7 +26,7 @@ const FAR_ABOVE: f64 = 8.0;
 pub fn options_for(
     options: &CurveOptions,
     overlays: &[Overlay<'_>],
-    under: &[Under<'_>],
+    under: &[PublishedOverlay<'_>],
 ) -> CurveOptions {
     let own = overlays.iter().flat_map(|overlay| &overlay.curve.points);
     let own = own
@@ -43,46 +43,54 @@ pub fn options_for(
 }
 
 /// Lays published latencies under a chart of latencies. A chart that is empty takes their unit.
-pub fn latency(spec: &mut ChartSpec, under: &[Under<'_>]) {
-    let latencies = |point: &claims::Point| point.latency_ns;
+pub fn latency(spec: &mut ChartSpec, under: &[PublishedOverlay<'_>]) {
+    let latencies = |point: &claims::PublishedPoint| point.latency_ns;
     let Some(longest) = highest(under, latencies) else {
         return;
     };
     if spec.is_empty() && spec.limit.is_none() {
         let old = TimeUnit::of_title(&spec.y.title).name;
         let rest = spec.y.title.strip_prefix(old).unwrap_or(" per batch");
-        spec.y.title = format!("{}{rest}", TimeUnit::of(longest).name);
+        spec.y.title = format!("{}{rest}", TimeUnit::for_largest(longest).name);
     }
     let unit = TimeUnit::of_title(&spec.y.title).ns;
-    lay(spec, under, |point| point.latency_ns.map(|ns| ns / unit));
+    add_published_series(spec, under, |point| point.latency_ns.map(|ns| ns / unit));
 }
 
 /// Lays published throughputs under a chart of throughputs.
-pub fn throughput(spec: &mut ChartSpec, under: &[Under<'_>]) {
-    lay(spec, under, |point| point.throughput_per_s);
+pub fn throughput(spec: &mut ChartSpec, under: &[PublishedOverlay<'_>]) {
+    add_published_series(spec, under, |point| point.throughput_per_s);
 }
 
-fn highest(under: &[Under<'_>], value: impl Fn(&claims::Point) -> Option<f64>) -> Option<f64> {
+fn highest(
+    under: &[PublishedOverlay<'_>],
+    value: impl Fn(&claims::PublishedPoint) -> Option<f64>,
+) -> Option<f64> {
     let points = under.iter().flat_map(|under| &under.curve.points);
     points.filter_map(value).reduce(f64::max)
 }
 
-fn lay(spec: &mut ChartSpec, under: &[Under<'_>], value: impl Fn(&claims::Point) -> Option<f64>) {
-    let drawable = |point: &claims::Point| value(point).filter(|v| v.is_finite() && *v > 0.0);
+fn add_published_series(
+    spec: &mut ChartSpec,
+    under: &[PublishedOverlay<'_>],
+    value: impl Fn(&claims::PublishedPoint) -> Option<f64>,
+) {
+    let drawable =
+        |point: &claims::PublishedPoint| value(point).filter(|v| v.is_finite() && *v > 0.0);
     let points = || under.iter().flat_map(|under| &under.curve.points);
     let values: Vec<f64> = points().filter_map(drawable).collect();
     if values.is_empty() {
         return;
     }
     let batches = points().filter(|point| drawable(point).is_some());
-    reach(spec, batches.map(|point| point.batch), &values);
+    extend_axes(spec, batches.map(|point| point.batch), &values);
     let (x, y) = (spec.x.scale, spec.y.scale);
     let series = under.iter().map(|under| {
         let all = under.curve.points.iter();
         let placed = all.clone().filter_map(|point| {
-            Some(Point {
-                x: x.place(point.batch as f64),
-                y: y.place(drawable(point)?),
+            Some(ChartPoint {
+                x: x.to_coordinate(point.batch as f64),
+                y: y.to_coordinate(drawable(point)?),
                 band: None,
                 tag: point.batch as u64,
             })
@@ -110,7 +118,7 @@ fn lay(spec: &mut ChartSpec, under: &[Under<'_>], value: impl Fn(&claims::Point)
 }
 
 /// Makes the axes long enough for more batch sizes and values.
-fn reach(spec: &mut ChartSpec, more: impl Iterator<Item = usize>, values: &[f64]) {
+fn extend_axes(spec: &mut ChartSpec, more: impl Iterator<Item = usize>, values: &[f64]) {
     let measured = spec.series.iter().flat_map(|series| &series.points);
     let ends = measured.flat_map(|point| {
         let (low, high) = point.band.unwrap_or((point.y, point.y));
@@ -118,7 +126,7 @@ fn reach(spec: &mut ChartSpec, more: impl Iterator<Item = usize>, values: &[f64]
     });
     let limit = spec.limit.iter().map(|limit| limit.y);
     let scale = spec.y.scale;
-    let known = ends.chain(limit).map(|at| scale.value(at));
+    let known = ends.chain(limit).map(|at| scale.to_number(at));
     let all = || values.iter().copied();
     let (low, high) = known
         .chain(all())
@@ -127,13 +135,17 @@ fn reach(spec: &mut ChartSpec, more: impl Iterator<Item = usize>, values: &[f64]
             (low.min(value), high.max(value))
         });
     let title = spec.y.title.clone();
-    spec.y = if scale == Scale::Log10 {
+    spec.y = if scale == AxisScale::Log10 {
         axis::logarithmic(&title, low, high)
     } else {
         axis::from_zero(&title, high)
     };
     // Every batch size of a plan has its tick, unless there are more than can be labelled.
-    let ticks = spec.x.ticks.iter().map(|tick| spec.x.scale.value(tick.at));
+    let ticks = spec
+        .x
+        .ticks
+        .iter()
+        .map(|tick| spec.x.scale.to_number(tick.at));
     let points = spec.series.iter().flat_map(|series| &series.points);
     let planned = ticks
         .map(|batch| batch.round() as usize)
@@ -148,16 +160,16 @@ mod tests {
     use crate::analysis::{batch_curve, case_rows};
     use crate::chart::curves;
 
-    fn point(batch: usize, ms: Option<f64>, rate: Option<f64>) -> claims::Point {
-        claims::Point {
+    fn point(batch: usize, ms: Option<f64>, rate: Option<f64>) -> claims::PublishedPoint {
+        claims::PublishedPoint {
             batch,
             latency_ns: ms.map(|ms| ms * 1e6),
             throughput_per_s: rate,
         }
     }
 
-    fn published() -> Curve {
-        Curve {
+    fn published() -> PublishedCurve {
+        PublishedCurve {
             label: "theirs".to_owned(),
             points: vec![
                 point(1, Some(200.0), Some(5.0)),
@@ -168,8 +180,8 @@ mod tests {
         }
     }
 
-    fn under(curve: &Curve) -> [Under<'_>; 1] {
-        [Under {
+    fn under(curve: &PublishedCurve) -> [PublishedOverlay<'_>; 1] {
+        [PublishedOverlay {
             id: SeriesId(9),
             name: "theirs, published".to_owned(),
             colour: 3,
@@ -207,7 +219,7 @@ mod tests {
         let heights: Vec<f64> = laid
             .points
             .iter()
-            .map(|p| spec.y.scale.value(p.y).round())
+            .map(|p| spec.y.scale.to_number(p.y).round())
             .collect();
         assert_eq!(heights, [200.0, 300.0, 1200.0]);
         assert_eq!(laid.gap_after, [0], "batch 2 is blank");
@@ -223,7 +235,7 @@ mod tests {
 
     #[test]
     fn rates_far_above_ones_own_have_a_logarithmic_axis_unless_another_is_chosen() {
-        let curve = |rate: f64| Curve {
+        let curve = |rate: f64| PublishedCurve {
             label: "theirs".to_owned(),
             points: vec![point(1, None, Some(rate)), point(8, None, Some(2.0))],
         };
@@ -242,10 +254,10 @@ mod tests {
             spec.y.scale
         };
         // One's own reach 8 ÷ 9 ms = 889 a second.
-        assert_eq!(scale(6_000.0, None), Scale::Linear);
-        assert_eq!(scale(27_000.0, None), Scale::Log10);
-        assert_eq!(scale(27_000.0, Some(false)), Scale::Linear);
-        assert_eq!(scale(6_000.0, Some(true)), Scale::Log10);
+        assert_eq!(scale(6_000.0, None), AxisScale::Linear);
+        assert_eq!(scale(27_000.0, None), AxisScale::Log10);
+        assert_eq!(scale(27_000.0, Some(false)), AxisScale::Linear);
+        assert_eq!(scale(6_000.0, Some(true)), AxisScale::Log10);
         let alone = options_for(&CurveOptions::default(), &[], &under(&curve(9e9)));
         assert_eq!(alone.log_throughput, Some(false), "nothing is flattened");
     }
@@ -267,7 +279,7 @@ mod tests {
         let before = measured(curves::throughput);
         let mut spec = before.clone();
         throughput(&mut spec, &[]);
-        let blank = Curve {
+        let blank = PublishedCurve {
             label: "blank".to_owned(),
             points: vec![point(1, None, None), point(2, Some(f64::NAN), Some(0.0))],
         };

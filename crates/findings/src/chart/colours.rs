@@ -48,29 +48,28 @@ pub enum Depth {
     Strong,
 }
 
-/// What an area is filled with.
+/// The fill of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fill {
     /// The palette index; nothing for grey.
     pub hue: Option<usize>,
-    /// How the hue is used.
     pub depth: Depth,
 }
 
 impl Fill {
-    /// What has no colour of its own.
+    /// The fill of what has no colour of its own.
     pub(crate) const GREY: Self = Self {
         hue: None,
         depth: Depth::Plain,
     };
 
     /// The colour of a series.
-    pub const fn plain(hue: usize) -> Self {
-        Self::of(hue, Depth::Plain)
+    pub const fn from_hue(hue: usize) -> Self {
+        Self::with_depth(hue, Depth::Plain)
     }
 
     /// A hue in one of its depths.
-    pub const fn of(hue: usize, depth: Depth) -> Self {
+    pub const fn with_depth(hue: usize, depth: Depth) -> Self {
         Self {
             hue: Some(hue),
             depth,
@@ -78,7 +77,7 @@ impl Fill {
     }
 }
 
-/// What a colour is for.
+/// The colours of a theme by their use.
 #[derive(Clone, Copy, Debug)]
 pub struct Colours {
     /// Behind everything.
@@ -93,7 +92,7 @@ pub struct Colours {
     pub line: Rgb,
     /// Words.
     pub text: Rgb,
-    /// Words that matter less.
+    /// Secondary text.
     pub quiet: Rgb,
     /// Words that only help.
     pub faint: Rgb,
@@ -101,7 +100,7 @@ pub struct Colours {
     pub accent: Rgb,
     /// The primary action's ground.
     pub accent_fill: Rgb,
-    /// Words on that ground.
+    /// Text on the primary action.
     pub on_accent: Rgb,
     /// Better, done.
     pub good: Rgb,
@@ -216,7 +215,7 @@ pub(crate) const PRINT: Colours = Colours {
 /// What eyes without red and without green see of red, green and blue light: Machado, Oliveira and Fernandes 2009,
 /// at their full strength.
 #[cfg(test)]
-pub(super) const FEW_COLOURS: [[[f64; 3]; 3]; 2] = [
+pub(super) const COLOUR_BLIND_MATRICES: [[[f64; 3]; 3]; 2] = [
     [
         [0.152_286, 1.052_583, -0.204_868],
         [0.114_503, 0.786_281, 0.099_216],
@@ -270,7 +269,7 @@ mod tests {
 
     #[test]
     fn series_look_different_to_who_sees_few_colours() {
-        for eyes in FEW_COLOURS {
+        for eyes in COLOUR_BLIND_MATRICES {
             for colours in [&LIGHT, &DARK, &PRINT] {
                 let places = colours.series.map(|one| seen(times(&eyes, linear(one))));
                 for (index, a) in places.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Latency, throughput and efficiency over the batch size, with a curve for each setup.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, ChartSpec, Limit, Mark, Point, Series, SeriesId, Stroke};
+use super::spec::{Axis, ChartPoint, ChartSpec, Limit, Mark, Series, SeriesId, Stroke};
 use crate::analysis::batch_curve::{BatchCurve, CurvePoint, Efficiency, Statistic};
 use crate::analysis::case_rounds::JointDraws;
 use crate::analysis::energy::EnergyKind;
@@ -14,7 +14,7 @@ const KNEE_NAME: usize = 24;
 /// More knees than these have no words on the chart: they would cover the curves, and the legend has them all.
 const NAMED_KNEES: usize = 3;
 
-/// One curve among several.
+/// A curve as a series of a chart.
 #[derive(Clone, Debug)]
 pub struct Overlay<'a> {
     /// Which series it becomes.
@@ -27,7 +27,7 @@ pub struct Overlay<'a> {
     pub curve: &'a BatchCurve,
 }
 
-/// What to show, and how.
+/// What the curve charts show, and on which axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurveOptions {
     /// Which number stands for latency.
@@ -59,7 +59,7 @@ impl Default for CurveOptions {
 }
 
 /// One curve with its points in the unit of the chart, before they become coordinates.
-pub(super) struct Drawn<'a> {
+pub(super) struct CurveValues<'a> {
     overlay: &'a Overlay<'a>,
     values: Vec<(usize, f64, Option<Interval>)>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Drawn<'a> {
 /// Time of a batch over the batch size, with the limit and the best point within it.
 pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
     let limit_ns = options.limit_ns.filter(|limit| *limit > 0.0);
-    let in_ns = draw(overlays, |point| {
+    let in_ns = curve_values(overlays, |point| {
         // The interval is that of the median, and of nothing else.
         let band = point
             .ci95_ns
@@ -78,9 +78,9 @@ pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
     let longest_ns = highest(&in_ns);
     let limit_or_zero = limit_ns.unwrap_or(0.0);
     let unit = if longest_ns > 0.0 {
-        TimeUnit::of(longest_ns)
+        TimeUnit::for_largest(longest_ns)
     } else {
-        TimeUnit::of(limit_or_zero)
+        TimeUnit::for_largest(limit_or_zero)
     };
     let drawn = scaled(in_ns, 1.0 / unit.ns);
     let title = match options.statistic {
@@ -96,14 +96,14 @@ pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
         axis::from_zero(&title, longest)
     };
     let limit = limit.zip(limit_ns).map(|(limit, limit_ns)| Limit {
-        y: y.scale.place(limit),
+        y: y.scale.to_coordinate(limit),
         text: format!(
             "limit {}, {}",
             humanize::duration_ns(limit_ns),
             options.statistic.noun()
         ),
     });
-    let mut spec = chart("Latency", &drawn, y);
+    let mut spec = curve_chart("Latency", &drawn, y);
     spec.marks
         .extend(rings(&drawn, &spec, limit_ns, options.statistic));
     ChartSpec { limit, ..spec }
@@ -111,7 +111,7 @@ pub fn latency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
 
 /// Items a second over the batch size, with knees and the best points within the latency limit.
 pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
-    let drawn = draw(overlays, |point| {
+    let drawn = curve_values(overlays, |point| {
         Some((point.throughput_per_s?, point.throughput_ci95))
     });
     let title = "items per second";
@@ -120,15 +120,15 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
     } else {
         axis::from_zero(title, highest(&drawn))
     };
-    let mut spec = chart("Throughput", &drawn, y);
-    let knee = |one: &Drawn<'_>| one.overlay.curve.settled_knee();
+    let mut spec = curve_chart("Throughput", &drawn, y);
+    let knee = |one: &CurveValues<'_>| one.overlay.curve.settled_knee();
     let knees = drawn.iter().filter_map(knee).count();
     let have_words = knees <= NAMED_KNEES;
     let have_names = have_words && knees > 1;
     let knees = drawn.iter().filter_map(|drawn| {
         let batch = knee(drawn)?;
         Some(Mark::Drop {
-            at: place_of(drawn, batch, &spec)?,
+            at: batch_coordinates(drawn, batch, &spec)?,
             series: drawn.overlay.id,
             text: if have_words {
                 format!("knee, batch {batch}")
@@ -149,7 +149,7 @@ pub fn throughput(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
 /// Efficiency of the chosen kind over the batch size, in percent.
 pub fn efficiency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec {
     let kind = options.efficiency;
-    let drawn = draw(overlays, |point| {
+    let drawn = curve_values(overlays, |point| {
         Some((point.efficiency(kind)? * 100.0, None))
     });
     let title = match kind {
@@ -160,28 +160,28 @@ pub fn efficiency(overlays: &[Overlay<'_>], options: &CurveOptions) -> ChartSpec
     };
     // A whole is the yardstick, so that it is on the chart even where no curve comes near.
     let y = axis::from_zero(title, highest(&drawn).max(100.0));
-    chart(&format!("Efficiency, {kind}"), &drawn, y)
+    curve_chart(&format!("Efficiency, {kind}"), &drawn, y)
 }
 
 /// Every curve's points by their number and its interval, where they have one.
-pub(super) fn draw<'a>(
+pub(super) fn curve_values<'a>(
     overlays: &'a [Overlay<'a>],
     value: impl Fn(&CurvePoint) -> Option<(f64, Option<Interval>)>,
-) -> Vec<Drawn<'a>> {
+) -> Vec<CurveValues<'a>> {
     let of_point = |point: &CurvePoint| {
         let (value, band) = value(point)?;
         (value.is_finite() && value > 0.0).then_some((point.size, value, band))
     };
     overlays
         .iter()
-        .map(|overlay| Drawn {
+        .map(|overlay| CurveValues {
             values: overlay.curve.points.iter().filter_map(of_point).collect(),
             overlay,
         })
         .collect()
 }
 
-pub(super) fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
+pub(super) fn scaled(mut drawn: Vec<CurveValues<'_>>, factor: f64) -> Vec<CurveValues<'_>> {
     for (_, value, band) in drawn.iter_mut().flat_map(|drawn| &mut drawn.values) {
         *value *= factor;
         *band = band.map(|band| Interval {
@@ -193,14 +193,14 @@ pub(super) fn scaled(mut drawn: Vec<Drawn<'_>>, factor: f64) -> Vec<Drawn<'_>> {
 }
 
 /// The top of the axis: what is highest, and intervals as far as curves stay readable.
-pub(super) fn highest(drawn: &[Drawn<'_>]) -> f64 {
+pub(super) fn highest(drawn: &[CurveValues<'_>]) -> f64 {
     let values = || drawn.iter().flat_map(|drawn| &drawn.values);
     let highest = values().map(|(_, value, _)| *value).fold(0.0, f64::max);
     let ends = values().filter_map(|(.., band)| Some(band.as_ref()?.high));
-    axis::reach(highest, ends.fold(highest, f64::max))
+    axis::upper_end(highest, ends.fold(highest, f64::max))
 }
 
-fn lowest(drawn: &[Drawn<'_>]) -> f64 {
+fn lowest(drawn: &[CurveValues<'_>]) -> f64 {
     let values = || drawn.iter().flat_map(|drawn| &drawn.values);
     let above_zero = |value: &f64| *value > 0.0;
     let lowest = values()
@@ -208,11 +208,11 @@ fn lowest(drawn: &[Drawn<'_>]) -> f64 {
         .filter(above_zero)
         .fold(f64::INFINITY, f64::min);
     let ends = values().filter_map(|(.., band)| Some(band.as_ref()?.low));
-    axis::reach_down(lowest, ends.filter(above_zero).fold(lowest, f64::min))
+    axis::lower_end(lowest, ends.filter(above_zero).fold(lowest, f64::min))
 }
 
 /// The series and the failures, on an axis with every batch size of the plan.
-pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
+pub(super) fn curve_chart(title: &str, drawn: &[CurveValues<'_>], y: Axis) -> ChartSpec {
     let planned = drawn.iter().flat_map(|drawn| {
         let curve = drawn.overlay.curve;
         let measured = curve.points.iter().map(|point| point.size);
@@ -231,12 +231,17 @@ pub(super) fn chart(title: &str, drawn: &[Drawn<'_>], y: Axis) -> ChartSpec {
     }
 }
 
-fn series(drawn: &Drawn<'_>, x: &Axis, y: &Axis) -> Series {
-    let points = drawn.values.iter().map(|(batch, value, band)| Point {
-        x: x.scale.place(*batch as f64),
-        y: y.scale.place(*value),
+fn series(drawn: &CurveValues<'_>, x: &Axis, y: &Axis) -> Series {
+    let points = drawn.values.iter().map(|(batch, value, band)| ChartPoint {
+        x: x.scale.to_coordinate(*batch as f64),
+        y: y.scale.to_coordinate(*value),
         band: band
-            .map(|band| (y.scale.place(band.low), y.scale.place(band.high)))
+            .map(|band| {
+                (
+                    y.scale.to_coordinate(band.low),
+                    y.scale.to_coordinate(band.high),
+                )
+            })
             .filter(|band| band.0.is_finite() && band.1.is_finite()),
         tag: *batch as u64,
     });
@@ -251,7 +256,7 @@ fn series(drawn: &Drawn<'_>, x: &Axis, y: &Axis) -> Series {
 }
 
 /// After which points a batch size was planned that is not among them.
-fn gaps(drawn: &Drawn<'_>) -> Vec<usize> {
+fn gaps(drawn: &CurveValues<'_>) -> Vec<usize> {
     let curve = drawn.overlay.curve;
     let planned: Vec<usize> = curve
         .points
@@ -271,10 +276,10 @@ fn gaps(drawn: &Drawn<'_>) -> Vec<usize> {
         .collect()
 }
 
-fn failures(drawn: &Drawn<'_>, x: &Axis) -> Vec<Mark> {
+fn failures(drawn: &CurveValues<'_>, x: &Axis) -> Vec<Mark> {
     let overlay = drawn.overlay;
     let mark = |size: usize, why: String| Mark::Failed {
-        x: x.scale.place(size as f64),
+        x: x.scale.to_coordinate(size as f64),
         series: overlay.id,
         colour: overlay.colour,
         reason: format!("{} {size}: {why}", overlay.curve.along),
@@ -293,7 +298,7 @@ fn failures(drawn: &Drawn<'_>, x: &Axis) -> Vec<Mark> {
 
 /// A ring around each curve's best point within the limit, where which one that is is settled.
 fn rings(
-    drawn: &[Drawn<'_>],
+    drawn: &[CurveValues<'_>],
     spec: &ChartSpec,
     limit_ns: Option<f64>,
     statistic: Statistic,
@@ -302,20 +307,27 @@ fn rings(
         return Vec::new();
     };
     let mut joint = JointDraws::default();
-    let ring = |drawn: &Drawn<'_>| {
+    let ring = |drawn: &CurveValues<'_>| {
         let curve = drawn.overlay.curve;
         let best = curve.best_within(limit_ns, statistic, &mut joint).best?;
         Some(Mark::Ring {
-            at: place_of(drawn, best.settled()?.size, spec)?,
+            at: batch_coordinates(drawn, best.settled()?.size, spec)?,
             series: drawn.overlay.id,
         })
     };
     drawn.iter().filter_map(ring).collect()
 }
 
-fn place_of(drawn: &Drawn<'_>, batch: usize, spec: &ChartSpec) -> Option<(f64, f64)> {
+fn batch_coordinates(
+    drawn: &CurveValues<'_>,
+    batch: usize,
+    spec: &ChartSpec,
+) -> Option<(f64, f64)> {
     let (_, value, _) = drawn.values.iter().find(|value| value.0 == batch)?;
-    Some((spec.x.scale.place(batch as f64), spec.y.scale.place(*value)))
+    Some((
+        spec.x.scale.to_coordinate(batch as f64),
+        spec.y.scale.to_coordinate(*value),
+    ))
 }
 
 #[cfg(test)]
@@ -323,11 +335,11 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end_case, measure_near, out_of_memory, session};
     use crate::analysis::{batch_curve, case_rows};
     use crate::chart::limit::limit_of;
     use crate::chart::mark::drop_words;
-    use crate::chart::spec::Scale;
+    use crate::chart::spec::AxisScale;
     use powerband_core::stats::joint::Statement;
 
     /// 4 ms and 1 ms an item; the second setup fails at batch 4 and at batch 16.
@@ -340,7 +352,7 @@ mod tests {
             measure_near(&mut session, 1, batch, 9_000 * batch as u64);
         }
         for batch in [4, 16] {
-            end(&mut session, 1, batch, out_of_memory());
+            end_case(&mut session, 1, batch, out_of_memory());
         }
         batch_curve::batch_curves(&case_rows::case_rows(&session))
     }
@@ -484,11 +496,11 @@ mod tests {
         };
         let from_zero = throughput(&overlays, &linear);
         let spec = throughput(&overlays, &options);
-        assert_eq!(spec.y.scale, Scale::Log10);
+        assert_eq!(spec.y.scale, AxisScale::Log10);
         assert_eq!(spec.y.title, from_zero.y.title);
         for (plain, logarithmic) in from_zero.series.iter().zip(&spec.series) {
             for (plain, point) in plain.points.iter().zip(&logarithmic.points) {
-                assert!((spec.y.scale.value(point.y) / plain.y - 1.0).abs() < 1e-9);
+                assert!((spec.y.scale.to_number(point.y) / plain.y - 1.0).abs() < 1e-9);
                 assert!(spec.y.low <= point.y && point.y <= spec.y.high);
             }
         }
@@ -519,8 +531,12 @@ mod tests {
             latency(&overlays, &options),
             throughput(&overlays, &options),
         );
-        assert!(times.y.scale.value(times.y.high) < 1_000.0, "{:?}", times.y);
-        assert!(times.y.scale.value(times.y.low) > 1.0, "{:?}", times.y);
+        assert!(
+            times.y.scale.to_number(times.y.high) < 1_000.0,
+            "{:?}",
+            times.y
+        );
+        assert!(times.y.scale.to_number(times.y.low) > 1.0, "{:?}", times.y);
         assert!(rates.y.high < 2_500.0, "{:?}", rates.y);
     }
 

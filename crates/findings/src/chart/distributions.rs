@@ -2,7 +2,7 @@
 //! up to each time.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
+use super::spec::{Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use powerband_core::stats::histogram::Histogram;
 use powerband_core::stats::summary::median;
 
@@ -39,7 +39,7 @@ pub fn densities(cases: &[Samples]) -> ChartSpec {
         let mut points = Vec::with_capacity(2 * shares.len());
         for (column, share) in (0..).map(f64::from).zip(shares) {
             for edge in [column, column + 1.0] {
-                points.push(Point {
+                points.push(ChartPoint {
                     x: (low + edge * width) / unit.ns,
                     y: *share,
                     band: Some((0.0, *share)),
@@ -77,7 +77,7 @@ pub fn cumulative(cases: &[Samples]) -> ChartSpec {
         let count = sorted.len();
         let step = count.div_ceil(MOST_POINTS).max(1);
         let places = (0..count).filter(|place| (place + 1) % step == 0 || place + 1 == count);
-        let point = |x: f64, share: f64, tag: u64| Point {
+        let point = |x: f64, share: f64, tag: u64| ChartPoint {
             x: x / unit.ns,
             y: share * 100.0,
             band: None,
@@ -105,10 +105,12 @@ pub fn cumulative(cases: &[Samples]) -> ChartSpec {
 /// The times that all cases have in common: an axis, its unit and its ends in nanoseconds. Outliers do not
 /// stretch it, as in the distribution of one case.
 fn time_axis(cases: &[Samples]) -> Option<(Axis, TimeUnit, (f64, f64))> {
-    let reaches = cases.iter().filter_map(|case| Histogram::of(&case.ns));
+    let reaches = cases
+        .iter()
+        .filter_map(|case| Histogram::from_values(&case.ns));
     let ends = reaches.map(|one| (one.start, one.end()));
     let (low, high) = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
-    let unit = TimeUnit::of(high);
+    let unit = TimeUnit::for_largest(high);
     let title = format!("{} per batch", unit.name);
     let axis = axis::between(&title, low / unit.ns, high / unit.ns);
     Some((axis, unit, (low, high)))
@@ -129,7 +131,7 @@ fn shares(ns: &[f64], low: f64, width: f64) -> Vec<f64> {
     counts.into_iter().map(share).collect()
 }
 
-fn series_of(case: &Samples, points: Vec<Point>) -> Series {
+fn series_of(case: &Samples, points: Vec<ChartPoint>) -> Series {
     Series {
         id: case.id,
         name: case.name.clone(),

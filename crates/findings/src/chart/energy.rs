@@ -7,7 +7,7 @@ use crate::analysis::energy::EnergyKind;
 
 /// Joules of an item, or items for a joule.
 pub fn per_item(overlays: &[Overlay<'_>], kind: EnergyKind) -> ChartSpec {
-    let drawn = curves::draw(overlays, |point| {
+    let drawn = curves::curve_values(overlays, |point| {
         let value = match kind {
             EnergyKind::Gross => point.j_per_item,
             EnergyKind::Net => point.net_j_per_item,
@@ -26,7 +26,7 @@ pub fn per_item(overlays: &[Overlay<'_>], kind: EnergyKind) -> ChartSpec {
         EnergyKind::Net => "J per item, net of idle",
     };
     let y = axis::from_zero(unit, most * factor);
-    curves::chart("Energy", &curves::scaled(drawn, factor), y)
+    curves::curve_chart("Energy", &curves::scaled(drawn, factor), y)
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     use crate::analysis::testing;
     use crate::analysis::{batch_curve, case_rows};
     use crate::chart::spec::SeriesId;
-    use powerband_core::domain::telemetry::{DeviceKind, Quantity, Span};
+    use powerband_core::domain::telemetry::{DeviceKind, Quantity, TimeSpan};
 
     #[test]
     fn a_card_of_constant_power_costs_less_an_item_in_larger_batches() {
@@ -43,10 +43,10 @@ mod tests {
         let second = 1_000_000_000;
         testing::measure(&mut session, 0, 1, &[&[second; 12]]);
         testing::measure(&mut session, 0, 2, &[&[second; 12]]);
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 14.0, |_| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 14.0, |_| {
             vec![(Quantity::Power, 0.5)]
         });
-        session.telemetry.idle.push(Span {
+        session.telemetry.idle.push(TimeSpan {
             from_ns: 0,
             to_ns: second,
         });

@@ -1,7 +1,7 @@
 //! One case on several machines: the median of each with its interval, and the fleet's median as a line.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
+use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
 use crate::analysis::fleet::{FleetCase, FleetMachine};
 use powerband_core::base::humanize;
 
@@ -17,7 +17,7 @@ const ODD: usize = 4;
 /// The median of each machine, in their order.
 pub fn medians(case: &FleetCase) -> ChartSpec {
     let highest = case.machines.iter().filter_map(median);
-    let unit = TimeUnit::of(highest.fold(0.0, f64::max));
+    let unit = TimeUnit::for_largest(highest.fold(0.0, f64::max));
     let mut series = [
         one_series(0, "median", 0),
         one_series(1, "odd one out", ODD),
@@ -40,7 +40,7 @@ pub fn medians(case: &FleetCase) -> ChartSpec {
                 text: "odd one out".to_owned(),
             });
         }
-        series[usize::from(machine.is_odd)].points.push(Point {
+        series[usize::from(machine.is_odd)].points.push(ChartPoint {
             x,
             y,
             band: machine
@@ -103,8 +103,8 @@ fn times(series: &[Series], fleet: Option<f64>, unit: TimeUnit) -> Axis {
     let values = || points().map(|one| one.y).chain(fleet);
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(0.0, f64::max);
-    let low = axis::reach_down(low, ends(|band| band.0).fold(low, f64::min));
-    let high = axis::reach(high, ends(|band| band.1).fold(high, f64::max));
+    let low = axis::lower_end(low, ends(|band| band.0).fold(low, f64::min));
+    let high = axis::upper_end(high, ends(|band| band.1).fold(high, f64::max));
     let around = |share: f64| fleet.map(|fleet| fleet * share);
     let low = around(1.0 - LEAST_REACH).map_or(low, |least| low.min(least));
     let high = around(1.0 + LEAST_REACH).map_or(high, |most| high.max(most));
@@ -121,7 +121,7 @@ fn names(case: &FleetCase) -> Axis {
     let shown = case.machines.iter().enumerate().step_by(step);
     Axis {
         title: "machines".to_owned(),
-        scale: Scale::Linear,
+        scale: AxisScale::Linear,
         low: -0.5,
         high: n.max(1) as f64 - 0.5,
         ticks: shown
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::analysis::fleet::compare_machines;
     use crate::analysis::fleet::tests::fleet;
-    use crate::analysis::testing::{end, failed};
+    use crate::analysis::testing::{end_case, failed};
 
     fn chart(micros: &[u64]) -> ChartSpec {
         medians(&compare_machines(&[("a", &fleet(micros))]).cases[0])
@@ -175,7 +175,7 @@ mod tests {
     fn a_machine_without_a_number_says_why() {
         let mut session = fleet(&[1_000, 1_001, 1_002]);
         session.cases[1].rounds.clear();
-        end(&mut session, 1, 1, failed());
+        end_case(&mut session, 1, 1, failed());
         let spec = medians(&compare_machines(&[("a", &session)]).cases[0]);
         assert_eq!(spec.failures().len(), 1);
         let reason = spec.marks.iter().find_map(|mark| match mark {

@@ -1,7 +1,7 @@
 //! One case over time: a point for each session, with its interval, and a label where it changed.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
+use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
 use crate::analysis::history::History;
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
@@ -23,7 +23,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
             .map_or(median, |interval| interval.high.max(median))
     };
     let highest = history.points.iter().map(high).fold(0.0, f64::max);
-    let unit = TimeUnit::of(highest);
+    let unit = TimeUnit::for_largest(highest);
     let mut points = Vec::new();
     let mut marks = Vec::new();
     for (place, point) in history.points.iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
             continue;
         };
         let at = (place as f64, times.median / unit.ns);
-        points.push(Point {
+        points.push(ChartPoint {
             x: at.0,
             y: at.1,
             band: point
@@ -40,7 +40,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
                 .map(|interval| (interval.low / unit.ns, interval.high / unit.ns)),
             tag: place as u64,
         });
-        let call = point.since_earlier.as_ref().map(|one| one.verdict.call);
+        let call = point.vs_earlier.as_ref().map(|one| one.verdict.call);
         if let Some(call @ (Call::Faster | Call::Slower)) = call {
             marks.push(Mark::Drop {
                 at,
@@ -75,7 +75,7 @@ fn sessions(history: &History) -> Axis {
     let ticks = history.points.iter().enumerate().step_by(step);
     Axis {
         title: "sessions, oldest first".to_owned(),
-        scale: Scale::Linear,
+        scale: AxisScale::Linear,
         low: -0.5,
         high: n.max(1) as f64 - 0.5,
         ticks: ticks
@@ -91,7 +91,7 @@ fn sessions(history: &History) -> Axis {
 mod tests {
     use super::*;
     use crate::analysis::case_rows::{self, CaseRow};
-    use crate::analysis::history::{self, Followed};
+    use crate::analysis::history::{self, FollowedCase};
     use crate::analysis::testing::{measure_near, session};
     use powerband_core::domain::session::Session;
 
@@ -110,7 +110,7 @@ mod tests {
             .zip(rows.iter().map(Vec::as_slice))
             .collect();
         let history = history::case_history(
-            &Followed::of(
+            &FollowedCase::new(
                 &sessions[0],
                 0,
                 powerband_core::domain::point::Point::of_batch(1),

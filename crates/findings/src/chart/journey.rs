@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::axis;
-use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
-use crate::analysis::comparison::Pair;
+use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
+use crate::analysis::comparison::CasePair;
 use crate::analysis::journey::{Journey, StepResult};
 
 /// Room above the highest bar for its number, as a share.
@@ -13,14 +13,14 @@ const FOR_WORDS: f64 = 0.1;
 const BAR: f64 = 0.6;
 
 /// The speed-up of each step over the last measured one before it.
-pub fn over_before(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
-    let gain = |step: &StepResult| step.over_before.as_ref().and_then(Gain::of);
+pub fn vs_previous(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
+    let gain = |step: &StepResult| step.vs_previous.as_ref().and_then(Gain::from_pair);
     gains("vs. previous", journey, gain, colour)
 }
 
 /// The speed-up of each step over the first one.
-pub fn over_start(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
-    let gain = |step: &StepResult| step.over_start.as_ref().and_then(Gain::of);
+pub fn vs_baseline(journey: &Journey, colour: impl Fn(usize) -> usize) -> ChartSpec {
+    let gain = |step: &StepResult| step.vs_baseline.as_ref().and_then(Gain::from_pair);
     gains("vs. baseline", journey, gain, colour)
 }
 
@@ -32,13 +32,13 @@ struct Gain {
 }
 
 impl Gain {
-    fn of(pair: &Pair) -> Option<Self> {
+    fn from_pair(pair: &CasePair) -> Option<Self> {
         let ratio = pair.ratio.filter(|ratio| ratio.speed_up.is_finite())?;
         let band = ratio.ci95.map(|interval| (interval.low, interval.high));
         Some(Self {
             times: ratio.speed_up,
             band: band.filter(|(low, high)| low.is_finite() && high.is_finite()),
-            words: ratio.words(),
+            words: ratio.speed_up_text(),
         })
     }
 }
@@ -52,7 +52,7 @@ fn gains(
     gain: impl Fn(&StepResult) -> Option<Gain>,
     colour: impl Fn(usize) -> usize,
 ) -> ChartSpec {
-    let mut of_setups: BTreeMap<usize, Vec<Point>> = BTreeMap::new();
+    let mut of_setups: BTreeMap<usize, Vec<ChartPoint>> = BTreeMap::new();
     let (mut marks, mut values) = (Vec::new(), Vec::new());
     let (mut highest, mut highest_band) = (1.0_f64, 1.0_f64);
     for (place, step) in journey.steps.iter().enumerate() {
@@ -67,14 +67,18 @@ fn gains(
                 at: (x, top),
                 text: gain.words,
             });
-            of_setups.entry(setup).or_default().push(Point {
+            of_setups.entry(setup).or_default().push(ChartPoint {
                 x,
                 y: gain.times,
                 band: gain.band,
                 tag: place as u64,
             });
         }
-        if let Some(trouble) = step.trouble.as_ref().filter(|_| !step.is_waiting()) {
+        if let Some(trouble) = step
+            .why_not_measured
+            .as_ref()
+            .filter(|_| !step.is_waiting())
+        {
             marks.push(Mark::Failed {
                 x,
                 series: SeriesId(setup as u64),
@@ -83,7 +87,7 @@ fn gains(
             });
         }
     }
-    let reach = axis::reach(highest, highest_band);
+    let reach = axis::upper_end(highest, highest_band);
     let y = axis::from_zero("times as fast", reach * (1.0 + FOR_WORDS));
     if !of_setups.is_empty() {
         let text = "no change".to_owned();
@@ -121,7 +125,7 @@ fn name(journey: &Journey, setup: usize) -> String {
 fn steps(number: usize) -> Axis {
     Axis {
         title: "step".to_owned(),
-        scale: Scale::Linear,
+        scale: AxisScale::Linear,
         low: 0.5,
         high: number.max(1) as f64 + 0.5,
         ticks: (1..=number)
@@ -157,14 +161,14 @@ mod tests {
         )
     }
 
-    fn bars(spec: &ChartSpec) -> Vec<Point> {
+    fn bars(spec: &ChartSpec) -> Vec<ChartPoint> {
         let points = spec.series.iter().flat_map(|series| &series.points);
         points.copied().collect()
     }
 
     #[test]
     fn a_bar_for_each_gain_and_a_mark_where_a_step_failed() {
-        let spec = over_before(&compared_steps(), |setup| setup + 4);
+        let spec = vs_previous(&compared_steps(), |setup| setup + 4);
         let bars = bars(&spec);
         assert_eq!(bars.len(), 1, "the start has none");
         assert_eq!((bars[0].x, bars[0].tag), (3.0, 2));
@@ -191,22 +195,27 @@ mod tests {
             &case_rows::case_rows(&session),
             powerband_core::domain::point::Point::of_batch(1),
         );
-        assert!(over_start(&journey, |setup| setup).is_empty());
-        assert!(over_before(&Journey::default(), |setup| setup).is_empty());
+        assert!(vs_baseline(&journey, |setup| setup).is_empty());
+        assert!(vs_previous(&Journey::default(), |setup| setup).is_empty());
     }
 
     #[test]
     fn an_absurd_interval_leaves_the_bars_readable() {
         let mut journey = compared_steps();
-        let pair = journey.steps[2].over_start.as_mut().unwrap();
+        let pair = journey.steps[2].vs_baseline.as_mut().unwrap();
         let interval = pair.ratio.as_mut().unwrap().ci95.as_mut().unwrap();
         (interval.low, interval.high) = (1e-6, 1e9);
-        let spec = over_start(&journey, |setup| setup);
+        let spec = vs_baseline(&journey, |setup| setup);
         assert!((4.0..10.0).contains(&spec.y.high), "{}", spec.y.high);
         interval_is_whole(&spec);
-        let ratio = journey.steps[2].over_start.as_mut().unwrap().ratio.as_mut();
+        let ratio = journey.steps[2]
+            .vs_baseline
+            .as_mut()
+            .unwrap()
+            .ratio
+            .as_mut();
         ratio.unwrap().speed_up = f64::INFINITY;
-        assert!(bars(&over_start(&journey, |setup| setup)).is_empty());
+        assert!(bars(&vs_baseline(&journey, |setup| setup)).is_empty());
     }
 
     /// The axis is clipped, the interval itself is unchanged.

@@ -7,7 +7,9 @@ use powerband_core::domain::case::Case;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{DeviceKind, Quantity, Span, Telemetry, Track};
+use powerband_core::domain::telemetry::{
+    DeviceKind, DeviceTelemetry, Quantity, Telemetry, TimeSpan,
+};
 use powerband_core::stats::downsample;
 
 /// Stretches of time into which a lane is divided at most: two points are drawn of each.
@@ -15,8 +17,8 @@ const BUCKETS: usize = 400;
 /// A quantity that is read more seldom than its device has a gap where it misses this many of its own
 /// readings.
 const MISSED: f64 = 2.5;
-/// What of a card is shown, in this order.
-const OF_CARD: [Quantity; 6] = [
+/// The lanes of a graphics card, in this order.
+const CARD_QUANTITIES: [Quantity; 6] = [
     Quantity::Busy,
     Quantity::MemoryUsed,
     Quantity::Power,
@@ -25,15 +27,15 @@ const OF_CARD: [Quantity; 6] = [
     Quantity::HotSpot,
 ];
 /// What is shown beneath a timeline, where there is less room.
-const BENEATH: [Quantity; 5] = [
+const TIMELINE_QUANTITIES: [Quantity; 5] = [
     Quantity::Busy,
     Quantity::Power,
     Quantity::Clock,
     Quantity::MemoryUsed,
     Quantity::Temperature,
 ];
-/// What of the machine is shown.
-const OF_HOST: [Quantity; 5] = [
+/// The lanes of the host.
+const HOST_QUANTITIES: [Quantity; 5] = [
     Quantity::Busy,
     Quantity::WorkerMemory,
     Quantity::Clock,
@@ -46,34 +48,33 @@ const OF_HOST: [Quantity; 5] = [
 pub struct Lane {
     /// Which device.
     pub device: String,
-    /// What of it.
+    /// The quantity's name.
     pub title: String,
     /// The newest value.
     pub newest: String,
     /// The lowest and the highest value.
     pub range: String,
-    /// Bottom and top.
+    /// The value at the bottom.
     pub low: f64,
-    /// The top.
+    /// The value at the top.
     pub high: f64,
     /// Readings: coordinate along the time axis, and value.
     pub points: Vec<(f64, f64)>,
     /// Indices of points after which the line is broken.
     pub gap_after: Vec<usize>,
-    /// What a value is in words.
     pub quantity: Quantity,
 }
 
 /// A stretch of time in which a case was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stretch {
+pub struct CaseSpan {
     /// Its beginning, as a coordinate.
     pub from: f64,
     /// Its end.
     pub to: f64,
     /// Palette index of the setup.
     pub colour: usize,
-    /// Which case.
+    /// The case's name.
     pub text: String,
 }
 
@@ -85,7 +86,7 @@ pub struct Lanes {
     /// The lanes, device by device.
     pub lanes: Vec<Lane>,
     /// When which case was measured.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<CaseSpan>,
     /// When and why a device stopped responding.
     pub cuts: Vec<(f64, String)>,
     /// The setups whose cases are marked, with their palette indices.
@@ -109,7 +110,7 @@ impl Lanes {
         Self {
             lanes: lanes.collect(),
             stretches: stretches
-                .map(|stretch| Stretch {
+                .map(|stretch| CaseSpan {
                     from: stretch.from.max(x.low),
                     to: stretch.to.min(x.high),
                     ..stretch.clone()
@@ -156,14 +157,14 @@ fn sizes(point: Point) -> String {
 }
 
 /// The lanes of a run, or of the last part of it, with the cases marked in the colours of their setups.
-pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) -> Lanes {
+pub fn of_run(session: &Session, window: TimeSpan, colour: impl Fn(usize) -> usize) -> Lanes {
     let seconds = |at_ns: u64| at_ns as f64 / 1e9;
     let place = |at_ns: u64| window.contains(at_ns).then(|| seconds(at_ns));
     let stretches = session.cases.iter().flat_map(|case| {
         let colour = colour(case.setup);
-        device_readings::spans(case).filter_map(move |span| {
+        device_readings::round_spans(case).filter_map(move |span| {
             let is_seen = span.to_ns >= window.from_ns && span.from_ns <= window.to_ns;
-            is_seen.then(|| Stretch {
+            is_seen.then(|| CaseSpan {
                 from: seconds(span.from_ns.max(window.from_ns)),
                 to: seconds(span.to_ns.min(window.to_ns)),
                 colour,
@@ -171,7 +172,7 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
             })
         })
     });
-    let mut stretches: Vec<Stretch> = stretches.collect();
+    let mut stretches: Vec<CaseSpan> = stretches.collect();
     // From left to right, so that a word is left out only where there is no room for it.
     stretches.sort_by(|a, b| a.from.total_cmp(&b.from));
     let is_marked = |index: usize| stretches.iter().any(|stretch| stretch.colour == index);
@@ -201,8 +202,8 @@ pub fn of_run(session: &Session, window: Span, colour: impl Fn(usize) -> usize) 
 /// The lanes of one case: its rounds put end to end, as in the strip of its samples.
 pub fn of_case(session: &Session, case: &Case) -> Lanes {
     let mut offset_ns = 0;
-    let mut rounds: Vec<(Span, u64)> = Vec::new();
-    for span in device_readings::spans(case) {
+    let mut rounds: Vec<(TimeSpan, u64)> = Vec::new();
+    for span in device_readings::round_spans(case) {
         rounds.push((span, offset_ns));
         offset_ns += span.length_ns();
     }
@@ -210,24 +211,25 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
         let (span, offset_ns) = rounds.iter().find(|(span, _)| span.contains(at_ns))?;
         Some((offset_ns + at_ns - span.from_ns) as f64 / 1e9)
     };
-    let own = device_readings::devices_of(session, case.setup);
+    let own = device_readings::devices_of_setup(session, case.setup);
     let mut x = axis::from_zero("s of measuring", offset_ns as f64 / 1e9);
     x.high = offset_ns as f64 / 1e9;
     let end = x.high;
     x.ticks.retain(|tick| tick.at <= end);
-    let stretches = rounds.iter().skip(1).map(|(_, offset_ns)| Stretch {
+    let stretches = rounds.iter().skip(1).map(|(_, offset_ns)| CaseSpan {
         from: *offset_ns as f64 / 1e9,
         to: *offset_ns as f64 / 1e9,
         colour: 0,
         text: String::new(),
     });
-    let whole = Span {
+    let whole = TimeSpan {
         from_ns: rounds.first().map_or(0, |(span, _)| span.from_ns),
         to_ns: rounds.iter().map(|(span, _)| span.to_ns).max().unwrap_or(0),
     };
     // Its machine matters to every setup; a card that the setup does not use does not.
-    let is_shown =
-        |(device, track): &(usize, &Track)| own.contains(device) || !track.device.kind.is_gpu();
+    let is_shown = |(device, track): &(usize, &DeviceTelemetry)| {
+        own.contains(device) || !track.device.kind.is_gpu()
+    };
     let beside = session.devices_beside(case.setup);
     let shown = beside.filter(is_shown).map(|(_, track)| track);
     Lanes {
@@ -251,7 +253,7 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
     let telemetry = &session.telemetry;
     // Lines come in from readings before, and go on to those after.
     let beside_ns = telemetry.longest_step_ns(began_ns);
-    let window = Span {
+    let window = TimeSpan {
         from_ns: began_ns.saturating_sub(beside_ns),
         to_ns: began_ns.saturating_add(length_ns).saturating_add(beside_ns),
     };
@@ -259,8 +261,8 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
         let is_within = window.contains(at_ns);
         is_within.then_some(at_ns as f64 - began_ns as f64)
     };
-    let own = device_readings::devices_of(session, case.setup);
-    let is_card = |track: &Track| track.device.kind.is_gpu();
+    let own = device_readings::devices_of_setup(session, case.setup);
+    let is_card = |track: &DeviceTelemetry| track.device.kind.is_gpu();
     let tracks = session.devices_beside(case.setup);
     let (cards, rest): (Vec<_>, Vec<_>) = tracks
         .filter(|(device, track)| own.contains(device) || !is_card(track))
@@ -269,7 +271,7 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
     let lanes = tracks.flat_map(|track| {
         // What the worker needed of the machine's memory is in the profile itself.
         let is_told = |quantity: &&Quantity| is_card(track) || **quantity != Quantity::MemoryUsed;
-        BENEATH
+        TIMELINE_QUANTITIES
             .iter()
             .filter(is_told)
             .filter_map(|quantity| lane(telemetry, track, *quantity, window, &place))
@@ -286,14 +288,15 @@ fn with_own_range(mut lane: Lane, length_ns: u64) -> Lane {
     let values: Vec<f64> = within.map(|(_, value)| *value).collect();
     let lowest = values.iter().copied().reduce(f64::min);
     if let Some((low, high)) = lowest.zip(values.iter().copied().reduce(f64::max)) {
-        let [low, high] = [low, high].map(|value| device_readings::text(lane.quantity, value));
+        let [low, high] =
+            [low, high].map(|value| device_readings::reading_text(lane.quantity, value));
         lane.range = range(&low, &high);
     }
     lane
 }
 
 fn cuts<'a>(
-    tracks: impl Iterator<Item = &'a Track>,
+    tracks: impl Iterator<Item = &'a DeviceTelemetry>,
     place: &dyn Fn(u64) -> Option<f64>,
 ) -> Vec<(f64, String)> {
     let cuts = tracks.flat_map(|track| {
@@ -307,35 +310,36 @@ fn cuts<'a>(
 
 fn lanes<'a>(
     telemetry: &Telemetry,
-    tracks: impl Iterator<Item = &'a Track>,
-    window: Span,
+    tracks: impl Iterator<Item = &'a DeviceTelemetry>,
+    window: TimeSpan,
     place: &dyn Fn(u64) -> Option<f64>,
 ) -> Vec<Lane> {
     tracks
         .flat_map(|track| {
-            shown(track.device.kind)
+            shown_quantities(track.device.kind)
                 .iter()
                 .filter_map(|quantity| lane(telemetry, track, *quantity, window, place))
         })
         .collect()
 }
 
-fn shown(kind: DeviceKind) -> &'static [Quantity] {
+fn shown_quantities(kind: DeviceKind) -> &'static [Quantity] {
     match kind {
-        DeviceKind::Nvidia | DeviceKind::Amd => &OF_CARD,
-        DeviceKind::Host => &OF_HOST,
+        DeviceKind::Nvidia | DeviceKind::Amd => &CARD_QUANTITIES,
+        DeviceKind::Host => &HOST_QUANTITIES,
         DeviceKind::Package => &[Quantity::Power],
     }
 }
 
 fn lane(
     telemetry: &Telemetry,
-    track: &Track,
+    track: &DeviceTelemetry,
     quantity: Quantity,
-    window: Span,
+    window: TimeSpan,
     place: &dyn Fn(u64) -> Option<f64>,
 ) -> Option<Lane> {
-    let readings: Vec<(u64, f64)> = device_readings::within(track, quantity, window).collect();
+    let readings: Vec<(u64, f64)> =
+        device_readings::readings_within(track, quantity, window).collect();
     let placed: Vec<(f64, f64)> = readings
         .iter()
         .filter_map(|(at_ns, value)| Some((place(*at_ns)?, *value)))
@@ -375,7 +379,7 @@ fn lane(
     let gaps = step
         .enumerate()
         .filter(|(index, step)| *step > longest_s.max(4.0 * usual) || is_divided(*index));
-    let text = |value: f64| device_readings::text(quantity, value);
+    let text = |value: f64| device_readings::reading_text(quantity, value);
     let (low, high) = bounds(track, quantity, lowest, highest);
     Some(Lane {
         device: track.device.short_name(),
@@ -401,7 +405,7 @@ fn range(low: &str, high: &str) -> String {
     }
 }
 
-/// Longer than this between two readings is a gap, in seconds.
+/// The longest time between two readings that is no gap, in seconds.
 fn longest_step_s(readings: &[(u64, f64)], telemetry: &Telemetry) -> f64 {
     let steps = readings
         .windows(2)
@@ -417,7 +421,7 @@ fn median_step(mut steps: Vec<f64>) -> f64 {
 }
 
 /// Shares reach to a hundred, amounts begin at nothing; clocks and temperatures show their changes.
-fn bounds(track: &Track, quantity: Quantity, lowest: f64, highest: f64) -> (f64, f64) {
+fn bounds(track: &DeviceTelemetry, quantity: Quantity, lowest: f64, highest: f64) -> (f64, f64) {
     let device = &track.device;
     match quantity {
         Quantity::Busy | Quantity::Stolen => (0.0, 100.0),
@@ -441,7 +445,7 @@ fn bounds(track: &Track, quantity: Quantity, lowest: f64, highest: f64) -> (f64,
 mod tests {
     use super::*;
     use crate::analysis::testing;
-    use powerband_core::domain::telemetry::Lost;
+    use powerband_core::domain::telemetry::DeviceLoss;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -449,7 +453,7 @@ mod tests {
         let mut session = testing::session(&["ort:rocm:0"], &[4]);
         testing::measure(&mut session, 0, 4, &[&[SECOND], &[SECOND]]);
         session.cases[0].rounds[1].started_ns = 3 * SECOND;
-        testing::watch(&mut session, DeviceKind::Amd, 10.0, 6.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 10.0, 6.0, |at_s| {
             let busy = (Quantity::Busy, 50.0 + at_s);
             let power = (Quantity::Power, 200.0);
             if (1.95..3.05).contains(&at_s) {
@@ -466,12 +470,12 @@ mod tests {
         let mut session = session();
         session.telemetry.lose(
             0,
-            Lost {
+            DeviceLoss {
                 at_ns: 5 * SECOND,
                 why: "it fell off the bus".to_owned(),
             },
         );
-        let window = Span {
+        let window = TimeSpan {
             from_ns: SECOND,
             to_ns: 6 * SECOND,
         };
@@ -538,7 +542,7 @@ mod tests {
     #[test]
     fn a_long_run_keeps_its_peaks() {
         let mut session = testing::session(&["ort:rocm:0"], &[4]);
-        testing::watch(&mut session, DeviceKind::Amd, 100.0, 100.0, |at_s| {
+        testing::add_telemetry(&mut session, DeviceKind::Amd, 100.0, 100.0, |at_s| {
             vec![(
                 Quantity::Power,
                 if (at_s - 33.0).abs() < 0.001 {
@@ -548,7 +552,7 @@ mod tests {
                 },
             )]
         });
-        let window = Span {
+        let window = TimeSpan {
             from_ns: 0,
             to_ns: 100 * SECOND,
         };

@@ -13,7 +13,7 @@ const LIMIT_REACH: f64 = 10.0;
 /// significant digits: where the limit was dragged to.
 pub fn limit_of(spec: &ChartSpec, y: f64) -> f64 {
     let unit = TimeUnit::of_title(&spec.y.title);
-    let time = spec.y.scale.value(y) * unit.ns;
+    let time = spec.y.scale.to_number(y) * unit.ns;
     if !time.is_finite() || time <= 0.0 {
         return 0.0;
     }
@@ -33,7 +33,7 @@ pub fn limit_of(spec: &ChartSpec, y: f64) -> f64 {
 pub fn within_reach(spec: &ChartSpec, limit_ns: f64) -> f64 {
     let unit = TimeUnit::of_title(&spec.y.title);
     let points = spec.series.iter().flat_map(|series| &series.points);
-    let times = points.map(|point| spec.y.scale.value(point.y) * unit.ns);
+    let times = points.map(|point| spec.y.scale.to_number(point.y) * unit.ns);
     let (shortest, longest) = times.fold((f64::INFINITY, 0.0_f64), |(low, high), time| {
         (low.min(time), high.max(time))
     });
@@ -47,13 +47,13 @@ pub fn within_reach(spec: &ChartSpec, limit_ns: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::chart::axis;
-    use crate::chart::spec::{Axis, Point, Scale, Series, SeriesId, Stroke};
+    use crate::chart::spec::{Axis, AxisScale, ChartPoint, Series, SeriesId, Stroke};
 
     /// Two cases that take 5 ms and 72 ms.
     fn times(y: Axis) -> ChartSpec {
-        let point = |(tag, ms): (u64, f64)| Point {
+        let point = |(tag, ms): (u64, f64)| ChartPoint {
             x: tag as f64,
-            y: y.scale.place(ms),
+            y: y.scale.to_coordinate(ms),
             band: None,
             tag,
         };
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(limit_of(&spec, -4.0), 0.0);
         assert_eq!(limit_of(&spec, 144.0), 144e6);
         let spec = times(axis::logarithmic("ms per batch", 5.0, 72.0));
-        assert_eq!(spec.y.scale, Scale::Log10);
+        assert_eq!(spec.y.scale, AxisScale::Log10);
         assert_eq!(limit_of(&spec, 3.0), 1e9);
     }
 }

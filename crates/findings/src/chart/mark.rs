@@ -23,9 +23,7 @@ pub enum Mark {
     Drop {
         /// Coordinates of the point.
         at: (f64, f64),
-        /// Whose.
         series: SeriesId,
-        /// Words.
         text: String,
         /// A name to go before the words where there is room for both.
         name: Option<String>,
@@ -36,14 +34,12 @@ pub enum Mark {
     Ring {
         /// Coordinates of the point.
         at: (f64, f64),
-        /// Whose.
         series: SeriesId,
     },
     /// A wider ring in the colour of words around a point: the pinned one.
     Pin {
         /// Coordinates of the point.
         at: (f64, f64),
-        /// Whose.
         series: SeriesId,
     },
     /// A thin vertical across the chart: where a round begins.
@@ -60,23 +56,19 @@ pub enum Mark {
     Name {
         /// Coordinates of the point.
         at: (f64, f64),
-        /// Whose.
         series: SeriesId,
-        /// Words.
         text: String,
     },
     /// A thin dashed horizontal with words: a median.
     Level {
         /// Coordinate along y.
         y: f64,
-        /// Words.
         text: String,
     },
     /// A horizontal with words that a rate cannot pass: a peak, or what an engine reaches.
     Roof {
         /// Coordinate along y.
         y: f64,
-        /// Words.
         text: String,
         /// Where it comes from, which says how it is drawn.
         kind: LineKind,

@@ -2,7 +2,7 @@
 
 use super::axis::{self, TimeUnit};
 use super::curves::{self, Overlay};
-use super::spec::{ChartSpec, Mark, Point, Series, SeriesId, Stroke};
+use super::spec::{ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::MemoryUse;
 
@@ -14,7 +14,7 @@ const NEAR: f64 = 0.4;
 
 /// The most memory that each batch needed, with the end of the memory where it is near.
 pub fn peak(overlays: &[Overlay<'_>]) -> ChartSpec {
-    let drawn = curves::draw(overlays, |point| Some((point.memory?.bytes, None)));
+    let drawn = curves::curve_values(overlays, |point| Some((point.memory?.bytes, None)));
     let most = curves::highest(&drawn);
     let capacity = overlays
         .iter()
@@ -29,7 +29,7 @@ pub fn peak(overlays: &[Overlay<'_>]) -> ChartSpec {
     let is_near = capacity.is_finite() && most >= NEAR * capacity;
     let top = if is_near { most.max(capacity) } else { most };
     let y = axis::from_zero(unit, top / bytes);
-    let mut spec = curves::chart("Peak memory", &curves::scaled(drawn, 1.0 / bytes), y);
+    let mut spec = curves::curve_chart("Peak memory", &curves::scaled(drawn, 1.0 / bytes), y);
     if is_near {
         spec.marks.push(Mark::Level {
             y: capacity / bytes,
@@ -49,15 +49,15 @@ pub fn over_time(memory: &[MemoryUse]) -> ChartSpec {
     } else {
         ("MiB", MIB)
     };
-    let time = TimeUnit::of(last_ns);
-    let point = |at: u64, used: u64| Point {
+    let time = TimeUnit::for_largest(last_ns);
+    let point = |at: u64, used: u64| ChartPoint {
         x: at as f64 / time.ns,
         y: used as f64 / bytes,
         band: None,
         tag: at,
     };
     let series = memory.iter().enumerate().map(|(place, device)| {
-        let mut points: Vec<Point> = Vec::new();
+        let mut points: Vec<ChartPoint> = Vec::new();
         let mut before = None;
         for (at, used) in &device.over_time {
             points.extend(before.map(|before| point(*at, before)));
@@ -87,16 +87,16 @@ mod tests {
     use super::*;
     use crate::analysis::testing;
     use crate::analysis::{batch_curve, case_rows};
-    use powerband_core::domain::case::Opening;
+    use powerband_core::domain::case::CaseOpening;
 
     fn spec(total_bytes: u64) -> ChartSpec {
         let mut session = testing::session(&["ort:cpu"], &[1, 2, 4]);
         session.environment.memory.total_bytes = total_bytes;
         for (place, batch) in [1, 2, 4].into_iter().enumerate() {
             testing::measure_near(&mut session, 0, batch, 1_000);
-            session.cases[place].opening = Some(Opening {
+            session.cases[place].opening = Some(CaseOpening {
                 peak_bytes: Some((100 + 50 * batch as u64) << 20),
-                ..Opening::default()
+                ..CaseOpening::default()
             });
         }
         let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));

@@ -1,16 +1,16 @@
 //! The speed-up of each case, with its interval.
 
 use super::axis;
-use super::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke};
-use crate::analysis::comparison::Pair;
+use super::spec::{Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
+use crate::analysis::comparison::CasePair;
 use crate::analysis::dimensions;
 use powerband_core::domain::point::BATCH;
 
 /// A dot with its interval for each pair, over the first dimension that varies before, a series for each setup after; a
 /// level where nothing changed. The axis begins at zero and always holds the level.
-pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
+pub fn speed_ups(pairs: &[CasePair], colour: impl Fn(usize) -> usize) -> ChartSpec {
     let points: Vec<_> = pairs.iter().map(|pair| pair.before_point).collect();
-    let varying = dimensions::varying(&points);
+    let varying = dimensions::varying_dimensions(&points);
     let along = varying.first().map_or(BATCH, |one| one.name);
     let x = axis::sizes(along, points.iter().filter_map(|point| point.get(along)));
     let mut series: Vec<Series> = Vec::new();
@@ -43,7 +43,7 @@ pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
     };
     ChartSpec {
         title: "Speed-up".to_owned(),
-        y: axis::from_zero("times as fast", axis::reach(highest, reach)),
+        y: axis::from_zero("times as fast", axis::upper_end(highest, reach)),
         marks: if series.is_empty() {
             Vec::new()
         } else {
@@ -56,11 +56,11 @@ pub fn speed_ups(pairs: &[Pair], colour: impl Fn(usize) -> usize) -> ChartSpec {
     }
 }
 
-fn point(pair: &Pair, along: &str, x: &Axis) -> Option<Point> {
+fn point(pair: &CasePair, along: &str, x: &Axis) -> Option<ChartPoint> {
     let ratio = pair.ratio?;
     let size = pair.before_point.get(along)?;
-    Some(Point {
-        x: x.scale.place(size as f64),
+    Some(ChartPoint {
+        x: x.scale.to_coordinate(size as f64),
         y: ratio.speed_up,
         band: ratio.ci95.map(|interval| (interval.low, interval.high)),
         tag: size as u64,
@@ -71,7 +71,7 @@ fn point(pair: &Pair, along: &str, x: &Axis) -> Option<Point> {
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::comparison::{self, ComparedSide};
     use crate::analysis::testing::{measure_near, session};
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
             measure_near(&mut session, 1, batch, 2_000);
         }
         let rows = case_rows::case_rows(&session);
-        let side = |setup: usize| Side {
+        let side = |setup: usize| ComparedSide {
             session: &session,
             rows: &rows,
             setup,

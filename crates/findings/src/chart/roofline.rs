@@ -17,8 +17,7 @@ pub const GIGA: f64 = 1e9;
 
 /// How points of a class look, and what they have in common.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Class {
-    /// What it is called.
+pub struct NodeClass {
     pub title: String,
     /// Its palette index; nothing for a ring in grey.
     pub look: Option<usize>,
@@ -28,7 +27,7 @@ pub struct Class {
 
 /// A node or a kernel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Dot {
+pub struct RooflinePoint {
     /// Its place among the nodes.
     pub node: usize,
     /// Its name, short.
@@ -42,10 +41,10 @@ pub struct Dot {
     /// Its share of the time, from 0 to 1.
     pub share: f64,
     /// About it, in lines.
-    pub words: String,
+    pub tooltip: String,
 }
 
-impl Dot {
+impl RooflinePoint {
     /// Where it stands between its fewest and its most operations per byte: halfway on a logarithmic axis.
     pub fn middle(&self) -> f64 {
         (self.intensity.0 * self.intensity.1).sqrt()
@@ -60,7 +59,6 @@ impl Dot {
 /// A roofline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roofline {
-    /// What it is called.
     pub title: String,
     /// Operations per byte.
     pub x: Axis,
@@ -68,10 +66,10 @@ pub struct Roofline {
     pub y: Axis,
     /// The lines.
     pub roofs: Vec<RoofLine>,
-    /// What points may be.
-    pub classes: Vec<Class>,
+    /// The classes of points.
+    pub classes: Vec<NodeClass>,
     /// The points, the largest first.
-    pub dots: Vec<Dot>,
+    pub dots: Vec<RooflinePoint>,
     /// What is not drawn, in a sentence; empty where all is.
     pub note: String,
     /// The node that is selected.
@@ -83,17 +81,20 @@ impl Roofline {
     pub fn new(
         title: impl Into<String>,
         roofs: Vec<RoofLine>,
-        classes: Vec<Class>,
-        dots: Vec<Dot>,
+        classes: Vec<NodeClass>,
+        dots: Vec<RooflinePoint>,
     ) -> Self {
         let roofs: Vec<RoofLine> = roofs
             .into_iter()
             .filter(|roof| roof.per_s.is_finite() && roof.per_s > 0.0)
             .collect();
-        let mut dots: Vec<Dot> = dots.into_iter().filter(Dot::can_be_drawn).collect();
+        let mut dots: Vec<RooflinePoint> = dots
+            .into_iter()
+            .filter(RooflinePoint::can_be_drawn)
+            .collect();
         dots.sort_by(|a, b| b.share.total_cmp(&a.share));
         let (x, y) = axes(&roofs, &dots);
-        let is_seen = |dot: &Dot| {
+        let is_seen = |dot: &RooflinePoint| {
             let (at, height) = (dot.middle().log10(), (dot.per_s / GIGA).log10());
             (x.low..=x.high).contains(&at) && (y.low..=y.high).contains(&height)
         };
@@ -129,10 +130,10 @@ impl Roofline {
         highest(&self.roofs, unit)
     }
 
-    /// A node in words, with its class.
-    pub fn words_of(&self, node: usize) -> Option<&str> {
+    /// The tooltip of a node.
+    pub fn node_text(&self, node: usize) -> Option<&str> {
         let dot = self.dots.iter().find(|dot| dot.node == node)?;
-        Some(&dot.words)
+        Some(&dot.tooltip)
     }
 }
 
@@ -142,7 +143,7 @@ fn highest(roofs: &[RoofLine], unit: LineUnit) -> Option<f64> {
 }
 
 /// Axes around the points and around where slanted lines meet level ones.
-fn axes(roofs: &[RoofLine], dots: &[Dot]) -> (Axis, Axis) {
+fn axes(roofs: &[RoofLine], dots: &[RooflinePoint]) -> (Axis, Axis) {
     let top = highest(roofs, LineUnit::OperationsPerS);
     let slanted = roofs.iter().filter(|roof| roof.unit == LineUnit::BytesPerS);
     let ridges = slanted.filter_map(|roof| Some(top? / roof.per_s));
@@ -179,7 +180,7 @@ pub fn title_of(kind: LineKind) -> &'static str {
 }
 
 /// The words along a line: what it is, without what the legend says of it, and its height.
-pub fn words_along(roof: &RoofLine) -> String {
+pub fn line_text(roof: &RoofLine) -> String {
     let title = roof.title.trim_start_matches("measured ");
     let title = match title.rsplit_once(", ") {
         Some((before, threads)) if threads.ends_with("thread") || threads.ends_with("threads") => {
@@ -187,7 +188,7 @@ pub fn words_along(roof: &RoofLine) -> String {
         }
         _ => title,
     };
-    format!("{} {}", humanize::capital(title), roof.height())
+    format!("{} {}", humanize::capitalised(title), roof.height())
 }
 
 #[cfg(test)]
@@ -204,19 +205,19 @@ pub(crate) mod testing {
             spread: None,
             numbers: None,
         };
-        let class = |title: &str, look, share| Class {
+        let class = |title: &str, look, share| NodeClass {
             title: title.to_owned(),
             look,
             share,
         };
-        let dot = |node, name: &str, class, intensity, per_s, share| Dot {
+        let dot = |node, name: &str, class, intensity, per_s, share| RooflinePoint {
             node,
             name: name.to_owned(),
             class,
             intensity,
             per_s,
             share,
-            words: format!("{name} in words"),
+            tooltip: format!("{name} in words"),
         };
         Roofline::new(
             "Roofline",

@@ -1,7 +1,7 @@
 //! The samples of one case: the latency distribution, and latency over time.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{ChartSpec, Mark, Point, Series, SeriesId, Stroke};
+use super::spec::{ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::stats::downsample;
@@ -17,7 +17,8 @@ const LEAST_REACH: f64 = 0.05;
 /// The latency distribution, with a divider at the median.
 pub fn histogram(samples_ns: &[f64], colour: usize) -> ChartSpec {
     let title = "Latency distribution".to_owned();
-    let (Some(histogram), Some(median)) = (Histogram::of(samples_ns), median(samples_ns)) else {
+    let (Some(histogram), Some(median)) = (Histogram::from_values(samples_ns), median(samples_ns))
+    else {
         return ChartSpec {
             title,
             x: axis::between("ms per batch", 0.0, 1.0),
@@ -25,11 +26,11 @@ pub fn histogram(samples_ns: &[f64], colour: usize) -> ChartSpec {
             ..ChartSpec::default()
         };
     };
-    let unit = TimeUnit::of(histogram.end());
+    let unit = TimeUnit::for_largest(histogram.end());
     let place = |column: f64| (histogram.start + column * histogram.width) / unit.ns;
     let points = (0..)
         .zip(&histogram.counts)
-        .map(|(column, count): (u64, _)| Point {
+        .map(|(column, count): (u64, _)| ChartPoint {
             x: place(column as f64 + 0.5),
             y: *count as f64,
             band: None,
@@ -107,7 +108,7 @@ fn over_time(samples: &[f64], places: &[f64], colour: usize, buckets: usize) -> 
     let reach = median_ns * LEAST_REACH;
     let lowest = samples.iter().copied().fold(median_ns - reach, f64::min);
     let highest = samples.iter().copied().fold(median_ns + reach, f64::max);
-    let unit = TimeUnit::of(highest);
+    let unit = TimeUnit::for_largest(highest);
     let numbered: Vec<(f64, f64)> = (0..).map(f64::from).zip(samples.iter().copied()).collect();
     let (kept, stroke) = if samples.len() <= MOST_DOTS {
         (numbered, Stroke::Dots)
@@ -115,7 +116,7 @@ fn over_time(samples: &[f64], places: &[f64], colour: usize, buckets: usize) -> 
         (downsample::min_max(&numbered, buckets.max(1)), Stroke::Thin)
     };
     let points = kept.into_iter().filter_map(|(index, ns)| {
-        Some(Point {
+        Some(ChartPoint {
             x: *places.get(index as usize)?,
             y: ns / unit.ns,
             band: None,
@@ -138,7 +139,7 @@ fn over_time(samples: &[f64], places: &[f64], colour: usize, buckets: usize) -> 
     }
 }
 
-fn series(points: Vec<Point>, colour: usize, stroke: Stroke) -> Series {
+fn series(points: Vec<ChartPoint>, colour: usize, stroke: Stroke) -> Series {
     Series {
         id: SeriesId(0),
         name: "samples".to_owned(),
@@ -150,7 +151,7 @@ fn series(points: Vec<Point>, colour: usize, stroke: Stroke) -> Series {
 }
 
 /// After which points another round begins.
-fn gaps(points: &[Point], breaks: &[(usize, f64)]) -> Vec<usize> {
+fn gaps(points: &[ChartPoint], breaks: &[(usize, f64)]) -> Vec<usize> {
     let crossed = |from: u64, to: u64| {
         let between = |first: u64| from < first && first <= to;
         breaks.iter().any(|(first, _)| between(*first as u64))
@@ -168,15 +169,15 @@ fn beyond(histogram: &Histogram) -> String {
         (0, 0) => String::new(),
         (0, above) => format!(
             "; last column: {} and longer",
-            humanize::of_many(above, "outlier")
+            humanize::pluralised(above, "outlier")
         ),
         (below, 0) => format!(
             "; first column: {} and shorter",
-            humanize::of_many(below, "outlier")
+            humanize::pluralised(below, "outlier")
         ),
         (below, above) => format!(
             "; first and last column: also {} beyond",
-            humanize::of_many(below + above, "outlier")
+            humanize::pluralised(below + above, "outlier")
         ),
     }
 }

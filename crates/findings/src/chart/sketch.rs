@@ -1,12 +1,12 @@
 //! Shapes at their places, which the window and the SVG writer paint alike: what figures with a layout of their
 //! own are made of.
 
-use super::area::{Area, At};
+use super::area::{Area, Position};
 use super::colours::{Colours, Fill, Rgb};
-use super::heat_map::{Kind, colours};
+use super::heat_map::{ScaleKind, colours};
 use super::layout::{Anchor, Font};
 
-/// What a shape is painted with.
+/// The colour of a shape, by its use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ink {
     /// The colour of a series.
@@ -30,9 +30,9 @@ pub enum Ink {
     /// The colour of a block or a tile.
     Fill(Fill),
     /// A share of a scale of colours.
-    Scale(Kind, f64),
+    Scale(ScaleKind, f64),
     /// What can be read on that share.
-    OnScale(Kind, f64),
+    OnScale(ScaleKind, f64),
 }
 
 impl Ink {
@@ -49,8 +49,8 @@ impl Ink {
             Self::Panel => of.panel,
             Self::Raised => of.raised,
             Self::Fill(fill) => of.fill(fill),
-            Self::Scale(kind, share) => colours::of_share(of, kind, share),
-            Self::OnScale(kind, share) => colours::ink(colours::of_share(of, kind, share)),
+            Self::Scale(kind, share) => colours::share_colour(of, kind, share),
+            Self::OnScale(kind, share) => colours::ink(colours::share_colour(of, kind, share)),
         }
     }
 }
@@ -58,20 +58,16 @@ impl Ink {
 /// Thickness of a hairline, in widths of a line.
 pub const HAIR: f64 = 0.5;
 
-/// One shape.
+/// A shape at its position, which every painter draws alike.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
+pub enum SketchShape {
     /// A straight line.
     Line {
-        /// Where it begins.
-        from: At,
-        /// Where it ends.
-        to: At,
+        from: Position,
+        to: Position,
         /// In widths of a line.
         thickness: f64,
-        /// Whether it is dashed.
         is_dashed: bool,
-        /// Its colour.
         ink: Ink,
         /// What programs know it by that read the picture.
         class: &'static str,
@@ -80,14 +76,12 @@ pub enum Item {
     Block {
         /// Where it is.
         area: Area,
-        /// Its colour.
         fill: Fill,
     },
     /// A filled rectangle.
     Ground {
         /// Where it is.
         area: Area,
-        /// Its colour.
         ink: Ink,
         /// How much of that colour it has.
         strength: f64,
@@ -100,7 +94,6 @@ pub enum Item {
         area: Area,
         /// In widths of a line.
         thickness: f64,
-        /// Its colour.
         ink: Ink,
         /// Radius of its corners.
         radius: f64,
@@ -109,7 +102,6 @@ pub enum Item {
     Tile {
         /// Where it is.
         area: Area,
-        /// Its colour.
         fill: Fill,
     },
     /// Ground for words on a tile, where tiles are hatched.
@@ -119,10 +111,9 @@ pub enum Item {
     /// A line through points.
     Path {
         /// The points.
-        points: Vec<At>,
+        points: Vec<Position>,
         /// In widths of a line.
         thickness: f64,
-        /// Its colour.
         ink: Ink,
         /// What programs know it by that read the picture.
         class: &'static str,
@@ -130,36 +121,30 @@ pub enum Item {
     /// A filled circle.
     Dot {
         /// Its middle.
-        at: At,
+        at: Position,
         /// Half its width.
         radius: f64,
-        /// Its colour.
         ink: Ink,
     },
     /// A marker.
     Marker {
         /// Its middle.
-        at: At,
+        at: Position,
         /// The palette index whose shape it has; a ring for none.
         shape: Option<usize>,
         /// Half its width.
         radius: f64,
-        /// Its colour.
         ink: Ink,
         /// How much of that colour it has.
         strength: f64,
     },
-    /// Words on one line.
-    Words {
-        /// Their place.
+    /// A text on one line.
+    Text {
         anchor: Anchor,
-        /// The words.
         text: String,
-        /// Their font.
         font: Font,
-        /// Their colour.
         ink: Ink,
-        /// By how much they are turned around their place, clockwise, in radians.
+        /// Clockwise rotation around its position, in radians.
         angle: f64,
         /// What programs know them by that read the picture.
         class: &'static str,
@@ -168,16 +153,16 @@ pub enum Item {
     Group {
         /// What programs know it by that read the picture.
         class: &'static str,
-        /// What a picture says of it under the pointer.
+        /// The tooltip in an exported picture.
         tooltip: String,
         /// Its shapes, first at the back.
-        items: Vec<Item>,
+        items: Vec<SketchShape>,
     },
 }
 
-impl Item {
+impl SketchShape {
     /// A line as it is mostly drawn.
-    pub fn line((from, to): (At, At), thickness: f64, ink: Ink) -> Self {
+    pub fn line((from, to): (Position, Position), thickness: f64, ink: Ink) -> Self {
         Self::Line {
             from,
             to,
@@ -202,7 +187,7 @@ impl Item {
     #[must_use]
     pub fn class(mut self, name: &'static str) -> Self {
         match &mut self {
-            Self::Line { class, .. } | Self::Words { class, .. } | Self::Group { class, .. } => {
+            Self::Line { class, .. } | Self::Text { class, .. } | Self::Group { class, .. } => {
                 *class = name;
             }
             _ => {}
@@ -211,9 +196,9 @@ impl Item {
     }
 }
 
-/// Words at a place, as they are mostly written.
-pub fn words(anchor: Anchor, text: impl Into<String>, font: Font, ink: Ink) -> Item {
-    Item::Words {
+/// A text without rotation.
+pub fn text_shape(anchor: Anchor, text: impl Into<String>, font: Font, ink: Ink) -> SketchShape {
+    SketchShape::Text {
         anchor,
         text: text.into(),
         font,

@@ -18,9 +18,9 @@ const MOST_ASIDE: f64 = 0.03;
 /// Letters of why a case failed.
 const REASON: usize = 160;
 
-/// How a number becomes a coordinate.
+/// The scale of an axis: how a number becomes a coordinate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
+pub enum AxisScale {
     /// As it is.
     #[default]
     Linear,
@@ -32,9 +32,9 @@ pub enum Scale {
     FromOne,
 }
 
-impl Scale {
+impl AxisScale {
     /// Number to coordinate; not a number where there is no logarithm.
-    pub fn place(self, value: f64) -> f64 {
+    pub fn to_coordinate(self, value: f64) -> f64 {
         match self {
             Self::Linear => value,
             Self::Log2 if value > 0.0 => value.log2(),
@@ -45,7 +45,7 @@ impl Scale {
     }
 
     /// Coordinate back to number.
-    pub fn value(self, place: f64) -> f64 {
+    pub fn to_number(self, place: f64) -> f64 {
         match self {
             Self::Linear => place,
             Self::Log2 => place.exp2(),
@@ -64,13 +64,12 @@ pub struct Tick {
     pub text: String,
 }
 
-/// One axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// What it measures, in words, with its unit: `ms per batch`.
     pub title: String,
     /// How numbers become coordinates.
-    pub scale: Scale,
+    pub scale: AxisScale,
     /// Lowest coordinate.
     pub low: f64,
     /// Highest coordinate.
@@ -89,10 +88,10 @@ impl Axis {
     /// where the axis is labelled so.
     pub fn value(&self, place: f64) -> f64 {
         let is_one = |tick: &Tick| tick.at == place && tick.text == "1";
-        if self.scale == Scale::FromOne && self.ticks.iter().any(is_one) {
+        if self.scale == AxisScale::FromOne && self.ticks.iter().any(is_one) {
             return 1.0;
         }
-        self.scale.value(place)
+        self.scale.to_number(place)
     }
 }
 
@@ -113,14 +112,14 @@ pub enum Marker {
 
 /// One point of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct ChartPoint {
     /// Coordinate along the x axis.
     pub x: f64,
     /// Coordinate along the y axis.
     pub y: f64,
     /// Coordinates of its interval, where there is one.
     pub band: Option<(f64, f64)>,
-    /// A number by which the maker finds the point again: a batch size, an index.
+    /// The caller's number of the point: a batch size, an index.
     pub tag: u64,
 }
 
@@ -139,7 +138,6 @@ pub enum Stroke {
     Published,
 }
 
-/// One series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Which.
@@ -149,7 +147,7 @@ pub struct Series {
     /// Index into the palette; counted on beyond its end with dashes, see `palette`.
     pub colour: usize,
     /// Its points, ascending in x; a missing point is left out, and `gap_after` says where a line breaks.
-    pub points: Vec<Point>,
+    pub points: Vec<ChartPoint>,
     /// Indices of points after which the line is broken.
     pub gap_after: Vec<usize>,
     /// How it is drawn.
@@ -158,7 +156,7 @@ pub struct Series {
 
 impl Series {
     /// Its unbroken pieces.
-    pub fn runs(&self) -> impl Iterator<Item = &[Point]> {
+    pub fn runs(&self) -> impl Iterator<Item = &[ChartPoint]> {
         runs(&self.points, &self.gap_after)
     }
 
@@ -223,10 +221,8 @@ pub struct Limit {
     pub text: String,
 }
 
-/// A whole chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChartSpec {
-    /// What it is called.
     pub title: String,
     /// Left to right.
     pub x: Axis,
@@ -243,7 +239,7 @@ pub struct ChartSpec {
 }
 
 impl ChartSpec {
-    /// Whether it is empty.
+    /// Whether it has neither points nor marks.
     pub fn is_empty(&self) -> bool {
         self.series.iter().all(|series| series.points.is_empty()) && self.marks.is_empty()
     }
@@ -256,7 +252,7 @@ impl ChartSpec {
     /// How far to the side a series of dots over batch sizes is painted, in coordinates, so that its
     /// intervals do not lie over those of others at the same batch. Its points stay what they are.
     pub fn aside(&self, series: &Series) -> f64 {
-        if self.x.scale != Scale::Log2 || series.stroke != Stroke::Dots {
+        if self.x.scale != AxisScale::Log2 || series.stroke != Stroke::Dots {
             return 0.0;
         }
         let dots = self.series.iter();
@@ -332,7 +328,7 @@ impl ChartSpec {
 
     /// A point over the batch size in words: whose it is, its batch and what it says, with its interval where
     /// it has one.
-    pub fn words_of(&self, series: SeriesId, tag: u64) -> Option<String> {
+    pub fn point_text(&self, series: SeriesId, tag: u64) -> Option<String> {
         let series = self.series.iter().find(|one| one.id == series)?;
         let point = series.points.iter().find(|point| point.tag == tag)?;
         let at = |place: f64| humanize::significant(self.y.value(place), 3);
@@ -350,7 +346,7 @@ impl ChartSpec {
     }
 
     /// The points of a tag, of every series that has one.
-    pub fn points_at(&self, tag: u64) -> impl Iterator<Item = (&Series, &Point)> {
+    pub fn points_at(&self, tag: u64) -> impl Iterator<Item = (&Series, &ChartPoint)> {
         let series = self.series.iter().filter(|one| one.stroke != Stroke::Thin);
         series.filter_map(move |one| {
             let mut points = one.points.iter();
@@ -402,7 +398,7 @@ mod tests {
             id: SeriesId(id),
             name: name.to_owned(),
             colour: id as usize,
-            points: vec![Point {
+            points: vec![ChartPoint {
                 x: 3.0,
                 y: 1_234.0,
                 band: Some((1_200.0, 1_300.0)),
@@ -427,7 +423,7 @@ mod tests {
         let mut series = curve(1, "one");
         let whisker = Some((1_200.0, 1_300.0));
         assert_eq!(series.whisker(0), whisker);
-        let next = Point {
+        let next = ChartPoint {
             x: 4.0,
             ..series.points[0]
         };
@@ -469,7 +465,7 @@ mod tests {
         let chart = ChartSpec {
             x: Axis {
                 title: "batch size".to_owned(),
-                scale: Scale::Log2,
+                scale: AxisScale::Log2,
                 ..Axis::default()
             },
             y: Axis {
@@ -479,15 +475,15 @@ mod tests {
             series: vec![curve(1, "one")],
             ..ChartSpec::default()
         };
-        let words = chart.words_of(SeriesId(1), 8);
+        let words = chart.point_text(SeriesId(1), 8);
         let expected = "one\nbatch size 8\n1,234 items per second\n95 % interval 1,200 to 1,300";
         assert_eq!(words.as_deref(), Some(expected));
-        assert_eq!(chart.words_of(SeriesId(1), 9), None);
+        assert_eq!(chart.point_text(SeriesId(1), 9), None);
     }
 
     #[test]
     fn a_moved_axis_leaves_what_is_seen_of_a_chart() {
-        let point = |x: f64| Point {
+        let point = |x: f64| ChartPoint {
             x,
             y: x,
             band: None,
@@ -525,7 +521,7 @@ mod tests {
             .collect();
         assert_eq!(tags, [3, 4, 5, 6, 7]);
         // The line breaks after the same point as before.
-        let runs: Vec<usize> = seen.series[0].runs().map(<[Point]>::len).collect();
+        let runs: Vec<usize> = seen.series[0].runs().map(<[ChartPoint]>::len).collect();
         assert_eq!(runs, [2, 3]);
         assert_eq!(seen.marks, whole.marks[1..]);
         assert_eq!(seen.x, x);

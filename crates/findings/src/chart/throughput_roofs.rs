@@ -3,7 +3,7 @@
 use powerband_core::base::humanize;
 
 use super::axis;
-use super::spec::{ChartSpec, Mark, Scale};
+use super::spec::{AxisScale, ChartSpec, Mark};
 use crate::analysis::limits::lines::LineKind;
 use crate::analysis::limits::throughput::ThroughputRoof;
 
@@ -16,7 +16,7 @@ const HEADROOM: f64 = 1.06;
 pub fn lay(spec: &mut ChartSpec, roofs: &[ThroughputRoof]) {
     let points = spec.series.iter().flat_map(|series| &series.points);
     let fastest = points
-        .map(|point| spec.y.scale.value(point.y))
+        .map(|point| spec.y.scale.to_number(point.y))
         .fold(0.0, f64::max);
     let near = roofs
         .iter()
@@ -26,39 +26,39 @@ pub fn lay(spec: &mut ChartSpec, roofs: &[ThroughputRoof]) {
         return;
     };
     let top = highest * HEADROOM;
-    if spec.y.scale.place(top) > spec.y.high {
-        let lowest = spec.y.scale.value(spec.y.low);
+    if spec.y.scale.to_coordinate(top) > spec.y.high {
+        let lowest = spec.y.scale.to_number(spec.y.low);
         spec.y = match spec.y.scale {
-            Scale::Linear => axis::from_zero(&spec.y.title, top),
+            AxisScale::Linear => axis::from_zero(&spec.y.title, top),
             _ => axis::logarithmic(&spec.y.title, lowest, top),
         };
     }
     for roof in near {
         spec.marks.push(Mark::Roof {
-            y: spec.y.scale.place(roof.per_s),
-            text: format!("{} {}", words(roof), humanize::rate(roof.per_s)),
+            y: spec.y.scale.to_coordinate(roof.per_s),
+            text: format!("{} {}", roof_text(roof), humanize::rate(roof.per_s)),
             kind: roof.kind,
         });
     }
 }
 
-fn words(roof: &ThroughputRoof) -> String {
+fn roof_text(roof: &ThroughputRoof) -> String {
     match roof.kind {
         LineKind::Published => format!("published: {}", roof.title),
-        LineKind::Measured | LineKind::Engine => humanize::capital(&roof.title),
+        LineKind::Measured | LineKind::Engine => humanize::capitalised(&roof.title),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::spec::{Axis, Point, Series, SeriesId, Stroke};
+    use crate::chart::spec::{Axis, ChartPoint, Series, SeriesId, Stroke};
 
     fn chart(per_s: f64) -> ChartSpec {
         ChartSpec {
             y: axis::from_zero("items per second", per_s),
             x: Axis {
-                scale: Scale::Log2,
+                scale: AxisScale::Log2,
                 high: 4.0,
                 ..Axis::default()
             },
@@ -68,7 +68,7 @@ mod tests {
                 colour: 0,
                 stroke: Stroke::Curve,
                 gap_after: Vec::new(),
-                points: vec![Point {
+                points: vec![ChartPoint {
                     x: 0.0,
                     y: per_s,
                     band: None,

@@ -4,7 +4,7 @@ use super::axis::TimeUnit;
 use super::spec::Tick;
 use crate::analysis::timeline::SHADES;
 use crate::analysis::timeline::detail::LEVELS;
-use crate::analysis::timeline::stretch::Stretch;
+use crate::analysis::timeline::stretch::TimeRange;
 use powerband_core::domain::trace::SliceKind;
 
 /// Pixels between two labels of the ruler, at least.
@@ -24,7 +24,7 @@ pub struct Ruler {
 }
 
 /// A ruler over a stretch of time.
-pub fn ruler(stretch: Stretch, pixels: f32) -> Ruler {
+pub fn ruler(stretch: TimeRange, pixels: f32) -> Ruler {
     let least = stretch.length() * APART / f64::from(pixels).max(1.0);
     let step = round_up(least.max(1.0));
     let furthest = stretch.from.abs().max(stretch.to.abs());
@@ -33,7 +33,7 @@ pub fn ruler(stretch: Stretch, pixels: f32) -> Ruler {
     } else {
         0.0
     };
-    let unit = TimeUnit::of((stretch.from - base).abs().max((stretch.to - base).abs()));
+    let unit = TimeUnit::for_largest((stretch.from - base).abs().max((stretch.to - base).abs()));
     let sign = if base == 0.0 { "" } else { "+" };
     let decimals = decimals(step, unit);
     let first = (stretch.from / step).ceil() as i64;
@@ -57,7 +57,7 @@ pub fn ruler(stretch: Stretch, pixels: f32) -> Ruler {
 
 /// A time with as many digits as a step needs.
 pub fn exact(time_ns: f64, step: f64) -> String {
-    let unit = TimeUnit::of(time_ns.abs());
+    let unit = TimeUnit::for_largest(time_ns.abs());
     let decimals = decimals(step, unit);
     let minus = if time_ns < 0.0 { "−" } else { "" };
     format!(
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn texts(from: f64, to: f64, pixels: f32) -> (Option<String>, Vec<String>) {
-        let ruler = ruler(Stretch { from, to }, pixels);
+        let ruler = ruler(TimeRange { from, to }, pixels);
         let texts = ruler.ticks.into_iter().map(|tick| tick.text);
         (ruler.base, texts.collect())
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::lanes::Lane;
 use super::timeline::{Hue, hue, short};
 use crate::analysis::timeline::Timeline;
-use crate::analysis::timeline::detail::{LEVELS, Look, Piece, What};
-use crate::analysis::timeline::stretch::Stretch;
+use crate::analysis::timeline::detail::{LEVELS, Piece, PieceKind, TimelineView};
+use crate::analysis::timeline::stretch::TimeRange;
 use powerband_core::domain::trace::{SliceKind, Trace};
 
 /// Parts into which the time is divided: what is shorter is drawn together.
@@ -18,7 +18,7 @@ const MOST_LINES: usize = 4;
 
 /// Something that ran, or several slices too short to draw separately.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct DrawnSlice {
     /// When it began, in nanoseconds of the timeline.
     pub from_ns: f64,
     /// When it ended.
@@ -33,18 +33,17 @@ pub struct Run {
 
 /// A stream, a queue or a thread.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TracedTrack {
+pub struct FigureTrack {
     /// The device or process that it belongs to.
     pub group: String,
-    /// What it is called.
     pub name: String,
     /// Slices in rows, the outermost first.
-    pub rows: Vec<Vec<Run>>,
+    pub rows: Vec<Vec<DrawnSlice>>,
 }
 
 /// Memory in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TracedMemory {
+pub struct FigureMemoryLane {
     /// Whose.
     pub title: String,
     /// The most of all of the trace, in bytes.
@@ -53,33 +52,32 @@ pub struct TracedMemory {
     pub steps: Vec<(i64, i64, u64)>,
 }
 
-/// A stretch of a timeline.
+/// A range of a timeline as a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Traced {
-    /// What it is called.
+pub struct TimelineFigure {
     pub title: String,
     /// From when to when.
-    pub stretch: Stretch,
+    pub stretch: TimeRange,
     /// Tracks from top to bottom.
-    pub tracks: Vec<TracedTrack>,
+    pub tracks: Vec<FigureTrack>,
     /// How many more there are, which are not drawn.
     pub more: usize,
     /// Memory, device by device.
-    pub memory: Vec<TracedMemory>,
+    pub memory: Vec<FigureMemoryLane>,
     /// Device telemetry of that time.
     pub lanes: Vec<Lane>,
 }
 
-impl Traced {
+impl TimelineFigure {
     /// A stretch of a trace: the tracks at these places of the timeline, from top to bottom. Of tracks that are folded the first row is drawn.
-    pub fn of(
+    pub fn new(
         title: String,
         (trace, timeline): (&Trace, &Timeline),
-        stretch: Stretch,
+        stretch: TimeRange,
         folded: &BTreeSet<u32>,
         shown: &[usize],
     ) -> Self {
-        let look = Look {
+        let look = TimelineView {
             stretch,
             pixels: COLUMNS,
         };
@@ -89,9 +87,7 @@ impl Traced {
             ..Self::default()
         };
         let mut rows = 0;
-        let strands = shown
-            .iter()
-            .filter_map(|place| timeline.strands.get(*place));
+        let strands = shown.iter().filter_map(|place| timeline.tracks.get(*place));
         for strand in strands {
             let shown = if folded.contains(&strand.track) {
                 strand.rows.start..strand.rows.end.min(strand.rows.start + 1)
@@ -104,7 +100,7 @@ impl Traced {
             }
             rows += shown.len();
             let track = trace.tracks.get(strand.track as usize);
-            traced.tracks.push(TracedTrack {
+            traced.tracks.push(FigureTrack {
                 group: track.map_or_else(String::new, |track| track.group.clone()),
                 name: track.map_or_else(String::new, |track| track.name.clone()),
                 rows: shown
@@ -143,21 +139,21 @@ pub fn series(kind: SliceKind) -> Option<usize> {
     }
 }
 
-fn runs(trace: &Trace, timeline: &Timeline, row: usize, look: Look) -> Vec<Run> {
+fn runs(trace: &Trace, timeline: &Timeline, row: usize, look: TimelineView) -> Vec<DrawnSlice> {
     let mut pieces = Vec::new();
     timeline.visible(row, look, &mut pieces);
     let Some(slices) = timeline.rows.get(row) else {
         return Vec::new();
     };
-    let mut runs: Vec<Run> = Vec::with_capacity(pieces.len());
+    let mut runs: Vec<DrawnSlice> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let mut run = match piece.what {
-            What::Slice(at) => {
+            PieceKind::Slice(at) => {
                 let at = at as usize;
                 let (from, to) = slices.times(at);
                 let name = trace.names.get(slices.name(at));
                 let kind = slices.kind(at);
-                Run {
+                DrawnSlice {
                     from_ns: from as f64,
                     to_ns: to as f64,
                     kind,
@@ -165,7 +161,7 @@ fn runs(trace: &Trace, timeline: &Timeline, row: usize, look: Look) -> Vec<Run> 
                     name: Some((short(name, kind).to_owned(), name.to_owned())),
                 }
             }
-            What::Block { kind, level } => several(kind, level, piece, look),
+            PieceKind::Block { kind, level } => several(kind, level, piece, look),
         };
         // They are put into whole columns, and so may reach into what is before them.
         if let Some(before) = runs.last().filter(|_| run.name.is_none()) {
@@ -180,9 +176,9 @@ fn runs(trace: &Trace, timeline: &Timeline, row: usize, look: Look) -> Vec<Run> 
 }
 
 /// Several slices that are narrower than a column.
-fn several(kind: SliceKind, level: u8, piece: Piece, look: Look) -> Run {
+fn several(kind: SliceKind, level: u8, piece: Piece, look: TimelineView) -> DrawnSlice {
     debug_assert!(level <= LEVELS, "{level}");
-    Run {
+    DrawnSlice {
         from_ns: look.time(f64::from(piece.left)),
         to_ns: look.time(f64::from(piece.right)),
         kind,
@@ -192,7 +188,7 @@ fn several(kind: SliceKind, level: u8, piece: Piece, look: Look) -> Run {
 }
 
 /// Whether several short slices go on as those before them.
-fn goes_on(before: &Run, run: &Run, look: Look) -> bool {
+fn goes_on(before: &DrawnSlice, run: &DrawnSlice, look: TimelineView) -> bool {
     let is_like = before.name.is_none()
         && run.name.is_none()
         && before.kind == run.kind
@@ -200,7 +196,7 @@ fn goes_on(before: &Run, run: &Run, look: Look) -> bool {
     is_like && run.from_ns - before.to_ns < 0.01 / look.scale()
 }
 
-fn memory(timeline: &Timeline, look: Look) -> Vec<TracedMemory> {
+fn memory(timeline: &Timeline, look: TimelineView) -> Vec<FigureMemoryLane> {
     let mut steps = Vec::new();
     let lines = timeline.lines.iter().take(MOST_LINES);
     lines
@@ -210,7 +206,7 @@ fn memory(timeline: &Timeline, look: Look) -> Vec<TracedMemory> {
             let steps = steps
                 .iter()
                 .map(|step| (time(step.left), time(step.right), step.value));
-            TracedMemory {
+            FigureMemoryLane {
                 title: line.title.clone(),
                 highest: line.highest,
                 steps: steps.collect(),
@@ -250,13 +246,13 @@ mod tests {
         trace
     }
 
-    fn of(stretch: Option<Stretch>) -> Traced {
+    fn test_figure(stretch: Option<TimeRange>) -> TimelineFigure {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let stretch = stretch.unwrap_or_else(|| timeline.whole());
+        let timeline = Timeline::from_trace(&trace);
+        let stretch = stretch.unwrap_or_else(|| timeline.full_range());
         let title = "t".to_owned();
-        let tracks: Vec<usize> = (0..timeline.strands.len()).collect();
-        Traced::of(
+        let tracks: Vec<usize> = (0..timeline.tracks.len()).collect();
+        TimelineFigure::new(
             title,
             (&trace, &timeline),
             stretch,
@@ -267,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_long_has_its_name_and_what_is_short_is_drawn_together() {
-        let traced = of(None);
+        let traced = test_figure(None);
         assert_eq!(traced.tracks.len(), 2);
         let row = &traced.tracks[0].rows[0];
         let (short, whole) = row[0].name.as_ref().unwrap();
@@ -293,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_short_stretch_tells_short_slices_apart() {
-        let traced = of(Some(Stretch::new(600_000.0, 610_000.0)));
+        let traced = test_figure(Some(TimeRange::new(600_000.0, 610_000.0)));
         let row = &traced.tracks[0].rows[0];
         assert_eq!(row.len(), 100);
         assert_eq!(
@@ -314,11 +310,11 @@ mod tests {
             });
             trace.push(Slice::new(SliceKind::Operator, name, track, 0, 10));
         }
-        let timeline = Timeline::of(&trace);
-        let whole = timeline.whole();
-        let tracks: Vec<usize> = (0..timeline.strands.len()).collect();
+        let timeline = Timeline::from_trace(&trace);
+        let whole = timeline.full_range();
+        let tracks: Vec<usize> = (0..timeline.tracks.len()).collect();
         let ready = (&trace, &timeline);
-        let traced = Traced::of(String::new(), ready, whole, &BTreeSet::new(), &tracks);
+        let traced = TimelineFigure::new(String::new(), ready, whole, &BTreeSet::new(), &tracks);
         assert_eq!((traced.tracks.len(), traced.more), (MOST_ROWS, 7));
     }
 }

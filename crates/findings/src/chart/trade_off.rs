@@ -1,9 +1,9 @@
 //! Speed and quality of several setups: a point for each, and the Pareto front.
 
 use super::axis;
-use super::spec::{Axis, ChartSpec, Mark, Point, Scale, Series, SeriesId, Stroke, Tick};
+use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
 use crate::analysis::accuracy;
-use crate::analysis::trade_off::{Level, Quality};
+use crate::analysis::trade_off::{Quality, QualityLevel};
 use powerband_core::base::humanize;
 use powerband_core::domain::point;
 
@@ -18,7 +18,7 @@ const ROOM: f64 = 0.2;
 
 /// A setup that has a speed and a quality.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spot {
+pub struct TradeOffPoint {
     /// Which series it is.
     pub id: SeriesId,
     /// Its name.
@@ -30,13 +30,13 @@ pub struct Spot {
     /// Items a second.
     pub per_s: f64,
     /// How good it is.
-    pub level: Level,
+    pub level: QualityLevel,
     /// Whether it is on the Pareto front.
     pub is_front: bool,
 }
 
 /// Speed to the right, quality upwards.
-pub fn scatter(spots: &[Spot], quality: Quality) -> ChartSpec {
+pub fn scatter(spots: &[TradeOffPoint], quality: Quality) -> ChartSpec {
     let x = speeds(spots);
     let (y, height) = if quality.is_share() {
         (shares(spots, quality), None)
@@ -47,16 +47,16 @@ pub fn scatter(spots: &[Spot], quality: Quality) -> ChartSpec {
     let place = |value: f64| match height {
         None => value * 100.0,
         Some(one) if accuracy::is_one(value) => one,
-        Some(_) => Scale::FromOne.place(value),
+        Some(_) => AxisScale::FromOne.to_coordinate(value),
     };
-    let at = |spot: &Spot| (x.scale.place(spot.per_s), place(spot.level.value));
+    let at = |spot: &TradeOffPoint| (x.scale.to_coordinate(spot.per_s), place(spot.level.value));
     let series = spots.iter().map(|spot| {
         let (x, y) = at(spot);
         Series {
             id: spot.id,
             name: spot.name.clone(),
             colour: spot.colour,
-            points: vec![Point {
+            points: vec![ChartPoint {
                 x,
                 y,
                 band: spot
@@ -103,7 +103,7 @@ fn edge(front: impl Iterator<Item = (f64, f64)>, x: &Axis, y: &Axis) -> Option<M
     Some(Mark::Edge { through })
 }
 
-fn speeds(spots: &[Spot]) -> Axis {
+fn speeds(spots: &[TradeOffPoint]) -> Axis {
     let speeds = || spots.iter().map(|spot| spot.per_s);
     let (least, most) = (
         speeds().fold(f64::INFINITY, f64::min),
@@ -117,8 +117,8 @@ fn speeds(spots: &[Spot]) -> Axis {
 }
 
 /// In percent, around the shares and their intervals.
-fn shares(spots: &[Spot], quality: Quality) -> Axis {
-    let ends = |spot: &Spot| {
+fn shares(spots: &[TradeOffPoint], quality: Quality) -> Axis {
+    let ends = |spot: &TradeOffPoint| {
         spot.level
             .interval
             .unwrap_or((spot.level.value, spot.level.value))
@@ -138,7 +138,7 @@ fn shares(spots: &[Spot], quality: Quality) -> Axis {
 
 /// By how many digits cosines are from 1, so that 0.9, 0.99 and 0.999 are equally far apart; and the
 /// height of 1 itself, which has no place on such an axis and stands on top.
-fn cosines(spots: &[Spot]) -> (Axis, f64) {
+fn cosines(spots: &[TradeOffPoint]) -> (Axis, f64) {
     let distances = || {
         let values = spots.iter().map(|spot| spot.level.value);
         values
@@ -159,7 +159,7 @@ fn cosines(spots: &[Spot]) -> (Axis, f64) {
         .rev()
         .map(|tick| Tick {
             at: -tick.at,
-            text: from_one(Scale::Log10.value(tick.at)),
+            text: from_one(AxisScale::Log10.to_number(tick.at)),
         })
         .collect();
     let mut high = -by_distance.low + ROOM;
@@ -175,7 +175,7 @@ fn cosines(spots: &[Spot]) -> (Axis, f64) {
     }
     let axis = Axis {
         title: "worst cosine".to_owned(),
-        scale: Scale::FromOne,
+        scale: AxisScale::FromOne,
         low: -by_distance.high - ROOM,
         high,
         ticks,
@@ -198,14 +198,14 @@ fn from_one(distance: f64) -> String {
 mod tests {
     use super::*;
 
-    fn spot(place: usize, per_s: f64, value: f64, is_front: bool) -> Spot {
-        Spot {
+    fn spot(place: usize, per_s: f64, value: f64, is_front: bool) -> TradeOffPoint {
+        TradeOffPoint {
             id: SeriesId(place as u64),
             name: format!("setup {place}"),
             colour: place,
             at: point::Point::of_batch(8),
             per_s,
-            level: Level {
+            level: QualityLevel {
                 value,
                 interval: None,
             },
@@ -304,11 +304,11 @@ mod tests {
             &[spot(0, 10.0, 0.9, true), spot(1, 200.0, 0.9, true)],
             Quality::Top1,
         );
-        assert_eq!((near.x.scale, near.x.low), (Scale::Linear, 0.0));
+        assert_eq!((near.x.scale, near.x.low), (AxisScale::Linear, 0.0));
         let far = scatter(
             &[spot(0, 10.0, 0.9, true), spot(1, 2_000.0, 0.9, true)],
             Quality::Top1,
         );
-        assert_eq!(far.x.scale, Scale::Log10);
+        assert_eq!(far.x.scale, AxisScale::Log10);
     }
 }

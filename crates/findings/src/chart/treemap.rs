@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::area::Area;
-use super::breakdown::colour;
+use super::breakdown::category_fill;
 use super::colours::Fill;
-use crate::analysis::breakdown::{Breakdown, Row, Shown};
+use crate::analysis::breakdown::{Breakdown, BreakdownRow, FilteredRows};
 use crate::analysis::category::Category;
 
 /// Most tiles; smaller ones are too small to be read and become one in each region.
@@ -73,10 +73,10 @@ pub struct Region {
 
 /// The regions of the rows that are shown, the largest first, before they have places. Rows have to stand by
 /// falling time.
-pub fn regions(breakdown: &Breakdown, shown: &Shown) -> Vec<Region> {
+pub fn regions(breakdown: &Breakdown, shown: &FilteredRows) -> Vec<Region> {
     let rows = shown.rows.iter();
     let rows = rows.filter_map(|&place| Some((place, breakdown.rows.get(place)?)));
-    let mut found: BTreeMap<Category, (Vec<Tile>, Vec<&Row>)> = BTreeMap::new();
+    let mut found: BTreeMap<Category, (Vec<Tile>, Vec<&BreakdownRow>)> = BTreeMap::new();
     for (number, (place, row)) in rows.filter(|(_, row)| row.total_ns > 0).enumerate() {
         let (tiles, rest) = found.entry(row.category).or_default();
         if number >= TILES && !tiles.is_empty() {
@@ -89,7 +89,7 @@ pub fn regions(breakdown: &Breakdown, shown: &Shown) -> Vec<Region> {
             share: row.share,
         });
     }
-    let region = |(category, (mut tiles, rest)): (Category, (Vec<Tile>, Vec<&Row>))| {
+    let region = |(category, (mut tiles, rest)): (Category, (Vec<Tile>, Vec<&BreakdownRow>))| {
         if !rest.is_empty() {
             tiles.push(Tile {
                 row: None,
@@ -100,7 +100,7 @@ pub fn regions(breakdown: &Breakdown, shown: &Shown) -> Vec<Region> {
         Region {
             category,
             share: tiles.iter().map(|tile| tile.share).sum(),
-            colour: colour(category),
+            colour: category_fill(category),
             tiles,
         }
     };
@@ -245,7 +245,7 @@ fn lay(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::breakdown::{self, Filter, Level};
+    use crate::analysis::breakdown::{self, BreakdownLevel, Filter};
     use crate::analysis::category::Rules;
     use crate::analysis::kernel_fixtures::{RESNET_V100, profile};
 
@@ -282,8 +282,9 @@ mod tests {
     #[test]
     fn regions_of_a_real_profile_stand_for_all_of_it() {
         let profile = profile(RESNET_V100);
-        let found = breakdown::add_up(&profile, &Rules::default(), Level::Kernel);
-        let regions = regions(&found, &found.shown(&Filter::default()));
+        let found =
+            breakdown::profile_breakdown(&profile, &Rules::default(), BreakdownLevel::Kernel);
+        let regions = regions(&found, &found.filtered_rows(&Filter::default()));
         let whole: f64 = regions.iter().map(|region| region.share).sum();
         assert!((whole - 1.0).abs() < 1e-9);
         assert_eq!(regions[0].category, Category::Convolution);

@@ -2,7 +2,7 @@
 
 use super::axis;
 use super::mark::Mark;
-use super::spec::{Axis, ChartSpec, Scale};
+use super::spec::{Axis, AxisScale, ChartSpec};
 use std::collections::BTreeSet;
 
 /// One step with the keyboard shows this share of what was seen.
@@ -12,15 +12,15 @@ const MOVE: f64 = 0.2;
 /// No view is shorter than this share of the whole axis.
 const SHORTEST: f64 = 1e-4;
 
-/// What is seen of a chart, in its coordinates.
+/// The visible part of a chart, in its coordinates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct View {
+pub struct ChartView {
     /// From left to right.
     pub x: (f64, f64),
     /// From bottom to top.
     pub y: (f64, f64),
     /// The axes that these coordinates belong to: with another unit or scale they mean nothing.
-    axes: [(String, Scale); 2],
+    axes: [(String, AxisScale); 2],
 }
 
 /// A step of zooming.
@@ -42,9 +42,9 @@ pub enum Zoom {
     Down,
 }
 
-impl View {
-    /// All of a chart.
-    pub fn whole(spec: &ChartSpec) -> Self {
+impl ChartView {
+    /// The view of a whole chart.
+    pub fn whole_chart(spec: &ChartSpec) -> Self {
         let of = |axis: &Axis| (axis.title.clone(), axis.scale);
         Self {
             x: (spec.x.low, spec.x.high),
@@ -55,7 +55,7 @@ impl View {
 
     /// Whether its coordinates are those of a chart, and some of that is seen.
     pub fn fits(&self, spec: &ChartSpec) -> bool {
-        let whole = Self::whole(spec);
+        let whole = Self::whole_chart(spec);
         let meets = |own: (f64, f64), all: (f64, f64)| own.0 < all.1 && all.0 < own.1;
         self.axes == whole.axes && meets(self.x, whole.x) && meets(self.y, whole.y)
     }
@@ -69,7 +69,7 @@ impl View {
     }
 
     /// Another part of the same chart.
-    pub fn at(mut self, x: (f64, f64), y: (f64, f64)) -> Self {
+    pub fn with_ranges(mut self, x: (f64, f64), y: (f64, f64)) -> Self {
         (self.x, self.y) = (x, y);
         self
     }
@@ -80,12 +80,12 @@ impl View {
         let (x, y) = (middle(self.x), middle(self.y));
         match zoom {
             Zoom::In => {
-                self.x = around(self.x, x, STEP);
-                self.y = around(self.y, y, STEP);
+                self.x = scaled_around(self.x, x, STEP);
+                self.y = scaled_around(self.y, y, STEP);
             }
             Zoom::Out => {
-                self.x = around(self.x, x, 1.0 / STEP);
-                self.y = around(self.y, y, 1.0 / STEP);
+                self.x = scaled_around(self.x, x, 1.0 / STEP);
+                self.y = scaled_around(self.y, y, 1.0 / STEP);
             }
             Zoom::Whole => {}
             Zoom::Left => self.x = by(self.x, -MOVE),
@@ -98,7 +98,7 @@ impl View {
 
     /// Closer along x around a place, where `factor` is below 1.
     pub fn scaled_x(mut self, at: f64, factor: f64) -> Self {
-        self.x = around(self.x, at, factor);
+        self.x = scaled_around(self.x, at, factor);
         self
     }
 
@@ -110,7 +110,7 @@ impl View {
     }
 }
 
-fn around((low, high): (f64, f64), at: f64, factor: f64) -> (f64, f64) {
+fn scaled_around((low, high): (f64, f64), at: f64, factor: f64) -> (f64, f64) {
     (at + (low - at) * factor, at + (high - at) * factor)
 }
 
@@ -130,7 +130,7 @@ fn clamped((low, high): (f64, f64), (least, most): (f64, f64)) -> (f64, f64) {
 
 impl ChartSpec {
     /// What a view shows of it, with labels of its own.
-    pub fn viewed(&self, view: &View) -> Self {
+    pub fn viewed(&self, view: &ChartView) -> Self {
         let sizes = self.series.iter().flat_map(|series| &series.points);
         let sizes: BTreeSet<u64> = sizes.map(|point| point.tag).collect();
         let x = axis::zoomed(&self.x, view.x, &sizes);
@@ -156,10 +156,10 @@ impl ChartSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::spec::{Limit, Point, Series, SeriesId, Stroke};
+    use crate::chart::spec::{ChartPoint, Limit, Series, SeriesId, Stroke};
 
     fn spec() -> ChartSpec {
-        let points = [1_u64, 2, 4, 8, 16].map(|batch| Point {
+        let points = [1_u64, 2, 4, 8, 16].map(|batch| ChartPoint {
             x: (batch as f64).log2(),
             y: (batch as f64 * 3.0).log10(),
             band: None,
@@ -195,10 +195,10 @@ mod tests {
     #[test]
     fn labels_follow_the_view() {
         let spec = spec();
-        let view = View {
+        let view = ChartView {
             x: (0.8, 2.2),
             y: (6_f64.log10(), 13_f64.log10()),
-            ..View::whole(&spec)
+            ..ChartView::whole_chart(&spec)
         };
         assert!(view.fits(&spec));
         let seen = spec.viewed(&view);
@@ -209,7 +209,7 @@ mod tests {
         assert!(seen.limit.is_some() && seen.marks.is_empty());
         let lines = &seen.series[0].points;
         assert_eq!(lines.len(), 4, "one beyond each side, for the line");
-        let between = View {
+        let between = ChartView {
             x: (3.2, 3.8),
             ..view
         };
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn steps_go_in_and_out_and_stay_inside() {
         let spec = spec();
-        let whole = View::whole(&spec);
+        let whole = ChartView::whole_chart(&spec);
         assert_eq!(whole.clone().within(&spec), None, "nothing was zoomed");
         let closer = whole.clone().stepped(Zoom::In).within(&spec).unwrap();
         assert!(closer.x.0 > whole.x.0 && closer.y.1 < whole.y.1);
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn a_view_of_other_units_is_none_of_the_chart() {
         let spec = spec();
-        let view = View::whole(&spec);
+        let view = ChartView::whole_chart(&spec);
         let linear = ChartSpec {
             y: axis::from_zero("ms per batch", 48.0),
             ..spec.clone()

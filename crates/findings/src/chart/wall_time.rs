@@ -5,7 +5,7 @@ use powerband_core::base::humanize;
 
 /// A part of the bar.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct WallBarPart {
     /// What it is.
     pub name: String,
     /// What that means.
@@ -18,21 +18,21 @@ pub struct Part {
     pub fill: Fill,
 }
 
-impl Part {
+impl WallBarPart {
     /// Its time and share: `12.3 ms`, `84.2 %`.
     pub fn numbers(&self) -> (String, String) {
         let time = humanize::duration_ns(self.ns);
         (time, humanize::percent(self.share))
     }
 
-    /// It in words.
-    pub fn words(&self) -> String {
+    /// Its name, time and share: `computing: 12.3 ms, 84.2 %`.
+    pub fn summary_text(&self) -> String {
         let (time, share) = self.numbers();
         format!("{}: {time}, {share}", self.name)
     }
 }
 
-/// The bar.
+/// The wall time of a run as a bar of parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallBar {
     /// What it is called.
@@ -40,7 +40,7 @@ pub struct WallBar {
     /// The whole in nanoseconds.
     pub wall_ns: f64,
     /// Its parts from left to right; those without time are left out of the bar.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WallBarPart>,
 }
 
 impl WallBar {

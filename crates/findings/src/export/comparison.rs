@@ -6,7 +6,7 @@ use powerband_core::domain::point::Point;
 use serde_json::{Value, json};
 
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::comparison::{Comparison, Pair};
+use crate::analysis::comparison::{CasePair, Comparison};
 
 /// The whole document.
 pub fn document(comparison: &Comparison) -> Value {
@@ -33,7 +33,7 @@ fn batches(points: &[Point]) -> BTreeSet<usize> {
 }
 
 /// One pair of cases.
-pub fn pair(pair: &Pair) -> Value {
+pub fn pair(pair: &CasePair) -> Value {
     json!({
         "before": case(&pair.before),
         "after": case(&pair.after),

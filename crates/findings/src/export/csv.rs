@@ -2,12 +2,10 @@
 
 use serde_json::Value;
 
-/// What stands in a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum CsvCell {
     /// Nothing, because it is not known.
     Empty,
-    /// Words.
     Text(String),
     /// A number; one that is none is an empty cell.
     Number(f64),
@@ -15,8 +13,7 @@ pub enum Cell {
     Whole(u64),
 }
 
-impl Cell {
-    /// Words.
+impl CsvCell {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -56,14 +53,13 @@ impl Cell {
 
 /// A table: its header and its rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// What the columns are.
+pub struct CsvTable {
     pub header: Vec<String>,
     /// The rows.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<CsvCell>>,
 }
 
-impl Table {
+impl CsvTable {
     /// A table without rows.
     pub fn new(header: &[&str]) -> Self {
         Self {
@@ -78,7 +74,7 @@ impl Table {
         let mut text = header.join(",");
         text.push('\n');
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::written).collect();
+            let cells: Vec<String> = row.iter().map(CsvCell::written).collect();
             text.push_str(&cells.join(","));
             text.push('\n');
         }
@@ -115,18 +111,19 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_and_harmless() {
-        let mut table = Table::new(&["a", "b, in ms"]);
+        let mut table = CsvTable::new(&["a", "b, in ms"]);
+        table.rows.push(vec![
+            CsvCell::text("x,\"y\"\nz"),
+            CsvCell::Number(0.1 + 0.2),
+        ]);
         table
             .rows
-            .push(vec![Cell::text("x,\"y\"\nz"), Cell::Number(0.1 + 0.2)]);
-        table
-            .rows
-            .push(vec![Cell::text("=1+2"), Cell::Number(f64::NAN)]);
-        table.rows.push(vec![Cell::Whole(7), Cell::Empty]);
+            .push(vec![CsvCell::text("=1+2"), CsvCell::Number(f64::NAN)]);
+        table.rows.push(vec![CsvCell::Whole(7), CsvCell::Empty]);
         assert_eq!(
             table.to_csv(),
             "a,\"b, in ms\"\n\"x,\"\"y\"\" z\",0.30000000000000004\n'=1+2,\n7,\n"
         );
-        assert_eq!(Cell::Number(f64::INFINITY).value(), Value::Null);
+        assert_eq!(CsvCell::Number(f64::INFINITY).value(), Value::Null);
     }
 }

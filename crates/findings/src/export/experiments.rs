@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::analysis::limits::experiments::{Answer, AnswerRow};
+use crate::analysis::limits::experiments::{ExperimentAnswer, ExperimentRow};
 
 /// The whole document.
-pub fn document(answer: &Answer) -> Value {
+pub fn document(answer: &ExperimentAnswer) -> Value {
     let conclusion = answer.conclusion.as_ref();
     let untried = answer
         .untried
@@ -28,7 +28,7 @@ pub fn document(answer: &Answer) -> Value {
     })
 }
 
-fn row(row: &AnswerRow) -> Value {
+fn row(row: &ExperimentRow) -> Value {
     json!({
         "change": row.change.id(),
         "title": row.change.title(),

@@ -2,25 +2,25 @@
 
 use serde_json::{Map, Value, json};
 
-use super::csv::{Cell, Table};
+use super::csv::{CsvCell, CsvTable};
 use crate::analysis::limits::lines::{LineUnit, RoofLine};
 use crate::chart::axis::TimeUnit;
-use crate::chart::breakdown::{Bar, Step};
+use crate::chart::breakdown::{Bar, ChangeBar};
 use crate::chart::figure::Drawing;
 use crate::chart::heat_map::{Content, HeatMap};
 use crate::chart::lanes::Lanes;
 use crate::chart::roofline::Roofline;
-use crate::chart::spec::{Axis, ChartSpec, Mark, Point as Spot, Scale};
-use crate::chart::timeline_figure::Traced;
+use crate::chart::spec::{Axis, AxisScale, ChartPoint as Spot, ChartSpec, Mark};
+use crate::chart::timeline_figure::TimelineFigure;
 use crate::chart::treemap::{Region, Tile};
-use crate::chart::wall_time::{Part, WallBar};
+use crate::chart::wall_time::{WallBar, WallBarPart};
 use powerband_core::domain::point::Point;
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
 const DIGITS: usize = 12;
 
 /// The numbers of a figure as a table.
-pub fn table(drawing: &Drawing) -> Table {
+pub fn table(drawing: &Drawing) -> CsvTable {
     match drawing {
         Drawing::Chart(spec) => of_chart(spec),
         Drawing::Lanes(lanes) => of_lanes(lanes),
@@ -86,7 +86,7 @@ fn rows(drawing: &Drawing) -> Value {
     json!({ "rows": rows })
 }
 
-fn named(table: &Table, row: &[Cell]) -> Value {
+fn named(table: &CsvTable, row: &[CsvCell]) -> Value {
     let cells = table.header.iter().zip(row);
     let fields: Map<String, Value> = cells
         .map(|(name, cell)| (name.clone(), cell.value()))
@@ -122,12 +122,12 @@ fn number(axis: &Axis, place: f64) -> f64 {
     round(axis.value(place) * factor)
 }
 
-fn cell(axis: &Axis, place: f64) -> Cell {
+fn cell(axis: &Axis, place: f64) -> CsvCell {
     let number = number(axis, place);
-    if axis.scale == Scale::Log2 && number.fract() == 0.0 {
-        Cell::Whole(number as u64)
+    if axis.scale == AxisScale::Log2 && number.fract() == 0.0 {
+        CsvCell::Whole(number as u64)
     } else {
-        Cell::Number(number)
+        CsvCell::Number(number)
     }
 }
 
@@ -143,9 +143,9 @@ fn has_labels(spec: &ChartSpec) -> bool {
     ticks.clone().any(|tick| label(&spec.x, tick.at).is_some())
 }
 
-fn of_chart(spec: &ChartSpec) -> Table {
+fn of_chart(spec: &ChartSpec) -> CsvTable {
     let (x, y) = (&spec.x, &spec.y);
-    let mut table = Table::new(&["series", &title(x)]);
+    let mut table = CsvTable::new(&["series", &title(x)]);
     let has_labels = has_labels(spec);
     if has_labels {
         table.header.push("label".to_owned());
@@ -154,27 +154,27 @@ fn of_chart(spec: &ChartSpec) -> Table {
     table
         .header
         .extend(["low", "high", "note"].map(ToOwned::to_owned));
-    let row = |series: &str, at: f64, rest: [Cell; 4]| {
-        let label = label(x, at).map_or(Cell::Empty, Cell::text);
+    let row = |series: &str, at: f64, rest: [CsvCell; 4]| {
+        let label = label(x, at).map_or(CsvCell::Empty, CsvCell::text);
         let label = has_labels.then_some(label);
-        let head = [Cell::text(series), cell(x, at)].into_iter();
-        head.chain(label).chain(rest).collect::<Vec<Cell>>()
+        let head = [CsvCell::text(series), cell(x, at)].into_iter();
+        head.chain(label).chain(rest).collect::<Vec<CsvCell>>()
     };
     for series in &spec.series {
         for point in &series.points {
-            let end = |end: Option<f64>| end.map_or(Cell::Empty, |end| cell(y, end));
+            let end = |end: Option<f64>| end.map_or(CsvCell::Empty, |end| cell(y, end));
             let rest = [
                 cell(y, point.y),
                 end(point.band.map(|band| band.0)),
                 end(point.band.map(|band| band.1)),
-                Cell::Empty,
+                CsvCell::Empty,
             ];
             table.rows.push(row(&series.name, point.x, rest));
         }
     }
     for (name, at, reason) in failures(spec) {
-        let note = Cell::text(reason);
-        let rest = [Cell::Empty, Cell::Empty, Cell::Empty, note];
+        let note = CsvCell::text(reason);
+        let rest = [CsvCell::Empty, CsvCell::Empty, CsvCell::Empty, note];
         table.rows.push(row(name, at, rest));
     }
     table
@@ -197,7 +197,7 @@ fn failures(spec: &ChartSpec) -> impl Iterator<Item = (&str, f64, &str)> {
 
 fn chart_fields(spec: &ChartSpec) -> Value {
     let axis = |axis: &Axis| {
-        let is_linear = axis.scale == Scale::Linear;
+        let is_linear = axis.scale == AxisScale::Linear;
         json!({
             "title": title(axis),
             "scale": if is_linear { "linear" } else { "logarithmic" },
@@ -233,16 +233,16 @@ fn chart_fields(spec: &ChartSpec) -> Value {
     })
 }
 
-fn of_lanes(lanes: &Lanes) -> Table {
-    let mut table = Table::new(&["device", "quantity", &lanes.x.title, "value"]);
+fn of_lanes(lanes: &Lanes) -> CsvTable {
+    let mut table = CsvTable::new(&["device", "quantity", &lanes.x.title, "value"]);
     for lane in &lanes.lanes {
         let quantity = lane.quantity.full_key();
         let row = |(at, value): &(f64, f64)| {
             vec![
-                Cell::text(lane.device.as_str()),
-                Cell::text(quantity.as_str()),
-                Cell::Number(round(*at)),
-                Cell::Number(round(*value)),
+                CsvCell::text(lane.device.as_str()),
+                CsvCell::text(quantity.as_str()),
+                CsvCell::Number(round(*at)),
+                CsvCell::Number(round(*value)),
             ]
         };
         table.rows.extend(lane.points.iter().map(row));
@@ -272,21 +272,21 @@ fn lane_fields(lanes: &Lanes) -> Value {
     })
 }
 
-fn of_bars(bars: &[Bar]) -> Table {
-    let mut table = Table::new(&["name", "share", "time_ns"]);
+fn of_bars(bars: &[Bar]) -> CsvTable {
+    let mut table = CsvTable::new(&["name", "share", "time_ns"]);
     let row = |bar: &Bar| {
         vec![
-            Cell::text(bar.name.as_str()),
-            Cell::Number(bar.share),
-            Cell::Number(bar.ns),
+            CsvCell::text(bar.name.as_str()),
+            CsvCell::Number(bar.share),
+            CsvCell::Number(bar.ns),
         ]
     };
     table.rows.extend(bars.iter().map(row));
     table
 }
 
-fn of_roofline(chart: &Roofline) -> Table {
-    let mut table = Table::new(&[
+fn of_roofline(chart: &Roofline) -> CsvTable {
+    let mut table = CsvTable::new(&[
         "name",
         "bound",
         "share",
@@ -297,45 +297,45 @@ fn of_roofline(chart: &Roofline) -> Table {
     for dot in &chart.dots {
         let class = chart.classes.get(dot.class);
         table.rows.push(vec![
-            Cell::text(dot.name.as_str()),
-            Cell::text(class.map_or("", |class| class.title.as_str())),
-            Cell::Number(dot.share),
-            Cell::Number(dot.intensity.0),
-            Cell::Number(dot.intensity.1),
-            Cell::Number(dot.per_s),
+            CsvCell::text(dot.name.as_str()),
+            CsvCell::text(class.map_or("", |class| class.title.as_str())),
+            CsvCell::Number(dot.share),
+            CsvCell::Number(dot.intensity.0),
+            CsvCell::Number(dot.intensity.1),
+            CsvCell::Number(dot.per_s),
         ]);
     }
     table
 }
 
-fn of_wall_time(bar: &WallBar) -> Table {
-    let mut table = Table::new(&["part", "share", "time_ns"]);
-    let row = |part: &Part| {
+fn of_wall_time(bar: &WallBar) -> CsvTable {
+    let mut table = CsvTable::new(&["part", "share", "time_ns"]);
+    let row = |part: &WallBarPart| {
         vec![
-            Cell::text(part.name.as_str()),
-            Cell::Number(part.share),
-            Cell::Number(part.ns),
+            CsvCell::text(part.name.as_str()),
+            CsvCell::Number(part.share),
+            CsvCell::Number(part.ns),
         ]
     };
     table.rows.extend(bar.parts.iter().map(row));
     table
 }
 
-fn of_changes(steps: &[Step]) -> Table {
-    let mut table = Table::new(&["name", "difference_ns"]);
-    let row = |step: &Step| vec![Cell::text(step.name.as_str()), Cell::Number(step.ns)];
+fn of_changes(steps: &[ChangeBar]) -> CsvTable {
+    let mut table = CsvTable::new(&["name", "difference_ns"]);
+    let row = |step: &ChangeBar| vec![CsvCell::text(step.name.as_str()), CsvCell::Number(step.ns)];
     table.rows.extend(steps.iter().map(row));
     table
 }
 
-fn of_regions(regions: &[Region]) -> Table {
-    let mut table = Table::new(&["category", "name", "share"]);
+fn of_regions(regions: &[Region]) -> CsvTable {
+    let mut table = CsvTable::new(&["category", "name", "share"]);
     for region in regions {
         let row = |tile: &Tile| {
             vec![
-                Cell::text(region.category.title()),
-                Cell::text(tile.name.as_str()),
-                Cell::Number(tile.share),
+                CsvCell::text(region.category.title()),
+                CsvCell::text(tile.name.as_str()),
+                CsvCell::Number(tile.share),
             ]
         };
         table.rows.extend(region.tiles.iter().map(row));
@@ -344,8 +344,8 @@ fn of_regions(regions: &[Region]) -> Table {
 }
 
 /// The cells of a heat map, with a column for each dimension.
-fn of_cells(map: &HeatMap) -> Table {
-    let mut table = Table::new(&["setup"]);
+fn of_cells(map: &HeatMap) -> CsvTable {
+    let mut table = CsvTable::new(&["setup"]);
     let others = map.at.into_iter().flat_map(Point::bindings);
     let is_side = |name: &str| name == map.x.name || name == map.y.name;
     let others: Vec<(&str, usize)> = others.filter(|(name, _)| !is_side(name)).collect();
@@ -369,21 +369,21 @@ fn of_cells(map: &HeatMap) -> Table {
             };
             let (value, note) = match &cell.content {
                 Content::Outside => continue,
-                Content::Value(value) => (Cell::Number(round(*value * factor)), Cell::Empty),
-                Content::Missing { reason, .. } => (Cell::Empty, Cell::text(reason.as_str())),
+                Content::Value(value) => (CsvCell::Number(round(*value * factor)), CsvCell::Empty),
+                Content::Missing { reason, .. } => (CsvCell::Empty, CsvCell::text(reason.as_str())),
             };
-            let mut row = vec![Cell::text(panel.name.as_str())];
+            let mut row = vec![CsvCell::text(panel.name.as_str())];
             let sizes = [*x, *y].into_iter();
             let sizes = sizes.chain(others.iter().map(|(_, size)| *size));
-            row.extend(sizes.map(|size| Cell::Whole(size as u64)));
+            row.extend(sizes.map(|size| CsvCell::Whole(size as u64)));
             let within = cell
                 .is_within
                 .map(|is_within| if is_within { "yes" } else { "no" });
             row.extend([
                 value,
                 cell.call
-                    .map_or(Cell::Empty, |call| Cell::text(call.name())),
-                within.map_or(Cell::Empty, Cell::text),
+                    .map_or(CsvCell::Empty, |call| CsvCell::text(call.name())),
+                within.map_or(CsvCell::Empty, CsvCell::text),
                 note,
             ]);
             table.rows.push(row);
@@ -393,8 +393,8 @@ fn of_cells(map: &HeatMap) -> Table {
 }
 
 /// Slices, memory and readings of a timeline. Slices too short to draw separately have no name.
-fn of_timeline(traced: &Traced) -> Table {
-    let mut table = Table::new(&[
+fn of_timeline(traced: &TimelineFigure) -> CsvTable {
+    let mut table = CsvTable::new(&[
         "group",
         "track",
         "depth",
@@ -404,7 +404,7 @@ fn of_timeline(traced: &Traced) -> Table {
         "duration_ns",
         "value",
     ]);
-    let text = |text: &str| Cell::text(text);
+    let text = |text: &str| CsvCell::text(text);
     for track in &traced.tracks {
         let runs = (0_u64..).zip(&track.rows);
         let runs = runs.flat_map(|(depth, row)| row.iter().map(move |run| (depth, run)));
@@ -413,12 +413,12 @@ fn of_timeline(traced: &Traced) -> Table {
             vec![
                 text(&track.group),
                 text(&track.name),
-                Cell::Whole(depth),
+                CsvCell::Whole(depth),
                 text(run.kind.title()),
-                name.map_or(Cell::Empty, |(_, whole)| text(whole)),
-                Cell::Number(round(run.from_ns)),
-                Cell::Number(round(run.to_ns - run.from_ns)),
-                Cell::Empty,
+                name.map_or(CsvCell::Empty, |(_, whole)| text(whole)),
+                CsvCell::Number(round(run.from_ns)),
+                CsvCell::Number(round(run.to_ns - run.from_ns)),
+                CsvCell::Empty,
             ]
         }));
     }
@@ -428,13 +428,13 @@ fn of_timeline(traced: &Traced) -> Table {
             .extend(memory.steps.iter().map(|(from, to, bytes)| {
                 vec![
                     text(&memory.title),
-                    Cell::Empty,
-                    Cell::Empty,
+                    CsvCell::Empty,
+                    CsvCell::Empty,
                     text("memory in use"),
-                    Cell::Empty,
-                    Cell::Number(*from as f64),
-                    Cell::Number((to - from) as f64),
-                    Cell::Whole(*bytes),
+                    CsvCell::Empty,
+                    CsvCell::Number(*from as f64),
+                    CsvCell::Number((to - from) as f64),
+                    CsvCell::Whole(*bytes),
                 ]
             }));
     }
@@ -445,13 +445,13 @@ fn of_timeline(traced: &Traced) -> Table {
             .extend(lane.points.iter().filter(within).map(|(at, value)| {
                 vec![
                     text(&lane.device),
-                    Cell::Empty,
-                    Cell::Empty,
+                    CsvCell::Empty,
+                    CsvCell::Empty,
                     text(&lane.quantity.full_key()),
-                    Cell::Empty,
-                    Cell::Number(round(*at)),
-                    Cell::Empty,
-                    Cell::Number(round(*value)),
+                    CsvCell::Empty,
+                    CsvCell::Number(round(*at)),
+                    CsvCell::Empty,
+                    CsvCell::Number(round(*value)),
                 ]
             }));
     }

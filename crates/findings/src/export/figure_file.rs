@@ -51,7 +51,7 @@ impl FileKind {
     }
 
     /// The kind that the name of a file asks for.
-    pub fn of(path: &Path) -> Result<Self, String> {
+    pub fn from_path(path: &Path) -> Result<Self, String> {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         let ending = ending.to_ascii_lowercase();
         let found = Self::ALL.into_iter().find(|kind| kind.ending() == ending);

@@ -6,7 +6,8 @@ use super::plain_text::{reason_marks, shown};
 use super::style::{Preset, Style, Theme};
 use super::svg;
 use crate::report::document::{
-    Align, Block, Cell, Check, Document, Figure, Span, Table, Text, Tone, Weight,
+    Align, Block, ChecklistItem, Document, NoteLevel, ReportCell, ReportFigure, ReportTable,
+    ReportText, TextSpan, Tone,
 };
 use powerband_core::base::humanize;
 
@@ -38,7 +39,7 @@ pub fn write(document: &Document) -> String {
         ),
     );
     contents(&mut page, document);
-    let mut place = Place::default();
+    let mut place = BlockCounts::default();
     for block in &document.blocks {
         match block {
             Block::Heading(..) => place.section += 1,
@@ -104,12 +105,12 @@ fn contents(page: &mut String, document: &Document) {
 
 /// How many headings and figures there were so far.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct BlockCounts {
     section: usize,
     figure: usize,
 }
 
-fn write_block(page: &mut String, block: &Block, place: Place) {
+fn write_block(page: &mut String, block: &Block, place: BlockCounts) {
     match block {
         Block::Heading(level, text) => {
             let level = (*level).clamp(2, 6);
@@ -143,8 +144,8 @@ fn write_block(page: &mut String, block: &Block, place: Place) {
         ),
         Block::Note(weight, text) => {
             let (class, word) = match weight {
-                Weight::Remark => ("remark", "Note"),
-                Weight::Warning => ("warning", "Warning"),
+                NoteLevel::Remark => ("remark", "Note"),
+                NoteLevel::Warning => ("warning", "Warning"),
             };
             put(
                 page,
@@ -164,17 +165,17 @@ fn write_block(page: &mut String, block: &Block, place: Place) {
     }
 }
 
-fn spans(text: &Text) -> String {
+fn spans(text: &ReportText) -> String {
     let parts = text.spans.iter().map(|span| match span {
-        Span::Plain(text) => escaped(text),
-        Span::Strong(text) => format!("<strong>{}</strong>", escaped(text)),
-        Span::Emphasis(text) => format!("<em>{}</em>", escaped(text)),
-        Span::Code(text) => format!("<code>{}</code>", escaped(text)),
+        TextSpan::Plain(text) => escaped(text),
+        TextSpan::Strong(text) => format!("<strong>{}</strong>", escaped(text)),
+        TextSpan::Emphasis(text) => format!("<em>{}</em>", escaped(text)),
+        TextSpan::Code(text) => format!("<code>{}</code>", escaped(text)),
     });
     parts.collect()
 }
 
-fn list(page: &mut String, tag: &str, items: &[Text]) {
+fn list(page: &mut String, tag: &str, items: &[ReportText]) {
     put(page, format_args!("<{tag}>\n"));
     for item in items {
         put(
@@ -185,7 +186,7 @@ fn list(page: &mut String, tag: &str, items: &[Text]) {
     put(page, format_args!("</{tag}>\n"));
 }
 
-fn write_checks(page: &mut String, checks: &[Check]) {
+fn write_checks(page: &mut String, checks: &[ChecklistItem]) {
     page.push_str("<ul class=\"checks\">\n");
     for check in checks {
         let (mark, words) = match check.is_ticked {
@@ -204,7 +205,7 @@ fn write_checks(page: &mut String, checks: &[Check]) {
     page.push_str("</ul>\n");
 }
 
-fn write_facts(page: &mut String, facts: &[(String, Text)]) {
+fn write_facts(page: &mut String, facts: &[(String, ReportText)]) {
     page.push_str("<dl>\n");
     for (name, text) in facts {
         put(
@@ -219,7 +220,7 @@ fn write_facts(page: &mut String, facts: &[(String, Text)]) {
     page.push_str("</dl>\n");
 }
 
-fn write_table(page: &mut String, table: &Table) {
+fn write_table(page: &mut String, table: &ReportTable) {
     let reasons = table.reasons();
     let marks = reason_marks(&reasons);
     page.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>");
@@ -240,7 +241,7 @@ fn write_table(page: &mut String, table: &Table) {
     for row in &table.rows {
         page.push_str("<tr>");
         for (cell, column) in row.iter().zip(&table.columns) {
-            write_cell(page, cell, column.align, &|why| marks.of(why));
+            write_cell(page, cell, column.align, &|why| marks.mark_for(why));
         }
         page.push_str("</tr>\n");
     }
@@ -265,7 +266,7 @@ fn side(align: Align) -> &'static str {
     }
 }
 
-fn write_cell(page: &mut String, cell: &Cell, align: Align, mark: &dyn Fn(&str) -> String) {
+fn write_cell(page: &mut String, cell: &ReportCell, align: Align, mark: &dyn Fn(&str) -> String) {
     let tone = match cell.tone {
         Tone::Plain => "",
         Tone::Good => " good",
@@ -290,7 +291,7 @@ fn write_cell(page: &mut String, cell: &Cell, align: Align, mark: &dyn Fn(&str) 
 }
 
 /// Both looks of a figure; the page shows the one that suits its own.
-fn write_figure(page: &mut String, figure: &Figure, number: usize) {
+fn write_figure(page: &mut String, figure: &ReportFigure, number: usize) {
     page.push_str("<figure>\n");
     for (class, letter, theme) in [
         ("on-light", 'l', Theme::Light),
@@ -351,12 +352,17 @@ mod tests {
                 footer: text.to_owned(),
                 blocks: Vec::new(),
             };
-            let rows = vec![vec![Cell::of(text), Cell::unknown(text)]];
+            let rows = vec![vec![ReportCell::new(text), ReportCell::unknown(text)]];
             document.blocks.extend([
                 Block::Heading(2, text.to_owned()),
-                Block::Paragraph(Text::from(text).strong(text).emphasis(text).code(text)),
+                Block::Paragraph(
+                    ReportText::from(text)
+                        .strong(text)
+                        .emphasis(text)
+                        .code(text),
+                ),
                 Block::Facts(vec![(text.to_owned(), text.into())]),
-                Block::Table(Table::new(&[text], &[(text, text)]).filled(
+                Block::Table(ReportTable::new(&[text], &[(text, text)]).filled(
                     rows.into_iter(),
                     9,
                     text,
@@ -364,7 +370,7 @@ mod tests {
                 )),
                 Block::Code("sh", text.to_owned()),
                 Block::Folded(text.to_owned(), "ron", text.to_owned()),
-                Block::Note(Weight::Warning, text.into()),
+                Block::Note(NoteLevel::Warning, text.into()),
                 Block::Quote(text.to_owned()),
             ]);
             write(&document)

@@ -6,19 +6,19 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
-use crate::analysis::device_readings::Watched;
+use crate::analysis::device_readings::CaseReadings;
 use crate::analysis::energy::Energy;
 use crate::analysis::examined;
-use crate::analysis::generation::Requests;
+use crate::analysis::generation::RequestFigures;
 use crate::analysis::limits::experiments;
-use crate::analysis::memory::{Kept, Need};
+use crate::analysis::memory::{MemoryKind, MemoryNeed};
 use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
 use crate::export::{profile, with};
 use powerband_core::domain::case::{Case, Epoch};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::session::{Completion, Session};
-use powerband_core::domain::telemetry::{Lost, Telemetry, WatchedDevice};
+use powerband_core::domain::telemetry::{DeviceLoss, Telemetry, WatchedDevice};
 use powerband_core::stats::summary::Summary;
 
 /// The whole document.
@@ -43,12 +43,12 @@ pub fn session(session: &Session) -> Value {
             .zip(&session.cases)
             .map(|(row, measured)| with_parts(case(row), measured))
             .collect::<Vec<_>>(),
-        "comparisons": comparison::within(session, &rows)
+        "comparisons": comparison::comparisons_with_first(session, &rows)
             .iter()
             .map(super::comparison::document)
             .collect::<Vec<_>>(),
         "scaling": scalings(session, &rows),
-        "experiments": experiments::answer(session).map(|answer| super::experiments::document(&answer)),
+        "experiments": experiments::experiment_answer(session).map(|answer| super::experiments::document(&answer)),
         "roofs": session.roofs,
         "limits": super::limits::of_session(session, &rows),
         "sittings": session.sittings,
@@ -79,7 +79,7 @@ fn scalings(session: &Session, rows: &[CaseRow]) -> Vec<Value> {
         json!({
             "setup": session.setup_spec(found.setup),
             "single": session.setup_spec(found.single),
-            "copies": found.copies,
+            "copies": found.replicas,
             "gains": gains.collect::<Vec<_>>(),
         })
     };
@@ -165,12 +165,12 @@ pub fn device(device: &WatchedDevice) -> Value {
 }
 
 /// When and why a device stopped responding.
-pub fn lost(lost: &Lost) -> Value {
+pub fn lost(lost: &DeviceLoss) -> Value {
     json!({ "at_s": lost.at_ns as f64 / 1e9, "why": lost.why })
 }
 
 /// The readings of each device during a case, by the device's place in the session's list.
-fn devices(watched: &[Watched]) -> Value {
+fn devices(watched: &[CaseReadings]) -> Value {
     let devices = watched.iter().map(|device| {
         let extents = device.extents.iter().map(|(quantity, extent)| {
             let extent = json!({
@@ -209,13 +209,13 @@ fn energy(energy: &Result<Energy, String>) -> Value {
     }
 }
 
-fn memory(need: Need) -> Value {
+fn memory(need: MemoryNeed) -> Value {
     json!({
         "peak_bytes": need.bytes,
-        "of": match need.kept {
-            Kept::Worker => "the worker, in main memory",
-            Kept::CardOfWorker => "the worker, on the card",
-            Kept::CardOfAll => "everybody, on the card",
+        "of": match need.kind {
+            MemoryKind::Worker => "the worker, in main memory",
+            MemoryKind::CardOfWorker => "the worker, on the card",
+            MemoryKind::CardOfAll => "everybody, on the card",
         },
         "capacity_bytes": need.capacity,
     })
@@ -245,24 +245,24 @@ fn case(row: &CaseRow) -> Value {
         "throughput_by_median_per_s": row.throughput_by_median,
         "of_best": row.of_best,
         "outliers": json!({
-            "mild": row.far_off.mild,
-            "severe": row.far_off.severe,
-            "by_z_score": row.far_off.by_z_score,
-            "severe_at_s": row.far_off.severe_at_ns.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
+            "mild": row.outliers.mild,
+            "severe": row.outliers.severe,
+            "by_z_score": row.outliers.by_z_score,
+            "severe_at_s": row.outliers.severe_at_ns.iter().map(|&ns| ns as f64 / 1e9).collect::<Vec<_>>(),
         }),
         "busy": row.busy,
         "of_peak": row.of_peak,
         "memory": row.memory.map(memory),
         "energy": energy(&row.energy),
         "requests": row.requests.as_ref().map(|found| requests(found, row)),
-        "devices": devices(&row.watched),
+        "devices": devices(&row.device_readings),
         "flags": row.flags.iter().map(|flag| flag.name).collect::<Vec<_>>(),
         "flag_evidence": evidence,
     })
 }
 
 /// Requests to a language model; times in milliseconds.
-fn requests(found: &Requests, row: &CaseRow) -> Value {
+fn requests(found: &RequestFigures, row: &CaseRow) -> Value {
     // Of what another program states, everything that it states is in a part of its own.
     let counted = found.count > 0;
     let times = |times: &Summary| {

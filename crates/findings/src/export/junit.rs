@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::text_metrics::escaped;
-use crate::analysis::comparison::{Comparison, Pair};
+use crate::analysis::comparison::{CasePair, Comparison};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 
 /// The result of a case.
-enum Fate {
+enum CaseResult {
     Passed,
     Failed(String),
     Skipped(String),
@@ -30,29 +30,30 @@ pub fn document(comparisons: &[Comparison], percent: f64) -> String {
 }
 
 fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
-    let mut cases: Vec<(String, Fate, Option<&Pair>)> = comparison
+    let mut cases: Vec<(String, CaseResult, Option<&CasePair>)> = comparison
         .pairs
         .iter()
-        .map(|pair| (name(pair), fate(pair, percent), Some(pair)))
+        .map(|pair| (name(pair), case_result(pair, percent), Some(pair)))
         .collect();
-    let lone = |points: &[Point], side: &str| -> Vec<(String, Fate, Option<&Pair>)> {
+    let lone = |points: &[Point], side: &str| -> Vec<(String, CaseResult, Option<&CasePair>)> {
         let one = |point: &Point| {
-            let fate = Fate::Skipped(format!("measured {side} only"));
+            let fate = CaseResult::Skipped(format!("measured {side} only"));
             (point.to_string(), fate, None)
         };
         points.iter().map(one).collect()
     };
     cases.extend(lone(&comparison.only_before, "before"));
     cases.extend(lone(&comparison.only_after, "after"));
-    let count = |test: fn(&Fate) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
+    let count =
+        |test: fn(&CaseResult) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
     let suite = escaped(&setups(comparison));
     // Writing into a string cannot fail.
     let _infallible = writeln!(
         text,
         "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"0\">",
         cases.len(),
-        count(|fate| matches!(fate, Fate::Failed(_))),
-        count(|fate| matches!(fate, Fate::Skipped(_))),
+        count(|fate| matches!(fate, CaseResult::Failed(_))),
+        count(|fate| matches!(fate, CaseResult::Skipped(_))),
     );
     for (name, fate, pair) in &cases {
         case(text, &suite, name, fate, *pair);
@@ -71,19 +72,19 @@ fn setups(comparison: &Comparison) -> String {
     }
 }
 
-fn sides(pair: &Pair) -> String {
+fn sides(pair: &CasePair) -> String {
     let (before, after) = (&pair.before.setup_label, &pair.after.setup_label);
     format!("{after} against {before}")
 }
 
-fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&Pair>) {
+fn case(text: &mut String, suite: &str, name: &str, fate: &CaseResult, pair: Option<&CasePair>) {
     let seconds = pair
         .and_then(|pair| pair.after.latency_ns.as_ref())
         .map_or(0.0, |latency| latency.median / 1e9);
     let (word, reason) = match fate {
-        Fate::Passed => ("", String::new()),
-        Fate::Failed(reason) => ("failure", escaped(reason)),
-        Fate::Skipped(reason) => ("skipped", escaped(reason)),
+        CaseResult::Passed => ("", String::new()),
+        CaseResult::Failed(reason) => ("failure", escaped(reason)),
+        CaseResult::Skipped(reason) => ("skipped", escaped(reason)),
     };
     let class = pair.map_or_else(|| suite.to_owned(), |pair| escaped(&sides(pair)));
     let _infallible = write!(
@@ -105,7 +106,7 @@ fn case(text: &mut String, suite: &str, name: &str, fate: &Fate, pair: Option<&P
 }
 
 /// Which case, where setups of several names are in one comparison too.
-fn name(pair: &Pair) -> String {
+fn name(pair: &CasePair) -> String {
     let (before, after) = (&pair.before, &pair.after);
     let batch = if pair.is_per_item() {
         format!("{} against {}", after.point, before.point)
@@ -115,25 +116,25 @@ fn name(pair: &Pair) -> String {
     format!("{}, {batch}", after.setup_label)
 }
 
-fn fate(pair: &Pair, percent: f64) -> Fate {
+fn case_result(pair: &CasePair, percent: f64) -> CaseResult {
     match (pair.verdict.call, pair.loss_percent()) {
-        (Call::Slower, Some(loss)) if loss > percent => Fate::Failed(sentence(pair)),
-        (Call::Inconclusive, _) => Fate::Skipped(sentence(pair)),
-        _ => Fate::Passed,
+        (Call::Slower, Some(loss)) if loss > percent => CaseResult::Failed(sentence(pair)),
+        (Call::Inconclusive, _) => CaseResult::Skipped(sentence(pair)),
+        _ => CaseResult::Passed,
     }
 }
 
-fn sentence(pair: &Pair) -> String {
+fn sentence(pair: &CasePair) -> String {
     let mut text = pair.verdict.call.to_string();
     if let Some(ratio) = pair.ratio {
-        let _infallible = write!(text, ": {}", ratio.words());
-        if let Some(interval) = ratio.interval_words() {
+        let _infallible = write!(text, ": {}", ratio.speed_up_text());
+        if let Some(interval) = ratio.interval_text() {
             let _infallible = write!(text, ", 95 % {interval}");
         }
         let _infallible = write!(
             text,
             ", {}",
-            humanize::of_many(u64::from(ratio.rounds), "round")
+            humanize::pluralised(u64::from(ratio.rounds), "round")
         );
     }
     if let Some(reason) = &pair.verdict.reason {
@@ -146,17 +147,17 @@ fn sentence(pair: &Pair) -> String {
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::comparison::{self, ComparedSide};
     use crate::analysis::testing::{measure, measure_near, session};
-    use powerband_core::domain::plan::Look;
+    use powerband_core::domain::plan::SetupStyle;
 
     #[test]
     fn slower_fails_and_what_cannot_be_told_is_skipped() {
         let mut session = session(&["fake", "fake,threads=2"], &[1, 2, 4, 8]);
         let label = Some("<b> & \"two\"".to_owned());
         session.plan.looks = vec![
-            Look::default(),
-            Look {
+            SetupStyle::default(),
+            SetupStyle {
                 label,
                 colour: None,
             },
@@ -169,7 +170,7 @@ mod tests {
         measure(&mut session, 1, 4, &[&[2_000_000; 10]]);
         measure_near(&mut session, 0, 8, 1_000);
         let rows = case_rows::case_rows(&session);
-        let side = |setup| Side {
+        let side = |setup| ComparedSide {
             session: &session,
             rows: &rows,
             setup,
@@ -201,7 +202,7 @@ mod tests {
             measure_near(&mut session, setup, 1, 1_000);
         }
         let rows = case_rows::case_rows(&session);
-        let side = Side {
+        let side = ComparedSide {
             session: &session,
             rows: &rows,
             setup: 0,

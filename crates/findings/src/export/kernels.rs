@@ -3,13 +3,18 @@
 use serde_json::{Value, json};
 
 use super::{limits, with};
-use crate::analysis::breakdown::{Breakdown, Busy, NOT_TOLD, Row, Shown};
-use crate::analysis::kernel_comparison::{self as comparison, Comparison};
+use crate::analysis::breakdown::{Breakdown, BreakdownRow, Busy, FilteredRows, UNKNOWN_OPERATOR};
+use crate::analysis::kernel_comparison::{self as comparison, KernelComparison};
 use crate::analysis::limits::Limits;
 use powerband_core::domain::profile::Profile;
 
 /// One profile, with what limits it.
-pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown, limits: &Limits) -> Value {
+pub fn document(
+    profile: &Profile,
+    found: &Breakdown,
+    shown: &FilteredRows,
+    limits: &Limits,
+) -> Value {
     let rows = shown.rows.iter().filter_map(|place| found.rows.get(*place));
     json!({
         "profile": profile.name,
@@ -38,19 +43,19 @@ pub fn document(profile: &Profile, found: &Breakdown, shown: &Shown, limits: &Li
     })
 }
 
-fn breakdown_row(found: &Breakdown, row: &Row) -> Value {
+fn breakdown_row(found: &Breakdown, row: &BreakdownRow) -> Value {
     let mut document = with(
         row,
         json!({ "per_run_ns": found.per_run(row.total_ns as f64), "mean_ns": row.mean_ns() }),
     );
-    if row.name == NOT_TOLD {
-        document["short"] = json!(NOT_TOLD);
+    if row.name == UNKNOWN_OPERATOR {
+        document["short"] = json!(UNKNOWN_OPERATOR);
     }
     document
 }
 
 /// Two profiles, with the rows in these places.
-pub fn comparison(found: &Comparison, rows: &[usize]) -> Value {
+pub fn comparison(found: &KernelComparison, rows: &[usize]) -> Value {
     let shown = rows.iter().filter_map(|place| found.rows.get(*place));
     json!({
         "per_run": found.is_per_run(),
@@ -59,13 +64,13 @@ pub fn comparison(found: &Comparison, rows: &[usize]) -> Value {
         "difference_ns": found.difference_ns(),
         "rows": shown.map(|row| compared_row(found, row)).collect::<Vec<_>>(),
         "rows_left_out": found.rows.len() - rows.len(),
-        "went": found.went,
-        "appeared": found.appeared,
+        "went": found.removed,
+        "appeared": found.added,
         "notes": found.notes,
     })
 }
 
-fn compared_row(found: &Comparison, row: &comparison::Row) -> Value {
+fn compared_row(found: &KernelComparison, row: &comparison::KernelDiffRow) -> Value {
     json!({
         "title": row.title,
         "category": row.category,

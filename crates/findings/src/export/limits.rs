@@ -38,7 +38,7 @@ pub fn of_session(session: &Session, rows: &[CaseRow]) -> Value {
     json!({
         "profiles": found.profiles.iter().map(document).collect::<Vec<_>>(),
         "curves": curves.collect::<Vec<_>>(),
-        "speed_of_light": speed_of_light::rows_of(session, rows, &journey, roofs),
+        "speed_of_light": speed_of_light::light_rows_of_cases(session, rows, &journey, roofs),
     })
 }
 

@@ -4,7 +4,8 @@
 
 use super::plain_text::{reason_marks, shown};
 use crate::report::document::{
-    Align, Block, Check, Document, Figure, Span, Table, Text, Tone, Weight,
+    Align, Block, ChecklistItem, Document, NoteLevel, ReportFigure, ReportTable, ReportText,
+    TextSpan, Tone,
 };
 use powerband_core::base::humanize;
 
@@ -25,7 +26,7 @@ pub fn write(document: &Document, folder: &str) -> String {
 }
 
 /// What a figure's file is called.
-pub fn file_of(figure: &Figure) -> String {
+pub fn file_of(figure: &ReportFigure) -> String {
     format!("{}.svg", figure.stem)
 }
 
@@ -124,7 +125,7 @@ fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}", text.trim_end())
 }
 
-fn spans(text: &Text, in_table: bool) -> String {
+fn spans(text: &ReportText, in_table: bool) -> String {
     // Spaces stand outside the signs, which would be no signs otherwise.
     let around = |sign: &str, text: &str| {
         let inner = inline(text);
@@ -137,10 +138,10 @@ fn spans(text: &Text, in_table: bool) -> String {
         format!("{before}{sign}{inner}{sign}{after}")
     };
     let parts = text.spans.iter().map(|span| match span {
-        Span::Plain(text) => around("", text),
-        Span::Strong(text) => around("**", text),
-        Span::Emphasis(text) => around("*", text),
-        Span::Code(text) => code(text, in_table),
+        TextSpan::Plain(text) => around("", text),
+        TextSpan::Strong(text) => around("**", text),
+        TextSpan::Emphasis(text) => around("*", text),
+        TextSpan::Code(text) => code(text, in_table),
     });
     at_line_start(parts.collect::<String>().trim())
 }
@@ -168,8 +169,8 @@ fn written(block: &Block, folder: &str) -> String {
         ),
         Block::Note(weight, text) => {
             let word = match weight {
-                Weight::Remark => "NOTE",
-                Weight::Warning => "WARNING",
+                NoteLevel::Remark => "NOTE",
+                NoteLevel::Warning => "WARNING",
             };
             format!("> [!{word}]\n> {}", spans(text, false))
         }
@@ -188,7 +189,7 @@ fn lines(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join("\n")
 }
 
-fn check(check: &Check) -> String {
+fn check(check: &ChecklistItem) -> String {
     let text = spans(&check.text, false);
     match check.is_ticked {
         Some(true) => format!("- [x] {text}"),
@@ -197,13 +198,13 @@ fn check(check: &Check) -> String {
     }
 }
 
-fn picture(figure: &Figure, folder: &str) -> String {
+fn picture(figure: &ReportFigure, folder: &str) -> String {
     let at = format!("{folder}/{}", file_of(figure));
     format!(
         "![{}]({})\n\n*{}*",
         escaped(&figure.alt),
         address(&at),
-        escaped(&figure.caption.words())
+        escaped(&figure.caption.plain_text())
     )
 }
 
@@ -218,14 +219,14 @@ fn address(path: &str) -> String {
     bytes.collect()
 }
 
-fn facts_table(facts: &[(String, Text)]) -> String {
+fn facts_table(facts: &[(String, ReportText)]) -> String {
     let rows = facts
         .iter()
         .map(|(name, text)| format!("| {} | {} |", escaped(name), spans(text, true)));
     format!("| | |\n|:--|:--|\n{}", lines(rows))
 }
 
-fn table_text(table: &Table) -> String {
+fn table_text(table: &ReportTable) -> String {
     let reasons = table.reasons();
     let marks = reason_marks(&reasons);
     let heads = table.columns.iter().map(|column| match &column.unit {
@@ -244,7 +245,7 @@ fn table_text(table: &Table) -> String {
             let mark = cell
                 .why
                 .as_deref()
-                .map_or_else(String::new, |why| marks.of(why));
+                .map_or_else(String::new, |why| marks.mark_for(why));
             let words = spans(&cell.text, true) + &mark;
             // What is coloured elsewhere is bold here.
             match cell.tone {
@@ -278,7 +279,7 @@ mod tests {
 
     use super::*;
     use crate::export::plain_text::testing::odd_texts;
-    use crate::report::document::Cell;
+    use crate::report::document::ReportCell;
 
     fn events(markdown: &str) -> Vec<Event<'_>> {
         Parser::new_ext(
@@ -289,7 +290,7 @@ mod tests {
     }
 
     /// The words that are read, and whether anything else is there.
-    fn words(markdown: &str) -> (String, bool) {
+    fn visible_text(markdown: &str) -> (String, bool) {
         let mut words = String::new();
         let mut is_plain = true;
         for event in events(markdown) {
@@ -306,7 +307,7 @@ mod tests {
     fn escaped_text_says_the_same_and_is_nothing_but_text() {
         for text in odd_texts(5_000) {
             let escaped = escaped(&text);
-            let (words, is_plain) = words(&escaped);
+            let (words, is_plain) = visible_text(&escaped);
             assert!(is_plain, "{text:?} became {escaped:?}");
             assert_eq!(words, flat(&text), "{text:?} became {escaped:?}");
         }
@@ -320,7 +321,7 @@ mod tests {
                 continue;
             }
             let written = code(&text, false);
-            let (words, is_plain) = words(&written);
+            let (words, is_plain) = visible_text(&written);
             assert!(is_plain, "{text:?} became {written:?}");
             assert_eq!(words, flat(&text), "{text:?} became {written:?}");
         }
@@ -330,18 +331,18 @@ mod tests {
     fn a_table_keeps_its_cells_whatever_is_in_them() {
         for text in odd_texts(2_000) {
             let cells = vec![
-                Cell::of(text.as_str()),
-                Cell::of(Text::default().code(text.as_str())),
-                Cell::of("end"),
+                ReportCell::new(text.as_str()),
+                ReportCell::new(ReportText::default().code(text.as_str())),
+                ReportCell::new("end"),
             ];
-            let table = Table::new(&["A", "B", "C"], &[]);
+            let table = ReportTable::new(&["A", "B", "C"], &[]);
             let written = table_text(&table.filled([cells].into_iter(), 9, "row", ""));
             let found = events(&written);
             let cells = found
                 .iter()
                 .filter(|event| matches!(event, Event::Start(Tag::TableCell)));
             assert_eq!(cells.count(), 6, "{text:?} became {written}");
-            let (words, _) = words(&written);
+            let (words, _) = visible_text(&written);
             let flat = flat(&text);
             assert_eq!(
                 words,

@@ -24,18 +24,18 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// The marks of the reasons below a table.
-pub(crate) struct Marks<'a> {
+pub(crate) struct ReasonMarks<'a> {
     reasons: &'a [&'a str],
 }
 
 /// Marks for reasons: none where there is a single one.
-pub(crate) fn reason_marks<'a>(reasons: &'a [&'a str]) -> Marks<'a> {
-    Marks { reasons }
+pub(crate) fn reason_marks<'a>(reasons: &'a [&'a str]) -> ReasonMarks<'a> {
+    ReasonMarks { reasons }
 }
 
-impl Marks<'_> {
+impl ReasonMarks<'_> {
     /// The mark beside a dash with this reason.
-    pub(super) fn of(&self, why: &str) -> String {
+    pub(super) fn mark_for(&self, why: &str) -> String {
         let place = self.reasons.iter().position(|reason| *reason == why);
         match place {
             Some(place) if self.reasons.len() > 1 => raised(place + 1),
@@ -57,7 +57,7 @@ impl Marks<'_> {
             .reasons
             .iter()
             .find(|reason| reason.trim_end_matches('.') == trimmed);
-        found.map_or_else(String::new, |reason| self.of(reason))
+        found.map_or_else(String::new, |reason| self.mark_for(reason))
     }
 }
 
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn reasons_are_marked_where_there_are_several() {
         let one = ["it crashed."];
-        assert_eq!(reason_marks(&one).of("it crashed."), "");
+        assert_eq!(reason_marks(&one).mark_for("it crashed."), "");
         assert_eq!(reason_marks(&one).remarks(), ["– it crashed."]);
         let two = ["it crashed.", "too few"];
-        assert_eq!(reason_marks(&two).of("too few"), "²");
+        assert_eq!(reason_marks(&two).mark_for("too few"), "²");
         assert_eq!(
             reason_marks(&two).remarks(),
             ["–¹ it crashed.", "–² too few."]

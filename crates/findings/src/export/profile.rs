@@ -51,7 +51,7 @@ fn kernels(profile: &Profile, rules: &Rules) -> Vec<Value> {
         json!({
             "name": name,
             "op": first.op,
-            "category": rules.of(first),
+            "category": rules.categorise(first),
             "calls": calls,
             "total_ns": total_ns,
         })

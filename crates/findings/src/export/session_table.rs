@@ -1,13 +1,13 @@
 //! A session as a table: a row for each case, or for each sample.
 
-use super::csv::{Cell, Table};
+use super::csv::{CsvCell, CsvTable};
 use crate::analysis::case_rows;
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 use powerband_core::domain::point;
 use powerband_core::domain::session::Session;
 
 /// A row for each case; times to tokens where runs are requests to a language model.
-pub fn cases(session: &Session) -> View {
+pub fn cases(session: &Session) -> TableView {
     let rows = case_rows::case_rows(session);
     let table = tables::cases::of_session(session, &rows, &[]);
     let has_requests = rows.iter().any(|row| row.requests.is_some());
@@ -16,14 +16,14 @@ pub fn cases(session: &Session) -> View {
     } else {
         &[]
     };
-    View::new(table).columns(&[&tables::cases::IN_FILE[..], of_requests].concat())
+    TableView::new(table).columns(&[&tables::cases::IN_FILE[..], of_requests].concat())
 }
 
 /// A row for each sample, in the order in which they came.
-pub fn samples(session: &Session) -> Table {
+pub fn samples(session: &Session) -> CsvTable {
     let points = session.cases.iter().map(|case| case.point);
     let dimensions = point::dimensions(points);
-    let mut table = Table::new(&["setup"]);
+    let mut table = CsvTable::new(&["setup"]);
     let last = ["round", "sample", "ns"];
     let names = dimensions.iter().chain(&last);
     table.header.extend(names.map(|name| (*name).to_owned()));
@@ -34,14 +34,14 @@ pub fn samples(session: &Session) -> Table {
             table.rows.extend(samples.map(|(number, ns)| {
                 let sizes = dimensions.iter().map(|name| {
                     let size = case.point.get(name);
-                    size.map_or(Cell::Empty, |size| Cell::Whole(size as u64))
+                    size.map_or(CsvCell::Empty, |size| CsvCell::Whole(size as u64))
                 });
-                let mut row = vec![Cell::text(setup.as_str())];
+                let mut row = vec![CsvCell::text(setup.as_str())];
                 row.extend(sizes);
                 row.extend([
-                    Cell::Whole(u64::from(round.round)),
-                    Cell::Whole(number),
-                    Cell::Whole(*ns),
+                    CsvCell::Whole(u64::from(round.round)),
+                    CsvCell::Whole(number),
+                    CsvCell::Whole(*ns),
                 ]);
                 row
             }));

@@ -1,6 +1,6 @@
 //! A document as text on a terminal: a line for each paragraph, item and note, and tables in columns.
 
-use crate::report::document::{Align, Block, Check, Table, Text};
+use crate::report::document::{Align, Block, ChecklistItem, ReportTable, ReportText};
 use powerband_core::base::humanize;
 
 /// Sections with an empty line between them; those without blocks are left out.
@@ -18,7 +18,7 @@ pub fn write(blocks: &[Block]) -> String {
 fn block_text(block: &Block) -> String {
     match block {
         Block::Heading(_, text) | Block::Quote(text) => format!("{text}\n"),
-        Block::Paragraph(text) => format!("{}\n", text.words()),
+        Block::Paragraph(text) => format!("{}\n", text.plain_text()),
         Block::List(items) => items.iter().map(|item| line("·", item)).collect(),
         Block::Numbered(items) => {
             let numbered = items.iter().zip(1..);
@@ -29,18 +29,18 @@ fn block_text(block: &Block) -> String {
         Block::Checks(checks) => checks.iter().map(check).collect(),
         Block::Facts(facts) => facts_text(facts),
         Block::Table(table) => table_text(table),
-        Block::Figure(figure) => format!("{}\n", figure.caption.words()),
+        Block::Figure(figure) => format!("{}\n", figure.caption.plain_text()),
         Block::Code(_, text) => indented(text),
         Block::Folded(title, _, text) => format!("{title}\n{}", indented(text)),
         Block::Note(_, text) => line("!", text),
     }
 }
 
-fn line(sign: &str, text: &Text) -> String {
-    format!("{sign} {}\n", text.words())
+fn line(sign: &str, text: &ReportText) -> String {
+    format!("{sign} {}\n", text.plain_text())
 }
 
-fn check(check: &Check) -> String {
+fn check(check: &ChecklistItem) -> String {
     let sign = match check.is_ticked {
         Some(true) => "[x]",
         Some(false) => "[ ]",
@@ -54,17 +54,17 @@ fn indented(text: &str) -> String {
 }
 
 /// Names and what is known of them, below each other.
-fn facts_text(facts: &[(String, Text)]) -> String {
+fn facts_text(facts: &[(String, ReportText)]) -> String {
     let widths = facts.iter().map(|(name, _)| name.chars().count());
     let width = widths.max().unwrap_or(0);
     let lines = facts.iter();
     lines
-        .map(|(name, text)| format!("{name:<width$}  {}\n", text.words()))
+        .map(|(name, text)| format!("{name:<width$}  {}\n", text.plain_text()))
         .collect()
 }
 
 /// Empty without rows.
-fn table_text(table: &Table) -> String {
+fn table_text(table: &ReportTable) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
@@ -76,7 +76,7 @@ fn table_text(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table
         .rows
         .iter()
-        .map(|row| row.iter().map(|cell| cell.text.words()).collect())
+        .map(|row| row.iter().map(|cell| cell.text.plain_text()).collect())
         .collect();
     let remarks = table.remarks.iter().map(|remark| format!("· {remark}\n"));
     humanize::aligned(&heads, &rows) + &remarks.collect::<String>()
@@ -85,14 +85,15 @@ fn table_text(table: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::document::{Cell, Weight};
+    use crate::report::document::{NoteLevel, ReportCell};
 
     #[test]
     fn each_block_has_its_lines() {
-        let mut table = Table::new(&["Setup"], &[("Median", "")]);
-        table
-            .rows
-            .push(vec![Cell::of("ort:cpu"), Cell::unknown("it crashed")]);
+        let mut table = ReportTable::new(&["Setup"], &[("Median", "")]);
+        table.rows.push(vec![
+            ReportCell::new("ort:cpu"),
+            ReportCell::unknown("it crashed"),
+        ]);
         let first = vec![
             Block::Heading(2, "Limits".to_owned()),
             Block::Facts(vec![
@@ -103,7 +104,10 @@ mod tests {
         ];
         let second = vec![
             Block::Table(table),
-            Block::Note(Weight::Warning, Text::from("noisy: ").code("ort:cpu")),
+            Block::Note(
+                NoteLevel::Warning,
+                ReportText::from("noisy: ").code("ort:cpu"),
+            ),
             Block::Code("", "one\ntwo".to_owned()),
         ];
         assert_eq!(

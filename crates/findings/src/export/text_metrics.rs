@@ -14,7 +14,7 @@ const END_OF_ISOLATE: char = '\u{2069}';
 
 /// Which font.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum Typeface {
     /// For words.
     Words,
     /// For titles.
@@ -40,15 +40,15 @@ impl TextMetrics {
         }
     }
 
-    fn face(&self, kind: Type) -> Option<&Face<'static>> {
+    fn face(&self, kind: Typeface) -> Option<&Face<'static>> {
         match kind {
-            Type::Words => self.words.as_ref(),
-            Type::Title => self.title.as_ref(),
-            Type::Numbers => self.numbers.as_ref(),
+            Typeface::Words => self.words.as_ref(),
+            Typeface::Title => self.title.as_ref(),
+            Typeface::Numbers => self.numbers.as_ref(),
         }
     }
 
-    fn letter(&self, letter: char, kind: Type) -> f64 {
+    fn letter(&self, letter: char, kind: Typeface) -> f64 {
         let own = self.face(kind).into_iter();
         // The second font stands in for missing letters.
         let faces = own.chain(&self.words).chain(&self.numbers);
@@ -69,13 +69,13 @@ impl TextMetrics {
     }
 
     /// How wide a text is, in pixels.
-    pub(super) fn width(&self, text: &str, kind: Type, size: f64) -> f64 {
+    pub(super) fn width(&self, text: &str, kind: Typeface, size: f64) -> f64 {
         let letters = text.chars().filter(|letter| !is_invisible(*letter));
         letters.map(|letter| self.letter(letter, kind)).sum::<f64>() * size
     }
 
     /// A text cut with an ellipsis, so that it fits.
-    pub(super) fn cut(&self, text: &str, kind: Type, size: f64, room: f64) -> String {
+    pub(super) fn cut(&self, text: &str, kind: Typeface, size: f64, room: f64) -> String {
         layout::cut(text, room, |text| self.width(text, kind, size))
     }
 
@@ -83,7 +83,7 @@ impl TextMetrics {
     pub(super) fn broken(
         &self,
         text: &str,
-        kind: Type,
+        kind: Typeface,
         size: f64,
         room: f64,
         most: usize,
@@ -147,9 +147,9 @@ mod tests {
         let letters = TextMetrics::new();
         let width = |text: &str, kind| letters.width(text, kind, 10.0);
         // Every figure is equally wide, and every letter of the numbers' font is 0.6 em.
-        assert_eq!(width("111", Type::Words), width("888", Type::Words));
-        assert!((width("ab.", Type::Numbers) - 18.0).abs() < 1e-9);
-        assert!(width("W", Type::Title) > width("i", Type::Title));
+        assert_eq!(width("111", Typeface::Words), width("888", Typeface::Words));
+        assert!((width("ab.", Typeface::Numbers) - 18.0).abs() < 1e-9);
+        assert!(width("W", Typeface::Title) > width("i", Typeface::Title));
         assert!(letters.has_all("ort:cpu µ × – Ж"));
         assert!(!letters.has_all("名"));
     }
@@ -158,19 +158,23 @@ mod tests {
     fn text_is_cut_and_broken_to_its_room() {
         let letters = TextMetrics::new();
         let text = "a rather long name of a setup";
-        let cut = letters.cut(text, Type::Words, 10.0, 60.0);
-        assert!(cut.ends_with('…') && letters.width(&cut, Type::Words, 10.0) <= 60.0);
-        assert_eq!(letters.cut("ab", Type::Words, 10.0, 60.0), "ab");
-        let lines = letters.broken(text, Type::Words, 10.0, 60.0, 3);
+        let cut = letters.cut(text, Typeface::Words, 10.0, 60.0);
+        assert!(cut.ends_with('…') && letters.width(&cut, Typeface::Words, 10.0) <= 60.0);
+        assert_eq!(letters.cut("ab", Typeface::Words, 10.0, 60.0), "ab");
+        let lines = letters.broken(text, Typeface::Words, 10.0, 60.0, 3);
         assert_eq!(lines.len(), 3, "{lines:?}");
         for line in &lines {
-            assert!(letters.width(line, Type::Words, 10.0) <= 60.0, "{line}");
+            assert!(letters.width(line, Typeface::Words, 10.0) <= 60.0, "{line}");
         }
         assert_eq!(lines[0], "a rather");
-        let unbroken = letters.broken(&"x".repeat(50), Type::Words, 10.0, 60.0, 2);
+        let unbroken = letters.broken(&"x".repeat(50), Typeface::Words, 10.0, 60.0, 2);
         assert_eq!(unbroken.len(), 2);
-        assert_eq!(letters.broken("", Type::Words, 10.0, 60.0, 2).len(), 0);
-        assert!(!letters.broken("abc", Type::Words, 10.0, 0.0, 9).is_empty());
+        assert_eq!(letters.broken("", Typeface::Words, 10.0, 60.0, 2).len(), 0);
+        assert!(
+            !letters
+                .broken("abc", Typeface::Words, 10.0, 0.0, 9)
+                .is_empty()
+        );
     }
 
     #[test]

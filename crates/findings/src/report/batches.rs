@@ -1,11 +1,11 @@
 //! The table of cases, and what the curves say.
 
-use super::document::{Block, Text};
-use super::material::Source;
+use super::document::{Block, ReportText};
+use super::material::ReportedSession;
 use crate::analysis::batch_curve::Efficiency;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::remarks;
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 
 /// So many cases are shown.
 const MOST_CASES: usize = 120;
@@ -15,49 +15,50 @@ const MOST_CURVES: usize = 10;
 const MOST_TROUBLES: usize = 20;
 
 /// Every case.
-pub fn table(source: &Source<'_>) -> Vec<Block> {
+pub fn table(source: &ReportedSession<'_>) -> Vec<Block> {
     if source.rows.is_empty() {
         return Vec::new();
     }
     let table = tables::cases::of_session(&source.session, &source.rows, &source.curves);
-    let view = View::new(table).columns(&tables::cases::IN_REPORT);
-    let table = view.to_document(MOST_CASES, "case", &source.elsewhere());
+    let view = TableView::new(table).columns(&tables::cases::IN_REPORT);
+    let table = view.to_document(MOST_CASES, "case", &source.full_table_hint());
     let mut blocks = vec![Block::Table(table.without_empty_columns())];
     if source.rows.iter().any(|row| row.of_best.is_some()) {
         let (title, sentence) = (Efficiency::OfBest.title(), Efficiency::OfBest.sentence());
-        let text = Text::default().emphasis(format!("{title}: {sentence}"));
+        let text = ReportText::default().emphasis(format!("{title}: {sentence}"));
         blocks.push(Block::Paragraph(text));
     }
     blocks.extend(failures(source));
     blocks.extend(
-        remarks::outliers(&source.rows).map(|text| Block::Paragraph(format!("{text}.").into())),
+        remarks::outlier_sentence(&source.rows)
+            .map(|text| Block::Paragraph(format!("{text}.").into())),
     );
     blocks
 }
 
-fn failures(source: &Source<'_>) -> Option<Block> {
-    let mut told = remarks::failures(&source.rows);
+fn failures(source: &ReportedSession<'_>) -> Option<Block> {
+    let mut told = remarks::failure_sentences(&source.rows);
     let more = told.len().saturating_sub(MOST_TROUBLES);
     told.truncate(MOST_TROUBLES);
     if more > 0 {
-        told.push(format!("and {more} more; {}", source.elsewhere()));
+        told.push(format!("and {more} more; {}", source.full_table_hint()));
     }
-    let items: Vec<Text> = told.into_iter().map(Text::from).collect();
+    let items: Vec<ReportText> = told.into_iter().map(ReportText::from).collect();
     (!items.is_empty()).then_some(Block::List(items))
 }
 
 /// What each curve says, in a sentence.
-pub fn shapes(source: &Source<'_>) -> Vec<Block> {
+pub fn shapes(source: &ReportedSession<'_>) -> Vec<Block> {
     let told = source.curves.iter().filter(|curve| curve.points.len() > 1);
     let items = told.take(MOST_CURVES).map(|curve| {
         let headroom = curve.headroom.map_or_else(String::new, |headroom| {
             format!("; memory: {}", headroom.sentence())
         });
-        Text::default()
+        ReportText::default()
             .code(&curve.label)
-            .plain(format!(": {}{headroom}.", curve.explain()))
+            .text(format!(": {}{headroom}.", curve.explain()))
     });
-    let items: Vec<Text> = items.collect();
+    let items: Vec<ReportText> = items.collect();
     if items.is_empty() {
         return Vec::new();
     }
@@ -65,13 +66,13 @@ pub fn shapes(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// A setup's batch sizes as a case study has them: latency, throughput, efficiency.
-pub fn of_setup(source: &Source<'_>, setup: usize) -> Vec<Block> {
+pub fn of_setup(source: &ReportedSession<'_>, setup: usize) -> Vec<Block> {
     let rows = source.rows.iter().filter(|row| row.setup == setup);
     let rows: Vec<CaseRow> = rows.cloned().collect();
     let table = tables::cases::of_session(&source.session, &rows, &source.curves);
-    let view = View::new(table).columns(&tables::cases::BATCHES);
-    let table = view.to_document(MOST_CASES, "batch size", &source.elsewhere());
+    let view = TableView::new(table).columns(&tables::cases::BATCHES);
+    let table = view.to_document(MOST_CASES, "batch size", &source.full_table_hint());
     let what = [Efficiency::OfBest, Efficiency::Scaling]
-        .map(|kind| Text::from(format!("{}: {}", kind.title(), kind.sentence())));
+        .map(|kind| ReportText::from(format!("{}: {}", kind.title(), kind.sentence())));
     vec![Block::Table(table), Block::List(what.to_vec())]
 }

@@ -1,11 +1,11 @@
 //! A case study: the initial performance, each optimisation step with its gain, and the final results.
 
-use super::document::{Block, Cell, Document, Table, Text};
-use super::material::{Material, Source};
+use super::document::{Block, Document, ReportCell, ReportTable, ReportText};
+use super::material::{ReportInputs, ReportedSession};
 use super::{batches, conclusions, figures, journey, numbers, overview, profiles};
-use crate::analysis::breakdown::{self, Level};
+use crate::analysis::breakdown::{self, BreakdownLevel};
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::comparison::{self, Metric, Pair, Ratio};
+use crate::analysis::comparison::{self, CasePair, ComparedMetric, Ratio};
 use crate::analysis::journey::Journey;
 use crate::analysis::repeat;
 use crate::tables::cell::tone_of;
@@ -23,10 +23,10 @@ const NOT_MEASURED: &str = "not measured";
 const LEAST_SHARE: f64 = 0.005;
 
 /// Without two measured steps there is nothing to study.
-pub fn refusal(material: &Material<'_>) -> Option<String> {
+pub fn refusal(material: &ReportInputs<'_>) -> Option<String> {
     let source = &material.first;
     let way = journey::journey_of_report(source);
-    if journey::leads_anywhere(&way) {
+    if journey::has_steps(&way) {
         return None;
     }
     let steps = way.steps.iter().filter(|step| step.row.is_some()).count();
@@ -34,7 +34,7 @@ pub fn refusal(material: &Material<'_>) -> Option<String> {
         (0, 0) => "no case that was measured".to_owned(),
         (0, some) => format!(
             "{} and no case that was measured",
-            humanize::of_many(some as u64, "profile")
+            humanize::pluralised(some as u64, "profile")
         ),
         _ => "one measured setup".to_owned(),
     };
@@ -46,7 +46,7 @@ pub fn refusal(material: &Material<'_>) -> Option<String> {
 }
 
 /// Makes the report.
-pub fn write(material: &Material<'_>) -> Document {
+pub fn write(material: &ReportInputs<'_>) -> Document {
     let source = &material.first;
     let session = &source.session;
     let mut document = Document {
@@ -55,20 +55,20 @@ pub fn write(material: &Material<'_>) -> Document {
         ..Document::default()
     };
     let way = journey::journey_of_report(source);
-    let figures = figures::Figures::of(material);
+    let figures = figures::ReportFigures::new(material);
     document.section("Overview", overview::blocks(source));
     document.section("Initial performance", initial(source, &way));
     let profiled = first_profile(material, &way);
     let number = if profiled.is_empty() { 1 } else { 2 };
     let mut steps = profiled;
-    steps.extend(journey::told(source, &way, number));
+    steps.extend(journey::step_blocks(source, &way, number));
     steps.extend(figures.blocks(journey::figures(&way)));
     document.section(journey::title(&way), steps);
     if let Some(setup) = last_setup(&way) {
         let mut table = vec![Block::Paragraph(
-            Text::from("All batch sizes of ")
+            ReportText::from("All batch sizes of ")
                 .code(session.setup_label(setup))
-                .plain(":"),
+                .text(":"),
         )];
         table.extend(batches::of_setup(source, setup));
         table.extend(figures.blocks(&["throughput"]));
@@ -102,7 +102,7 @@ fn last_setup(way: &Journey) -> Option<usize> {
 }
 
 /// The performance of the first step.
-fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
+fn initial(source: &ReportedSession<'_>, way: &Journey) -> Vec<Block> {
     let Some(first) = way.steps.iter().find(|step| step.row.is_some()) else {
         return vec![Block::Paragraph("The first step was not measured.".into())];
     };
@@ -140,23 +140,23 @@ fn initial(source: &Source<'_>, way: &Journey) -> Vec<Block> {
         ),
     ];
     let items = items.map(|(name, value)| {
-        Text::default()
+        ReportText::default()
             .strong(format!("{name}:"))
-            .plain(format!(" {value}"))
+            .text(format!(" {value}"))
     });
     vec![Block::List(items.to_vec())]
 }
 
 /// The profile of the first step.
-fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
+fn first_profile(material: &ReportInputs<'_>, way: &Journey) -> Vec<Block> {
     let source = &material.first;
     let first = way.steps.iter().find(|step| step.row.is_some());
     let found = profiles::of_case(source, first.map(|step| step.case));
     let Some((place, profile)) = found else {
         return Vec::new();
     };
-    let found = breakdown::add_up(profile, material.rules, Level::Category);
-    let mut items: Vec<Text> = found
+    let found = breakdown::profile_breakdown(profile, material.rules, BreakdownLevel::Category);
+    let mut items: Vec<ReportText> = found
         .rows
         .iter()
         .take_while(|row| row.share >= LEAST_SHARE)
@@ -178,7 +178,7 @@ fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
     };
     let command = format!(
         "powerband kernels {} --profile {}",
-        source.named(),
+        source.command_path(),
         place + 1
     );
     vec![
@@ -189,7 +189,7 @@ fn first_profile(material: &Material<'_>, way: &Journey) -> Vec<Block> {
 }
 
 /// The last step against the first, at each batch size that both have.
-fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
+fn results(source: &ReportedSession<'_>, way: &Journey) -> Vec<Block> {
     let Some((first, last)) = ends(way).filter(|(first, last)| first.setup != last.setup) else {
         return vec![Block::Paragraph(
             "No second setup was measured, so there is nothing to compare.".into(),
@@ -199,7 +199,7 @@ fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
         &source.side(first.setup, None),
         &source.side(last.setup, None),
     );
-    let mut lines: Vec<Vec<Cell>> = Vec::new();
+    let mut lines: Vec<Vec<ReportCell>> = Vec::new();
     for pair in &found.pairs {
         lines.push(latency(pair));
         lines.push(throughput(pair));
@@ -211,22 +211,19 @@ fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
         ("Times as good", ""),
         ("95 % interval", ""),
     ];
-    let table = Table::new(&["Metric"], &heads).and_words("Verdict").filled(
-        lines.into_iter(),
-        80,
-        "metric",
-        &source.elsewhere(),
-    );
+    let table = ReportTable::new(&["Metric"], &heads)
+        .and_words("Verdict")
+        .filled(lines.into_iter(), 80, "metric", &source.full_table_hint());
     let session = &source.session;
-    let told = Text::from("From ")
+    let told = ReportText::from("From ")
         .code(session.setup_label(first.setup))
-        .plain(" to ")
+        .text(" to ")
         .code(session.setup_label(last.setup))
-        .plain(". Each number is compared at its own batch size only.");
+        .text(". Each number is compared at its own batch size only.");
     let mut blocks = vec![
         Block::Paragraph(told),
         Block::Table(table),
-        Block::Paragraph(Text::default().emphasis(OVER_ROUNDS_OR_QUOTIENT)),
+        Block::Paragraph(ReportText::default().emphasis(OVER_ROUNDS_OR_QUOTIENT)),
     ];
     if let Some(nothing) = &found.nothing {
         blocks.push(Block::Paragraph(nothing.as_str().into()));
@@ -234,59 +231,60 @@ fn results(source: &Source<'_>, way: &Journey) -> Vec<Block> {
     blocks
 }
 
-fn latency(pair: &Pair) -> Vec<Cell> {
+fn latency(pair: &CasePair) -> Vec<ReportCell> {
     let ratio = pair.ratio.as_ref();
     let why = pair.verdict.reason.as_deref().unwrap_or_default();
     let call = pair.verdict.call;
     vec![
-        Cell::of(format!("Latency, {}", pair.before_point)),
-        Cell::known(pair.before.median_words(), NOT_MEASURED),
-        Cell::known(pair.after.median_words(), NOT_MEASURED),
-        Cell::known(ratio.map(Ratio::words), why),
-        Cell::known(ratio.and_then(Ratio::interval_words), why),
-        Cell::of(call.name()).toned(tone_of(call)),
+        ReportCell::new(format!("Latency, {}", pair.before_point)),
+        ReportCell::known(pair.before.median_text(), NOT_MEASURED),
+        ReportCell::known(pair.after.median_text(), NOT_MEASURED),
+        ReportCell::known(ratio.map(Ratio::speed_up_text), why),
+        ReportCell::known(ratio.and_then(Ratio::interval_text), why),
+        ReportCell::new(call.name()).toned(tone_of(call)),
     ]
 }
 
-fn throughput(pair: &Pair) -> Vec<Cell> {
+fn throughput(pair: &CasePair) -> Vec<ReportCell> {
     let (before, after) = (&pair.before, &pair.after);
     let why = pair.verdict.reason.as_deref().unwrap_or_default();
-    let rate = |row: &CaseRow| Cell::known(row.rate_words(), NOT_MEASURED);
+    let rate = |row: &CaseRow| ReportCell::known(row.rate_text(), NOT_MEASURED);
     let rates = before.throughput_per_s.zip(after.throughput_per_s);
     let gain = rates
         .filter(|(before, _)| *before > 0.0 && pair.ratio.is_some())
         .map(|(before, after)| humanize::ratio(after / before));
     vec![
-        Cell::of(format!("Throughput, {}", pair.before_point)),
+        ReportCell::new(format!("Throughput, {}", pair.before_point)),
         rate(before),
         rate(after),
-        Cell::known(gain, why),
-        Cell::default(),
-        Cell::default(),
+        ReportCell::known(gain, why),
+        ReportCell::default(),
+        ReportCell::default(),
     ]
 }
 
 /// Any other number that at least one side knows.
-fn other(metric: &Metric) -> Option<Vec<Cell>> {
+fn other(metric: &ComparedMetric) -> Option<Vec<ReportCell>> {
     let is_known = metric.before.is_some() || metric.after.is_some();
     if !is_known || ["Latency", "Throughput"].contains(&metric.name.as_str()) {
         return None;
     }
     let why = metric.note.as_deref();
-    let side = |value: &Option<String>| Cell::known(value.clone(), why.unwrap_or(NOT_MEASURED));
+    let side =
+        |value: &Option<String>| ReportCell::known(value.clone(), why.unwrap_or(NOT_MEASURED));
     Some(vec![
-        Cell::of(metric.title()),
+        ReportCell::new(metric.title()),
         side(&metric.before),
         side(&metric.after),
-        Cell::known(metric.change.clone(), why.unwrap_or_default()),
-        Cell::default(),
-        Cell::default(),
+        ReportCell::known(metric.change.clone(), why.unwrap_or_default()),
+        ReportCell::default(),
+        ReportCell::default(),
     ])
 }
 
 /// The command that measured, and commands that show more.
-fn commands(source: &Source<'_>) -> Vec<Block> {
-    let file = source.named();
+fn commands(source: &ReportedSession<'_>) -> Vec<Block> {
+    let file = source.command_path();
     let measured = repeat::repeat_command(source.original)
         .map(|command| format!("# Measure it\n{}\n\n", command.line()));
     let mut text = measured.unwrap_or_default();

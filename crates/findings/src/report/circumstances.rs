@@ -1,13 +1,13 @@
 //! The measurement conditions: the machine, the setups, the method.
 
-use super::document::{Block, Cell, Table, Text};
-use super::material::Source;
+use super::document::{Block, ReportCell, ReportTable, ReportText};
+use super::material::ReportedSession;
 use crate::analysis::machine_lines::{MachineLine, THIS_MACHINE, machine_lines};
 use crate::analysis::{conditions, examined};
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::machine::RemoteMachine;
-use powerband_core::domain::plan::{Keeping, Load, Plan};
+use powerband_core::domain::plan::{Load, Plan, WorkerLifetime};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup_report::SetupReport;
 
@@ -23,16 +23,16 @@ const MOST_GRAPHS: usize = 8;
 const PATTERNS: usize = 4;
 
 /// The machine and the software, line by line.
-pub fn environment(source: &Source<'_>) -> Vec<Block> {
+pub fn environment(source: &ReportedSession<'_>) -> Vec<Block> {
     if source.session.imported.is_some() {
         return imported(source);
     }
     let measured = (&*source.session, 0);
-    let build = conditions::of_measuring(measured).into_iter();
+    let build = conditions::measuring_conditions(measured).into_iter();
     let build = build.filter(|(what, _)| ["Powerband", "Build", "Measured"].contains(what));
     let fact = |(what, how): (&str, Option<String>)| {
         let how = how.unwrap_or_else(|| UNKNOWN.to_owned());
-        (what.to_owned(), Text::from(how))
+        (what.to_owned(), ReportText::from(how))
     };
     let machines = machine_lines(&source.session);
     if machines.len() > 1 {
@@ -40,8 +40,8 @@ pub fn environment(source: &Source<'_>) -> Vec<Block> {
         blocks.push(Block::Facts(build.map(fact).collect()));
         return blocks;
     }
-    let machine = conditions::of_machine(measured).into_iter();
-    let mut facts: Vec<(String, Text)> = machine.chain(build).map(fact).collect();
+    let machine = conditions::machine_conditions(measured).into_iter();
+    let mut facts: Vec<(String, ReportText)> = machine.chain(build).map(fact).collect();
     if let Some(line) = machines.iter().find(|line| line.name != THIS_MACHINE) {
         facts.insert(0, ("Measured on".to_owned(), line.full_name().into()));
     }
@@ -57,18 +57,18 @@ pub fn environment(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// A row for each machine, then what was warned about it.
-fn machine_table(source: &Source<'_>, machines: Vec<MachineLine>) -> Vec<Block> {
+fn machine_table(source: &ReportedSession<'_>, machines: Vec<MachineLine>) -> Vec<Block> {
     let warnings = machines.iter().flat_map(|line| {
         let warnings = line.warnings.iter().take(MOST_MACHINE_WARNINGS);
         warnings.map(|warning| {
-            Text::default()
+            ReportText::default()
                 .strong(line.full_name())
-                .plain(format!(": {warning}"))
+                .text(format!(": {warning}"))
         })
     });
-    let warnings: Vec<Text> = warnings.collect();
-    let table = View::new(tables::machines::of_machines(machines))
-        .to_document(MOST_SETUPS, "machine", &source.elsewhere())
+    let warnings: Vec<ReportText> = warnings.collect();
+    let table = TableView::new(tables::machines::of_machines(machines))
+        .to_document(MOST_SETUPS, "machine", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
     if !warnings.is_empty() {
@@ -79,18 +79,18 @@ fn machine_table(source: &Source<'_>, machines: Vec<MachineLine>) -> Vec<Block> 
 }
 
 /// The tool and the command that an imported file names.
-fn imported(source: &Source<'_>) -> Vec<Block> {
-    let mut facts: Vec<(String, Text)> = Vec::new();
+fn imported(source: &ReportedSession<'_>) -> Vec<Block> {
+    let mut facts: Vec<(String, ReportText)> = Vec::new();
     if let Some(tool) = &source.session.imported {
         let version = tool.version.clone().unwrap_or_default();
         let name = format!("{} {version}", tool.name);
         facts.push(("Tool".to_owned(), name.trim().into()));
         if let Some(command) = &tool.command {
-            facts.push(("Command".to_owned(), Text::default().code(command)));
+            facts.push(("Command".to_owned(), ReportText::default().code(command)));
         }
     }
     for (name, value) in source.session.profiles.iter().flat_map(|p| &p.facts) {
-        let fact = (name.clone(), Text::from(value.as_str()));
+        let fact = (name.clone(), ReportText::from(value.as_str()));
         if !facts.contains(&fact) && facts.len() < MOST_SETUPS {
             facts.push(fact);
         }
@@ -99,15 +99,15 @@ fn imported(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// The setups as their engines describe themselves, and what they made of the network.
-pub fn setups(source: &Source<'_>) -> Vec<Block> {
+pub fn setups(source: &ReportedSession<'_>) -> Vec<Block> {
     let session = &source.session;
     if session.plan.setups.is_empty() {
         return Vec::new();
     }
     let heads = [("Threads", ""), ("Start", ""), ("Load", "")];
     let lines = (0..session.plan.setups.len()).map(|setup| setup_line(session, setup));
-    let table = Table::new(&["Setup", "Spelled", "Machine", "Engine", "Model"], &heads)
-        .filled(lines, MOST_SETUPS, "setup", &source.elsewhere())
+    let table = ReportTable::new(&["Setup", "Spelled", "Machine", "Engine", "Model"], &heads)
+        .filled(lines, MOST_SETUPS, "setup", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
     let graphs = graphs(source);
@@ -120,63 +120,66 @@ pub fn setups(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-fn setup_line(session: &Session, setup: usize) -> Vec<Cell> {
+fn setup_line(session: &Session, setup: usize) -> Vec<ReportCell> {
     let why = "its worker stopped before that";
     let report = session.reports.get(setup).and_then(Option::as_ref);
     let label = session.setup_label(setup);
     let spec = session.setup_spec(setup);
     let time = |ns: Option<u64>| {
         let text = ns.map(|ns| humanize::duration_ns(ns as f64));
-        Cell::known(text, why)
+        ReportCell::known(text, why)
     };
     let threads = |report: &SetupReport| match report.threads {
         Some(threads) => threads.to_string(),
         None => "its choice".to_owned(),
     };
     let spelled = if spec == label {
-        Cell::default()
+        ReportCell::default()
     } else {
-        Cell::of(Text::default().code(humanize::shorten(&spec, LONGEST_SPELLING)))
+        ReportCell::new(ReportText::default().code(humanize::shorten(&spec, LONGEST_SPELLING)))
     };
     vec![
-        Cell::of(label),
+        ReportCell::new(label),
         spelled,
         session
             .machine_of(setup)
-            .map_or_else(Cell::default, machine),
-        Cell::known(report.map(|report| report.engine.clone()), why),
-        Cell::of(session.model_of(setup).name.as_str()),
-        Cell::known(report.map(threads), why),
+            .map_or_else(ReportCell::default, machine),
+        ReportCell::known(report.map(|report| report.engine.clone()), why),
+        ReportCell::new(session.model_of(setup).name.as_str()),
+        ReportCell::known(report.map(threads), why),
         time(report.map(|report| report.start_ns)),
         time(report.map(|report| report.load_ns)),
     ]
 }
 
 /// A machine other than this one, with its processor.
-fn machine(machine: &RemoteMachine) -> Cell {
+fn machine(machine: &RemoteMachine) -> ReportCell {
     let cpu = &machine.environment.cpu.model;
-    Cell::of(format!("{} ({}), {cpu}", machine.name, machine.host))
+    ReportCell::new(format!("{} ({}), {cpu}", machine.name, machine.host))
 }
 
-fn graphs(source: &Source<'_>) -> Vec<Text> {
+fn graphs(source: &ReportedSession<'_>) -> Vec<ReportText> {
     let session = &source.session;
     let found = session.examinations.keys().take(MOST_GRAPHS);
     let lines = found.filter_map(|&setup| {
         let examination = examined::timed_examination(session, setup)?.examination;
-        let patterns = examined::patterns(&examination, PATTERNS);
+        let patterns = examined::frequent_rewrites(&examination, PATTERNS);
         let patterns = if patterns.is_empty() {
             String::new()
         } else {
             format!("; {}", patterns.join("; "))
         };
-        let text = Text::default().code(session.setup_label(setup));
-        Some(text.plain(format!(": {}{patterns}", examined::in_short(&examination))))
+        let text = ReportText::default().code(session.setup_label(setup));
+        Some(text.text(format!(
+            ": {}{patterns}",
+            examined::examination_text(&examination)
+        )))
     });
     lines.collect()
 }
 
 /// How it was measured, and what the numbers are.
-pub fn method(source: &Source<'_>) -> Vec<Block> {
+pub fn method(source: &ReportedSession<'_>) -> Vec<Block> {
     if let Some(tool) = &source.session.imported {
         let told = format!(
             "The numbers are those of {}; see its files for how they were measured.",
@@ -186,7 +189,7 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
     }
     let session = &source.session;
     let plan = &session.plan;
-    let mut items: Vec<Text> = vec![
+    let mut items: Vec<ReportText> = vec![
         turns(plan).into(),
         rules(plan).into(),
         warm_up(plan).into(),
@@ -223,7 +226,7 @@ pub fn method(source: &Source<'_>) -> Vec<Block> {
 }
 
 fn turns(plan: &Plan) -> String {
-    let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
+    let rounds = humanize::pluralised(u64::from(plan.measure.rounds), "round");
     let cases = plan.cases().len();
     let turns = if cases > 1 && plan.measure.rounds > 1 {
         ", alternating with all other cases in an order shuffled anew each round, so that temperature and other programs affect all of them alike"
@@ -231,10 +234,10 @@ fn turns(plan: &Plan) -> String {
         ""
     };
     let workers = match plan.keeping {
-        Keeping::Together => {
+        WorkerLifetime::Together => {
             "Each setup has its own worker process, which sleeps while others are measured."
         }
-        Keeping::OneAtATime => {
+        WorkerLifetime::OneAtATime => {
             "One worker process was alive at a time: each was restarted for each of its rounds."
         }
     };
@@ -263,7 +266,7 @@ fn rules(plan: &Plan) -> String {
     format!(
         "The preset {} asks for at least {} and {} of each case.{until}",
         plan.preset,
-        humanize::of_many(rule.min_samples, "sample"),
+        humanize::pluralised(rule.min_samples, "sample"),
         ms(rule.min_time_ms)
     )
 }
@@ -274,7 +277,7 @@ fn warm_up(plan: &Plan) -> String {
         "Before the first round a case was run at least {} times and for {}, until {} in a row had medians within {} of each other.",
         rule.min_runs,
         humanize::duration_ns(rule.min_time_ms as f64 * 1e6),
-        humanize::of_many(u64::from(rule.windows), "window"),
+        humanize::pluralised(u64::from(rule.windows), "window"),
         humanize::uncertainty(rule.agree_within)
     ) + if plan.measure.gap_ns(plan.measure.rounds).is_some() {
         " After a later start it was run until it settled again, for at most half as long as its round."
@@ -295,7 +298,7 @@ fn load(plan: &Plan) -> String {
 }
 
 /// The inputs: once for all setups, or by setup where they differ.
-fn feeding(source: &Source<'_>) -> Option<String> {
+fn feeding(source: &ReportedSession<'_>) -> Option<String> {
     let mut ways: Vec<(String, usize)> = Vec::new();
     for case in &source.session.cases {
         let Some(opening) = &case.opening else {

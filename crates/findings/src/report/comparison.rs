@@ -1,12 +1,12 @@
 //! Two sessions: what differs, and whether it got faster.
 
 use super::document::{Block, Document};
-use super::material::{Material, Source};
+use super::material::{ReportInputs, ReportedSession};
 use super::{batches, circumstances, conclusions, figures, fleet, overview, pairs, profiles};
-use crate::analysis::comparison::{self, Metric};
+use crate::analysis::comparison::{self, ComparedMetric};
 
 /// Makes the report.
-pub fn write(material: &Material<'_>) -> Document {
+pub fn write(material: &ReportInputs<'_>) -> Document {
     let before = &material.first;
     let Some(after) = &material.second else {
         return super::full::write(material);
@@ -20,12 +20,12 @@ pub fn write(material: &Material<'_>) -> Document {
         ),
         ..Document::default()
     };
-    let found = comparison::between(
+    let found = comparison::compare_sides(
         &before.side(0, None),
         &after.side(0, None),
         &material.earlier,
     );
-    let figures = figures::Figures::of(material);
+    let figures = figures::ReportFigures::new(material);
     document.section("Summary", pairs::summary(before, after, &found));
     document.section("Key findings", conclusions::findings_of_two(&found));
     document.section("Notes", both(before, after, conclusions::notes));
@@ -33,8 +33,8 @@ pub fn write(material: &Material<'_>) -> Document {
     let all: Vec<_> = found.pairs.iter().collect();
     let elsewhere = format!(
         "powerband compare {} {} has them all",
-        before.named(),
-        after.named()
+        before.command_path(),
+        after.command_path()
     );
     let mut blocks = pairs::table(&all, &elsewhere);
     if !blocks.is_empty() {
@@ -42,13 +42,13 @@ pub fn write(material: &Material<'_>) -> Document {
     }
     document.section("Case by case", blocks);
     document.section("Machines compared", fleet::blocks(material, &figures));
-    let is_in_table = |metric: &&Metric| {
+    let is_in_table = |metric: &&ComparedMetric| {
         // These stand in the table above, with their intervals.
         ["Latency", "Throughput"]
             .iter()
             .any(|name| metric.name == *name || metric.name.ends_with(&format!(": {name}")))
     };
-    let metrics: Vec<&Metric> = found.metrics.iter().filter(|m| !is_in_table(m)).collect();
+    let metrics: Vec<&ComparedMetric> = found.metrics.iter().filter(|m| !is_in_table(m)).collect();
     document.section(
         "Other metrics",
         pairs::before_and_after(&metrics).into_iter().collect(),
@@ -88,15 +88,15 @@ fn title(before: &str, after: &str) -> String {
 
 /// The same section of both sessions, each under its name; once where both say the same.
 fn both(
-    before: &Source<'_>,
-    after: &Source<'_>,
-    blocks: fn(&Source<'_>) -> Vec<Block>,
+    before: &ReportedSession<'_>,
+    after: &ReportedSession<'_>,
+    blocks: fn(&ReportedSession<'_>) -> Vec<Block>,
 ) -> Vec<Block> {
     let (first, second) = (blocks(before), blocks(after));
     if first == second {
         return first;
     }
-    let named = |word: &str, source: &Source<'_>, blocks: Vec<Block>| {
+    let named = |word: &str, source: &ReportedSession<'_>, blocks: Vec<Block>| {
         let heading = Block::Heading(3, format!("{word}: {}", source.session.name));
         let heading = (!blocks.is_empty()).then_some(heading);
         heading.into_iter().chain(blocks)

@@ -1,14 +1,14 @@
 //! Conclusions: findings, flags and what they mean, notes, and how to repeat the measurement.
 
-use super::document::{Block, Cell, Table, Text, Tone};
-use super::journey::{ended, leads_anywhere};
-use super::material::Source;
+use super::document::{Block, ReportCell, ReportTable, ReportText, Tone};
+use super::journey::{has_steps, with_full_stop};
+use super::material::ReportedSession;
 use super::{numbers, profiles};
-use crate::analysis::breakdown::{self, Level};
+use crate::analysis::breakdown::{self, BreakdownLevel};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::Rules;
 use crate::analysis::comparison::Comparison;
-use crate::analysis::flags::Weight;
+use crate::analysis::flags::FlagSeverity;
 use crate::analysis::journey::{Journey, StepResult};
 use crate::analysis::verdict::Call;
 use crate::analysis::{accuracy, best_case, energy, remarks, repeat};
@@ -22,7 +22,7 @@ const MOST_SETUPS: usize = 6;
 const MOST_WARNINGS: usize = 20;
 
 /// The key findings, each in a sentence with its number.
-pub fn findings(source: &Source<'_>, rules: &Rules, journey: &Journey) -> Vec<Block> {
+pub fn findings(source: &ReportedSession<'_>, rules: &Rules, journey: &Journey) -> Vec<Block> {
     let found = [
         fastest(source),
         way(journey),
@@ -33,31 +33,29 @@ pub fn findings(source: &Source<'_>, rules: &Rules, journey: &Journey) -> Vec<Bl
         closeness(source),
         doubts(source),
     ];
-    let items: Vec<Text> = found.into_iter().flatten().collect();
+    let items: Vec<ReportText> = found.into_iter().flatten().collect();
     if items.is_empty() {
         return Vec::new();
     }
     vec![Block::Numbered(items)]
 }
 
-fn case(row: &CaseRow, text: Text) -> Text {
+fn case(row: &CaseRow, text: ReportText) -> ReportText {
     text.code(&row.setup_label)
-        .plain(format!(" at {}", row.point))
+        .text(format!(" at {}", row.point))
 }
 
-fn fastest(source: &Source<'_>) -> Option<Text> {
-    let text = Text::default().strong("Speed");
+fn fastest(source: &ReportedSession<'_>) -> Option<ReportText> {
+    let text = ReportText::default().strong("Speed");
     let text = match source.fastest()? {
         Statement::Settled(row) => {
             let median = numbers::median_with_uncertainty(row)?;
             case(
                 row,
-                text.plain(": least time is ")
-                    .strong(median)
-                    .plain(" with "),
+                text.text(": least time is ").strong(median).text(" with "),
             )
         }
-        Statement::NotSettled(rows) => text.plain(format!(
+        Statement::NotSettled(rows) => text.text(format!(
             ": which case takes least time is not settled, {}",
             numbers::candidates(&rows, numbers::median_with_uncertainty)
         )),
@@ -66,59 +64,59 @@ fn fastest(source: &Source<'_>) -> Option<Text> {
     let text = match source.busiest() {
         None => text,
         Some(Statement::Settled(row)) => {
-            let text = text.plain("; most items are ").strong(rate(row)?);
-            case(row, text.plain(" with "))
+            let text = text.text("; most items are ").strong(rate(row)?);
+            case(row, text.text(" with "))
         }
-        Some(Statement::NotSettled(rows)) => text.plain(format!(
+        Some(Statement::NotSettled(rows)) => text.text(format!(
             "; with which case most items are done is not settled, {}",
             numbers::candidates(&rows, rate)
         )),
     };
-    Some(text.plain("."))
+    Some(text.text("."))
 }
 
-fn way(journey: &Journey) -> Option<Text> {
-    if !journey.is_ladder || !leads_anywhere(journey) {
+fn way(journey: &Journey) -> Option<ReportText> {
+    if !journey.is_ladder || !has_steps(journey) {
         return None;
     }
     let mut steps = journey.steps.iter();
-    let last = steps.rfind(|step| step.over_start.is_some())?;
-    let pair = last.over_start.as_ref()?;
+    let last = steps.rfind(|step| step.vs_baseline.is_some())?;
+    let pair = last.vs_baseline.as_ref()?;
     Some(
-        Text::default()
+        ReportText::default()
             .strong("All steps")
-            .plain(" to ")
+            .text(" to ")
             .code(&last.title)
-            .plain(format!(": {}.", numbers::gain(pair)?)),
+            .text(format!(": {}.", numbers::gain(pair)?)),
     )
 }
 
 /// The step with the largest significant gain.
-fn step(journey: &Journey) -> Option<Text> {
+fn step(journey: &Journey) -> Option<ReportText> {
     if journey.steps.len() < 3 {
         return None;
     }
-    let gain = |step: &StepResult| numbers::gain(step.over_before.as_ref()?);
-    let text = Text::default().strong("The largest step");
+    let gain = |step: &StepResult| numbers::gain(step.vs_previous.as_ref()?);
+    let text = ReportText::default().strong("The largest step");
     Some(match best_case::largest_step(journey)? {
         Statement::Settled(step) => text
-            .plain(" is ")
+            .text(" is ")
             .code(&step.title)
-            .plain(format!(": {}.", gain(step)?)),
+            .text(format!(": {}.", gain(step)?)),
         Statement::NotSettled(steps) => {
             let named = steps
                 .into_iter()
                 .filter_map(|step| Some(format!("{}, {}", step.title, gain(step)?)));
             let named: Vec<String> = named.collect();
             let named: Vec<&str> = named.iter().map(String::as_str).collect();
-            text.plain(format!(" is not settled: {}.", humanize::either(&named)))
+            text.text(format!(" is not settled: {}.", humanize::or_list(&named)))
         }
     })
 }
 
 /// The batch size with the best trade of latency for throughput, of the setup with the highest throughput; nothing
 /// where which setup that is is not settled.
-fn knee(source: &Source<'_>) -> Option<Text> {
+fn knee(source: &ReportedSession<'_>) -> Option<ReportText> {
     let busiest = source.busiest()?;
     let setup = busiest.candidates().first()?.setup;
     let is_it = |row: &&CaseRow| row.setup == setup;
@@ -127,44 +125,44 @@ fn knee(source: &Source<'_>) -> Option<Text> {
     }
     let curve = source.curves.iter().find(|curve| curve.setup == setup)?;
     (curve.points.len() > 2).then(|| {
-        Text::default()
+        ReportText::default()
             .strong("Batch size")
-            .plain(" of ")
+            .text(" of ")
             .code(&curve.label)
-            .plain(format!(": {}.", curve.explain()))
+            .text(format!(": {}.", curve.explain()))
     })
 }
 
-fn bottleneck(source: &Source<'_>, rules: &Rules) -> Option<Text> {
-    let (_, profile) = profiles::chosen(source)?;
-    let found = breakdown::add_up(profile, rules, Level::Category);
+fn bottleneck(source: &ReportedSession<'_>, rules: &Rules) -> Option<ReportText> {
+    let (_, profile) = profiles::report_profile(source)?;
+    let found = breakdown::profile_breakdown(profile, rules, BreakdownLevel::Category);
     let first = found.rows.first().filter(|row| row.total_ns > 0)?;
     Some(
-        Text::default()
+        ReportText::default()
             .strong("Where the time goes")
-            .plain(format!(
+            .text(format!(
                 ": {} takes {} in ",
                 first.name,
                 numbers::share(first.share)
             ))
-            .code(profiles::whose(source, profile))
-            .plain("."),
+            .code(profiles::profiled_case_text(source, profile))
+            .text("."),
     )
 }
 
-fn cheapest(source: &Source<'_>) -> Option<Text> {
+fn cheapest(source: &ReportedSession<'_>) -> Option<ReportText> {
     let told = source
         .measured()
         .filter_map(|row| Some((row, row.energy.as_ref().ok()?.gross_j_per_item())));
     let (row, joules) = told.min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let text = Text::default().strong("Energy").plain(format!(
+    let text = ReportText::default().strong("Energy").text(format!(
         ": the least that was read for an item is {}, with ",
-        energy::joules(joules)
+        energy::joules_text(joules)
     ));
-    Some(case(row, text).plain("; how much such readings differ from round to round is not known."))
+    Some(case(row, text).text("; how much such readings differ from round to round is not known."))
 }
 
-fn closeness(source: &Source<'_>) -> Option<Text> {
+fn closeness(source: &ReportedSession<'_>) -> Option<ReportText> {
     let known = source
         .session
         .accuracies
@@ -172,32 +170,34 @@ fn closeness(source: &Source<'_>) -> Option<Text> {
         .filter_map(|(setup, found)| Some((*setup, found, found.distance?.worst_cosine)));
     let (setup, found, _) = known.min_by(|a, b| a.2.total_cmp(&b.2))?;
     Some(
-        Text::default()
+        ReportText::default()
             .strong("Accuracy")
-            .plain(": furthest from the reference is ")
+            .text(": furthest from the reference is ")
             .code(source.session.setup_label(setup))
-            .plain(format!(", {}.", accuracy::in_short(found))),
+            .text(format!(", {}.", accuracy::in_short(found))),
     )
 }
 
-fn doubts(source: &Source<'_>) -> Option<Text> {
-    let raised = remarks::flags(source.measured());
-    let red = raised.iter().filter(|flag| flag.weight == Weight::Red);
+fn doubts(source: &ReportedSession<'_>) -> Option<ReportText> {
+    let raised = remarks::flagged_cases(source.measured());
+    let red = raised
+        .iter()
+        .filter(|flag| flag.weight == FlagSeverity::Red);
     let is_red = |row: &CaseRow, name: &str| {
         let mut flags = row.flags.iter();
-        flags.any(|flag| flag.weight == Weight::Red && flag.name == name)
+        flags.any(|flag| flag.weight == FlagSeverity::Red && flag.name == name)
     };
     let names: Vec<String> = red
         .map(|flag| {
             let cases = source.measured().filter(|row| is_red(row, flag.name));
-            let cases = humanize::of_many(cases.count() as u64, "case");
+            let cases = humanize::pluralised(cases.count() as u64, "case");
             format!("{} ({cases})", flag.name)
         })
         .collect();
     (!names.is_empty()).then(|| {
-        Text::default()
+        ReportText::default()
             .strong("In doubt")
-            .plain(format!(": {}; see the flags.", names.join(", ")))
+            .text(format!(": {}; see the flags.", names.join(", ")))
     })
 }
 
@@ -211,12 +211,13 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
             .collect();
         let size = |speed_up: Option<f64>| speed_up.map_or(0.0, |ratio| ratio.ln().abs());
         pairs.sort_by(|a, b| {
-            let of = |pair: &crate::analysis::case_pair::Pair| size(pair.ratio.map(|r| r.speed_up));
+            let of =
+                |pair: &crate::analysis::case_pair::CasePair| size(pair.ratio.map(|r| r.speed_up));
             of(b).total_cmp(&of(a))
         });
         pairs
     };
-    let mut items: Vec<Text> = Vec::new();
+    let mut items: Vec<ReportText> = Vec::new();
     for (call, word) in [(Call::Faster, "Faster"), (Call::Slower, "Slower")] {
         let pairs = sure(call);
         let Some((pair, gain)) = pairs
@@ -227,9 +228,9 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
         };
         let most = best_case::largest_change(&pairs, false);
         let is_settled = most.is_some_and(|most| most.settled() == Some(&0));
-        let text = Text::default().strong(word).plain(format!(
+        let text = ReportText::default().strong(word).text(format!(
             ": {}, {}",
-            humanize::of_many(pairs.len() as u64, "case"),
+            humanize::pluralised(pairs.len() as u64, "case"),
             if is_settled {
                 "most of all "
             } else {
@@ -238,7 +239,7 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
         ));
         items.push(
             text.code(&pair.after.setup_label)
-                .plain(format!(", {gain}.")),
+                .text(format!(", {gain}.")),
         );
     }
     let open = found.count(Call::Inconclusive);
@@ -246,20 +247,20 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
         let more = found
             .more_rounds()
             .map_or_else(String::new, |more| format!("; of one, {}", more.text()));
-        let cases = humanize::of_many(open as u64, "case");
+        let cases = humanize::pluralised(open as u64, "case");
         items.push(
-            Text::default()
+            ReportText::default()
                 .strong("Open")
-                .plain(format!(": {cases}{more}.")),
+                .text(format!(": {cases}{more}.")),
         );
     }
     let same = found.count(Call::Same);
     if same > 0 {
-        let cases = humanize::of_many(same as u64, "case");
+        let cases = humanize::pluralised(same as u64, "case");
         items.push(
-            Text::default()
+            ReportText::default()
                 .strong("The same")
-                .plain(format!(": {cases}.")),
+                .text(format!(": {cases}.")),
         );
     }
     if items.is_empty() {
@@ -270,25 +271,25 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
 
 /// Each flag: what it means, which cases have it, what to do.
 pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
-    let raised = remarks::flags(rows);
+    let raised = remarks::flagged_cases(rows);
     if raised.is_empty() {
         return vec![Block::Paragraph("No case has a flag.".into())];
     }
-    let lines: Vec<Vec<Cell>> = raised
+    let lines: Vec<Vec<ReportCell>> = raised
         .iter()
         .map(|flag| {
-            let tone = if flag.weight == Weight::Red {
+            let tone = if flag.weight == FlagSeverity::Red {
                 Tone::Bad
             } else {
                 Tone::Plain
             };
             let evidence = flag.cases.first().map_or("", |(_, evidence)| evidence);
             vec![
-                Cell::of(flag.name).toned(tone),
-                Cell::of(flag.meaning()),
-                Cell::of(named(&flag.cases)),
-                Cell::of(ended(&humanize::capital(evidence))),
-                Cell::of(ended(&humanize::capital(flag.advice))),
+                ReportCell::new(flag.name).toned(tone),
+                ReportCell::new(flag.meaning()),
+                ReportCell::new(named(&flag.cases)),
+                ReportCell::new(with_full_stop(&humanize::capitalised(evidence))),
+                ReportCell::new(with_full_stop(&humanize::capitalised(flag.advice))),
             ]
         })
         .collect();
@@ -299,7 +300,7 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
         "Evidence in the first",
         "What to do",
     ];
-    let table = Table::new(&heads, &[]).filled(lines.into_iter(), usize::MAX, "flag", "");
+    let table = ReportTable::new(&heads, &[]).filled(lines.into_iter(), usize::MAX, "flag", "");
     vec![Block::Table(table)]
 }
 
@@ -327,16 +328,16 @@ fn named(cases: &[(&CaseRow, &str)]) -> String {
 }
 
 /// Warnings of the run.
-pub fn warnings(source: &Source<'_>) -> Vec<Block> {
+pub fn warnings(source: &ReportedSession<'_>) -> Vec<Block> {
     let all = &source.session.warnings;
-    let mut items: Vec<Text> = all
+    let mut items: Vec<ReportText> = all
         .iter()
         .take(MOST_WARNINGS)
         .map(|warning| warning.as_str().into())
         .collect();
     let more = all.len().saturating_sub(MOST_WARNINGS);
     if more > 0 {
-        items.push(format!("and {more} more; {}.", source.elsewhere()).into());
+        items.push(format!("and {more} more; {}.", source.full_table_hint()).into());
     }
     if items.is_empty() {
         return Vec::new();
@@ -345,7 +346,7 @@ pub fn warnings(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// The user's notes and tags.
-pub fn notes(source: &Source<'_>) -> Vec<Block> {
+pub fn notes(source: &ReportedSession<'_>) -> Vec<Block> {
     let session = &source.session;
     let mut blocks = Vec::new();
     if !session.notes.trim().is_empty() {
@@ -360,7 +361,7 @@ pub fn notes(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// The command and the plan.
-pub fn repeat(source: &Source<'_>) -> Vec<Block> {
+pub fn repeat(source: &ReportedSession<'_>) -> Vec<Block> {
     let Some(command) = repeat::repeat_command(source.original) else {
         return match &source.session.imported {
             Some(tool) => {
@@ -388,8 +389,8 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
         ),
         Block::Code("sh", command.line()),
     ];
-    if !command.unsaid.is_empty() {
-        let unsaid = command.unsaid.join(", ");
+    if !command.without_option.is_empty() {
+        let unsaid = command.without_option.join(", ");
         blocks.push(Block::Paragraph(
             format!(
                 "The command has no option for {unsaid}; “Measure again” in the window keeps that too."
@@ -401,16 +402,16 @@ pub fn repeat(source: &Source<'_>) -> Vec<Block> {
         let model = network.model;
         if !model.sha256.is_empty() {
             blocks.push(Block::Paragraph(
-                Text::from(format!("The file of {} has the SHA-256 ", model.name))
+                ReportText::from(format!("The file of {} has the SHA-256 ", model.name))
                     .code(&model.sha256)
-                    .plain("."),
+                    .text("."),
             ));
         }
     }
     blocks.push(Block::Paragraph("To show the session:".into()));
     blocks.push(Block::Code(
         "sh",
-        format!("powerband show {}", source.named()),
+        format!("powerband show {}", source.command_path()),
     ));
     if let Some(plan) = &source.plan {
         blocks.push(Block::Folded(

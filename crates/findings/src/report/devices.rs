@@ -1,10 +1,10 @@
 //! Device telemetry, energy and accuracy of each case.
 
-use super::document::{Block, Text};
-use super::material::Source;
+use super::document::{Block, ReportText};
+use super::material::ReportedSession;
 use super::numbers;
 use crate::analysis::case_rows::CaseRow;
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 
 /// So many cases are shown.
 const MOST_CASES: usize = 60;
@@ -12,22 +12,22 @@ const MOST_CASES: usize = 60;
 const MOST_SETUPS: usize = 40;
 
 /// Utilisation, power, clock, temperature, memory and energy of each case; then their sources.
-pub fn blocks(source: &Source<'_>) -> Vec<Block> {
+pub fn blocks(source: &ReportedSession<'_>) -> Vec<Block> {
     let rows: Vec<CaseRow> = source
         .measured()
-        .filter(|row| row.memory.is_some() || !row.watched.is_empty())
+        .filter(|row| row.memory.is_some() || !row.device_readings.is_empty())
         .cloned()
         .collect();
     if rows.is_empty() {
         return Vec::new();
     }
     let table = tables::cases::of_session(&source.session, &rows, &[]);
-    let view = View::new(table).columns(&tables::cases::DEVICES);
+    let view = TableView::new(table).columns(&tables::cases::DEVICES);
     let table = view
-        .to_document(MOST_CASES, "case", &source.elsewhere())
+        .to_document(MOST_CASES, "case", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
-    let mut told: Vec<Text> = Vec::new();
+    let mut told: Vec<ReportText> = Vec::new();
     if let Some(found) = rows.iter().find_map(|row| row.energy.as_ref().ok()) {
         told.push(format!("Energy: {}.", found.sentence()).into());
     }
@@ -48,13 +48,13 @@ pub fn blocks(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// How close what each setup computes is to the reference.
-pub fn accuracies(source: &Source<'_>) -> Vec<Block> {
+pub fn accuracies(source: &ReportedSession<'_>) -> Vec<Block> {
     let session = &source.session;
     let Some(first) = session.accuracies.values().next() else {
         return Vec::new();
     };
-    let table = View::new(tables::accuracies::of_session(session))
-        .to_document(MOST_SETUPS, "setup", &source.elsewhere())
+    let table = TableView::new(tables::accuracies::of_session(session))
+        .to_document(MOST_SETUPS, "setup", &source.full_table_hint())
         .without_empty_columns();
     let told = format!("On {}, against {}.", first.inputs, first.reference);
     vec![Block::Paragraph(told.into()), Block::Table(table)]

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use crate::chart::figure::Drawing;
-use crate::tables::Head;
+use crate::tables::ColumnHead;
 use crate::tables::cell::Cell as Value;
 pub use crate::tables::cell::Tone;
 use powerband_core::base::humanize;
 
 /// A stretch of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum TextSpan {
     /// As it is.
     Plain(String),
     /// Strong.
@@ -24,65 +24,66 @@ pub enum Span {
 
 /// Text with emphasis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text {
+pub struct ReportText {
     /// Its stretches, in order.
-    pub spans: Vec<Span>,
+    pub spans: Vec<TextSpan>,
 }
 
-impl Text {
+impl ReportText {
     /// Adds plain text.
     #[must_use]
-    pub fn plain(mut self, text: impl Into<String>) -> Self {
-        self.spans.push(Span::Plain(text.into()));
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.spans.push(TextSpan::Plain(text.into()));
         self
     }
 
     /// Adds strong text.
     #[must_use]
     pub fn strong(mut self, text: impl Into<String>) -> Self {
-        self.spans.push(Span::Strong(text.into()));
+        self.spans.push(TextSpan::Strong(text.into()));
         self
     }
 
     /// Adds emphasised text.
     #[must_use]
     pub(crate) fn emphasis(mut self, text: impl Into<String>) -> Self {
-        self.spans.push(Span::Emphasis(text.into()));
+        self.spans.push(TextSpan::Emphasis(text.into()));
         self
     }
 
     /// Adds code.
     #[must_use]
     pub fn code(mut self, text: impl Into<String>) -> Self {
-        self.spans.push(Span::Code(text.into()));
+        self.spans.push(TextSpan::Code(text.into()));
         self
     }
 
-    /// The words alone.
-    pub fn words(&self) -> String {
+    /// The text without emphasis.
+    pub fn plain_text(&self) -> String {
         let words = self.spans.iter().map(|span| match span {
-            Span::Plain(text) | Span::Strong(text) | Span::Emphasis(text) | Span::Code(text) => {
-                text.as_str()
-            }
+            TextSpan::Plain(text)
+            | TextSpan::Strong(text)
+            | TextSpan::Emphasis(text)
+            | TextSpan::Code(text) => text.as_str(),
         });
         words.collect()
     }
 
     /// Whether there is nothing to read.
     pub fn is_empty(&self) -> bool {
-        self.words().is_empty()
+        self.plain_text().is_empty()
     }
 }
 
-impl From<&str> for Text {
+impl From<&str> for ReportText {
     fn from(text: &str) -> Self {
-        Self::default().plain(text)
+        Self::default().text(text)
     }
 }
 
-impl From<String> for Text {
+impl From<String> for ReportText {
     fn from(text: String) -> Self {
-        Self::default().plain(text)
+        Self::default().text(text)
     }
 }
 
@@ -97,7 +98,7 @@ pub enum Align {
 
 /// The head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ReportColumn {
     /// What it holds.
     pub title: String,
     /// In which unit; nothing for words and counts, and where the cells name their own.
@@ -106,9 +107,9 @@ pub struct Column {
     pub align: Align,
 }
 
-impl Column {
+impl ReportColumn {
     /// The head of a column whose cells name their own units.
-    pub(crate) fn of_head(head: &Head) -> Self {
+    pub(crate) fn of_head(head: &ColumnHead) -> Self {
         Self {
             title: head.title.to_owned(),
             unit: None,
@@ -123,18 +124,16 @@ impl Column {
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// What it says.
-    pub text: Text,
-    /// What its colour says as well.
+pub struct ReportCell {
+    pub text: ReportText,
     pub tone: Tone,
     /// Why there is a dash, where the reason is known.
     pub why: Option<String>,
 }
 
-impl Cell {
-    /// Words or a number.
-    pub fn of(text: impl Into<Text>) -> Self {
+impl ReportCell {
+    /// A cell with a text or a number.
+    pub fn new(text: impl Into<ReportText>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -157,24 +156,24 @@ impl Cell {
     }
 
     /// Whether there is anything but a dash.
-    fn is_told(&self) -> bool {
-        let words = self.text.words();
+    fn is_known(&self) -> bool {
+        let words = self.text.plain_text();
         !words.is_empty() && words != humanize::UNKNOWN
     }
 
     /// What is known, or why it is not.
     pub fn known(text: Option<String>, why: impl Into<String>) -> Self {
         match text {
-            Some(text) => Self::of(text),
+            Some(text) => Self::new(text),
             None => Self::unknown(why),
         }
     }
 }
 
-impl From<Value> for Cell {
+impl From<Value> for ReportCell {
     fn from(value: Value) -> Self {
         match value.text {
-            Some(text) => Self::of(text).toned(value.tone),
+            Some(text) => Self::new(text).toned(value.tone),
             None => Self::unknown(value.note),
         }
     }
@@ -182,20 +181,20 @@ impl From<Value> for Cell {
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct ReportTable {
     /// The heads of its columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ReportColumn>,
     /// Its rows, each with a cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<ReportCell>>,
     /// What was left out, why, and where to find it.
     pub remarks: Vec<String>,
 }
 
-impl Table {
+impl ReportTable {
     /// A table of words and numbers: the columns named first are words, the others numbers, each with
     /// its unit or an empty text.
     pub fn new(words: &[&str], numbers: &[(&str, &str)]) -> Self {
-        let of = |title: &str, unit: &str, align: Align| Column {
+        let of = |title: &str, unit: &str, align: Align| ReportColumn {
             title: title.to_owned(),
             unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
             align,
@@ -213,7 +212,7 @@ impl Table {
     /// Adds a column of words at the end.
     #[must_use]
     pub(crate) fn and_words(mut self, title: &str) -> Self {
-        self.columns.push(Column {
+        self.columns.push(ReportColumn {
             title: title.to_owned(),
             unit: None,
             align: Align::Left,
@@ -225,7 +224,7 @@ impl Table {
     #[must_use]
     pub fn filled(
         mut self,
-        rows: impl ExactSizeIterator<Item = Vec<Cell>>,
+        rows: impl ExactSizeIterator<Item = Vec<ReportCell>>,
         most: usize,
         what: &str,
         elsewhere: &str,
@@ -233,7 +232,7 @@ impl Table {
         let more = rows.len().saturating_sub(most);
         self.rows.extend(rows.take(most));
         if more > 0 {
-            let more = humanize::of_many(more as u64, what);
+            let more = humanize::pluralised(more as u64, what);
             self.remarks
                 .push(format!("{more} left out here; {elsewhere}."));
         }
@@ -246,10 +245,11 @@ impl Table {
         let mut kept = Vec::new();
         let mut gone: Vec<(String, Vec<String>)> = Vec::new();
         for (place, column) in self.columns.iter().enumerate() {
-            let cells: Vec<&Cell> = self.rows.iter().filter_map(|row| row.get(place)).collect();
+            let cells: Vec<&ReportCell> =
+                self.rows.iter().filter_map(|row| row.get(place)).collect();
             let mut reasons: Vec<&str> = cells.iter().filter_map(|c| c.why.as_deref()).collect();
             reasons.dedup();
-            let is_told = cells.iter().any(|cell| cell.is_told()) || reasons.len() > 1;
+            let is_told = cells.iter().any(|cell| cell.is_known()) || reasons.len() > 1;
             kept.push(is_told);
             if let ([reason], false) = (&reasons[..], is_told) {
                 let title = column.title.clone();
@@ -299,11 +299,11 @@ fn retain_places<T>(list: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub struct ReportFigure {
     /// What its file is called, without its ending.
     pub stem: String,
     /// What it shows, in a sentence.
-    pub caption: Text,
+    pub caption: ReportText,
     /// Its alternative text.
     pub alt: String,
     /// What is drawn.
@@ -312,7 +312,7 @@ pub struct Figure {
 
 /// How much a note matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum NoteLevel {
     /// Worth knowing.
     Remark,
     /// The reader must know it before using the numbers.
@@ -321,11 +321,11 @@ pub enum Weight {
 
 /// An item that is ticked or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct ChecklistItem {
     /// Whether it is ticked; nothing where that is not known.
     pub is_ticked: Option<bool>,
     /// What it is, and on what grounds.
-    pub text: Text,
+    pub text: ReportText,
 }
 
 /// A piece of a report.
@@ -334,25 +334,25 @@ pub enum Block {
     /// A heading; 2 for a section, 3 for a part of it.
     Heading(u8, String),
     /// A paragraph.
-    Paragraph(Text),
+    Paragraph(ReportText),
     /// Items in no order.
-    List(Vec<Text>),
+    List(Vec<ReportText>),
     /// Items that are counted.
-    Numbered(Vec<Text>),
+    Numbered(Vec<ReportText>),
     /// Items that are ticked or not.
-    Checks(Vec<Check>),
+    Checks(Vec<ChecklistItem>),
     /// What is known of something, name by name.
-    Facts(Vec<(String, Text)>),
+    Facts(Vec<(String, ReportText)>),
     /// A table.
-    Table(Table),
+    Table(ReportTable),
     /// A figure.
-    Figure(Figure),
+    Figure(ReportFigure),
     /// Lines to be typed or read as they are, in a language.
     Code(&'static str, String),
     /// The same, folded under a title.
     Folded(String, &'static str, String),
     /// A note or a warning.
-    Note(Weight, Text),
+    Note(NoteLevel, ReportText),
     /// The user's text, with its line breaks.
     Quote(String),
 }
@@ -389,29 +389,29 @@ impl Document {
 mod tests {
     use super::*;
 
-    fn table(most: usize) -> Table {
+    fn table(most: usize) -> ReportTable {
         let rows = vec![
             vec![
-                Cell::of("a"),
-                Cell::of("1"),
-                Cell::unknown("too few"),
-                Cell::default(),
+                ReportCell::new("a"),
+                ReportCell::new("1"),
+                ReportCell::unknown("too few"),
+                ReportCell::default(),
             ],
             vec![
-                Cell::of("b"),
-                Cell::unknown("crashed"),
-                Cell::unknown("too few"),
-                Cell::default(),
+                ReportCell::new("b"),
+                ReportCell::unknown("crashed"),
+                ReportCell::unknown("too few"),
+                ReportCell::default(),
             ],
             vec![
-                Cell::of("c"),
-                Cell::unknown("crashed"),
-                Cell::unknown("too few"),
-                Cell::default(),
+                ReportCell::new("c"),
+                ReportCell::unknown("crashed"),
+                ReportCell::unknown("too few"),
+                ReportCell::default(),
             ],
         ];
         let heads = [("Median", "ms"), ("p99", "ms"), ("Remarks", "")];
-        Table::new(&["Setup"], &heads).filled(rows.into_iter(), most, "case", "see x.ron")
+        ReportTable::new(&["Setup"], &heads).filled(rows.into_iter(), most, "case", "see x.ron")
     }
 
     #[test]

@@ -2,41 +2,43 @@
 
 use std::sync::Arc;
 
-use super::document::{Block, Figure};
-use super::material::{Material, Source};
+use super::document::{Block, ReportFigure};
+use super::material::{ReportInputs, ReportedSession};
 use super::profiles;
 use crate::analysis::batch_curve::{BatchCurve, CurvePoint};
 use crate::analysis::case_rows::CaseRow;
-use crate::chart::figure::{self, Drawing, Part};
+use crate::chart::figure::{self, Drawing, SessionNumbers};
 
 /// More series than these are indistinguishable.
 const MOST_SERIES: usize = 10;
 
-/// What the figures are made of.
-pub struct Figures<'a> {
-    material: figure::Material<'a>,
+/// The figures that a report may show.
+pub struct ReportFigures<'a> {
+    material: figure::FigureInputs<'a>,
     note: String,
 }
 
-impl<'a> Figures<'a> {
+impl<'a> ReportFigures<'a> {
     /// From what the report is made of.
-    pub fn of(material: &'a Material<'_>) -> Self {
+    pub fn new(material: &'a ReportInputs<'_>) -> Self {
         let last = material.last();
         let (rows, note) = drawn(last);
-        let part = Part::with_rows(&last.session, rows);
+        let part = SessionNumbers::with_rows(&last.session, rows);
         let before = material
             .second
             .as_ref()
-            .map(|_| Part::with_rows(&material.first.session, drawn(&material.first).0));
-        let place = |source: &Source<'_>| profiles::chosen(source).map_or(0, |(place, _)| place);
-        let material = figure::Material {
+            .map(|_| SessionNumbers::with_rows(&material.first.session, drawn(&material.first).0));
+        let place = |source: &ReportedSession<'_>| {
+            profiles::report_profile(source).map_or(0, |(place, _)| place)
+        };
+        let material = figure::FigureInputs {
             profile: place(last),
             profile_before: place(&material.first),
             earlier: material.earlier.clone(),
             rules: Some(material.rules),
             before,
             after: part,
-            ..figure::Material::of(&last.session)
+            ..figure::FigureInputs::new(&last.session)
         };
         Self { material, note }
     }
@@ -47,7 +49,7 @@ impl<'a> Figures<'a> {
         figures.map(Block::Figure).collect()
     }
 
-    fn figure(&self, name: &str) -> Option<Figure> {
+    fn figure(&self, name: &str) -> Option<ReportFigure> {
         let kind = figure::find(name).ok()?;
         let drawing = kind.make(&self.material).ok()?;
         if drawing.is_empty() {
@@ -56,7 +58,7 @@ impl<'a> Figures<'a> {
         let is_of_series = matches!(drawing, Drawing::Chart(_));
         let note = if is_of_series { &self.note } else { "" };
         let caption = format!("{}: {}.{note}", kind.title, kind.shows);
-        Some(Figure {
+        Some(ReportFigure {
             stem: name.to_owned(),
             alt: caption.clone(),
             caption: caption.into(),
@@ -67,7 +69,7 @@ impl<'a> Figures<'a> {
 
 /// The cases that are drawn: all, or those of the setups with the highest throughput where there are too
 /// many; and what is said about that.
-fn drawn(source: &Source<'_>) -> (Vec<CaseRow>, String) {
+fn drawn(source: &ReportedSession<'_>) -> (Vec<CaseRow>, String) {
     let rate = |curve: &BatchCurve| {
         let rates = curve.points.iter().map(CurvePoint::rate_or_zero);
         rates.fold(0.0, f64::max)

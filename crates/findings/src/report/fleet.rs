@@ -1,10 +1,10 @@
 //! The section of a report that compares machines.
 
-use super::document::{Block, Text};
-use super::figures::Figures;
-use super::material::{Material, Source};
-use crate::analysis::fleet::{self, Effects, Fleet, FleetCase, Named};
-use crate::tables::{self, view::View};
+use super::document::{Block, ReportText};
+use super::figures::ReportFigures;
+use super::material::{ReportInputs, ReportedSession};
+use crate::analysis::fleet::{self, Effects, Fleet, FleetCase, NamedSession};
+use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
 
 /// Most cases that are shown.
@@ -18,15 +18,15 @@ const MOST_DIFFERENCES: usize = 40;
 
 /// A table and a finding for each case that ran on several machines, then what setups and machines bring; empty
 /// where nothing ran on two.
-pub fn blocks(material: &Material<'_>, figures: &Figures<'_>) -> Vec<Block> {
-    let sources: Vec<&Source<'_>> = material.sources().collect();
-    let named: Vec<Named<'_>> = sources
+pub fn blocks(material: &ReportInputs<'_>, figures: &ReportFigures<'_>) -> Vec<Block> {
+    let sources: Vec<&ReportedSession<'_>> = material.sources().collect();
+    let named: Vec<NamedSession<'_>> = sources
         .iter()
         .map(|source| (source.session.name.as_str(), &*source.session))
         .collect();
     // Two sessions of one machine are no two machines.
-    let names = fleet::machines_by_hardware(&named);
-    let named: Vec<Named<'_>> = names
+    let names = fleet::names_by_hardware(&named);
+    let named: Vec<NamedSession<'_>> = names
         .iter()
         .map(String::as_str)
         .zip(named.iter().map(|(_, session)| *session))
@@ -57,13 +57,13 @@ pub fn blocks(material: &Material<'_>, figures: &Figures<'_>) -> Vec<Block> {
     blocks
 }
 
-fn files(sources: &[&Source<'_>]) -> String {
-    let files: Vec<String> = sources.iter().map(|source| source.named()).collect();
+fn files(sources: &[&ReportedSession<'_>]) -> String {
+    let files: Vec<String> = sources.iter().map(|source| source.command_path()).collect();
     files.join(" ")
 }
 
 fn case_blocks(case: &FleetCase, several: bool, elsewhere: &str) -> Vec<Block> {
-    let table = View::new(tables::fleet::of_case(case))
+    let table = TableView::new(tables::fleet::of_case(case))
         .to_document(MOST_MACHINES, "machine", elsewhere)
         .without_empty_columns();
     vec![
@@ -74,7 +74,7 @@ fn case_blocks(case: &FleetCase, several: bool, elsewhere: &str) -> Vec<Block> {
 }
 
 fn effects_blocks(effects: &Effects, elsewhere: &str) -> Vec<Block> {
-    let table = View::new(tables::fleet_effects::of(effects));
+    let table = TableView::new(tables::fleet_effects::effects_table(effects));
     vec![
         Block::Heading(3, effects.title()),
         Block::Paragraph(effects.sentence().into()),
@@ -85,9 +85,13 @@ fn effects_blocks(effects: &Effects, elsewhere: &str) -> Vec<Block> {
 /// What one machine has that no other has.
 fn differences(found: &Fleet) -> Vec<Block> {
     let lines = Fleet::differences(found.cases.iter().take(MOST_CASES)).into_iter();
-    let items: Vec<Text> = lines
+    let items: Vec<ReportText> = lines
         .take(MOST_DIFFERENCES)
-        .map(|(machine, words)| Text::default().strong(machine).plain(format!(": {words}")))
+        .map(|(machine, words)| {
+            ReportText::default()
+                .strong(machine)
+                .text(format!(": {words}"))
+        })
         .collect();
     if items.is_empty() {
         return Vec::new();
@@ -98,7 +102,7 @@ fn differences(found: &Fleet) -> Vec<Block> {
 
 fn left_out(all: usize, most: usize, what: &str, elsewhere: &str) -> Option<Block> {
     let more = all.checked_sub(most).filter(|more| *more > 0)?;
-    let more = humanize::of_many(more as u64, what);
+    let more = humanize::pluralised(more as u64, what);
     Some(Block::Paragraph(
         format!("{more} left out here; {elsewhere}.").into(),
     ))

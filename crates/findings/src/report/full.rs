@@ -1,14 +1,14 @@
 //! Everything about one session.
 
 use super::document::Document;
-use super::material::Material;
+use super::material::ReportInputs;
 use super::{
     batches, circumstances, conclusions, devices, figures, fleet, journey, overview, pairs,
     profiles, published, requests,
 };
 
 /// Makes the report.
-pub fn write(material: &Material<'_>) -> Document {
+pub fn write(material: &ReportInputs<'_>) -> Document {
     let source = &material.first;
     let session = &source.session;
     let mut document = Document {
@@ -17,7 +17,7 @@ pub fn write(material: &Material<'_>) -> Document {
         ..Document::default()
     };
     let way = journey::journey_of_report(source);
-    let figures = figures::Figures::of(material);
+    let figures = figures::ReportFigures::new(material);
     document.section("Summary", overview::blocks(source));
     document.section(
         "Key findings",
@@ -40,11 +40,11 @@ pub fn write(material: &Material<'_>) -> Document {
     }
     document.section("Curves", curves);
     if !is_ladder {
-        let found = pairs::within(source);
+        let found = pairs::comparisons_with_first(source);
         let all: Vec<_> = found.iter().flat_map(|one| &one.pairs).collect();
         let mut blocks = pairs::table(
             &all,
-            &format!("powerband compare {} has them all", source.named()),
+            &format!("powerband compare {} has them all", source.command_path()),
         );
         if !blocks.is_empty() {
             blocks.extend(pairs::means(&found));

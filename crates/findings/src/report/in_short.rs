@@ -1,16 +1,16 @@
 //! What commands print below their numbers: limits, flags and published numbers in a few lines.
 
-use super::document::{Block, Text, Weight};
+use super::document::{Block, NoteLevel, ReportText};
 use super::published;
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::claims::{self, MARK};
+use crate::analysis::claims::{self, PUBLISHED_MARK};
 use crate::analysis::limits::Limits;
 use crate::analysis::limits::session_limits::SessionLimits;
 use crate::analysis::limits::speed_of_light::LightRow;
-use crate::analysis::lint::Finding;
+use crate::analysis::lint::LintFinding;
 use crate::analysis::remarks;
 use crate::export::claims::count;
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
 use powerband_core::domain::claim::Published;
 use powerband_core::domain::session::Session;
@@ -40,9 +40,9 @@ pub fn profile_limits(limits: &Limits) -> Vec<Block> {
         blocks.push(Block::Facts(vec![("Wall time".to_owned(), sum.into())]));
     }
     let findings = limits.findings.iter().take(FINDINGS);
-    let findings = findings.map(|finding| finding.in_full());
+    let findings = findings.map(|finding| finding.full_text());
     let said = findings.chain(limits.abstained.iter().cloned());
-    blocks.push(Block::List(said.map(Text::from).collect()));
+    blocks.push(Block::List(said.map(ReportText::from).collect()));
     blocks
 }
 
@@ -64,8 +64,8 @@ pub fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     });
     let said = worst
         .into_iter()
-        .map(|(name, finding)| format!("{name}: {}", finding.in_full()));
-    let said = unjudged.chain(said).map(Text::from).collect();
+        .map(|(name, finding)| format!("{name}: {}", finding.full_text()));
+    let said = unjudged.chain(said).map(ReportText::from).collect();
     vec![
         Block::Heading(2, "What limits it most".to_owned()),
         Block::List(said),
@@ -83,7 +83,7 @@ pub fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
     let title = "Speed of light: the least time of an item here";
     vec![
         Block::Heading(2, title.to_owned()),
-        View::new(tables::speed_of_light::of_rows(rows)).to_block(),
+        TableView::new(tables::speed_of_light::of_rows(rows)).to_block(),
         Block::List(reasons.collect()),
     ]
 }
@@ -91,13 +91,13 @@ pub fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
 /// A note for each kind of flag, the most serious first; in full with each case and its evidence under it.
 pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>, is_in_full: bool) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for flag in remarks::flags(rows) {
+    for flag in remarks::flagged_cases(rows) {
         if !is_in_full {
-            blocks.push(Block::Note(Weight::Warning, flag.in_short().into()));
+            blocks.push(Block::Note(NoteLevel::Warning, flag.summary_text().into()));
             continue;
         }
         let head = format!("{}. What to do: {}.", flag.name, flag.advice);
-        blocks.push(Block::Note(Weight::Warning, head.into()));
+        blocks.push(Block::Note(NoteLevel::Warning, head.into()));
         let cases = flag.cases.iter();
         let cases = cases
             .map(|(row, evidence)| format!("{} {}: {evidence}", row.setup_label, row.point))
@@ -109,12 +109,12 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>, is_in_full: bool) 
 
 /// Where published numbers are from, then a section for each table of them.
 pub fn published(published: &Published) -> Vec<Vec<Block>> {
-    let facts = claims::head(published).into_iter();
+    let facts = claims::source_facts(published).into_iter();
     let facts = facts.map(|(what, words)| (what.to_owned(), words.into()));
-    let sheets = claims::sheets(published);
+    let sheets = claims::published_tables(published);
     let sheets = sheets.iter().map(|sheet| {
         vec![
-            Block::Heading(3, format!("{}, {MARK}", sheet.title)),
+            Block::Heading(3, format!("{}, {PUBLISHED_MARK}", sheet.title)),
             Block::Table(published::table(sheet)),
         ]
     });
@@ -124,7 +124,7 @@ pub fn published(published: &Published) -> Vec<Vec<Block>> {
 }
 
 /// How many numbers contradict each other, in a note; nothing for none.
-pub fn contradictions(findings: &[Finding]) -> Vec<Block> {
+pub fn contradictions(findings: &[LintFinding]) -> Vec<Block> {
     if findings.is_empty() {
         return Vec::new();
     }
@@ -132,5 +132,5 @@ pub fn contradictions(findings: &[Finding]) -> Vec<Block> {
         "These numbers do not all agree: {}. powerband check lists them.",
         count(findings)
     );
-    vec![Block::Note(Weight::Warning, text.into())]
+    vec![Block::Note(NoteLevel::Warning, text.into())]
 }

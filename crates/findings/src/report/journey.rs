@@ -1,12 +1,12 @@
 //! Optimisation steps: what each one gained, and what it cost.
 
-use super::document::{Block, Text};
-use super::material::Source;
+use super::document::{Block, ReportText};
+use super::material::ReportedSession;
 use super::{numbers, pairs};
 use crate::analysis::accuracy;
 use crate::analysis::journey::{self, Journey, StepResult};
 use crate::analysis::limits::speed_of_light;
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 
@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 40;
 const MOST_REMARKS: usize = 12;
 
 /// The optimisation steps of a session: its ladder, or its setups at the smallest point that most of them have.
-pub fn journey_of_report(source: &Source<'_>) -> Journey {
+pub fn journey_of_report(source: &ReportedSession<'_>) -> Journey {
     let points = &source.session.plan.points;
     let measured_at = |point: Point| source.measured().filter(|row| row.point == point).count();
     let most = points.iter().map(|point| measured_at(*point)).max();
@@ -30,8 +30,8 @@ pub fn journey_of_report(source: &Source<'_>) -> Journey {
         let mut few = source.session.clone().into_owned();
         few.plan.setups.truncate(MOST_STEPS);
         let mut journey = journey::compare_steps(&few, &source.rows, point);
-        let more = humanize::of_many((setups - MOST_STEPS) as u64, "setup");
-        let told = format!("{more} left out here; {}", source.elsewhere());
+        let more = humanize::pluralised((setups - MOST_STEPS) as u64, "setup");
+        let told = format!("{more} left out here; {}", source.full_table_hint());
         journey.remarks.insert(0, told);
         return journey;
     }
@@ -48,7 +48,7 @@ pub(crate) fn title(journey: &Journey) -> &'static str {
 }
 
 /// Whether there is a second step.
-pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
+pub(crate) fn has_steps(journey: &Journey) -> bool {
     journey
         .steps
         .iter()
@@ -59,7 +59,7 @@ pub(crate) fn leads_anywhere(journey: &Journey) -> bool {
 
 /// The figures of optimisation steps: two steps need one.
 pub fn figures(journey: &Journey) -> &'static [&'static str] {
-    if !leads_anywhere(journey) || journey.steps.len() >= MOST_STEPS {
+    if !has_steps(journey) || journey.steps.len() >= MOST_STEPS {
         &[]
     } else if journey.is_ladder && journey.steps.len() > 2 {
         &["journey", "journey-start"]
@@ -69,13 +69,14 @@ pub fn figures(journey: &Journey) -> &'static [&'static str] {
 }
 
 /// The table of steps, then what to know about them.
-pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
+pub fn blocks(source: &ReportedSession<'_>, journey: &Journey) -> Vec<Block> {
     if journey.steps.len() < 2 {
         return Vec::new();
     }
-    let view = View::new(tables::steps::of_journey(journey)).columns(&tables::steps::IN_REPORT);
+    let view =
+        TableView::new(tables::steps::of_journey(journey)).columns(&tables::steps::IN_REPORT);
     let table = view
-        .to_document(MOST_STEPS, "step", &source.elsewhere())
+        .to_document(MOST_STEPS, "step", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table), pairs::over_rounds()];
     blocks.extend(remarks(journey));
@@ -84,21 +85,24 @@ pub fn blocks(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
 }
 
 /// The least that the network can take here for each step, where any is known.
-fn speed_of_light(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
+fn speed_of_light(source: &ReportedSession<'_>, journey: &Journey) -> Vec<Block> {
     let session = &source.session;
-    let rows = speed_of_light::rows_of(session, &source.rows, journey, &session.roofs);
+    let rows = speed_of_light::light_rows_of_cases(session, &source.rows, journey, &session.roofs);
     if rows.iter().all(|row| row.floor_ns.is_none()) {
         return Vec::new();
     }
-    let view = View::new(tables::speed_of_light::of_rows(&rows));
+    let view = TableView::new(tables::speed_of_light::of_rows(&rows));
     let table = view
-        .to_document(MOST_STEPS, "step", &source.elsewhere())
+        .to_document(MOST_STEPS, "step", &source.full_table_hint())
         .without_empty_columns();
     let reasons = rows.iter().filter_map(|row| {
         let reason = row.reason.as_ref()?;
-        Some(Text::from(ended(&format!("{}: {reason}", row.title))))
+        Some(ReportText::from(with_full_stop(&format!(
+            "{}: {reason}",
+            row.title
+        ))))
     });
-    let reasons: Vec<Text> = reasons.take(MOST_REMARKS).collect();
+    let reasons: Vec<ReportText> = reasons.take(MOST_REMARKS).collect();
     let head = "The speed of light: the least time of an item on this machine, by the network's operations and weights against measured roofs.";
     let mut blocks = vec![Block::Paragraph(head.into()), Block::Table(table)];
     if !reasons.is_empty() {
@@ -109,10 +113,10 @@ fn speed_of_light(source: &Source<'_>, journey: &Journey) -> Vec<Block> {
 
 /// What to know about the steps.
 fn remarks(journey: &Journey) -> Option<Block> {
-    let mut told: Vec<Text> = journey
+    let mut told: Vec<ReportText> = journey
         .remarks
         .iter()
-        .map(|remark| Text::from(ended(remark)))
+        .map(|remark| ReportText::from(with_full_stop(remark)))
         .collect();
     let more = told.len().saturating_sub(MOST_REMARKS);
     told.truncate(MOST_REMARKS);
@@ -120,7 +124,7 @@ fn remarks(journey: &Journey) -> Option<Block> {
         told.push(
             format!(
                 "{} like these.",
-                humanize::of_many(more as u64, "more remark")
+                humanize::pluralised(more as u64, "more remark")
             )
             .into(),
         );
@@ -129,7 +133,7 @@ fn remarks(journey: &Journey) -> Option<Block> {
 }
 
 /// A sentence with its full stop.
-pub fn ended(sentence: &str) -> String {
+pub fn with_full_stop(sentence: &str) -> String {
     if sentence.ends_with(['.', '!', '?']) {
         return sentence.to_owned();
     }
@@ -137,7 +141,11 @@ pub fn ended(sentence: &str) -> String {
 }
 
 /// The steps of a case study: a heading and a few lines for each.
-pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<Block> {
+pub fn step_blocks(
+    source: &ReportedSession<'_>,
+    journey: &Journey,
+    first_number: usize,
+) -> Vec<Block> {
     let mut blocks = Vec::new();
     let steps = journey.steps.iter().skip(1).take(MOST_STEPS);
     for (step, number) in steps.zip(first_number..) {
@@ -157,9 +165,9 @@ pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<
     }
     let more = journey.steps.len().saturating_sub(MOST_STEPS + 1);
     if more > 0 {
-        let more = humanize::of_many(more as u64, "step");
+        let more = humanize::pluralised(more as u64, "step");
         blocks.push(Block::Paragraph(
-            format!("{more} left out here; {}.", source.elsewhere()).into(),
+            format!("{more} left out here; {}.", source.full_table_hint()).into(),
         ));
     }
     blocks.extend(remarks(journey));
@@ -167,23 +175,26 @@ pub fn told(source: &Source<'_>, journey: &Journey, first_number: usize) -> Vec<
     blocks
 }
 
-fn results(step: &StepResult) -> Vec<Text> {
+fn results(step: &StepResult) -> Vec<ReportText> {
     let Some(row) = &step.row else {
-        let trouble = step.trouble.as_deref().unwrap_or("it was not measured");
-        return vec![format!("Not measured: {}", ended(trouble)).into()];
+        let trouble = step
+            .why_not_measured
+            .as_deref()
+            .unwrap_or("it was not measured");
+        return vec![format!("Not measured: {}", with_full_stop(trouble)).into()];
     };
     let mut told = Vec::new();
     if let Some(median) = numbers::median_with_uncertainty(row) {
         let rate = numbers::rate(row).map_or_else(String::new, |rate| format!(", {rate} items/s"));
         told.push(
-            Text::from("Latency: ")
+            ReportText::from("Latency: ")
                 .strong(median)
-                .plain(format!(" at {}{rate}", row.point)),
+                .text(format!(" at {}{rate}", row.point)),
         );
     }
     let gains = [
-        ("vs. previous", &step.over_before),
-        ("vs. baseline", &step.over_start),
+        ("vs. previous", &step.vs_previous),
+        ("vs. baseline", &step.vs_baseline),
     ];
     for (name, pair) in gains {
         let Some(pair) = pair else {
@@ -195,7 +206,7 @@ fn results(step: &StepResult) -> Vec<Text> {
         });
         told.push(format!("{name}: {gain}").into());
     }
-    told.extend(costs(step).map(Text::from));
+    told.extend(costs(step).map(ReportText::from));
     if let Some(found) = &step.accuracy {
         told.push(format!("Accuracy: {}", accuracy::in_short(found)).into());
     }
@@ -204,8 +215,8 @@ fn results(step: &StepResult) -> Vec<Text> {
 
 fn costs(step: &StepResult) -> impl Iterator<Item = String> {
     let cost = &step.cost;
-    let break_even = cost.pays_after_runs.map_or_else(String::new, |runs| {
-        let runs = humanize::of_many(runs as u64, "run");
+    let break_even = cost.break_even_runs.map_or_else(String::new, |runs| {
+        let runs = humanize::pluralised(runs as u64, "run");
         format!(", break-even after {runs}")
     });
     let ready = cost

@@ -7,10 +7,10 @@ use crate::analysis::batch_curve::{self, BatchCurve};
 use crate::analysis::best_case;
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
-use crate::analysis::comparison::Side;
+use crate::analysis::comparison::ComparedSide;
 use crate::analysis::earlier_sessions::EarlierSessions;
 use powerband_core::base::humanize;
-use powerband_core::domain::plan::Look;
+use powerband_core::domain::plan::SetupStyle;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::joint::Statement;
@@ -18,9 +18,9 @@ use powerband_core::stats::joint::Statement;
 /// Longer names of setups are cut, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// A session with what is known of it beside.
+/// A session of a report, with its rows and curves.
 #[derive(Clone, Debug)]
-pub struct Source<'a> {
+pub struct ReportedSession<'a> {
     /// The session as it is.
     pub original: &'a Session,
     /// The same with names that fit into a table, each another one.
@@ -35,9 +35,9 @@ pub struct Source<'a> {
     pub plan: Option<String>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ReportedSession<'a> {
     /// A session and its file.
-    pub fn of(session: &'a Session, file: Option<String>, plan: Option<String>) -> Self {
+    pub fn new(session: &'a Session, file: Option<String>, plan: Option<String>) -> Self {
         let original = session;
         let session = tidied(session);
         let rows = case_rows::case_rows(&session);
@@ -52,8 +52,8 @@ impl<'a> Source<'a> {
     }
 
     /// One of its setups, for a comparison.
-    pub fn side(&self, setup: usize, point: Option<Point>) -> Side<'_> {
-        Side {
+    pub fn side(&self, setup: usize, point: Option<Point>) -> ComparedSide<'_> {
+        ComparedSide {
             session: &self.session,
             rows: &self.rows,
             setup,
@@ -86,15 +86,15 @@ impl<'a> Source<'a> {
     }
 
     /// The file as commands name it.
-    pub fn named(&self) -> String {
+    pub fn command_path(&self) -> String {
         self.file
             .clone()
             .unwrap_or_else(|| "SESSION.ron".to_owned())
     }
 
-    /// Where everything is that a table has no room for.
-    pub fn elsewhere(&self) -> String {
-        format!("powerband show {} has everything", self.named())
+    /// The sentence that names the command with all rows.
+    pub fn full_table_hint(&self) -> String {
+        format!("powerband show {} has everything", self.command_path())
     }
 
     /// Whether all its numbers were published, not measured.
@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
     }
 
     /// Warnings about the whole session, most serious first.
-    pub(crate) fn reservations(&self) -> Vec<String> {
+    pub(crate) fn session_warnings(&self) -> Vec<String> {
         let session = &self.session;
         let mut told = Vec::new();
         if session.made_up {
@@ -143,13 +143,13 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What a report is made of.
+/// The inputs of a report.
 #[derive(Clone, Debug)]
-pub struct Material<'a> {
+pub struct ReportInputs<'a> {
     /// The session; of two, the baseline.
-    pub first: Source<'a>,
+    pub first: ReportedSession<'a>,
     /// Of two sessions, the one after.
-    pub second: Option<Source<'a>>,
+    pub second: Option<ReportedSession<'a>>,
     /// Earlier sessions, which show by how much sessions differ where nothing was changed.
     pub earlier: EarlierSessions,
     /// How kernels are sorted into categories.
@@ -158,14 +158,14 @@ pub struct Material<'a> {
     pub title: Option<String>,
 }
 
-impl Material<'_> {
+impl ReportInputs<'_> {
     /// The session that the report ends with.
-    pub fn last(&self) -> &Source<'_> {
+    pub fn last(&self) -> &ReportedSession<'_> {
         self.second.as_ref().unwrap_or(&self.first)
     }
 
     /// All of them, in order.
-    pub fn sources(&self) -> impl Iterator<Item = &Source<'_>> {
+    pub fn sources(&self) -> impl Iterator<Item = &ReportedSession<'_>> {
         std::iter::once(&self.first).chain(&self.second)
     }
 }
@@ -197,7 +197,10 @@ fn tidied(session: &Session) -> Cow<'_, Session> {
         return Cow::Borrowed(session);
     }
     let mut changed = session.clone();
-    changed.plan.looks.resize(labels.len(), Look::default());
+    changed
+        .plan
+        .looks
+        .resize(labels.len(), SetupStyle::default());
     for (look, label) in changed.plan.looks.iter_mut().zip(tidy) {
         look.label = Some(label);
     }
@@ -214,17 +217,17 @@ mod tests {
         let mut session = session(&["a", "b", "c"], &[1]);
         let long = format!("x\n{}", "y".repeat(500));
         session.plan.looks = vec![
-            Look {
+            SetupStyle {
                 label: Some(long.clone()),
                 colour: Some(2),
             },
-            Look {
+            SetupStyle {
                 label: Some(long),
                 colour: None,
             },
         ];
         measure_near(&mut session, 0, 1, 500);
-        let source = Source::of(&session, None, None);
+        let source = ReportedSession::new(&session, None, None);
         let (first, second) = (source.session.setup_label(0), source.session.setup_label(1));
         assert_eq!(first.chars().count(), LONGEST_NAME);
         assert_eq!(second, format!("{first} (2)"));

@@ -26,7 +26,7 @@ pub mod requests;
 pub mod summary;
 
 use document::Document;
-use material::Material;
+use material::ReportInputs;
 use powerband_core::base::humanize;
 
 /// Longer titles are cut, in characters.
@@ -44,8 +44,8 @@ pub struct Layout {
     /// Whether it is of two sessions; of one otherwise.
     pub is_of_two: bool,
     /// Why it would say nothing of these sessions, and which layout does.
-    refusal: fn(&Material<'_>) -> Option<String>,
-    write: fn(&Material<'_>) -> Document,
+    refusal: fn(&ReportInputs<'_>) -> Option<String>,
+    write: fn(&ReportInputs<'_>) -> Document,
 }
 
 /// Every layout.
@@ -111,12 +111,12 @@ impl Layout {
     }
 
     /// Whether it has something to say of these sessions; in a sentence what helps where it has not.
-    pub fn check(&self, material: &Material<'_>) -> Result<(), String> {
+    pub fn check(&self, material: &ReportInputs<'_>) -> Result<(), String> {
         (self.refusal)(material).map_or(Ok(()), Err)
     }
 
     /// Makes the report.
-    pub fn write(&self, material: &Material<'_>) -> Document {
+    pub fn write(&self, material: &ReportInputs<'_>) -> Document {
         let mut document = (self.write)(material);
         if let Some(title) = material
             .title
@@ -132,7 +132,7 @@ impl Layout {
 }
 
 /// The program that wrote it, and the one that measured.
-fn footer(material: &Material<'_>) -> String {
+fn footer(material: &ReportInputs<'_>) -> String {
     let last = &material.last().session;
     let measured = &last.environment.program;
     let measured = if last.imported.is_some() || measured.is_empty() {

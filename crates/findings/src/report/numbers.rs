@@ -1,6 +1,6 @@
 //! Numbers as reports have them.
 
-use crate::analysis::case_pair::Pair;
+use crate::analysis::case_pair::CasePair;
 use crate::analysis::case_rows::CaseRow;
 use powerband_core::base::humanize;
 
@@ -9,8 +9,8 @@ const MOST_CANDIDATES: usize = 4;
 
 /// A case's median with its uncertainty: `14.6 ms ± 150 %`.
 pub(crate) fn median_with_uncertainty(row: &CaseRow) -> Option<String> {
-    let median = row.median_words()?;
-    Some(match row.uncertainty_words() {
+    let median = row.median_text()?;
+    Some(match row.uncertainty_text() {
         Some(uncertainty) if uncertainty == humanize::NOT_KNOWN => {
             format!("{median} (95 % interval not known: it reaches beyond ten times either way)")
         }
@@ -26,10 +26,10 @@ pub fn rate(row: &CaseRow) -> Option<String> {
 
 /// A speed-up with its point, its interval and its verdict in a few words. The point is always there: another one has
 /// another speed-up.
-pub fn gain(pair: &Pair) -> Option<String> {
+pub fn gain(pair: &CasePair) -> Option<String> {
     let ratio = pair.ratio.as_ref()?;
-    let times = format!("{} at {}", ratio.words(), points(pair));
-    Some(match ratio.interval_words() {
+    let times = format!("{} at {}", ratio.speed_up_text(), points(pair));
+    Some(match ratio.interval_text() {
         Some(interval) => format!("{times} (95 % interval {interval}, {})", pair.verdict.call),
         None => format!("{times} ({})", pair.verdict.call),
     })
@@ -47,11 +47,11 @@ pub(crate) fn candidates(rows: &[&CaseRow], number: fn(&CaseRow) -> Option<Strin
         named.push(format!("{more} more"));
     }
     let named: Vec<&str> = named.iter().map(String::as_str).collect();
-    humanize::either(&named)
+    humanize::or_list(&named)
 }
 
 /// The point of a pair; both where they differ: `batch 1`, `batch 8 against batch 1, by the time of an item`.
-fn points(pair: &Pair) -> String {
+fn points(pair: &CasePair) -> String {
     if pair.before_point == pair.after_point {
         return pair.after_point.to_string();
     }

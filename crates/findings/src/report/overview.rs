@@ -1,11 +1,11 @@
 //! The overview of a report: what was measured and the main results, in a paragraph.
 
-use super::document::{Block, Text, Weight};
-use super::material::Source;
+use super::document::{Block, NoteLevel, ReportText};
+use super::material::ReportedSession;
 use super::numbers;
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::comparison;
-use crate::analysis::flags::Weight as Seriousness;
+use crate::analysis::flags::FlagSeverity as Seriousness;
 use crate::analysis::machine_lines::machine_lines;
 use crate::analysis::provenance;
 use powerband_core::base::humanize;
@@ -22,24 +22,24 @@ const MOST_MACHINES: usize = 8;
 const LONGEST_NAME: usize = 100;
 
 /// Warnings, then the paragraph.
-pub fn blocks(source: &Source<'_>) -> Vec<Block> {
-    let cautions = source.reservations().into_iter();
+pub fn blocks(source: &ReportedSession<'_>) -> Vec<Block> {
+    let cautions = source.session_warnings().into_iter();
     let mut blocks: Vec<Block> = cautions
-        .map(|told| Block::Note(Weight::Warning, told.into()))
+        .map(|told| Block::Note(NoteLevel::Warning, told.into()))
         .collect();
     blocks.push(Block::Paragraph(summary(source)));
     blocks
 }
 
 /// What the report is about, on a line: model, machine, day.
-pub(crate) fn subtitle(source: &Source<'_>) -> String {
+pub(crate) fn subtitle(source: &ReportedSession<'_>) -> String {
     provenance::provenance_text(&[&source.session])
 }
 
 /// Batch sizes in words: `batch sizes 1, 2 and 4`, `batch 1`.
 pub fn sweep_words(all: &[Point]) -> String {
     if !sweep::is_of_batches(all) {
-        let points = sweep::count_words(all);
+        let points = sweep::point_count_text(all);
         return format!("{points} ({})", sweep::show(all).join(", "));
     }
     let sizes: Vec<usize> = all.iter().copied().map(Point::batch).collect();
@@ -54,11 +54,11 @@ pub fn sweep_words(all: &[Point]) -> String {
     }
 }
 
-fn summary(source: &Source<'_>) -> Text {
-    let text = what(source);
+fn summary(source: &ReportedSession<'_>) -> ReportText {
+    let text = measured_text(source);
     let finished = source.measured().count();
     if finished == 0 {
-        return text.plain(nothing(source));
+        return text.text(nothing(source));
     }
     let text = best(source, text);
     reservations(source, text)
@@ -86,28 +86,28 @@ fn size(model: &ModelRef) -> String {
     format!(" ({})", size.join(", "))
 }
 
-fn what(source: &Source<'_>) -> Text {
+fn measured_text(source: &ReportedSession<'_>) -> ReportText {
     let session = &source.session;
     let networks = session.networks();
-    let mut text = Text::default();
+    let mut text = ReportText::default();
     for (place, network) in networks.iter().enumerate() {
         if place > 0 {
             let is_last = place + 1 == networks.len();
-            text = text.plain(if is_last { " and " } else { ", " });
+            text = text.text(if is_last { " and " } else { ", " });
         }
         let name = humanize::shorten(&network.model.name, LONGEST_NAME);
-        text = text.strong(name).plain(size(network.model));
+        text = text.strong(name).text(size(network.model));
     }
     let was = if networks.len() > 1 { "were" } else { "was" };
     if source.is_published_alone() {
-        return text.plain(format!(" {was} measured elsewhere and published. "));
+        return text.text(format!(" {was} measured elsewhere and published. "));
     }
     if let Some(tool) = &session.imported {
-        return text.plain(format!(" comes from files of {}. ", tool.name));
+        return text.text(format!(" comes from files of {}. ", tool.name));
     }
-    text.plain(format!(
+    text.text(format!(
         " {was} measured in {} at {}{}. ",
-        humanize::of_many(session.plan.setups.len() as u64, "setup"),
+        humanize::pluralised(session.plan.setups.len() as u64, "setup"),
         sweep_words(&session.plan.points),
         place(session),
     ))
@@ -127,19 +127,19 @@ fn place(session: &Session) -> String {
         } else {
             ""
         };
-        let many = humanize::of_many(machines.len() as u64, "machine");
+        let many = humanize::pluralised(machines.len() as u64, "machine");
         return format!(" on {many} ({}{more})", names.join(", "));
     }
     let cpu = &session.environment_of(0).cpu;
     if cpu.model.is_empty() {
         return String::new();
     }
-    let threads = humanize::of_many(cpu.threads as u64, "thread");
+    let threads = humanize::pluralised(cpu.threads as u64, "thread");
     format!(" on {} with {threads}", cpu.model)
 }
 
 /// Why there are no numbers.
-fn nothing(source: &Source<'_>) -> String {
+fn nothing(source: &ReportedSession<'_>) -> String {
     let cases = source.rows.len();
     if source.is_published_alone() {
         return "Nothing in this report was measured by Powerband.".to_owned();
@@ -149,7 +149,7 @@ fn nothing(source: &Source<'_>) -> String {
             0 => "It has no case, so there are no numbers.".to_owned(),
             some => format!(
                 "It has no case that was timed, but {}.",
-                humanize::of_many(some as u64, "profile")
+                humanize::pluralised(some as u64, "profile")
             ),
         };
     }
@@ -159,11 +159,11 @@ fn nothing(source: &Source<'_>) -> String {
     }
     format!(
         "None of its {} was measured to its end, so there are no numbers; the outcome of each is below.",
-        humanize::of_many(cases as u64, "case")
+        humanize::pluralised(cases as u64, "case")
     )
 }
 
-fn best(source: &Source<'_>, text: Text) -> Text {
+fn best(source: &ReportedSession<'_>, text: ReportText) -> ReportText {
     let fastest = source.fastest();
     let busiest = source.busiest();
     if fastest.is_none() && busiest.is_none() {
@@ -176,11 +176,11 @@ fn best(source: &Source<'_>, text: Text) -> Text {
     };
     let mut text = match fastest {
         Some(Statement::Settled(row)) => text
-            .plain("The shortest median time is ")
+            .text("The shortest median time is ")
             .strong(numbers::median_with_uncertainty(row).unwrap_or_default())
-            .plain(format!(" for {} of ", row.point))
+            .text(format!(" for {} of ", row.point))
             .code(&row.setup_label),
-        Some(Statement::NotSettled(rows)) => text.plain(format!(
+        Some(Statement::NotSettled(rows)) => text.text(format!(
             "Which case has the shortest median time is not settled: {}",
             numbers::candidates(&rows, numbers::median_with_uncertainty)
         )),
@@ -189,23 +189,23 @@ fn best(source: &Source<'_>, text: Text) -> Text {
     let rate = |row: &CaseRow| Some(format!("{} items/s", numbers::rate(row)?));
     text = match busiest {
         Some(Statement::Settled(row)) => text
-            .plain(format!("{} highest throughput is ", begins[0]))
+            .text(format!("{} highest throughput is ", begins[0]))
             .strong(rate(row).unwrap_or_default())
-            .plain(format!(" with {} of ", row.point))
+            .text(format!(" with {} of ", row.point))
             .code(&row.setup_label)
-            .plain(over_first(source, row)),
-        Some(Statement::NotSettled(rows)) => text.plain(format!(
+            .text(over_first(source, row)),
+        Some(Statement::NotSettled(rows)) => text.text(format!(
             "{} has the highest throughput is not settled: {}",
             begins[1],
             numbers::candidates(&rows, rate)
         )),
         None => text,
     };
-    text.plain(". ")
+    text.text(". ")
 }
 
 /// The gain of the best case over the first setup, always at the same point.
-fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
+fn over_first(source: &ReportedSession<'_>, best: &CaseRow) -> String {
     if best.setup == 0 {
         return String::new();
     }
@@ -217,18 +217,18 @@ fn over_first(source: &Source<'_>, best: &CaseRow) -> String {
     })
 }
 
-fn reservations(source: &Source<'_>, text: Text) -> Text {
+fn reservations(source: &ReportedSession<'_>, text: ReportText) -> ReportText {
     let all = source.rows.len();
     let measured = source.measured().count();
     let mut text = text;
     if measured < all {
-        text = text.plain(format!("{measured} of {all} cases were measured. "));
+        text = text.text(format!("{measured} of {all} cases were measured. "));
     }
     let red = |row: &&CaseRow| row.flags.iter().any(|flag| flag.weight == Seriousness::Red);
     match source.measured().filter(red).count() {
         0 => text,
-        1 if measured == 1 => text.plain("The case has a flag that puts its number in doubt."),
-        some => text.plain(format!(
+        1 if measured == 1 => text.text("The case has a flag that puts its number in doubt."),
+        some => text.text(format!(
             "{some} of the {measured} measured cases have a flag that puts their numbers in doubt."
         )),
     }
@@ -237,11 +237,11 @@ fn reservations(source: &Source<'_>, text: Text) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{end, failed, measure_near, session};
+    use crate::analysis::testing::{end_case, failed, measure_near, session};
     use powerband_core::domain::machine::RemoteMachine;
 
-    fn words(session: &powerband_core::domain::session::Session) -> String {
-        summary(&Source::of(session, None, None)).words()
+    fn summary_text(session: &powerband_core::domain::session::Session) -> String {
+        summary(&ReportedSession::new(session, None, None)).plain_text()
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         for (setup, batch, micros) in [(0, 1, 1000), (0, 8, 6000), (1, 1, 500), (1, 8, 2000)] {
             measure_near(&mut session, setup, batch, micros);
         }
-        let told = words(&session);
+        let told = summary_text(&session);
         assert!(
             told.contains("was measured in 2 setups at batch sizes 1 and 8"),
             "{told}"
@@ -274,13 +274,13 @@ mod tests {
             session.machines.push(machine);
             measure_near(&mut session, setup, 1, 500);
         }
-        let told = words(&session);
+        let told = summary_text(&session);
         assert!(
             told.contains("at batch 1 on 2 machines (n0, n1)."),
             "{told}"
         );
         assert!(!told.contains("Example here"), "{told}");
-        let source = Source::of(&session, None, None);
+        let source = ReportedSession::new(&session, None, None);
         let subtitle = subtitle(&source);
         assert!(subtitle.contains("Example 0 · Example 1"), "{subtitle}");
     }
@@ -288,10 +288,10 @@ mod tests {
     #[test]
     fn without_a_number_there_is_a_sentence() {
         let mut session = session(&["a"], &[1]);
-        assert!(words(&session).ends_with("Nothing was measured yet."));
-        end(&mut session, 0, 1, failed());
-        assert!(words(&session).contains("None of its 1 case was measured to its end"));
+        assert!(summary_text(&session).ends_with("Nothing was measured yet."));
+        end_case(&mut session, 0, 1, failed());
+        assert!(summary_text(&session).contains("None of its 1 case was measured to its end"));
         session.cases.clear();
-        assert!(words(&session).contains("so there are no numbers"));
+        assert!(summary_text(&session).contains("so there are no numbers"));
     }
 }

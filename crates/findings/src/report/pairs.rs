@@ -1,14 +1,14 @@
 //! Cases side by side: how much faster, how sure, and the verdict.
 
-use super::document::{Block, Cell, Table, Text, Weight};
-use super::material::Source;
+use super::document::{Block, NoteLevel, ReportCell, ReportTable, ReportText};
+use super::material::ReportedSession;
 use super::numbers;
 use crate::analysis::best_case;
 use crate::analysis::case_pair::OVER_ROUNDS;
-use crate::analysis::comparison::{self, Comparison, Metric, Pair};
+use crate::analysis::comparison::{self, CasePair, ComparedMetric, Comparison};
 use crate::analysis::conditions::Difference;
 use crate::analysis::verdict::Call;
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
 
 /// So many pairs are shown.
@@ -19,7 +19,7 @@ const MOST_SETUPS: usize = 24;
 const MOST_REASONS: usize = 12;
 
 /// The first setup of a session against each later one.
-pub fn within(source: &Source<'_>) -> Vec<Comparison> {
+pub fn comparisons_with_first(source: &ReportedSession<'_>) -> Vec<Comparison> {
     let others = 1..source.session.plan.setups.len().min(MOST_SETUPS + 1);
     others
         .map(|other| comparison::compare_setups(&source.side(0, None), &source.side(other, None)))
@@ -27,19 +27,19 @@ pub fn within(source: &Source<'_>) -> Vec<Comparison> {
 }
 
 /// The table of pairs, then why answers are open.
-pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
+pub fn table(pairs: &[&CasePair], elsewhere: &str) -> Vec<Block> {
     if pairs.is_empty() {
         return Vec::new();
     }
-    let view = View::new(tables::pairs::of_pairs(pairs.iter().copied()));
+    let view = TableView::new(tables::pairs::of_pairs(pairs.iter().copied()));
     let table = view.to_document(MOST_PAIRS, "pair", elsewhere);
     let mut blocks = vec![Block::Table(table), over_rounds()];
-    let mut reasons: Vec<Text> = Vec::new();
+    let mut reasons: Vec<ReportText> = Vec::new();
     for pair in pairs {
         if let Some(reason) = &pair.verdict.reason {
-            let told = Text::default()
+            let told = ReportText::default()
                 .code(&pair.after.setup_label)
-                .plain(format!(" {}: {reason}.", pair.after_point));
+                .text(format!(" {}: {reason}.", pair.after_point));
             if !reasons.contains(&told) {
                 reasons.push(told);
             }
@@ -48,7 +48,13 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
     let more = reasons.len().saturating_sub(MOST_REASONS);
     reasons.truncate(MOST_REASONS);
     if more > 0 {
-        reasons.push(format!("and {} like these.", humanize::of_many(more as u64, "more")).into());
+        reasons.push(
+            format!(
+                "and {} like these.",
+                humanize::pluralised(more as u64, "more")
+            )
+            .into(),
+        );
     }
     if !reasons.is_empty() {
         blocks.push(Block::List(reasons));
@@ -60,16 +66,16 @@ pub fn table(pairs: &[&Pair], elsewhere: &str) -> Vec<Block> {
 pub fn means(found: &[Comparison]) -> Option<Block> {
     let lines = found.iter().filter_map(|one| {
         let label = &one.pairs.first()?.after.setup_label;
-        let text = Text::default().code(label);
-        Some(text.plain(format!(": {}.", one.overall_text()?)))
+        let text = ReportText::default().code(label);
+        Some(text.text(format!(": {}.", one.overall_text()?)))
     });
-    let lines: Vec<Text> = lines.collect();
+    let lines: Vec<ReportText> = lines.collect();
     (!lines.is_empty()).then_some(Block::List(lines))
 }
 
 /// How a speed-up comes about, below a table that has one beside two medians.
 pub(crate) fn over_rounds() -> Block {
-    Block::Paragraph(Text::default().emphasis(OVER_ROUNDS))
+    Block::Paragraph(ReportText::default().emphasis(OVER_ROUNDS))
 }
 
 /// The number of each verdict, and the mean of all.
@@ -85,47 +91,51 @@ pub fn counts(comparison: &Comparison) -> String {
 }
 
 /// The summary of two sessions, in a paragraph.
-pub fn summary(before: &Source<'_>, after: &Source<'_>, found: &Comparison) -> Vec<Block> {
+pub fn summary(
+    before: &ReportedSession<'_>,
+    after: &ReportedSession<'_>,
+    found: &Comparison,
+) -> Vec<Block> {
     let warnings = before
-        .reservations()
+        .session_warnings()
         .into_iter()
         .map(|warning| format!("{}: {warning}", before.session.name));
     let warnings = warnings.chain(
         after
-            .reservations()
+            .session_warnings()
             .into_iter()
             .map(|warning| format!("{}: {warning}", after.session.name)),
     );
     let mut blocks: Vec<Block> = warnings
-        .map(|warning| Block::Note(Weight::Warning, warning.into()))
+        .map(|warning| Block::Note(NoteLevel::Warning, warning.into()))
         .collect();
-    let text = Text::default()
+    let text = ReportText::default()
         .strong(&after.session.name)
-        .plain(" is compared with ")
+        .text(" is compared with ")
         .strong(&before.session.name)
-        .plain(" before. ");
+        .text(" before. ");
     if let Some(nothing) = &found.nothing {
-        blocks.push(Block::Paragraph(text.plain(nothing)));
+        blocks.push(Block::Paragraph(text.text(nothing)));
         return blocks;
     }
-    let pairs = humanize::of_many(found.pairs.len() as u64, "case");
-    let mut text = text.plain(format!("Of {pairs} that both have: {}. ", counts(found)));
+    let pairs = humanize::pluralised(found.pairs.len() as u64, "case");
+    let mut text = text.text(format!("Of {pairs} that both have: {}. ", counts(found)));
     if let Some(overall) = found.overall_text() {
         text = text
-            .strong(humanize::capital(&overall))
-            .plain("; it hides single cases, so read it with the table. ");
+            .strong(humanize::capitalised(&overall))
+            .text("; it hides single cases, so read it with the table. ");
     }
-    let settled = |pair: &&Pair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
-    let changed: Vec<&Pair> = found.pairs.iter().filter(settled).collect();
+    let settled = |pair: &&CasePair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
+    let changed: Vec<&CasePair> = found.pairs.iter().filter(settled).collect();
     let is_one_run = before.session.is_of_one_run_with(&after.session);
     let most = best_case::largest_change(&changed, is_one_run);
     // Where which is the largest is not settled, the table has them all.
     let most = most.and_then(|most| most.settled().map(|place| changed[*place]));
     if let Some((pair, gain)) = most.and_then(|pair| Some((pair, numbers::gain(pair)?))) {
         text = text
-            .plain("The largest significant change is that of ")
+            .text("The largest significant change is that of ")
             .code(&pair.after.setup_label)
-            .plain(format!(": {gain}."));
+            .text(format!(": {gain}."));
     }
     blocks.push(Block::Paragraph(text));
     blocks
@@ -137,7 +147,7 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
         .remarks
         .iter()
         .take(MOST_REASONS)
-        .map(|remark| Block::Note(Weight::Remark, remark.as_str().into()));
+        .map(|remark| Block::Note(NoteLevel::Remark, remark.as_str().into()));
     let mut blocks: Vec<Block> = remarks.collect();
     let differing: Vec<_> = found
         .differences
@@ -162,12 +172,16 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
     }
     let lines = differing.into_iter().map(|one| {
         let side = |text: &str| match text {
-            humanize::UNKNOWN => Cell::unknown("not known"),
-            text => Cell::of(text),
+            humanize::UNKNOWN => ReportCell::unknown("not known"),
+            text => ReportCell::new(text),
         };
-        vec![Cell::of(one.what), side(&one.before), side(&one.after)]
+        vec![
+            ReportCell::new(one.what),
+            side(&one.before),
+            side(&one.after),
+        ]
     });
-    let mut table = Table::new(&["Condition", "Before", "After"], &[]);
+    let mut table = ReportTable::new(&["Condition", "Before", "After"], &[]);
     table = table.filled(
         lines,
         MOST_PAIRS,
@@ -179,16 +193,16 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
 }
 
 /// The numbers side by side, as far as at least one side knows them.
-pub(crate) fn before_and_after(found: &[&Metric]) -> Option<Block> {
-    let is_known = |metric: &&&Metric| metric.before.is_some() || metric.after.is_some();
-    let (known, unknown): (Vec<&Metric>, Vec<&Metric>) =
+pub(crate) fn before_and_after(found: &[&ComparedMetric]) -> Option<Block> {
+    let is_known = |metric: &&&ComparedMetric| metric.before.is_some() || metric.after.is_some();
+    let (known, unknown): (Vec<&ComparedMetric>, Vec<&ComparedMetric>) =
         found.iter().partition(|metric| is_known(metric));
     if known.is_empty() {
         return None;
     }
-    let known: Vec<Metric> = known.into_iter().cloned().collect();
+    let known: Vec<ComparedMetric> = known.into_iter().cloned().collect();
     let columns = ["metric", "before", "after", "improvement"];
-    let view = View::new(tables::metrics::of_metrics(&known)).columns(&columns);
+    let view = TableView::new(tables::metrics::of_metrics(&known)).columns(&columns);
     let mut table = view.to_document(MOST_PAIRS, "metric", "powerband compare shows them");
     let mut names: Vec<&str> = unknown.iter().map(|metric| metric.name.as_str()).collect();
     names.dedup();
@@ -227,10 +241,10 @@ mod tests {
 
     fn said(before: &Session, after: &Session) -> String {
         let (before, after) = (
-            Source::of(before, None, None),
-            Source::of(after, None, None),
+            ReportedSession::new(before, None, None),
+            ReportedSession::new(after, None, None),
         );
-        let found = comparison::between(
+        let found = comparison::compare_sides(
             &before.side(0, None),
             &after.side(0, None),
             &EarlierSessions::default(),

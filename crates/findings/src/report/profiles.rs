@@ -1,13 +1,13 @@
 //! Where the time went.
 
-use super::document::{Block, Text};
-use super::material::{Material, Source};
+use super::document::{Block, ReportText};
+use super::material::{ReportInputs, ReportedSession};
 use super::numbers;
-use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
+use crate::analysis::breakdown::{self, Breakdown, BreakdownLevel, Filter};
 use crate::analysis::category::Rules;
 use crate::analysis::kernel_comparison;
 use crate::analysis::limits::{self, Limits};
-use crate::tables::{self, view::View};
+use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::Profile;
@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 12;
 const LONGEST_NAME: usize = 70;
 
 /// The profile that a report is about: that of the case with the highest throughput, or most likely so; else the first.
-pub fn chosen<'a>(source: &'a Source<'_>) -> Option<(usize, &'a Profile)> {
+pub fn report_profile<'a>(source: &'a ReportedSession<'_>) -> Option<(usize, &'a Profile)> {
     let busiest = source.busiest();
     let wanted = busiest.and_then(|busiest| {
         let row = busiest.candidates().first()?;
@@ -34,13 +34,16 @@ pub fn chosen<'a>(source: &'a Source<'_>) -> Option<(usize, &'a Profile)> {
 }
 
 /// The profile of a case.
-pub fn of_case<'a>(source: &'a Source<'_>, case: Option<CaseKey>) -> Option<(usize, &'a Profile)> {
+pub fn of_case<'a>(
+    source: &'a ReportedSession<'_>,
+    case: Option<CaseKey>,
+) -> Option<(usize, &'a Profile)> {
     let mut all = source.session.profiles.iter().enumerate();
     all.find(|(_, profile)| case.is_some() && profile.case == case)
 }
 
 /// Which case a profile is of, in words.
-pub fn whose(source: &Source<'_>, profile: &Profile) -> String {
+pub fn profiled_case_text(source: &ReportedSession<'_>, profile: &Profile) -> String {
     match profile.case {
         Some(case) => format!(
             "{} at {}",
@@ -52,32 +55,36 @@ pub fn whose(source: &Source<'_>, profile: &Profile) -> String {
 }
 
 /// The breakdown of one profile.
-pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
-    let Some((place, profile)) = chosen(source) else {
+pub fn blocks(source: &ReportedSession<'_>, rules: &Rules) -> Vec<Block> {
+    let Some((place, profile)) = report_profile(source) else {
         return Vec::new();
     };
-    let limits = limits::of_profile(&source.session, place, &source.session.roofs);
+    let limits = limits::profile_limits(&source.session, place, &source.session.roofs);
     let add_up = |level| {
-        let mut found = breakdown::add_up(profile, rules, level);
-        limits::rows::add_to(&mut found, profile, rules, &limits);
+        let mut found = breakdown::profile_breakdown(profile, rules, level);
+        limits::rows::add_row_limits(&mut found, profile, rules, &limits);
         found
     };
-    let by_category = add_up(Level::Category);
-    let mut blocks = vec![Block::Paragraph(head(source, profile, &by_category))];
+    let by_category = add_up(BreakdownLevel::Category);
+    let mut blocks = vec![Block::Paragraph(profile_intro(
+        source,
+        profile,
+        &by_category,
+    ))];
     if by_category.summed_ns.unwrap_or(0) == 0 {
         blocks.extend(counters_table(source, profile));
         return blocks;
     }
     blocks.push(table(source, &by_category));
     let level = if by_category.has_operators {
-        Level::Operator
+        BreakdownLevel::Operator
     } else {
-        Level::Kernel
+        BreakdownLevel::Kernel
     };
     blocks.push(table(source, &add_up(level)));
     blocks.extend(findings(source, &limits));
     blocks.extend(counters_table(source, profile));
-    let notes: Vec<Text> = profile
+    let notes: Vec<ReportText> = profile
         .notes
         .iter()
         .take(MOST_ROWS)
@@ -91,8 +98,8 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
         blocks.push(Block::Paragraph(
             format!(
                 "The session has {}; powerband kernels {} --profile 2, and so on, shows each.",
-                humanize::of_many(others as u64, "more profile"),
-                source.named()
+                humanize::pluralised(others as u64, "more profile"),
+                source.command_path()
             )
             .into(),
         ));
@@ -100,26 +107,26 @@ pub fn blocks(source: &Source<'_>, rules: &Rules) -> Vec<Block> {
     blocks
 }
 
-fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
+fn profile_intro(source: &ReportedSession<'_>, profile: &Profile, found: &Breakdown) -> ReportText {
     let tool = format!(
         "{} {}",
         profile.tool.name,
         profile.tool.version.as_deref().unwrap_or_default()
     );
-    let text = Text::from("Profile of ")
-        .code(whose(source, profile))
-        .plain(format!(", by {}", tool.trim()));
+    let text = ReportText::from("Profile of ")
+        .code(profiled_case_text(source, profile))
+        .text(format!(", by {}", tool.trim()));
     let (Some(summed_ns), Some(calls)) = (found.summed_ns, found.calls) else {
-        return text.plain("; it has no times.");
+        return text.text("; it has no times.");
     };
     if summed_ns == 0 {
-        return text.plain("; it has no kernels, operators or other timed work.");
+        return text.text("; it has no kernels, operators or other timed work.");
     }
     let per_run = found
         .per_run(summed_ns as f64)
         .zip(found.runs)
         .map(|(ns, runs)| {
-            let runs = humanize::of_many(runs.count, runs.word());
+            let runs = humanize::pluralised(runs.count, runs.word());
             format!(", {} in each of {runs}", humanize::duration_ns(ns))
         });
     let idle = found
@@ -133,29 +140,29 @@ fn head(source: &Source<'_>, profile: &Profile, found: &Breakdown) -> Text {
             humanize::duration_ns(ns as f64)
         )
     });
-    text.plain(format!(
+    text.text(format!(
         ": {} in {}{}{}{}. Profiling slows a run, so read the shares, not the times.",
         humanize::duration_ns(summed_ns as f64),
-        humanize::of_many(calls, "call"),
+        humanize::pluralised(calls, "call"),
         per_run.unwrap_or_default(),
         idle.unwrap_or_default(),
         between.unwrap_or_default()
     ))
 }
 
-fn table(source: &Source<'_>, found: &Breakdown) -> Block {
-    let number = chosen(source).map_or(1, |(place, _)| place + 1);
+fn table(source: &ReportedSession<'_>, found: &Breakdown) -> Block {
+    let number = report_profile(source).map_or(1, |(place, _)| place + 1);
     let by = match found.level {
-        Level::Kernel => " --by kernel",
-        Level::Operator => " --by operator",
-        Level::Category => "",
+        BreakdownLevel::Kernel => " --by kernel",
+        BreakdownLevel::Operator => " --by operator",
+        BreakdownLevel::Category => "",
     };
     let elsewhere = format!(
         "powerband kernels {} --profile {number}{by} has them all",
-        source.named()
+        source.command_path()
     );
     let places: Vec<usize> = (0..found.rows.len()).collect();
-    let view = View::new(tables::kernels::of_breakdown(found, &places))
+    let view = TableView::new(tables::kernels::of_breakdown(found, &places))
         .columns(&[
             "name",
             "share",
@@ -172,12 +179,12 @@ fn table(source: &Source<'_>, found: &Breakdown) -> Block {
 }
 
 /// What limits the case, where the work of its kernels is known: the wall time, the findings, and what is not said.
-fn findings(source: &Source<'_>, limits: &Limits) -> Vec<Block> {
+fn findings(source: &ReportedSession<'_>, limits: &Limits) -> Vec<Block> {
     if limits.nodes.iter().all(|node| node.work.is_none()) {
         return Vec::new();
     }
     let table = |table, what| {
-        Block::Table(View::new(table).to_document(MOST_ROWS, what, &source.elsewhere()))
+        Block::Table(TableView::new(table).to_document(MOST_ROWS, what, &source.full_table_hint()))
     };
     let mut blocks = Vec::new();
     if let Ok(wall) = &limits.wall {
@@ -195,7 +202,7 @@ fn findings(source: &Source<'_>, limits: &Limits) -> Vec<Block> {
         ));
     }
     let unsaid = limits.abstained.iter().take(MOST_ROWS);
-    let unsaid: Vec<Text> = unsaid.map(|reason| reason.as_str().into()).collect();
+    let unsaid: Vec<ReportText> = unsaid.map(|reason| reason.as_str().into()).collect();
     if !unsaid.is_empty() {
         blocks.push(Block::List(unsaid));
     }
@@ -203,27 +210,30 @@ fn findings(source: &Source<'_>, limits: &Limits) -> Vec<Block> {
 }
 
 /// The hardware counters, where there are any.
-fn counters_table(source: &Source<'_>, profile: &Profile) -> Option<Block> {
+fn counters_table(source: &ReportedSession<'_>, profile: &Profile) -> Option<Block> {
     if profile.counters.is_empty() {
         return None;
     }
-    let number = chosen(source).map_or(1, |(place, _)| place + 1);
+    let number = report_profile(source).map_or(1, |(place, _)| place + 1);
     let elsewhere = format!(
         "powerband kernels {} --profile {number} has them all",
-        source.named()
+        source.command_path()
     );
-    let view = View::new(tables::counters::of_counters(&profile.counters)).shortened(LONGEST_NAME);
+    let view =
+        TableView::new(tables::counters::of_counters(&profile.counters)).shortened(LONGEST_NAME);
     Some(Block::Table(
         view.to_document(MOST_ROWS, "counter", &elsewhere),
     ))
 }
 
 /// The changes between the profiles of two sessions, where both have one of a matching case.
-pub fn changes(material: &Material<'_>) -> Vec<Block> {
+pub fn changes(material: &ReportInputs<'_>) -> Vec<Block> {
     let Some(after) = &material.second else {
         return Vec::new();
     };
-    let Some(((_, before), (_, after_profile))) = chosen(&material.first).zip(chosen(after)) else {
+    let Some(((_, before), (_, after_profile))) =
+        report_profile(&material.first).zip(report_profile(after))
+    else {
         return Vec::new();
     };
     let found = kernel_comparison::compare_profiles(before, after_profile, material.rules);
@@ -232,11 +242,11 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
         .map_or_else(String::new, |per| format!(" {per}"));
     let time = |ns: Option<f64>| ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns);
     let mut blocks = vec![Block::Paragraph(
-        Text::from("From ")
-            .code(whose(&material.first, before))
-            .plain(" to ")
-            .code(whose(after, after_profile))
-            .plain(format!(
+        ReportText::from("From ")
+            .code(profiled_case_text(&material.first, before))
+            .text(" to ")
+            .code(profiled_case_text(after, after_profile))
+            .text(format!(
                 ": {} became {}{per}.",
                 time(found.before_ns),
                 time(found.after_ns)
@@ -244,15 +254,15 @@ pub fn changes(material: &Material<'_>) -> Vec<Block> {
     )];
     let elsewhere = format!(
         "powerband kernels {} --against {} has them all",
-        after.named(),
-        material.first.named()
+        after.command_path(),
+        material.first.command_path()
     );
     let places = found.shown(&Filter::NONE);
-    let view = View::new(tables::kernel_changes::of_comparison(&found, &places))
+    let view = TableView::new(tables::kernel_changes::of_comparison(&found, &places))
         .columns(&tables::kernel_changes::IN_REPORT)
         .shortened(LONGEST_NAME);
     blocks.push(Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere)));
-    let notes: Vec<Text> = found
+    let notes: Vec<ReportText> = found
         .notes
         .iter()
         .map(|note| note.as_str().into())

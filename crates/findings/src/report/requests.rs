@@ -1,8 +1,8 @@
 //! Requests to a language model: the table of their times, and how many tokens were real.
 
-use super::document::{Block, Text};
-use super::material::Source;
-use crate::tables::{self, view::View};
+use super::document::{Block, ReportText};
+use super::material::ReportedSession;
+use crate::tables::{self, view::TableView};
 
 /// So many cases are shown.
 const MOST_CASES: usize = 60;
@@ -10,18 +10,18 @@ const MOST_CASES: usize = 60;
 const MOST_SENTENCES: usize = 12;
 
 /// A row for each case whose runs are requests; nothing where none are.
-pub fn blocks(source: &Source<'_>) -> Vec<Block> {
+pub fn blocks(source: &ReportedSession<'_>) -> Vec<Block> {
     if source.rows.iter().all(|row| row.requests.is_none()) {
         return Vec::new();
     }
-    let table = View::new(tables::requests::of_session(&source.rows))
-        .to_document(MOST_CASES, "case", &source.elsewhere())
+    let table = TableView::new(tables::requests::of_session(&source.rows))
+        .to_document(MOST_CASES, "case", &source.full_table_hint())
         .without_empty_columns();
     let counted = source.rows.iter().filter_map(|row| {
         let requests = row.requests.as_ref().filter(|found| found.count > 0)?;
-        let text = Text::default().code(&row.setup_label);
-        Some(text.plain(format!(", {}: {}", row.point, requests.tokens_sentence())))
+        let text = ReportText::default().code(&row.setup_label);
+        Some(text.text(format!(", {}: {}", row.point, requests.tokens_sentence())))
     });
-    let counted: Vec<Text> = counted.take(MOST_SENTENCES).collect();
+    let counted: Vec<ReportText> = counted.take(MOST_SENTENCES).collect();
     vec![Block::Table(table), Block::List(counted)]
 }

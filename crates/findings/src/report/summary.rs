@@ -1,15 +1,17 @@
 //! A page for each setup: throughput and times, memory, accuracy, the top operations, and optimisation
 //! opportunities.
 
-use super::document::{Block, Cell, Check, Document, Table, Text, Weight};
-use super::material::{Material, Source};
+use super::document::{
+    Block, ChecklistItem, Document, NoteLevel, ReportCell, ReportTable, ReportText,
+};
+use super::material::{ReportInputs, ReportedSession};
 use super::{conclusions, numbers, overview, profiles};
 use crate::analysis::best_case;
-use crate::analysis::breakdown::{self, Breakdown, Level};
+use crate::analysis::breakdown::{self, Breakdown, BreakdownLevel};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::category::{Category, Rules};
 use crate::analysis::profiled;
-use crate::analysis::run_phases::{self, PartRow};
+use crate::analysis::run_phases::{self, PhaseRow};
 use crate::tables::cases::why_not;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -30,7 +32,7 @@ const ONE_KERNEL: f64 = 0.30;
 const SHORT_OF_MEMORY: f64 = 0.80;
 
 /// Without setups and profiles there is no page.
-pub fn refusal(material: &Material<'_>) -> Option<String> {
+pub fn refusal(material: &ReportInputs<'_>) -> Option<String> {
     let session = &material.first.session;
     let is_bare = session.plan.setups.is_empty() && session.profiles.is_empty();
     is_bare.then(|| {
@@ -42,7 +44,7 @@ pub fn refusal(material: &Material<'_>) -> Option<String> {
 }
 
 /// Makes the report.
-pub fn write(material: &Material<'_>) -> Document {
+pub fn write(material: &ReportInputs<'_>) -> Document {
     let source = &material.first;
     let session = &source.session;
     let mut document = Document {
@@ -52,9 +54,9 @@ pub fn write(material: &Material<'_>) -> Document {
     };
     document.blocks.extend(
         source
-            .reservations()
+            .session_warnings()
             .into_iter()
-            .map(|told| Block::Note(Weight::Warning, told.into())),
+            .map(|told| Block::Note(NoteLevel::Warning, told.into())),
     );
     let setups = session.plan.setups.len();
     for setup in 0..setups.min(MOST_SETUPS) {
@@ -78,9 +80,9 @@ pub fn write(material: &Material<'_>) -> Document {
         (setups, "setup")
     };
     if pages > MOST_SETUPS {
-        let more = humanize::of_many((pages - MOST_SETUPS) as u64, word);
+        let more = humanize::pluralised((pages - MOST_SETUPS) as u64, word);
         document.blocks.push(Block::Paragraph(
-            format!("{more} left out here; {}.", source.elsewhere()).into(),
+            format!("{more} left out here; {}.", source.full_table_hint()).into(),
         ));
     }
     document.section("Notes", conclusions::notes(source));
@@ -88,7 +90,7 @@ pub fn write(material: &Material<'_>) -> Document {
     document
 }
 
-fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
+fn page(source: &ReportedSession<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
     let row = best(source, setup);
     let mut blocks = vec![facts(source, setup, row), metrics(source, setup, row)];
     let key = row.map(|row| CaseKey {
@@ -113,8 +115,8 @@ fn page(source: &Source<'_>, setup: usize, rules: &Rules) -> Vec<Block> {
 }
 
 /// The page of a profile without a setup: another program measured it.
-fn profile_page(source: &Source<'_>, profile: &Profile, rules: &Rules) -> Vec<Block> {
-    let sentence = humanize::capital(&profiled::in_short(profile));
+fn profile_page(source: &ReportedSession<'_>, profile: &Profile, rules: &Rules) -> Vec<Block> {
+    let sentence = humanize::capitalised(&profiled::profile_text(profile));
     let mut blocks = vec![Block::Paragraph(format!("{sentence}.").into())];
     blocks.extend(operations(source, profile, rules, None));
     blocks
@@ -122,42 +124,42 @@ fn profile_page(source: &Source<'_>, profile: &Profile, rules: &Rules) -> Vec<Bl
 
 /// The top operations of a profile, and the optimisation opportunities that it shows.
 fn operations(
-    source: &Source<'_>,
+    source: &ReportedSession<'_>,
     profile: &Profile,
     rules: &Rules,
     row: Option<&CaseRow>,
 ) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(3, TOP_OPERATIONS.to_owned())];
-    let operations = breakdown::add_up(profile, rules, Level::Operator);
+    let operations = breakdown::profile_breakdown(profile, rules, BreakdownLevel::Operator);
     let operations = if operations.has_operators {
         operations
     } else {
-        breakdown::add_up(profile, rules, Level::Kernel)
+        breakdown::profile_breakdown(profile, rules, BreakdownLevel::Kernel)
     };
     if operations.rows.is_empty() {
-        let whose = profiles::whose(source, profile);
+        let whose = profiles::profiled_case_text(source, profile);
         let words = format!("– The profile of {whose} has no times.");
         blocks.push(Block::Paragraph(words.into()));
         blocks.extend(opportunities(None, row));
         return blocks;
     }
     let named = operations.rows.iter().take(MOST_OPERATIONS).map(|top| {
-        Text::default()
+        ReportText::default()
             .code(humanize::shorten(&top.short, 70))
-            .plain(format!(": {}", numbers::share(top.share)))
+            .text(format!(": {}", numbers::share(top.share)))
     });
     blocks.push(Block::Numbered(named.collect()));
-    let whose = profiles::whose(source, profile);
+    let whose = profiles::profiled_case_text(source, profile);
     blocks.push(Block::Paragraph(
-        Text::default().emphasis(format!("From the profile of {whose}.")),
+        ReportText::default().emphasis(format!("From the profile of {whose}.")),
     ));
-    let kernels = breakdown::add_up(profile, rules, Level::Kernel);
+    let kernels = breakdown::profile_breakdown(profile, rules, BreakdownLevel::Kernel);
     blocks.extend(opportunities(Some(&kernels), row));
     blocks
 }
 
 /// The case that stands for a setup: the one with the highest throughput.
-fn best<'a>(source: &'a Source<'_>, setup: usize) -> Option<&'a CaseRow> {
+fn best<'a>(source: &'a ReportedSession<'_>, setup: usize) -> Option<&'a CaseRow> {
     let rate = |row: &CaseRow| row.throughput_per_s.unwrap_or_default();
     source
         .measured()
@@ -165,7 +167,7 @@ fn best<'a>(source: &'a Source<'_>, setup: usize) -> Option<&'a CaseRow> {
         .max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
+fn facts(source: &ReportedSession<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     let session = &source.session;
     let inputs = session
         .accuracies
@@ -193,8 +195,8 @@ fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
             _ => format!("{}, the best of {sweep}", row.point),
         }
     });
-    let or_dash = |text: Option<String>, why: &str| -> Text {
-        text.map_or_else(|| format!("– ({why})").into(), Text::from)
+    let or_dash = |text: Option<String>, why: &str| -> ReportText {
+        text.map_or_else(|| format!("– ({why})").into(), ReportText::from)
     };
     Block::Facts(vec![
         (
@@ -203,7 +205,7 @@ fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         ),
         (
             "Setup".to_owned(),
-            Text::default().code(session.setup_spec(setup)),
+            ReportText::default().code(session.setup_spec(setup)),
         ),
         ("Data".to_owned(), or_dash(data, "nothing was fed")),
         (
@@ -213,14 +215,14 @@ fn facts(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     ])
 }
 
-fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
+fn metrics(source: &ReportedSession<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     let case = row.and_then(|row| {
         source.session.case(CaseKey {
             setup,
             point: row.point,
         })
     });
-    let phases: Vec<PartRow> = case.map(run_phases::phase_rows).unwrap_or_default();
+    let phases: Vec<PhaseRow> = case.map(run_phases::phase_rows).unwrap_or_default();
     let phase = |name: &str| phase(source, setup, &phases, name);
     let why = source
         .rows
@@ -242,11 +244,11 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
     } else {
         "no epoch was finished while it was measured"
     };
-    let line = |name: &str, cell: Cell| vec![Cell::of(name), cell];
+    let line = |name: &str, cell: ReportCell| vec![ReportCell::new(name), cell];
     let lines = vec![
         line(
             "Throughput",
-            Cell::known(
+            ReportCell::known(
                 row.and_then(numbers::rate)
                     .map(|rate| format!("{rate} items/s")),
                 &why,
@@ -254,32 +256,40 @@ fn metrics(source: &Source<'_>, setup: usize, row: Option<&CaseRow>) -> Block {
         ),
         line(
             "Batch time",
-            Cell::known(row.and_then(numbers::median_with_uncertainty), &why),
+            ReportCell::known(row.and_then(numbers::median_with_uncertainty), &why),
         ),
         line("Forward time", phase("forward")),
         line("Backward time", phase("backward")),
         line(
             "Peak memory",
-            Cell::known(
+            ReportCell::known(
                 row.and_then(|row| Some(humanize::bytes(row.memory?.bytes as u64))),
                 "no device or worker reported its memory",
             ),
         ),
         line(
             "Device utilisation",
-            Cell::known(
+            ReportCell::known(
                 row.and_then(super::devices::busy),
                 "no device that it ran on reports it",
             ),
         ),
-        line("Final accuracy", Cell::known(accuracy, without_accuracy)),
+        line(
+            "Final accuracy",
+            ReportCell::known(accuracy, without_accuracy),
+        ),
     ];
-    let table = Table::new(&["Performance"], &[("Value", "")]);
+    let table = ReportTable::new(&["Performance"], &[("Value", "")]);
     Block::Table(table.filled(lines.into_iter(), usize::MAX, "line", ""))
 }
 
 /// The time of a phase of a training step, or why there is none.
-fn phase(source: &Source<'_>, setup: usize, phases: &[PartRow], name: &str) -> Cell {
+fn phase(
+    source: &ReportedSession<'_>,
+    setup: usize,
+    phases: &[PhaseRow],
+    name: &str,
+) -> ReportCell {
     let spec = source.session.plan.setups.get(setup);
     let trains = spec.is_some_and(|spec| {
         let task = spec.options.get("task");
@@ -299,7 +309,7 @@ fn phase(source: &Source<'_>, setup: usize, phases: &[PartRow], name: &str) -> C
             .map_or_else(String::new, |share| format!(", {}", numbers::share(share)));
         format!("{}{share}", humanize::duration_ns(part.median_ns))
     });
-    Cell::known(text, why)
+    ReportCell::known(text, why)
 }
 
 /// Optimisation opportunities, each with its evidence.
@@ -315,9 +325,11 @@ fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Bloc
         .map(|row| (row.share, row.short.clone()));
     let no_profile = "no profile was taken".to_owned();
     let percent = numbers::share;
-    let check = |is_ticked: Option<bool>, name: &str, grounds: String| Check {
+    let check = |is_ticked: Option<bool>, name: &str, grounds: String| ChecklistItem {
         is_ticked,
-        text: Text::default().strong(name).plain(format!(": {grounds}")),
+        text: ReportText::default()
+            .strong(name)
+            .text(format!(": {grounds}")),
     };
     let memory = match (moved, filled) {
         (None, None) => no_profile.clone(),
@@ -368,6 +380,6 @@ fn opportunities(kernels: Option<&Breakdown>, row: Option<&CaseRow>) -> Vec<Bloc
     vec![
         Block::Heading(3, "Optimisation opportunities".to_owned()),
         Block::Checks(checks),
-        Block::Paragraph(Text::default().emphasis(rule)),
+        Block::Paragraph(ReportText::default().emphasis(rule)),
     ]
 }

@@ -2,10 +2,10 @@
 
 use super::cell::Cell;
 use super::{Column, Table};
-use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
+use powerband_core::domain::accuracy::{Accuracy, HitCount, OutputDistance};
 use powerband_core::domain::session::Session;
 
-type Of = Column<AccuracyLine>;
+type AccuracyColumn = Column<AccuracyLine>;
 
 /// A row: a setup whose outputs were compared.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct AccuracyLine {
 }
 
 impl AccuracyLine {
-    fn distance(&self) -> Option<Distance> {
+    fn distance(&self) -> Option<OutputDistance> {
         self.found.distance
     }
 }
@@ -33,29 +33,29 @@ pub fn of_session(session: &Session) -> Table {
 }
 
 /// The columns of accuracies.
-pub const COLUMNS: &[Of] = &[
-    Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup))),
-    Of::number("worst_cosine", "Worst cosine", "", |line| {
+pub const COLUMNS: &[AccuracyColumn] = &[
+    AccuracyColumn::text("setup", "Setup", |line| Some(Cell::text(&line.setup))),
+    AccuracyColumn::number("worst_cosine", "Worst cosine", "", |line| {
         Some(Cell::cosine(line.distance()?.worst_cosine))
     })
     .why(why_no_distance),
-    Of::number("mean_cosine", "Mean cosine", "", |line| {
+    AccuracyColumn::number("mean_cosine", "Mean cosine", "", |line| {
         Some(Cell::cosine(line.distance()?.mean_cosine))
     })
     .why(why_no_distance),
-    Of::number("largest_error", "Largest error", "", |line| {
+    AccuracyColumn::number("largest_error", "Largest error", "", |line| {
         Some(Cell::value(line.distance()?.max_error))
     })
     .why(why_no_distance),
-    Of::number("same_choice", "Same choice", "%", |line| {
+    AccuracyColumn::number("same_choice", "Same choice", "%", |line| {
         hits(line.found.same_choice)
     })
     .why(why_no_hits),
-    Of::number("top1", "Top-1", "%", |line| hits(line.found.top1)).why(why_no_hits),
-    Of::number("top5", "Top-5", "%", |line| hits(line.found.top5)).why(why_no_hits),
+    AccuracyColumn::number("top1", "Top-1", "%", |line| hits(line.found.top1)).why(why_no_hits),
+    AccuracyColumn::number("top5", "Top-5", "%", |line| hits(line.found.top5)).why(why_no_hits),
 ];
 
-fn hits(hits: Option<Hits>) -> Option<Cell> {
+fn hits(hits: Option<HitCount>) -> Option<Cell> {
     Cell::hits(hits?)
 }
 

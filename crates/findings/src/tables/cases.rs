@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::{Column, Table};
 use crate::analysis::batch_curve::{BatchCurve, Efficiency, Statistic};
 use crate::analysis::case_rows::CaseRow;
-use crate::analysis::device_readings::{self, Watched};
+use crate::analysis::device_readings::{self, CaseReadings};
 use powerband_core::domain::plan::p99_samples;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::Quantity;
@@ -13,7 +13,7 @@ use powerband_core::stats::summary::Summary;
 
 use powerband_core::base::humanize;
 
-type Of = Column<CaseLine>;
+type CaseColumn = Column<CaseLine>;
 
 /// Columns of a terminal's table.
 pub const ON_TERMINAL: [&str; 11] = [
@@ -90,7 +90,7 @@ pub(crate) const IN_FILE: [&str; 21] = [
 
 /// What is drawn of cases: the columns *Latency* and *Efficiency* follow it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Drawn {
+pub struct DrawnNumbers {
     /// The number that stands for a case's latency.
     pub statistic: Statistic,
     /// Which efficiency is drawn.
@@ -102,7 +102,7 @@ pub struct Drawn {
 pub struct CaseLine {
     row: CaseRow,
     name: String,
-    drawn: Drawn,
+    drawn: DrawnNumbers,
     latency_ns: Option<f64>,
     efficiency: Option<f64>,
     scaling: Option<f64>,
@@ -119,14 +119,14 @@ impl CaseLine {
         row: &CaseRow,
         curve: Option<&BatchCurve>,
         name: &str,
-        drawn: Drawn,
+        drawn: DrawnNumbers,
     ) -> Self {
         let points = curve.map_or(&[][..], |curve| &curve.points);
         let point = points.iter().find(|point| point.point == row.point);
-        let own = device_readings::devices_of(session, row.setup);
+        let own = device_readings::devices_of_setup(session, row.setup);
         let mean = |quantity: Quantity| {
-            let of_own = |device: &&Watched| own.contains(&device.device);
-            let mut devices = row.watched.iter().filter(of_own);
+            let of_own = |device: &&CaseReadings| own.contains(&device.device);
+            let mut devices = row.device_readings.iter().filter(of_own);
             devices.find_map(|device| Some(device.extent(quantity)?.mean))
         };
         let mut readings = READ.map(mean);
@@ -164,7 +164,7 @@ impl CaseLine {
     }
 
     fn uncertainty(&self) -> Option<Cell> {
-        let text = self.row.uncertainty_words()?;
+        let text = self.row.uncertainty_text()?;
         Some(Cell::shown(text, self.row.ci95_rel()? * 100.0))
     }
 }
@@ -176,7 +176,13 @@ pub fn of_session(session: &Session, rows: &[CaseRow], curves: &[BatchCurve]) ->
             curve.setup == row.setup && curve.others == row.point.without(curve.along)
         };
         let curve = curves.iter().find(has_row);
-        CaseLine::new(session, row, curve, &row.setup_label, Drawn::default())
+        CaseLine::new(
+            session,
+            row,
+            curve,
+            &row.setup_label,
+            DrawnNumbers::default(),
+        )
     });
     of_lines(lines.collect())
 }
@@ -191,187 +197,187 @@ pub fn of_lines(lines: Vec<CaseLine>) -> Table {
 }
 
 /// The columns of cases.
-pub const COLUMNS: &[Of] = &[
-    Of::words("label", "Setup", |line| Some(Cell::words(&line.name)))
+pub const COLUMNS: &[CaseColumn] = &[
+    CaseColumn::text("label", "Setup", |line| Some(Cell::text(&line.name)))
         .help("One way to run the model: engine, device and options"),
-    Of::words("setup", "Setup in full", |line| Some(Cell::words(&line.row.setup_spec))).hidden(),
-    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.row.point.batch() as u64)))
+    CaseColumn::text("setup", "Setup in full", |line| Some(Cell::text(&line.row.setup_spec))).hidden(),
+    CaseColumn::number("batch", "Batch", "", |line| Some(Cell::count(line.row.point.batch() as u64)))
         .help("Items that go through the network in one run"),
-    Of::number("latency_ms", "Latency", "ms", |line| {
+    CaseColumn::number("latency_ms", "Latency", "ms", |line| {
         Some(Cell::time(line.latency_ns?))
     })
     .help("The latency that is drawn: of the median, half of all runs were faster")
     .why(why_no_latency),
-    Of::number("uncertainty", "± 95 %", "as % of it", |line| {
+    CaseColumn::number("uncertainty", "± 95 %", "as % of it", |line| {
         let is_median = line.drawn.statistic == Statistic::Median;
         line.uncertainty().filter(|_| is_median)
     })
     .help("Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within. Mean and p99 have none")
     .why(why_no_interval),
-    Of::number("median_ms", "Median", "ms", |line| line.time(|times| Some(times.median)))
+    CaseColumn::number("median_ms", "Median", "ms", |line| line.time(|times| Some(times.median)))
         .help("Half of all runs were faster")
         .why(why_not_reported)
         .hidden(),
-    Of::number("min_ms", "Min", "ms", |line| line.row.min_ns().map(Cell::time))
+    CaseColumn::number("min_ms", "Min", "ms", |line| line.row.min_ns().map(Cell::time))
         .help("The fastest run")
         .why(why_not_reported),
-    Of::number("mean_ms", "Mean", "ms", |line| line.row.mean_ns().map(Cell::time))
+    CaseColumn::number("mean_ms", "Mean", "ms", |line| line.row.mean_ns().map(Cell::time))
         .why(why_not_reported)
         .hidden(),
-    Of::number("p90_ms", "p90", "ms", |line| line.time(|times| times.p90))
+    CaseColumn::number("p90_ms", "p90", "ms", |line| line.time(|times| times.p90))
         .help("90 of 100 runs were faster")
         .why(|line| why_no_percentile(line, 90.0))
         .hidden(),
-    Of::number("p95_ms", "p95", "ms", |line| line.time(|times| times.p95))
+    CaseColumn::number("p95_ms", "p95", "ms", |line| line.time(|times| times.p95))
         .help("95 of 100 runs were faster")
         .why(|line| why_no_percentile(line, 95.0))
         .hidden(),
-    Of::number("p99_ms", "p99", "ms", |line| line.time(|times| times.p99))
+    CaseColumn::number("p99_ms", "p99", "ms", |line| line.time(|times| times.p99))
         .help(concat!(
             "99 of 100 runs were faster; shown from ",
             p99_samples!(),
             " samples on, because fewer cannot carry it"
         ))
         .why(|line| why_no_percentile(line, 99.0)),
-    Of::number("max_ms", "Max", "ms", |line| line.row.max_ns().map(Cell::time))
+    CaseColumn::number("max_ms", "Max", "ms", |line| line.row.max_ns().map(Cell::time))
         .help("The slowest run")
         .why(why_not_reported)
         .hidden(),
-    Of::number("iqr_ms", "IQR", "ms", |line| {
+    CaseColumn::number("iqr_ms", "IQR", "ms", |line| {
         line.time(|times| Some(times.q3 - times.q1))
     })
     .help("Interquartile range: how wide the middle half of all runs is")
     .why(why_not_reported)
     .hidden(),
-    Of::number("std_ms", "Std. dev.", "ms", |line| line.time(|times| times.std))
+    CaseColumn::number("std_ms", "Std. dev.", "ms", |line| line.time(|times| times.std))
         .why(why_not_reported)
         .hidden(),
-    Of::number("ci95_low_ms", "95 % from", "ms", |line| {
+    CaseColumn::number("ci95_low_ms", "95 % from", "ms", |line| {
         Some(Cell::time(line.row.ci95_ns?.low))
     })
     .why(why_no_interval)
     .hidden(),
-    Of::number("ci95_high_ms", "95 % to", "ms", |line| {
+    CaseColumn::number("ci95_high_ms", "95 % to", "ms", |line| {
         Some(Cell::time(line.row.ci95_ns?.high))
     })
     .why(why_no_interval)
     .hidden(),
-    Of::number("throughput_per_s", "Throughput", "/s", |line| {
+    CaseColumn::number("throughput_per_s", "Throughput", "/s", |line| {
         line.row.throughput_per_s.map(Cell::rate)
     })
     .help("Items done over time spent")
     .why(why_not_reported),
-    Of::number("efficiency", "Efficiency", "%", |line| line.efficiency.map(Cell::share))
+    CaseColumn::number("efficiency", "Efficiency", "%", |line| line.efficiency.map(Cell::share))
         .help("How well a batch is used, by the definition chosen above; the title has its name")
         .why(why_no_efficiency),
-    Of::number("of_best", "Of best", "%", |line| line.row.of_best.map(Cell::share))
+    CaseColumn::number("of_best", "Of best", "%", |line| line.row.of_best.map(Cell::share))
         .help("Throughput as a share of the best of the setup's batch sizes")
         .why(why_not_of_best)
         .hidden(),
-    Of::number("scaling", "Scaling", "%", |line| line.scaling.map(Cell::share))
+    CaseColumn::number("scaling", "Scaling", "%", |line| line.scaling.map(Cell::share))
         .help("Throughput as a share of batch × throughput at batch 1, or at the smallest batch that was measured")
         .why(why_no_scaling)
         .hidden(),
-    Of::number("samples", "Samples", "", |line| Some(Cell::count(line.row.samples)))
+    CaseColumn::number("samples", "Samples", "", |line| Some(Cell::count(line.row.samples)))
         .help("Runs that were timed, over all rounds"),
-    Of::number("rounds", "Rounds", "", |line| Some(Cell::count(line.row.rounds as u64))).hidden(),
-    Of::words("flags_and_outcome", "Outcome", |line| {
+    CaseColumn::number("rounds", "Rounds", "", |line| Some(Cell::count(line.row.rounds as u64))).hidden(),
+    CaseColumn::text("flags_and_outcome", "Outcome", |line| {
         let row = &line.row;
         let is_trouble = row.outcome.is_trouble();
         let remarks = remarks(row).join("\n\n");
         Some(Cell::flags(Some(row.outcome.name()), &row.flags, is_trouble).noted(remarks))
     })
     .help("How the case ended, and its flags"),
-    Of::words("problems", "Remarks", |line| {
+    CaseColumn::text("problems", "Remarks", |line| {
         let row = &line.row;
         let outcome = row.outcome.sentence().map(|_| row.outcome.name());
         Some(Cell::flags(outcome, &row.flags, row.outcome.is_trouble()))
     })
     .hidden(),
-    Of::words("outcome", "How it ended", |line| {
-        Some(Cell::words(line.row.outcome.name()))
+    CaseColumn::text("outcome", "How it ended", |line| {
+        Some(Cell::text(line.row.outcome.name()))
     })
     .hidden(),
-    Of::words("flags", "Flags", |line| {
+    CaseColumn::text("flags", "Flags", |line| {
         let flags: Vec<&str> = line.row.flags.iter().map(|flag| flag.name).collect();
-        Some(Cell::words(flags.join("; ")))
+        Some(Cell::text(flags.join("; ")))
     })
     .hidden(),
-    Of::words("reason", "Reason", |line| line.row.outcome.sentence().map(Cell::words)).hidden(),
-    Of::number("utilisation", "Utilisation", "%", |line| line.row.busy.map(Cell::share))
+    CaseColumn::text("reason", "Reason", |line| line.row.outcome.sentence().map(Cell::text)).hidden(),
+    CaseColumn::number("utilisation", "Utilisation", "%", |line| line.row.busy.map(Cell::share))
         .help("Share of the time in which the device that it ran on was busy, as the device reports it")
         .why(why_no_reading)
         .hidden(),
-    Of::number("power_w", "Power", "W", |line| line.reading(0)).why(why_no_reading).hidden(),
-    Of::number("clock_mhz", "Clock", "MHz", |line| line.reading(1)).why(why_no_reading).hidden(),
-    Of::number("temperature_c", "Temperature", "°C", |line| line.reading(2))
+    CaseColumn::number("power_w", "Power", "W", |line| line.reading(0)).why(why_no_reading).hidden(),
+    CaseColumn::number("clock_mhz", "Clock", "MHz", |line| line.reading(1)).why(why_no_reading).hidden(),
+    CaseColumn::number("temperature_c", "Temperature", "°C", |line| line.reading(2))
         .why(why_no_reading)
         .hidden(),
-    Of::number("peak_memory_bytes", "Memory", "bytes", |line| {
+    CaseColumn::number("peak_memory_bytes", "Memory", "bytes", |line| {
         Some(Cell::bytes(line.row.memory?.bytes))
     })
     .help("The most memory that the case needed")
     .why(|_| "the device and the worker report no memory".to_owned())
     .hidden(),
-    Of::number("energy_j_per_item", "Energy per item", "J", |line| {
+    CaseColumn::number("energy_j_per_item", "Energy per item", "J", |line| {
         Some(Cell::joules(line.row.energy.as_ref().ok()?.gross_j_per_item()))
     })
     .why(why_no_energy)
     .hidden(),
-    Of::number("net_j_per_item", "Net of idle", "J", |line| {
+    CaseColumn::number("net_j_per_item", "Net of idle", "J", |line| {
         Some(Cell::joules(line.row.energy.as_ref().ok()?.net_j_per_item()?))
     })
     .help("Energy per item without that of the idle machine")
     .why(why_no_energy)
     .hidden(),
-    Of::number("items_per_j", "Items per joule", "/J", |line| {
+    CaseColumn::number("items_per_j", "Items per joule", "/J", |line| {
         Some(Cell::value(line.row.energy.as_ref().ok()?.items_per_j()))
     })
     .why(why_no_energy)
     .hidden(),
-    Of::number("first_token_ms", "First token", "ms", |line| {
+    CaseColumn::number("first_token_ms", "First token", "ms", |line| {
         Some(Cell::time(line.row.requests.as_ref()?.first_token_ns.as_ref()?.median))
     })
     .help("Median time to the first token of a request to a language model")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("token_ms", "Per token", "ms", |line| {
+    CaseColumn::number("token_ms", "Per token", "ms", |line| {
         Some(Cell::time(line.tokens_after()?.median))
     })
     .help("Median time from each token of a request to the next")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("token_p99_ms", "Per token p99", "ms", |line| {
+    CaseColumn::number("token_p99_ms", "Per token p99", "ms", |line| {
         line.tokens_after()?.p99.map(Cell::time)
     })
     .help("99 of 100 tokens after the first came faster")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("prefill_tokens_per_s", "Prefill", "tokens/s", |line| {
+    CaseColumn::number("prefill_tokens_per_s", "Prefill", "tokens/s", |line| {
         line.row.requests.as_ref()?.prefill_per_s.map(Cell::rate)
     })
     .help("Tokens of the prompts ÷ time to first token, of the whole batch")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("decode_tokens_per_s", "Decode", "tokens/s", |line| {
+    CaseColumn::number("decode_tokens_per_s", "Decode", "tokens/s", |line| {
         line.row.requests.as_ref()?.decode_per_s.map(Cell::rate)
     })
     .help("Tokens after the first ÷ the time that they took, of the whole batch")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("decode_of_one_tokens_per_s", "Decode of one", "tokens/s", |line| {
+    CaseColumn::number("decode_of_one_tokens_per_s", "Decode of one", "tokens/s", |line| {
         line.row.requests.as_ref()?.decode_of_one_per_s().map(Cell::rate)
     })
     .help("The same of one sequence")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("cache_bytes", "Cache", "bytes", |line| {
+    CaseColumn::number("cache_bytes", "Cache", "bytes", |line| {
         Some(Cell::bytes(line.row.requests.as_ref()?.cache_bytes? as f64))
     })
     .help("Keys and values that are kept when the last token of a request is made")
     .why(why_no_tokens)
     .hidden(),
-    Of::number("j_per_token", "Energy per token", "J", |line| {
+    CaseColumn::number("j_per_token", "Energy per token", "J", |line| {
         let energy = line.row.energy.as_ref().ok()?;
         let joules = line.row.requests.as_ref()?.joules_per_token(energy)?;
         Some(Cell::joules(joules))
@@ -398,7 +404,10 @@ fn why_no_tokens(line: &CaseLine) -> String {
 
 /// Why it ended as it did, and what is suspicious, in sentences.
 fn remarks(row: &CaseRow) -> Vec<String> {
-    let flags = row.flags.iter().map(crate::analysis::flags::Flag::words);
+    let flags = row
+        .flags
+        .iter()
+        .map(crate::analysis::flags::Flag::full_text);
     row.outcome.sentence().into_iter().chain(flags).collect()
 }
 

@@ -4,10 +4,10 @@
 use crate::analysis::accuracy;
 use crate::analysis::device_readings;
 use crate::analysis::energy;
-use crate::analysis::flags::{Flag, Weight};
+use crate::analysis::flags::{Flag, FlagSeverity};
 use crate::analysis::verdict::{Call, Verdict};
 use powerband_core::base::humanize::{self, UNKNOWN};
-use powerband_core::domain::accuracy::Hits;
+use powerband_core::domain::accuracy::HitCount;
 use powerband_core::domain::telemetry::Quantity;
 use serde::Serialize;
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub enum Tone {
 
 /// What a cell is sorted by where that is not what it shows.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Rank {
+pub enum SortKey {
     /// A number, as the lower end of an interval.
     Number(f64),
     /// Words, as a moment in UTC.
@@ -47,7 +47,7 @@ pub enum Sign {
     Flags(Vec<Flag>),
 }
 
-/// What stands in a cell.
+/// A cell of a table: text for people, a plain number for programs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// What people read; nothing where the value is missing.
@@ -57,7 +57,7 @@ pub struct Cell {
     /// Words as programs read and sort them, where people read others.
     pub plain: Option<String>,
     /// What rows are sorted by, where it is neither the number nor the text.
-    pub rank: Option<Rank>,
+    pub rank: Option<SortKey>,
     /// What its colour says.
     pub tone: Tone,
     /// Why the value is missing, or more about one that is there.
@@ -75,8 +75,8 @@ impl Cell {
         }
     }
 
-    /// Words; none at all for an empty text.
-    pub fn words(text: impl Into<String>) -> Self {
+    /// A cell with a text.
+    pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: Some(text.into()),
             ..Self::default()
@@ -87,7 +87,7 @@ impl Cell {
     pub fn shown(text: impl Into<String>, number: f64) -> Self {
         Self {
             number: Some(number),
-            ..Self::words(text)
+            ..Self::text(text)
         }
     }
 
@@ -133,12 +133,12 @@ impl Cell {
 
     /// An energy in joules.
     pub fn joules(joules: f64) -> Self {
-        Self::shown(energy::joules(joules), joules)
+        Self::shown(energy::joules_text(joules), joules)
     }
 
     /// What a device reads.
     pub fn reading(quantity: Quantity, value: f64) -> Self {
-        Self::shown(device_readings::text(quantity, value), value)
+        Self::shown(device_readings::reading_text(quantity, value), value)
     }
 
     /// A cosine between an output and the reference's.
@@ -147,20 +147,20 @@ impl Cell {
     }
 
     /// A share of hits.
-    pub fn hits(hits: Hits) -> Option<Self> {
+    pub fn hits(hits: HitCount) -> Option<Self> {
         Some(Self::shown(accuracy::percent(hits)?, hits.share()? * 100.0))
     }
 
     /// A moment: in local time for people, in UTC for programs.
     pub fn moment(utc: &str) -> Self {
-        let cell = Self::words(humanize::moment(utc)).for_programs(utc);
-        cell.ranked(Rank::Words(utc.to_owned()))
+        let cell = Self::text(humanize::moment(utc)).for_programs(utc);
+        cell.ranked(SortKey::Words(utc.to_owned()))
     }
 
     /// A verdict, with its reason.
     pub fn verdict(verdict: &Verdict) -> Self {
         let reason = verdict.reason.clone().unwrap_or_default();
-        let cell = Self::words(verdict.call.name())
+        let cell = Self::text(verdict.call.name())
             .toned(tone_of(verdict.call))
             .noted(reason);
         Self {
@@ -175,13 +175,13 @@ impl Cell {
             .into_iter()
             .chain(flags.iter().map(|flag| flag.name))
             .collect::<Vec<_>>();
-        let is_red = flags.iter().any(|flag| flag.weight == Weight::Red);
+        let is_red = flags.iter().any(|flag| flag.weight == FlagSeverity::Red);
         let tone = if is_red || is_trouble {
             Tone::Bad
         } else {
             Tone::Plain
         };
-        Self::words(names.join(", ")).toned(tone).flagged(flags)
+        Self::text(names.join(", ")).toned(tone).flagged(flags)
     }
 
     /// The same with a sign where anything is suspicious about it.
@@ -201,7 +201,7 @@ impl Cell {
 
     /// The same, sorted by something else.
     #[must_use]
-    pub fn ranked(self, rank: Rank) -> Self {
+    pub fn ranked(self, rank: SortKey) -> Self {
         Self {
             rank: Some(rank),
             ..self

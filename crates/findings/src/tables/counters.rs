@@ -6,7 +6,7 @@ use crate::analysis::kernel_name::KernelName;
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Counter;
 
-type Of = Column<Counter>;
+type CounterColumn = Column<Counter>;
 
 /// Digits of what was counted.
 const DIGITS: usize = 4;
@@ -17,25 +17,25 @@ pub fn of_counters(counters: &[Counter]) -> Table {
 }
 
 /// The columns of counters.
-pub const COLUMNS: &[Of] = &[
-    Of::words("kernel", "Kernel", |counter| {
-        let short = KernelName::of(&counter.kernel).short();
+pub const COLUMNS: &[CounterColumn] = &[
+    CounterColumn::text("kernel", "Kernel", |counter| {
+        let short = KernelName::parse(&counter.kernel).short();
         Some(
-            Cell::words(short)
+            Cell::text(short)
                 .for_programs(&counter.kernel)
                 .noted(&counter.kernel),
         )
     }),
-    Of::words("counter", "Counter", |counter| {
-        Some(Cell::words(&counter.name))
+    CounterColumn::text("counter", "Counter", |counter| {
+        Some(Cell::text(&counter.name))
     }),
-    Of::number("launches", "Launches", "", |counter| {
+    CounterColumn::number("launches", "Launches", "", |counter| {
         Some(Cell::count(counter.launches))
     }),
-    Of::number("sum", "Sum", "", |counter| {
+    CounterColumn::number("sum", "Sum", "", |counter| {
         Some(counted(counter, counter.sum))
     }),
-    Of::number("per_launch", "Per launch", "", |counter| {
+    CounterColumn::number("per_launch", "Per launch", "", |counter| {
         Some(counted(counter, counter.a_launch()))
     }),
 ];

@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::{Column, Table};
 use powerband_core::domain::session::Session;
 
-type Of = Column<EngineLine>;
+type EngineColumn = Column<EngineLine>;
 
 /// A row: a setup whose engine started.
 #[derive(Clone, Debug)]
@@ -52,19 +52,17 @@ pub fn of_session(session: &Session) -> Table {
 }
 
 /// The columns of engines.
-pub const COLUMNS: &[Of] = &[
-    Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup))),
-    Of::words("machine", "Machine", |line| {
-        Some(Cell::words(&line.machine))
-    }),
-    Of::words("engine", "Engine", |line| Some(Cell::words(&line.engine))),
-    Of::number("threads", "Threads", "", |line| {
+pub const COLUMNS: &[EngineColumn] = &[
+    EngineColumn::text("setup", "Setup", |line| Some(Cell::text(&line.setup))),
+    EngineColumn::text("machine", "Machine", |line| Some(Cell::text(&line.machine))),
+    EngineColumn::text("engine", "Engine", |line| Some(Cell::text(&line.engine))),
+    EngineColumn::number("threads", "Threads", "", |line| {
         let chosen = line.threads.map(|threads| Cell::count(threads as u64));
-        Some(chosen.unwrap_or_else(|| Cell::words("its choice")))
+        Some(chosen.unwrap_or_else(|| Cell::text("its choice")))
     }),
-    Of::number("start_ms", "Start", "ms", |line| line.time(0)),
-    Of::number("library_ms", "Library", "ms", |line| line.time(1)),
-    Of::number("load_ms", "Loading", "ms", |line| line.time(2)),
-    Of::number("empty_run_ms", "Empty run", "ms", |line| line.time(3)),
-    Of::number("clock_ms", "Clock", "ms", |line| line.time(4)),
+    EngineColumn::number("start_ms", "Start", "ms", |line| line.time(0)),
+    EngineColumn::number("library_ms", "Library", "ms", |line| line.time(1)),
+    EngineColumn::number("load_ms", "Loading", "ms", |line| line.time(2)),
+    EngineColumn::number("empty_run_ms", "Empty run", "ms", |line| line.time(3)),
+    EngineColumn::number("clock_ms", "Clock", "ms", |line| line.time(4)),
 ];

@@ -1,12 +1,12 @@
 //! Experiments on a case: what was changed, what that cost, and how sure that is.
 
-use super::cell::{Cell, Rank};
+use super::cell::{Cell, SortKey};
 use super::pairs::interval as ratio_interval;
 use super::{Column, Table};
-use crate::analysis::limits::experiments::{Answer, AnswerRow};
+use crate::analysis::limits::experiments::{ExperimentAnswer, ExperimentRow};
 use powerband_core::base::humanize;
 
-type Of = Column<AnswerRow>;
+type ExperimentColumn = Column<ExperimentRow>;
 
 /// Columns of a terminal's table.
 pub const ON_TERMINAL: [&str; 6] = [
@@ -19,50 +19,50 @@ pub const ON_TERMINAL: [&str; 6] = [
 ];
 
 /// The changes that were tried.
-pub fn of_answer(answer: &Answer) -> Table {
+pub fn of_answer(answer: &ExperimentAnswer) -> Table {
     Table::new(COLUMNS, answer.rows.clone())
 }
 
 /// The columns of experiments.
-pub const COLUMNS: &[Of] = &[
-    Of::words("change", "Changed", |row| Some(Cell::words(row.change.title())))
+pub const COLUMNS: &[ExperimentColumn] = &[
+    ExperimentColumn::text("change", "Changed", |row| Some(Cell::text(row.change.title())))
         .help("The one thing that differs from the setup that it is compared with"),
-    Of::words("setup", "Setup", |row| Some(Cell::words(&row.setup_spec))).hidden(),
-    Of::words("control", "Compared with", |row| Some(Cell::words(&row.control_spec)))
+    ExperimentColumn::text("setup", "Setup", |row| Some(Cell::text(&row.setup_spec))).hidden(),
+    ExperimentColumn::text("control", "Compared with", |row| Some(Cell::text(&row.control_spec)))
         .help("The case itself, or the case on fewer threads where the change needs idle cores")
         .hidden(),
-    Of::number("median_ms", "Median", "ms", |row| Some(Cell::time(row.median_ns?)))
+    ExperimentColumn::number("median_ms", "Median", "ms", |row| Some(Cell::time(row.median_ns?)))
         .help("Median time of a run with the change")
         .why(why),
-    Of::number("control_median_ms", "Median without", "ms", |row| {
+    ExperimentColumn::number("control_median_ms", "Median without", "ms", |row| {
         Some(Cell::time(row.control_median_ns?).noted(&row.control_spec))
     })
     .help("Median time of a run of the setup that it is compared with: the case itself, or the case on fewer threads where the change needs idle cores")
     .why(why),
-    Of::number("cost", "Cost", "%", |row| Some(Cell::share(row.cost_share()?)))
+    ExperimentColumn::number("cost", "Cost", "%", |row| Some(Cell::share(row.cost_share()?)))
         .help("Time with the change over time without it, less 1: the geometric mean over the rounds, which are paired, so that it may differ from the quotient of the two medians; below zero it saves time")
         .why(why),
-    Of::number("cost_interval", "95 % interval", "%", |row| {
+    ExperimentColumn::number("cost_interval", "95 % interval", "%", |row| {
         let (low, high) = row.cost_interval()?;
         let words = [low, high].map(humanize::percent).join(" to ");
-        let cell = Cell::words(words).ranked(Rank::Number(low));
+        let cell = Cell::text(words).ranked(SortKey::Number(low));
         Some(cell.for_programs(format!("{low}..{high}")))
     })
     .help("Measured again, the cost would most likely lie within")
     .why(why),
-    Of::number("speed_up", "Speed-up", "×", |row| Some(Cell::ratio(row.cost?.speed_up)))
+    ExperimentColumn::number("speed_up", "Speed-up", "×", |row| Some(Cell::ratio(row.cost?.speed_up)))
         .help("Time without the change over time with it")
         .why(why)
         .hidden(),
-    Of::number("speed_up_interval", "Speed-up, 95 %", "×", |row| ratio_interval(&row.cost?))
+    ExperimentColumn::number("speed_up_interval", "Speed-up, 95 %", "×", |row| ratio_interval(&row.cost?))
         .why(why)
         .hidden(),
-    Of::words("verdict", "Verdict", |row| Some(Cell::verdict(row.verdict.as_ref()?)))
+    ExperimentColumn::text("verdict", "Verdict", |row| Some(Cell::verdict(row.verdict.as_ref()?)))
         .help("Faster or slower than without the change where the whole interval lies beyond the noise floor, same where it lies within, else inconclusive")
         .why(why),
 ];
 
-fn why(row: &AnswerRow) -> String {
+fn why(row: &ExperimentRow) -> String {
     let reason = row.trouble.clone();
     reason.unwrap_or_else(|| "an interval needs two rounds on either side".to_owned())
 }
@@ -70,14 +70,14 @@ fn why(row: &AnswerRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::experiment::Change;
+    use powerband_core::domain::experiment::ExperimentChange;
     use powerband_core::stats::bootstrap::Interval;
 
     use crate::analysis::case_pair::Ratio;
 
-    fn row(cost: Option<Ratio>) -> AnswerRow {
-        AnswerRow {
-            change: Change::StreamingNeighbour,
+    fn row(cost: Option<Ratio>) -> ExperimentRow {
+        ExperimentRow {
+            change: ExperimentChange::StreamingNeighbour,
             setup: 2,
             control: 1,
             setup_spec: "ort:cpu,cores=0,neighbour=stream,threads=1".to_owned(),

@@ -4,7 +4,7 @@ use super::cell::{Cell, Tone};
 use super::{Column, Table};
 use crate::analysis::fleet::{FleetCase, FleetMachine, Peculiarity};
 
-type Of = Column<FleetMachine>;
+type FleetColumn = Column<FleetMachine>;
 
 /// The machines of a case.
 pub fn of_case(case: &FleetCase) -> Table {
@@ -12,30 +12,30 @@ pub fn of_case(case: &FleetCase) -> Table {
 }
 
 /// The columns of a fleet.
-pub const COLUMNS: &[Of] = &[
-    Of::words("machine", "Machine", |one| Some(Cell::words(&one.name))),
-    Of::number("median_ms", "Median", "ms", |one| {
+pub const COLUMNS: &[FleetColumn] = &[
+    FleetColumn::text("machine", "Machine", |one| Some(Cell::text(&one.name))),
+    FleetColumn::number("median_ms", "Median", "ms", |one| {
         Some(Cell::time(one.row.latency_ns.as_ref()?.median).flagged(&one.row.flags))
     })
     .help("Half of the runs were faster")
     .why(why_not_measured),
-    Of::number("uncertainty", "± 95 %", "%", |one| {
-        let text = one.row.uncertainty_words()?;
+    FleetColumn::number("uncertainty", "± 95 %", "%", |one| {
+        let text = one.row.uncertainty_text()?;
         Some(Cell::shown(text, one.row.ci95_rel()? * 100.0))
     })
     .help("Measured again, the median would most likely lie within; from resampling whole starts, or rounds where there was one, with Student's t for their small number")
     .why(|_| "an interval needs two rounds".to_owned()),
-    Of::number("ratio", "vs. fleet", "×", |one| Some(Cell::ratio(one.ratio?)))
+    FleetColumn::number("ratio", "vs. fleet", "×", |one| Some(Cell::ratio(one.ratio?)))
         .help("The machine's median over the median of all machines: above 1 is slower")
         .why(why_not_measured),
-    Of::words("odd", "Odd one out", |one| {
-        one.is_odd.then(|| Cell::words("odd one out").toned(Tone::Bad))
+    FleetColumn::text("odd", "Odd one out", |one| {
+        one.is_odd.then(|| Cell::text("odd one out").toned(Tone::Bad))
     })
     .help("Further from the fleet's median than three times the machines' usual distance from it, by their median absolute deviation, by more than 1 %, and with the fleet's median outside its interval; of three machines or more"),
-    Of::words("differs", "What differs", |one| {
+    FleetColumn::text("differs", "What differs", |one| {
         let names: Vec<&str> = one.differs.iter().map(|differing| differing.what).collect();
-        let details: Vec<String> = one.differs.iter().map(Peculiarity::words).collect();
-        Some(Cell::words(names.join(", ")).noted(details.join("\n")))
+        let details: Vec<String> = one.differs.iter().map(Peculiarity::full_text).collect();
+        Some(Cell::text(names.join(", ")).noted(details.join("\n")))
     })
     .help("What was recorded of this machine that no other machine has"),
 ];

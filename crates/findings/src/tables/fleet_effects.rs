@@ -3,19 +3,19 @@
 use super::cell::Cell;
 use super::pairs;
 use super::{Column, Table};
-use crate::analysis::fleet::{Effect, Effects};
+use crate::analysis::fleet::{EffectRow, Effects};
 
-type Of = Column<Effect>;
+type EffectColumn = Column<EffectRow>;
 
 /// The parts of a difference between two setups on two machines.
-pub fn of(effects: &Effects) -> Table {
-    Table::new(COLUMNS, effects.parts()).hiding(&["point"])
+pub fn effects_table(effects: &Effects) -> Table {
+    Table::new(COLUMNS, effects.rows()).hiding(&["point"])
 }
 
 /// The parts of several such differences, each part once.
 pub fn of_all(all: &[Effects]) -> Table {
-    let mut parts: Vec<Effect> = Vec::new();
-    for part in all.iter().flat_map(Effects::parts) {
+    let mut parts: Vec<EffectRow> = Vec::new();
+    for part in all.iter().flat_map(Effects::rows) {
         if !parts.contains(&part) {
             parts.push(part);
         }
@@ -24,17 +24,17 @@ pub fn of_all(all: &[Effects]) -> Table {
 }
 
 /// The columns of the parts.
-pub const COLUMNS: &[Of] = &[
-    Of::words("change", "Change", |one| Some(Cell::words(&one.change))),
-    Of::words("with", "Where", |one| Some(Cell::words(&one.with))),
-    Of::words("point", "Point", |one| {
-        Some(Cell::words(one.point.to_string()))
+pub const COLUMNS: &[EffectColumn] = &[
+    EffectColumn::text("change", "Change", |one| Some(Cell::text(&one.change))),
+    EffectColumn::text("with", "Where", |one| Some(Cell::text(&one.with))),
+    EffectColumn::text("point", "Point", |one| {
+        Some(Cell::text(one.point.to_string()))
     }),
-    Of::number("speed_up", "Speed-up", "×", |one| {
+    EffectColumn::number("speed_up", "Speed-up", "×", |one| {
         Some(Cell::ratio(one.ratio.speed_up))
     })
     .help("Time before over time after: above 1 is faster. The last line is the ratio of the first two: 1 where the setup brings the same on both machines"),
-    Of::number("interval", "95 % interval", "×", |one| pairs::interval(&one.ratio))
+    EffectColumn::number("interval", "95 % interval", "×", |one| pairs::interval(&one.ratio))
     .help("Paired by rounds where two setups took turns on one machine")
     .why(|_| "an interval needs two rounds on either side".to_owned()),
 ];

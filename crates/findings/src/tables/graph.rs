@@ -3,61 +3,61 @@
 
 use super::cell::Cell;
 use super::{Column, Table};
-use crate::analysis::graph::{Graph, Operator, Slow};
-use powerband_core::domain::examination::{Pattern, ProviderShare};
+use crate::analysis::graph::{ExaminedGraph, OperatorCount, SlowNode};
+use powerband_core::domain::examination::{FusionPattern, ProviderShare};
 
 /// What the time of a node is, and is not.
 const TIME: &str = "From a separate run that times every node, which has overhead: read the shares, not the time of a run. On a device that works asynchronously, it is the time to launch the work.";
 
 /// What happened to the nodes of the file.
-pub fn patterns(graph: &Graph) -> Table {
+pub fn patterns(graph: &ExaminedGraph) -> Table {
     Table::new(PATTERNS, graph.patterns.clone())
 }
 
 /// Nodes by operator.
-pub fn operators(graph: &Graph) -> Table {
+pub fn operators(graph: &ExaminedGraph) -> Table {
     Table::new(OPERATORS, graph.operators.clone())
 }
 
 /// Execution providers.
-pub fn providers(graph: &Graph) -> Table {
+pub fn providers(graph: &ExaminedGraph) -> Table {
     Table::new(PROVIDERS, graph.providers.clone())
 }
 
 /// The slowest nodes.
-pub fn slowest(graph: &Graph) -> Table {
+pub fn slowest(graph: &ExaminedGraph) -> Table {
     Table::new(SLOWEST, graph.slowest.clone())
 }
 
 /// The columns of what happened to nodes.
-pub const PATTERNS: &[Column<Pattern>] = &[
-    Column::<Pattern>::number("times", "Times", "", |pattern| {
+pub const PATTERNS: &[Column<FusionPattern>] = &[
+    Column::<FusionPattern>::number("times", "Times", "", |pattern| {
         Some(Cell::count(pattern.count))
     }),
-    Column::<Pattern>::words("from", "In the file", |pattern| {
+    Column::<FusionPattern>::text("from", "In the file", |pattern| {
         Some(if pattern.from.is_empty() {
-            Cell::words("added")
+            Cell::text("added")
         } else {
-            Cell::words(pattern.from.join(" + "))
+            Cell::text(pattern.from.join(" + "))
         })
     })
     .help("Operators of the file, each once, in the order in which they come"),
-    Column::<Pattern>::words("to", "Became", |pattern| {
+    Column::<FusionPattern>::text("to", "Became", |pattern| {
         let to = pattern.to.as_deref().unwrap_or("removed");
-        Some(Cell::words(to))
+        Some(Cell::text(to))
     })
     .help("The one node that they were fused into; removed: constant-folded or a no-op"),
 ];
 
 /// The columns of operators.
-pub const OPERATORS: &[Column<Operator>] = &[
-    Column::<Operator>::words("operator", "Operator", |operator| {
-        Some(Cell::words(&operator.name))
+pub const OPERATORS: &[Column<OperatorCount>] = &[
+    Column::<OperatorCount>::text("operator", "Operator", |operator| {
+        Some(Cell::text(&operator.name))
     }),
-    Column::<Operator>::number("before", "In the file", "", |operator| {
+    Column::<OperatorCount>::number("before", "In the file", "", |operator| {
         Some(Cell::count(operator.before))
     }),
-    Column::<Operator>::number("after", "After", "", |operator| {
+    Column::<OperatorCount>::number("after", "After", "", |operator| {
         Some(Cell::count(operator.after))
     })
     .help("Nodes that ran"),
@@ -65,8 +65,8 @@ pub const OPERATORS: &[Column<Operator>] = &[
 
 /// The columns of execution providers.
 pub const PROVIDERS: &[Column<ProviderShare>] = &[
-    Column::<ProviderShare>::words("provider", "Provider", |share| {
-        Some(Cell::words(&share.provider))
+    Column::<ProviderShare>::text("provider", "Provider", |share| {
+        Some(Cell::text(&share.provider))
     }),
     Column::<ProviderShare>::number("nodes", "Nodes", "", |share| Some(Cell::count(share.nodes))),
     Column::<ProviderShare>::number("of_nodes", "Of nodes", "%", |share| {
@@ -79,16 +79,16 @@ pub const PROVIDERS: &[Column<ProviderShare>] = &[
 ];
 
 /// The columns of slow nodes.
-pub const SLOWEST: &[Column<Slow>] = &[
-    Column::<Slow>::words("node", "Node", |node| Some(Cell::words(&node.name))),
-    Column::<Slow>::words("operator", "Operator", |node| Some(Cell::words(&node.op))),
-    Column::<Slow>::words("provider", "Provider", |node| {
-        Some(Cell::words(&node.provider))
+pub const SLOWEST: &[Column<SlowNode>] = &[
+    Column::<SlowNode>::text("node", "Node", |node| Some(Cell::text(&node.name))),
+    Column::<SlowNode>::text("operator", "Operator", |node| Some(Cell::text(&node.op))),
+    Column::<SlowNode>::text("provider", "Provider", |node| {
+        Some(Cell::text(&node.provider))
     }),
-    Column::<Slow>::number("mean_ms", "Mean time", "ms", |node| {
+    Column::<SlowNode>::number("mean_ms", "Mean time", "ms", |node| {
         Some(Cell::time(node.time_ns as f64))
     })
     .help(TIME),
-    Column::<Slow>::number("share", "Share", "%", |node| Some(Cell::share(node.share)))
+    Column::<SlowNode>::number("share", "Share", "%", |node| Some(Cell::share(node.share)))
         .help("Of the time of all nodes"),
 ];

@@ -7,7 +7,7 @@ use super::pairs::interval;
 use super::{Column, Table};
 use crate::analysis::history::{History, HistoryPoint};
 
-type Of = Column<HistoryPoint>;
+type HistoryColumn = Column<HistoryPoint>;
 
 /// The points of a history.
 pub fn of_history(history: &History) -> Table {
@@ -15,59 +15,59 @@ pub fn of_history(history: &History) -> Table {
 }
 
 /// The columns of a history.
-pub const COLUMNS: &[Of] = &[
-    Of::words("session", "Session", |point| Some(Cell::words(&point.name))),
-    Of::words("created", "When", |point| Some(Cell::moment(&point.created))),
-    Of::number("median_ms", "Median", "ms", |point| {
+pub const COLUMNS: &[HistoryColumn] = &[
+    HistoryColumn::text("session", "Session", |point| Some(Cell::text(&point.name))),
+    HistoryColumn::text("created", "When", |point| Some(Cell::moment(&point.created))),
+    HistoryColumn::number("median_ms", "Median", "ms", |point| {
         Some(Cell::time(point.row.latency_ns.as_ref()?.median).flagged(&point.row.flags))
     })
     .help("Half of the runs were faster")
     .why(|_| "it was not measured".to_owned()),
-    Of::number("uncertainty", "± 95 %", "%", |point| {
-        let text = point.row.uncertainty_words()?;
+    HistoryColumn::number("uncertainty", "± 95 %", "%", |point| {
+        let text = point.row.uncertainty_text()?;
         Some(Cell::shown(text, point.row.ci95_rel()? * 100.0))
     })
     .help("Measured again, the median would most likely lie within; from resampling whole starts, or rounds where there was one, with Student's t for their small number")
     .why(|_| "an interval needs two rounds".to_owned()),
-    Of::number("since_earlier", "vs. earlier", "×", |point| {
-        Some(Cell::ratio(point.since_earlier.as_ref()?.ratio.speed_up))
+    HistoryColumn::number("since_earlier", "vs. earlier", "×", |point| {
+        Some(Cell::ratio(point.vs_earlier.as_ref()?.ratio.speed_up))
     })
     .help("The mean of the earlier sessions that were measured in the same way on the same machine, divided by this one: above 1 is faster. Sessions are not interleaved, so it includes any change of the machine")
     .why(why_no_earlier),
-    Of::number("since_earlier_interval", "Interval", "×", |point| {
-        interval(&point.since_earlier.as_ref()?.ratio)
+    HistoryColumn::number("since_earlier_interval", "Interval", "×", |point| {
+        interval(&point.vs_earlier.as_ref()?.ratio)
     })
     .help("As wide as the earlier sessions differ from each other, at 99 %; or as is assumed where they are fewer than five")
     .why(why_no_earlier)
     .hidden(),
-    Of::words("verdict", "Verdict", |point| {
-        Some(Cell::verdict(&point.since_earlier.as_ref()?.verdict))
+    HistoryColumn::text("verdict", "Verdict", |point| {
+        Some(Cell::verdict(&point.vs_earlier.as_ref()?.verdict))
     })
     .help("Against the mean of the earlier sessions: faster or slower where the whole interval lies beyond the noise floor")
     .why(why_no_earlier),
-    Of::number("since_last", "vs. previous", "×", |point| {
-        Some(Cell::ratio(point.since_last.as_ref()?.ratio?.speed_up))
+    HistoryColumn::number("since_last", "vs. previous", "×", |point| {
+        Some(Cell::ratio(point.vs_previous.as_ref()?.ratio?.speed_up))
     })
     .help("Latency in the session before divided by this one: above 1 is faster. The sessions were not interleaved, so it includes any change of the machine; it is over the rounds, and may differ from the quotient of the two medians")
     .why(why_no_ratio)
     .hidden(),
-    Of::number("since_last_interval", "Interval vs. previous", "×", |point| {
-        interval(&point.since_last.as_ref()?.ratio?)
+    HistoryColumn::number("since_last_interval", "Interval vs. previous", "×", |point| {
+        interval(&point.vs_previous.as_ref()?.ratio?)
     })
     .why(why_no_ratio)
     .hidden(),
-    Of::number("since_first", "vs. first", "×", |point| {
-        Some(Cell::ratio(point.since_first.as_ref()?.ratio?.speed_up))
+    HistoryColumn::number("since_first", "vs. first", "×", |point| {
+        Some(Cell::ratio(point.vs_first.as_ref()?.ratio?.speed_up))
     })
     .why(why_no_ratio)
     .hidden(),
-    Of::words("changed", "What changed", |point| {
+    HistoryColumn::text("changed", "What changed", |point| {
         let names: Vec<&str> = point.changed.iter().map(|changed| changed.what).collect();
         let details = point.changed.iter().map(|changed| {
             format!("{}: {} → {}", changed.what, changed.before, changed.after)
         });
         let details = details.collect::<Vec<_>>().join("\n");
-        Some(Cell::words(names.join(", ")).noted(details))
+        Some(Cell::text(names.join(", ")).noted(details))
     }),
 ];
 
@@ -76,7 +76,7 @@ fn why_no_earlier(_: &HistoryPoint) -> String {
 }
 
 fn why_no_ratio(point: &HistoryPoint) -> String {
-    match &point.since_last {
+    match &point.vs_previous {
         None => "no session before it has this case".to_owned(),
         Some(pair) => pair.verdict.reason.clone().unwrap_or_default(),
     }

@@ -2,9 +2,11 @@
 
 use super::cell::{Cell, Tone};
 use super::{Column, Table};
-use crate::analysis::kernel_comparison::{Change, Comparison, Member, Row};
+use crate::analysis::kernel_comparison::{
+    KernelChange, KernelComparison, KernelDiffRow, KernelEntry,
+};
 
-type Of = Column<ChangeLine>;
+type ChangeColumn = Column<ChangeLine>;
 
 /// Columns of a report's table.
 pub const IN_REPORT: [&str; 5] = ["name", "change", "before_ms", "after_ms", "of_change"];
@@ -22,12 +24,12 @@ pub const ON_TERMINAL: [&str; 7] = [
 /// A row, with its share of the whole difference.
 #[derive(Clone, Debug)]
 pub struct ChangeLine {
-    row: Row,
+    row: KernelDiffRow,
     of_change: Option<f64>,
 }
 
 /// Some rows of a comparison, by their places, in that order.
-pub fn of_comparison(found: &Comparison, places: &[usize]) -> Table {
+pub fn of_comparison(found: &KernelComparison, places: &[usize]) -> Table {
     let rows = places.iter().filter_map(|place| found.rows.get(*place));
     let lines = rows.map(|row| ChangeLine {
         of_change: found.contribution(row),
@@ -37,41 +39,41 @@ pub fn of_comparison(found: &Comparison, places: &[usize]) -> Table {
 }
 
 /// The columns of changes.
-pub const COLUMNS: &[Of] = &[
-    Of::words("name", "Kernels", |line| Some(Cell::words(&line.row.title))),
-    Of::words("change", "Change", |line| {
+pub const COLUMNS: &[ChangeColumn] = &[
+    ChangeColumn::text("name", "Kernels", |line| Some(Cell::text(&line.row.title))),
+    ChangeColumn::text("change", "Change", |line| {
         let change = line.row.change();
         let tone = match change {
-            Change::Changed => Tone::Plain,
-            Change::Appeared => Tone::Bad,
-            Change::Went => Tone::Good,
+            KernelChange::Changed => Tone::Plain,
+            KernelChange::Added => Tone::Bad,
+            KernelChange::Removed => Tone::Good,
         };
-        Some(Cell::words(change.title()).named(change).toned(tone))
+        Some(Cell::text(change.title()).named(change).toned(tone))
     })
     .help("On both sides, or on one only"),
-    Of::words("matched_by", "Matched by", |line| Some(Cell::words(line.row.matched.title())))
+    ChangeColumn::text("matched_by", "Matched by", |line| Some(Cell::text(line.row.matched.title())))
         .help("What both sides have in common: the whole name, the name without sizes and types, the operator, or the category"),
-    Of::number("before_ms", "Before", "ms", |line| side(&line.row.before, line.row.before_ns()))
+    ChangeColumn::number("before_ms", "Before", "ms", |line| side(&line.row.before, line.row.before_ns()))
         .why(|_| "it did not run before".to_owned()),
-    Of::number("after_ms", "After", "ms", |line| side(&line.row.after, line.row.after_ns()))
+    ChangeColumn::number("after_ms", "After", "ms", |line| side(&line.row.after, line.row.after_ns()))
         .why(|_| "it did not run after".to_owned()),
-    Of::number("difference_ms", "Difference", "ms", |line| {
+    ChangeColumn::number("difference_ms", "Difference", "ms", |line| {
         Some(Cell::time_change(line.row.difference_ns()))
     })
     .help("After minus before; all of them add up to the whole difference"),
-    Of::number("of_change", "Of change", "%", |line| line.of_change.map(Cell::share))
+    ChangeColumn::number("of_change", "Of change", "%", |line| line.of_change.map(Cell::share))
         .help("The share of the whole difference; below zero where a row changes in the opposite direction")
         .why(|_| "the two are as good as equal".to_owned()),
-    Of::words("category", "Category", |line| Some(Cell::words(line.row.category.title()))),
-    Of::words("names_before", "Names before", |line| Some(Cell::words(names(&line.row.before)))).hidden(),
-    Of::words("names_after", "Names after", |line| Some(Cell::words(names(&line.row.after)))).hidden(),
+    ChangeColumn::text("category", "Category", |line| Some(Cell::text(line.row.category.title()))),
+    ChangeColumn::text("names_before", "Names before", |line| Some(Cell::text(names(&line.row.before)))).hidden(),
+    ChangeColumn::text("names_after", "Names after", |line| Some(Cell::text(names(&line.row.after)))).hidden(),
 ];
 
-fn side(members: &[Member], ns: f64) -> Option<Cell> {
+fn side(members: &[KernelEntry], ns: f64) -> Option<Cell> {
     (!members.is_empty()).then(|| Cell::time(ns))
 }
 
-fn names(members: &[Member]) -> String {
+fn names(members: &[KernelEntry]) -> String {
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     names.join("; ")
 }

@@ -2,20 +2,20 @@
 
 use super::cell::Cell;
 use super::{Column, Table};
-use crate::analysis::breakdown::{Breakdown, Level, Row};
+use crate::analysis::breakdown::{Breakdown, BreakdownLevel, BreakdownRow};
 use crate::analysis::profile_runs::RunsFrom;
 
-type Of = Column<KernelLine>;
+type KernelColumn = Column<KernelLine>;
 
 /// A row, with its time per run where the profile's number of runs is known.
 #[derive(Clone, Debug)]
 pub struct KernelLine {
-    row: Row,
+    row: BreakdownRow,
     per_run_ns: Option<f64>,
 }
 
 impl KernelLine {
-    fn new(breakdown: &Breakdown, row: &Row) -> Self {
+    fn new(breakdown: &Breakdown, row: &BreakdownRow) -> Self {
         Self {
             per_run_ns: breakdown.per_run(row.total_ns as f64),
             row: row.clone(),
@@ -28,12 +28,13 @@ pub fn of_breakdown(breakdown: &Breakdown, places: &[usize]) -> Table {
     let rows = places.iter().filter_map(|place| breakdown.rows.get(*place));
     let lines = rows.map(|row| KernelLine::new(breakdown, row)).collect();
     let (table, title) = match breakdown.level {
-        Level::Category => (Table::new(CATEGORY_COLUMNS, lines), "Category"),
-        Level::Operator => (Table::new(COLUMNS, lines), "Operator"),
-        Level::Kernel => (Table::new(COLUMNS, lines), "Kernel"),
+        BreakdownLevel::Category => (Table::new(CATEGORY_COLUMNS, lines), "Category"),
+        BreakdownLevel::Operator => (Table::new(COLUMNS, lines), "Operator"),
+        BreakdownLevel::Kernel => (Table::new(COLUMNS, lines), "Kernel"),
     };
     let table = table.titled("name", title).showing_differences("devices");
-    let is_limited = |row: &Row| row.limit.as_ref().is_some_and(|limit| limit.bound.is_ok());
+    let is_limited =
+        |row: &BreakdownRow| row.limit.as_ref().is_some_and(|limit| limit.bound.is_ok());
     let table = if breakdown.rows.iter().any(is_limited) {
         table
     } else {
@@ -45,60 +46,58 @@ pub fn of_breakdown(breakdown: &Breakdown, places: &[usize]) -> Table {
     }
 }
 
-const NAME: Of = Of::words("name", "Kernel", |line| {
-    Some(Cell::words(&line.row.short).for_programs(&line.row.name))
+const NAME: KernelColumn = KernelColumn::text("name", "Kernel", |line| {
+    Some(Cell::text(&line.row.short).for_programs(&line.row.name))
 });
-const SHARE: Of = Of::number("share", "Share", "%", |line| {
+const SHARE: KernelColumn = KernelColumn::number("share", "Share", "%", |line| {
     Some(Cell::share(line.row.share))
 })
 .help("Of all times that are added up");
-const TOTAL: Of = Of::number("total_ms", "Total", "ms", |line| {
+const TOTAL: KernelColumn = KernelColumn::number("total_ms", "Total", "ms", |line| {
     Some(Cell::time(line.row.total_ns as f64))
 })
 .help("All calls together");
-const PER_RUN: Of = Of::number("per_run_ms", "Per run", "ms", |line| {
+const PER_RUN: KernelColumn = KernelColumn::number("per_run_ms", "Per run", "ms", |line| {
     line.per_run_ns.map(Cell::time)
 })
 .help("All calls of one run of the network, or of one step, together: the total divided by the number of runs")
 .why(|_| "the number of runs in the profile is not known".to_owned());
-const CALLS: Of = Of::number("calls", "Calls", "", |line| {
+const CALLS: KernelColumn = KernelColumn::number("calls", "Calls", "", |line| {
     Some(Cell::count(line.row.calls))
 });
-const MEAN: Of = Of::number("mean_ms", "Mean", "ms", |line| {
+const MEAN: KernelColumn = KernelColumn::number("mean_ms", "Mean", "ms", |line| {
     line.row.mean_ns().map(Cell::time)
 })
 .help("Of a call");
-const SHORTEST: Of = Of::number("min_ms", "Shortest", "ms", |line| {
+const SHORTEST: KernelColumn = KernelColumn::number("min_ms", "Shortest", "ms", |line| {
     Some(Cell::time(line.row.min_ns? as f64))
 })
 .why(|_| "the file does not state it".to_owned());
-const LONGEST: Of = Of::number("max_ms", "Longest", "ms", |line| {
+const LONGEST: KernelColumn = KernelColumn::number("max_ms", "Longest", "ms", |line| {
     Some(Cell::time(line.row.max_ns? as f64))
 })
 .why(|_| "the file does not state it".to_owned());
-const BOUND: Of = Of::words("bound", "Bound", |line| {
+const BOUND: KernelColumn = KernelColumn::text("bound", "Bound", |line| {
     let limit = line.row.limit.as_ref()?;
     let bound = limit.bound.as_ref().ok()?;
-    Some(Cell::words(bound.title()).noted(format!("{}\n{}", bound.help(), limit.formula)))
+    Some(Cell::text(bound.title()).noted(format!("{}\n{}", bound.help(), limit.formula)))
 })
 .help("What limits it, by the model: its work against roofs that were measured on this machine")
 .why(why_no_limit);
-const LEFT: Of = Of::number("left", "Left", "×", |line| {
-    Some(Cell::ratio(line.row.limit.as_ref()?.left?))
+const LEFT: KernelColumn = KernelColumn::number("left", "Left", "×", |line| {
+    Some(Cell::ratio(line.row.limit.as_ref()?.max_speed_up?))
 })
 .help("How many times faster it can become at most: its time ÷ its floor, which is the least time for its operations at the engine's best product, its bytes at the measured bandwidth, and its launches")
 .why(why_no_limit);
-const PLACES: Of = Of::words("devices", "Where", |line| {
-    Some(Cell::words(line.row.places.join(", ")))
+const PLACES: KernelColumn = KernelColumn::text("devices", "Where", |line| {
+    Some(Cell::text(line.row.places.join(", ")))
 })
 .hidden();
 
 /// The columns of categories.
-pub const CATEGORY_COLUMNS: &[Of] = &[
-    Of::words("name", "Category", |line| {
-        Some(Cell::words(&line.row.short))
-    }),
-    Of::number("kernels", "Kernels", "", |line| {
+pub const CATEGORY_COLUMNS: &[KernelColumn] = &[
+    KernelColumn::text("name", "Category", |line| Some(Cell::text(&line.row.short))),
+    KernelColumn::number("kernels", "Kernels", "", |line| {
         Some(Cell::count(line.row.names as u64))
     })
     .help("How many different names it has"),
@@ -115,13 +114,13 @@ pub const CATEGORY_COLUMNS: &[Of] = &[
 ];
 
 /// The columns of operators and of kernels.
-pub const COLUMNS: &[Of] = &[
+pub const COLUMNS: &[KernelColumn] = &[
     NAME,
-    Of::words("category", "Category", |line| {
-        Some(Cell::words(line.row.category.title()).noted(line.row.ops.join("\n")))
+    KernelColumn::text("category", "Category", |line| {
+        Some(Cell::text(line.row.category.title()).noted(line.row.ops.join("\n")))
     }),
-    Of::words("operators", "Operators", |line| {
-        Some(Cell::words(line.row.ops.join(", ")))
+    KernelColumn::text("operators", "Operators", |line| {
+        Some(Cell::text(line.row.ops.join(", ")))
     })
     .hidden(),
     SHARE,

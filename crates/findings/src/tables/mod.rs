@@ -42,10 +42,10 @@ use crate::analysis::dimensions;
 use cell::Cell;
 use powerband_core::domain::point::{BATCH, Point};
 
-/// What stands above a column.
+/// The head of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// Names it in settings, CSV and JSON; never changed.
+pub struct ColumnHead {
+    /// Its stable name in settings, CSV and JSON.
     pub key: &'static str,
     /// What people read.
     pub title: &'static str,
@@ -61,20 +61,20 @@ pub struct Head {
 
 /// One column over rows of a kind.
 pub struct Column<R> {
-    head: Head,
+    head: ColumnHead,
     value: fn(&R) -> Option<Cell>,
     why_missing: fn(&R) -> String,
 }
 
 impl<R> Column<R> {
     /// A column of words.
-    pub const fn words(
+    pub const fn text(
         key: &'static str,
         title: &'static str,
         value: fn(&R) -> Option<Cell>,
     ) -> Self {
         Self {
-            head: Head {
+            head: ColumnHead {
                 key,
                 title,
                 unit: "",
@@ -94,9 +94,9 @@ impl<R> Column<R> {
         unit: &'static str,
         value: fn(&R) -> Option<Cell>,
     ) -> Self {
-        let words = Self::words(key, title, value);
+        let words = Self::text(key, title, value);
         Self {
-            head: Head {
+            head: ColumnHead {
                 unit,
                 is_number: true,
                 ..words.head
@@ -107,7 +107,7 @@ impl<R> Column<R> {
 
     /// With a sentence that explains it.
     pub const fn help(self, help: &'static str) -> Self {
-        let head = Head { help, ..self.head };
+        let head = ColumnHead { help, ..self.head };
         Self { head, ..self }
     }
 
@@ -121,7 +121,7 @@ impl<R> Column<R> {
 
     /// Shown only where it is chosen.
     pub const fn hidden(self) -> Self {
-        let head = Head {
+        let head = ColumnHead {
             is_shown: false,
             ..self.head
         };
@@ -135,7 +135,7 @@ impl<R> Column<R> {
 
 /// A table, whatever its rows are.
 pub struct Table {
-    heads: Vec<Head>,
+    heads: Vec<ColumnHead>,
     /// The columns of dimensions beside the batch.
     dimensions: Range<usize>,
     len: usize,
@@ -173,7 +173,7 @@ impl Table {
                 names.push(dimension.name);
             }
         }
-        let heads = names.iter().map(|name| Head {
+        let heads = names.iter().map(|name| ColumnHead {
             key: name,
             title: name,
             unit: "",
@@ -265,7 +265,7 @@ impl Table {
     }
 
     /// What stands above its columns.
-    pub fn heads(&self) -> &[Head] {
+    pub fn heads(&self) -> &[ColumnHead] {
         &self.heads
     }
 
@@ -304,8 +304,8 @@ mod tests {
     #[test]
     fn dimensions_stand_behind_the_batch() {
         const OF: &[Column<usize>] = &[
-            Column::words("label", "Setup", |row| {
-                Some(Cell::words(format!("setup {row}")))
+            Column::text("label", "Setup", |row| {
+                Some(Cell::text(format!("setup {row}")))
             }),
             Column::number("batch", "Batch", "", |row| Some(Cell::count(*row as u64))),
             Column::number("rounds", "Rounds", "", |_| Some(Cell::count(5))),
@@ -322,7 +322,7 @@ mod tests {
             .map(|column| table.cell(1, column).shown_text().to_owned())
             .collect();
         assert_eq!(row, ["setup 2", "2", "2,048", "5"]);
-        let view = view::View::new(table).columns(&["batch", "rounds"]);
+        let view = view::TableView::new(table).columns(&["batch", "rounds"]);
         let shown: Vec<&str> = view.heads().map(|head| head.key).collect();
         assert_eq!(shown, ["batch", "sequence", "rounds"]);
         let alone = Table::new(OF, vec![1]).with_points(vec![Point::of_batch(1)]);

@@ -7,7 +7,7 @@ use crate::analysis::limits::lines::operations_per_s;
 use crate::analysis::limits::node::NodeLimit;
 use powerband_core::base::humanize;
 
-type Of = Column<NodeLimit>;
+type NodeLimitColumn = Column<NodeLimit>;
 
 /// Nodes in their order.
 pub fn of_nodes(nodes: &[NodeLimit]) -> Table {
@@ -26,65 +26,64 @@ fn why_no_gain(node: &NodeLimit) -> String {
     }
 }
 
-/// The columns.
-pub const COLUMNS: &[Of] = &[
-    Of::words("name", "Node", |node| {
-        Some(Cell::words(&node.short).for_programs(&node.name))
+pub const COLUMNS: &[NodeLimitColumn] = &[
+    NodeLimitColumn::text("name", "Node", |node| {
+        Some(Cell::text(&node.short).for_programs(&node.name))
     }),
-    Of::words("op", "Operator", |node| Some(Cell::words(&node.op))).hidden(),
-    Of::words("place", "Where", |node| Some(Cell::words(&node.place))).hidden(),
-    Of::number("time_ms", "Time", "ms", |node| {
+    NodeLimitColumn::text("op", "Operator", |node| Some(Cell::text(&node.op))).hidden(),
+    NodeLimitColumn::text("place", "Where", |node| Some(Cell::text(&node.place))).hidden(),
+    NodeLimitColumn::number("time_ms", "Time", "ms", |node| {
         Some(Cell::time(node.time_ns))
     })
     .help("Of one run where the number of runs is known, else of the whole profile"),
-    Of::number("share", "Share", "%", |node| Some(Cell::share(node.share)))
+    NodeLimitColumn::number("share", "Share", "%", |node| Some(Cell::share(node.share)))
         .help("Of all times that are added up"),
-    Of::words("bound", "Bound", |node| {
+    NodeLimitColumn::text("bound", "Bound", |node| {
         let bound = node.bound.as_ref().ok()?;
-        Some(Cell::words(bound.title()).noted(bound.help()))
+        Some(Cell::text(bound.title()).noted(bound.help()))
     })
     .help("What limits it, by the model: its work against what was measured on this machine")
     .why(why_not),
-    Of::number("floor_share", "Share of floor", "%", |node| {
+    NodeLimitColumn::number("floor_share", "Share of floor", "%", |node| {
         let share = node.share_of_floor?;
         Some(Cell::share(share).noted(node.formula.clone()))
     })
     .help("Its floor as a share of its time; above 100 % the model is wrong")
     .why(why_not),
-    Of::number("left", "Left here", "×", |node| {
+    NodeLimitColumn::number("left", "Left here", "×", |node| {
         Some(Cell::ratio(node.at_most_here?).noted(node.formula.clone()))
     })
     .help("How many times faster it can become at most: its time ÷ its floor")
     .why(why_no_gain),
-    Of::number("left_overall", "Left over all", "×", |node| {
+    NodeLimitColumn::number("left_overall", "Left over all", "×", |node| {
         Some(Cell::ratio(node.at_most_overall?))
     })
     .help("How many times faster the run then becomes: wall time ÷ (wall time − time + floor)")
     .why(why_no_gain),
-    Of::words("line", "Line", |node| {
-        (!node.line.is_empty()).then(|| Cell::words(&node.line))
+    NodeLimitColumn::text("line", "Line", |node| {
+        (!node.line.is_empty()).then(|| Cell::text(&node.line))
     })
     .help("What its greatest floor is measured against")
     .why(why_not),
-    Of::number("gop_s", "Reached", "billion operations/s", |node| {
+    NodeLimitColumn::number("gop_s", "Reached", "billion operations/s", |node| {
         let per_s = node.achieved_per_s?;
         Some(Cell::shown(operations_per_s(per_s), per_s / 1e9))
     })
     .why(|_| "its arithmetic is not known".to_owned())
     .hidden(),
-    Of::number("intensity_low", "Op/byte, fewest", "", |node| {
+    NodeLimitColumn::number("intensity_low", "Op/byte, fewest", "", |node| {
         let (low, _) = node.intensity?;
         Some(Cell::shown(humanize::value(low), low))
     })
     .help("Operations per byte where every tensor is written and read")
     .why(|_| "its arithmetic or its bytes are not known".to_owned())
     .hidden(),
-    Of::number("intensity_high", "Op/byte, most", "", |node| {
+    NodeLimitColumn::number("intensity_high", "Op/byte, most", "", |node| {
         let (_, high) = node.intensity?;
         Some(Cell::shown(humanize::value(high), high))
     })
     .help("Operations per byte where inputs, weights and outputs move once")
     .why(|_| "its arithmetic or its bytes are not known".to_owned())
     .hidden(),
-    Of::number("calls", "Calls", "", |node| Some(Cell::count(node.calls))).hidden(),
+    NodeLimitColumn::number("calls", "Calls", "", |node| Some(Cell::count(node.calls))).hidden(),
 ];

@@ -1,6 +1,6 @@
 //! What a plan will measure: each case with its estimate.
 
-use super::cell::{Cell, Rank, Tone};
+use super::cell::{Cell, SortKey, Tone};
 use super::{Column, Table};
 use crate::analysis::plan_estimate::CaseEstimate;
 use powerband_core::base::humanize;
@@ -21,7 +21,7 @@ pub struct PlannedCase {
     pub estimate: Result<CaseEstimate, String>,
 }
 
-type Of = Column<PlannedCase>;
+type PlannedColumn = Column<PlannedCase>;
 
 /// The cases of a plan, in its order.
 pub fn of_plan(cases: Vec<PlannedCase>) -> Table {
@@ -30,41 +30,41 @@ pub fn of_plan(cases: Vec<PlannedCase>) -> Table {
 }
 
 /// The columns of planned cases.
-pub const COLUMNS: &[Of] = &[
-    Of::words("setup", "Setup", |case| {
-        let cell = Cell::words(&case.setup);
+pub const COLUMNS: &[PlannedColumn] = &[
+    PlannedColumn::text("setup", "Setup", |case| {
+        let cell = Cell::text(&case.setup);
         Some(match &case.estimate {
             Ok(_) => cell,
             Err(reason) => cell.noted(format!("cannot run here: {reason}")),
         })
     }),
-    Of::words("spec", "Options", |case| Some(Cell::words(&case.spec)))
+    PlannedColumn::text("spec", "Options", |case| Some(Cell::text(&case.spec)))
         .help("Engine, device and options")
         .hidden(),
-    Of::number("batch", "Batch", "", |case| Some(Cell::count(case.point.batch() as u64)))
+    PlannedColumn::number("batch", "Batch", "", |case| Some(Cell::count(case.point.batch() as u64)))
         .help("Items that go through the network in one run"),
-    Of::number("rounds", "Rounds", "", |case| {
+    PlannedColumn::number("rounds", "Rounds", "", |case| {
         Some(Cell::count(u64::from(case.rounds)))
     })
     .help("How often the case is visited, in turns with the others; a case that is still unsure may get more"),
-    Of::number("estimate_s", "Estimate", "s", |case| {
+    PlannedColumn::number("estimate_s", "Estimate", "s", |case| {
         let estimate = case.estimate.as_ref().ok()?;
         let cell = Cell::shown(estimate.to_string(), estimate.high_s);
-        Some(cell.ranked(Rank::Number(estimate.high_s)))
+        Some(cell.ranked(SortKey::Number(estimate.high_s)))
     })
     .help("The least and the most time that the case takes; the first case of a setup starts its worker and loads the model. A plain number is the most")
     .why(why),
-    Of::number("least_s", "At least", "s", |case| seconds(case, |estimate| estimate.low_s))
+    PlannedColumn::number("least_s", "At least", "s", |case| seconds(case, |estimate| estimate.low_s))
         .why(why)
         .hidden(),
-    Of::words("grounds", "Based on", |case| {
+    PlannedColumn::text("grounds", "Based on", |case| {
         Some(match &case.estimate {
-            Ok(estimate) if estimate.is_known => Cell::words("earlier sessions"),
+            Ok(estimate) if estimate.is_known => Cell::text("earlier sessions"),
             Ok(estimate) if estimate.is_compiled => {
-                Cell::words("limits of the preset").noted("compiled first, which can take minutes more")
+                Cell::text("limits of the preset").noted("compiled first, which can take minutes more")
             }
-            Ok(_) => Cell::words("limits of the preset"),
-            Err(reason) => Cell::words("cannot run here").noted(reason).toned(Tone::Bad),
+            Ok(_) => Cell::text("limits of the preset"),
+            Err(reason) => Cell::text("cannot run here").noted(reason).toned(Tone::Bad),
         })
     })
     .help("Where the estimate comes from: sessions of this setup on this machine, or the least and the most time of the preset"),

@@ -4,16 +4,16 @@ use super::cell::{Cell, Tone};
 use super::{Column, Table};
 use powerband_core::base::humanize;
 pub use powerband_core::domain::roofs::NOISY;
-use powerband_core::domain::roofs::{Measured, Roofs};
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::roofs::{MeasuredValue, Roofs};
+use powerband_core::domain::work::NumberFormat;
 
-type Of = Column<RoofRow>;
+type RoofColumn = Column<RoofRow>;
 
 /// What a figure counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
     /// Operations a second, of floats or of integers.
-    Operations(Numbers),
+    Operations(NumberFormat),
     /// Bytes a second.
     Bytes,
     /// Nanoseconds.
@@ -29,7 +29,7 @@ pub struct RoofRow {
     access: Option<String>,
     threads: usize,
     counts: Counts,
-    figure: Measured,
+    figure: MeasuredValue,
     vector_bits: Option<u32>,
     code: String,
     bytes: Option<u64>,
@@ -43,7 +43,7 @@ impl RoofRow {
 
     fn number(&self, value: f64) -> Cell {
         let text = match self.counts {
-            Counts::Operations(Numbers::Int8) => humanize::with_prefix(value, "OP/s"),
+            Counts::Operations(NumberFormat::Int8) => humanize::with_prefix(value, "OP/s"),
             Counts::Operations(_) => humanize::with_prefix(value, "FLOP/s"),
             Counts::Bytes => humanize::with_prefix(value, "B/s"),
             Counts::Time => humanize::duration_ns(value),
@@ -60,7 +60,7 @@ pub fn noise_words(roofs: &Roofs) -> Option<String> {
         format!(
             "Noisy: the repetitions of {} of {} lie more than {} apart, or other programs used the processors meanwhile. Close other programs, let the device cool down, and measure again; nothing is explained by a noisy roof.",
             noisy,
-            humanize::of_many(rows.len() as u64, "figure"),
+            humanize::pluralised(rows.len() as u64, "figure"),
             humanize::percent(NOISY)
         )
     })
@@ -95,7 +95,7 @@ fn rows(roofs: &Roofs) -> Vec<RoofRow> {
         bytes: Some(roof.working_set_bytes).filter(|bytes| *bytes > 0),
     });
     let engines = roofs.engines.iter().flat_map(|roof| {
-        let row = |kind, counts, access: Option<&str>, figure: Option<Measured>| {
+        let row = |kind, counts, access: Option<&str>, figure: Option<MeasuredValue>| {
             Some(RoofRow {
                 kind,
                 what: roof.numbers.to_string(),
@@ -121,23 +121,23 @@ fn rows(roofs: &Roofs) -> Vec<RoofRow> {
 }
 
 /// The columns of roofs.
-pub const COLUMNS: &[Of] = &[
-    Of::words("kind", "Roof", |row| Some(Cell::words(row.kind))).help(
+pub const COLUMNS: &[RoofColumn] = &[
+    RoofColumn::text("kind", "Roof", |row| Some(Cell::text(row.kind))).help(
         "compute: multiplications and additions in registers; bandwidth: bytes moved; engine: the same through the engine itself, and what one more node costs",
     ),
-    Of::words("what", "Numbers, level", |row| Some(Cell::words(&row.what))),
-    Of::words("access", "Access", |row| row.access.as_ref().map(Cell::words)),
-    Of::number("threads", "Threads", "", |row| {
+    RoofColumn::text("what", "Numbers, level", |row| Some(Cell::text(&row.what))),
+    RoofColumn::text("access", "Access", |row| row.access.as_ref().map(Cell::text)),
+    RoofColumn::number("threads", "Threads", "", |row| {
         (row.threads > 0).then(|| Cell::count(row.threads as u64))
     })
     .why(|_| "a card has no threads to choose".to_owned()),
-    Of::number("figure", "Figure", "", |row| {
+    RoofColumn::number("figure", "Figure", "", |row| {
         let cell = row.number(row.figure.value);
         let tone = if row.is_noisy() { Tone::Bad } else { Tone::Plain };
         Some(Cell { tone, ..cell })
     })
     .help("The median of the faster half of the repetitions, in the fastest of several stretches. Where an engine's product or copy was faster with as many threads, that."),
-    Of::number("spread_percent", "Spread", "%", |row| {
+    RoofColumn::number("spread_percent", "Spread", "%", |row| {
         let spread = row.figure.spread();
         // What was measured once has a spread where others may have lowered it.
         if row.figure.repetitions < 2 && spread == 0.0 {
@@ -156,26 +156,26 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("From the lowest to the highest of these repetitions, as a share of the figure; where other programs used the processors meanwhile, to what it may reach without them.")
     .why(|_| "measured once".to_owned()),
-    Of::number("vector_bits", "Vectors", "bit", |row| {
+    RoofColumn::number("vector_bits", "Vectors", "bit", |row| {
         let bits = row.vector_bits?;
         Some(Cell::shown(format!("{bits} bit"), f64::from(bits)))
     }),
-    Of::words("code", "Code", |row| Some(Cell::words(&row.code))),
-    Of::number("working_set_bytes", "Working set", "B", |row| {
+    RoofColumn::text("code", "Code", |row| Some(Cell::text(&row.code))),
+    RoofColumn::number("working_set_bytes", "Working set", "B", |row| {
         row.bytes.map(|bytes| Cell::bytes(bytes as f64))
     })
     .hidden(),
-    Of::words("unit", "Unit", |row| {
-        Some(Cell::words(match row.counts {
+    RoofColumn::text("unit", "Unit", |row| {
+        Some(Cell::text(match row.counts {
             Counts::Operations(_) => "operations/s",
             Counts::Bytes => "bytes/s",
             Counts::Time => "ns",
         }))
     })
     .hidden(),
-    Of::number("low", "Lowest", "", |row| Some(row.number(row.figure.low))).hidden(),
-    Of::number("high", "Highest", "", |row| Some(row.number(row.figure.high))).hidden(),
-    Of::number("repetitions", "Repetitions", "", |row| {
+    RoofColumn::number("low", "Lowest", "", |row| Some(row.number(row.figure.low))).hidden(),
+    RoofColumn::number("high", "Highest", "", |row| Some(row.number(row.figure.high))).hidden(),
+    RoofColumn::number("repetitions", "Repetitions", "", |row| {
         Some(Cell::count(u64::from(row.figure.repetitions)))
     })
     .hidden(),
@@ -184,13 +184,13 @@ pub const COLUMNS: &[Of] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::view::View;
+    use crate::tables::view::TableView;
     use powerband_core::domain::roofs::{
         Access, ComputeRoof, EngineRoof, Level, MemoryRoof, RoofConditions,
     };
 
-    fn measured(value: f64, low: f64) -> Measured {
-        Measured {
+    fn measured(value: f64, low: f64) -> MeasuredValue {
+        MeasuredValue {
             value,
             low,
             high: value,
@@ -208,7 +208,7 @@ mod tests {
             clock_mhz: None,
             temperature_c: None,
             compute: vec![ComputeRoof {
-                numbers: Numbers::Int8,
+                numbers: NumberFormat::Int8,
                 threads: 2,
                 vector_bits: 512,
                 code: "AVX-512 VNNI".to_owned(),
@@ -227,7 +227,7 @@ mod tests {
                 version: "ONNX Runtime 1.31.0".to_owned(),
                 setup: "ort:cpu".to_owned(),
                 threads: 2,
-                numbers: Numbers::F32,
+                numbers: NumberFormat::F32,
                 product_per_s: Some(measured(150e9, 149e9)),
                 copy_per_s: None,
                 launch_ns: Some(measured(812.0, 800.0)),
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn each_figure_has_its_unit() {
-        let view = View::new(of_roofs(&roofs()));
+        let view = TableView::new(of_roofs(&roofs()));
         let texts = |key: &str| -> Vec<String> {
             let cells = (0..view.len()).map(|row| view.value(row, key));
             cells.map(|cell| cell.shown_text().to_owned()).collect()
@@ -262,12 +262,12 @@ mod tests {
         );
         // Beside other programs a figure that was measured once is noisy as well.
         let mut once = roofs();
-        once.memory[0].per_s = Measured {
+        once.memory[0].per_s = MeasuredValue {
             repetitions: 1,
-            ..measured(20e9, 20e9).beside_others(0.5)
+            ..measured(20e9, 20e9).widened_for_load(0.5)
         };
         assert!(noise_words(&once).is_some());
-        let spread = View::new(of_roofs(&once)).value(1, "spread_percent");
+        let spread = TableView::new(of_roofs(&once)).value(1, "spread_percent");
         assert_eq!(spread.shown_text(), "100 %, noisy");
         let mut calm = roofs();
         calm.memory.clear();

@@ -6,7 +6,7 @@ use super::{Column, Table};
 use crate::analysis::scaling::{Gain, Scaling};
 use powerband_core::domain::session::Session;
 
-type Of = Column<ScalingLine>;
+type ScalingColumn = Column<ScalingLine>;
 
 /// A row: a setup with replicas at a batch size.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub fn of_session(session: &Session, found: &[Scaling]) -> Table {
     let lines = found.iter().flat_map(|scaling| {
         scaling.gains.iter().map(|gain| ScalingLine {
             setup: session.setup_label(scaling.setup),
-            replicas: scaling.copies,
+            replicas: scaling.replicas,
             gain: gain.clone(),
         })
     });
@@ -29,26 +29,26 @@ pub fn of_session(session: &Session, found: &[Scaling]) -> Table {
 }
 
 /// The columns of scaling.
-pub const COLUMNS: &[Of] = &[
-    Of::words("setup", "Setup", |line| Some(Cell::words(&line.setup))),
-    Of::number("replicas", "Replicas", "", |line| {
+pub const COLUMNS: &[ScalingColumn] = &[
+    ScalingColumn::text("setup", "Setup", |line| Some(Cell::text(&line.setup))),
+    ScalingColumn::number("replicas", "Replicas", "", |line| {
         Some(Cell::count(line.replicas as u64))
     }),
-    Of::number("batch", "Batch", "", |line| {
+    ScalingColumn::number("batch", "Batch", "", |line| {
         Some(Cell::count(line.gain.point.batch() as u64))
     }),
-    Of::number("vs_one", "vs. one", "×", |line| {
+    ScalingColumn::number("vs_one", "vs. one", "×", |line| {
         Some(Cell::ratio(line.gain.pair.ratio?.speed_up))
     })
     .why(why_no_ratio),
-    Of::number("interval", "95 % interval", "×", |line| {
+    ScalingColumn::number("interval", "95 % interval", "×", |line| {
         interval(&line.gain.pair.ratio?)
     })
     .why(why_no_ratio),
-    Of::words("verdict", "Verdict", |line| {
+    ScalingColumn::text("verdict", "Verdict", |line| {
         Some(Cell::verdict(&line.gain.pair.verdict))
     }),
-    Of::number("efficiency", "Scaling", "%", |line| {
+    ScalingColumn::number("efficiency", "Scaling", "%", |line| {
         line.gain.efficiency.map(Cell::share)
     })
     .help("Throughput of all replicas over that of one, divided by their number"),

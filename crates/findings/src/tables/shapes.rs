@@ -7,7 +7,7 @@ use crate::analysis::batch_curve::{BatchCurve, CurvePoint, FEWEST_POINTS, Failur
 use powerband_core::base::humanize;
 use powerband_core::stats::joint::Statement;
 
-type Of = Column<ShapeLine>;
+type ShapeColumn = Column<ShapeLine>;
 
 /// Why there is nothing, where they are fewer.
 const TOO_FEW: &str =
@@ -23,7 +23,7 @@ pub struct ShapeLine {
 }
 
 /// Whether any shape can be read, or any batch failed that was larger than all that ran.
-pub fn says_something(curve: &BatchCurve) -> bool {
+pub fn has_content(curve: &BatchCurve) -> bool {
     has_shape(curve) || failed(curve).is_some()
 }
 
@@ -38,30 +38,30 @@ pub fn of_curves(lines: Vec<ShapeLine>) -> Table {
 }
 
 /// The columns of shapes.
-pub const COLUMNS: &[Of] = &[
-    Of::words("label", "Setup", |line| Some(Cell::words(&line.name)))
+pub const COLUMNS: &[ShapeColumn] = &[
+    ShapeColumn::text("label", "Setup", |line| Some(Cell::text(&line.name)))
         .help("One way to run the model: engine, device and options"),
-    Of::number("fixed_ms", "Fixed time", "ms", |line| {
+    ShapeColumn::number("fixed_ms", "Fixed time", "ms", |line| {
         of_line(&line.curve, line.curve.line?.fixed)
     })
     .help("What a batch takes however small it is: where the straight line through the median times begins")
-    .why(|line| no_line(&line.curve)),
-    Of::number("per_item_ms", "Time per item", "ms", |line| {
+    .why(|line| why_no_line(&line.curve)),
+    ShapeColumn::number("per_item_ms", "Time per item", "ms", |line| {
         of_line(&line.curve, line.curve.line?.per_item)
     })
     .help("What each item adds to the time of a batch: how steep the same line is")
-    .why(|line| no_line(&line.curve)),
-    Of::number("saturation_per_s", "Saturation", "/s", |line| saturation(&line.curve))
+    .why(|line| why_no_line(&line.curve)),
+    ShapeColumn::number("saturation_per_s", "Saturation", "/s", |line| saturation(&line.curve))
         .help("Items a second that ever larger batches tend to: one divided by the time per item; named only where half of it was reached")
         .why(|line| why_no_saturation(&line.curve)),
-    Of::number("knee", "Knee", "", |line| knee(&line.curve))
+    ShapeColumn::number("knee", "Knee", "", |line| knee(&line.curve))
         .help("The smallest batch that reaches 90 % of the best throughput of its curve: larger ones gain little and take longer")
         .why(|_| TOO_FEW.to_owned()),
-    Of::number("largest", "Largest batch", "", |line| {
+    ShapeColumn::number("largest", "Largest batch", "", |line| {
         Some(Cell::count(line.curve.largest? as u64))
     })
     .help("The largest batch that was measured"),
-    Of::words("larger", "Larger ones", |line| Some(larger(&line.curve)))
+    ShapeColumn::text("larger", "Larger ones", |line| Some(larger(&line.curve)))
         .help("The first larger batch that failed, or that was planned and not measured"),
 ];
 
@@ -69,7 +69,7 @@ fn has_shape(curve: &BatchCurve) -> bool {
     curve.points.len() >= FEWEST_POINTS
 }
 
-fn no_line(curve: &BatchCurve) -> String {
+fn why_no_line(curve: &BatchCurve) -> String {
     let why = if has_shape(curve) {
         "The times do not follow a straight line"
     } else {
@@ -96,7 +96,7 @@ fn why_no_saturation(curve: &BatchCurve) -> String {
     if curve.line.is_some() {
         "Less than half of the limit of the line was reached, so the limit is uncertain".to_owned()
     } else {
-        no_line(curve)
+        why_no_line(curve)
     }
 }
 
@@ -116,7 +116,7 @@ fn knee(curve: &BatchCurve) -> Option<Cell> {
         }
         Statement::NotSettled(candidates) => {
             let text = knees_text(candidates);
-            Some(Cell::words("not settled").noted(format!(
+            Some(Cell::text("not settled").noted(format!(
                 "The rounds do not settle which batch is the first to reach 90 % of the best throughput: {text}"
             )))
         }
@@ -132,22 +132,22 @@ fn failed(curve: &BatchCurve) -> Option<&Failure> {
 fn larger(curve: &BatchCurve) -> Cell {
     if let Some(failure) = failed(curve) {
         let batch = humanize::count(failure.size as u64);
-        return Cell::words(format!("{batch}: {}", failure.outcome.name()))
+        return Cell::text(format!("{batch}: {}", failure.outcome.name()))
             .toned(Tone::Bad)
             .noted(failure.outcome.sentence().unwrap_or_default());
     }
     let mut missing = curve.missing.iter();
     match missing.find(|batch| Some(**batch) > curve.largest) {
-        Some(batch) => Cell::words(format!("{}: not measured", humanize::count(*batch as u64)))
+        Some(batch) => Cell::text(format!("{}: not measured", humanize::count(*batch as u64)))
             .noted("It was planned, and was skipped or is still to come"),
-        None => Cell::words("none planned"),
+        None => Cell::text("none planned"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end_case, measure_near, out_of_memory, session};
     use crate::analysis::{batch_curve, case_rows};
     use powerband_core::base::humanize::UNKNOWN;
     use powerband_core::domain::session::Session;
@@ -155,7 +155,7 @@ mod tests {
     /// The rows of the curves of which anything was tried; none where none says anything.
     fn shapes_of(session: &Session) -> Vec<Vec<Cell>> {
         let curves = batch_curve::batch_curves(&case_rows::case_rows(session));
-        if !curves.iter().any(says_something) {
+        if !curves.iter().any(has_content) {
             return Vec::new();
         }
         let tried = curves.into_iter().filter(is_tried).enumerate();
@@ -172,7 +172,7 @@ mod tests {
         (0..table.len()).map(row).collect()
     }
 
-    fn words(shape: &[Cell]) -> Vec<&str> {
+    fn shown_texts(shape: &[Cell]) -> Vec<&str> {
         shape.iter().map(Cell::shown_text).collect()
     }
 
@@ -188,7 +188,7 @@ mod tests {
         for batch in [1, 2, 4, 8] {
             measure_near(&mut session, 1, batch, 500 + 9_000 * batch as u64);
         }
-        end(&mut session, 1, 16, out_of_memory());
+        end_case(&mut session, 1, 16, out_of_memory());
         for batch in [1, 2] {
             measure_near(&mut session, 2, batch, 1_000);
         }
@@ -204,15 +204,15 @@ mod tests {
             "16",
             "none planned",
         ];
-        assert_eq!(words(&shapes[0]), rising);
+        assert_eq!(shown_texts(&shapes[0]), rising);
         assert!(shapes[0][3].note.contains("80.0 %"), "{shapes:?}");
         let level = &shapes[1];
-        assert_eq!(words(level)[2], "9.00 ms");
-        assert_eq!(words(level)[4..], ["1", "8", "16: out-of-memory"]);
+        assert_eq!(shown_texts(level)[2], "9.00 ms");
+        assert_eq!(shown_texts(level)[4..], ["1", "8", "16: out-of-memory"]);
         assert!(level[6].tone == Tone::Bad && level[6].note.starts_with("out of memory"));
         let short = &shapes[2];
-        assert_eq!(words(short)[1..5], [UNKNOWN; 4]);
-        assert_eq!(words(short)[5..], ["2", "4: not measured"]);
+        assert_eq!(shown_texts(short)[1..5], [UNKNOWN; 4]);
+        assert_eq!(shown_texts(short)[5..], ["2", "4: not measured"]);
         assert!(short[1..5].iter().all(|cell| cell.note == TOO_FEW));
         assert_eq!(short[6].tone, Tone::Plain);
     }
@@ -225,7 +225,7 @@ mod tests {
             measure_near(&mut session, 0, batch, 100_000 + 10_000 * batch as u64);
         }
         let shape = shapes_of(&session).remove(0);
-        assert_eq!(words(&shape)[3], UNKNOWN);
+        assert_eq!(shown_texts(&shape)[3], UNKNOWN);
         assert!(shape[3].note.contains("half"), "{shape:?}");
     }
 
@@ -235,8 +235,8 @@ mod tests {
         measure_near(&mut session, 0, 1, 1_000);
         measure_near(&mut session, 0, 2, 1_500);
         assert!(shapes_of(&session).is_empty());
-        end(&mut session, 0, 4, out_of_memory());
+        end_case(&mut session, 0, 4, out_of_memory());
         let shapes = shapes_of(&session);
-        assert_eq!(words(&shapes[0])[5..], ["2", "4: out-of-memory"]);
+        assert_eq!(shown_texts(&shapes[0])[5..], ["2", "4: out-of-memory"]);
     }
 }

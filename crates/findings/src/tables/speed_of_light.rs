@@ -4,35 +4,34 @@ use super::cell::{Cell, Tone};
 use super::{Column, Table};
 use crate::analysis::limits::speed_of_light::LightRow;
 
-type Of = Column<LightRow>;
+type LightColumn = Column<LightRow>;
 
 /// The rows in their order.
 pub fn of_rows(rows: &[LightRow]) -> Table {
     Table::new(COLUMNS, rows.to_vec())
 }
 
-/// The columns.
-pub const COLUMNS: &[Of] = &[
-    Of::words("step", "Step", |row| Some(Cell::words(&row.title))),
-    Of::words("taken", "Taken", |row| {
-        Some(Cell::words(if row.is_taken { "yes" } else { "no" }))
+pub const COLUMNS: &[LightColumn] = &[
+    LightColumn::text("step", "Step", |row| Some(Cell::text(&row.title))),
+    LightColumn::text("taken", "Taken", |row| {
+        Some(Cell::text(if row.is_taken { "yes" } else { "no" }))
     })
     .help("Whether it was measured: in the fastest setup, or in one that is slower"),
-    Of::number("batch", "Batch", "", |row| {
+    LightColumn::number("batch", "Batch", "", |row| {
         Some(Cell::count(row.case.point.batch() as u64))
     })
     .hidden(),
-    Of::number("measured_ms", "Time of an item", "ms", |row| {
+    LightColumn::number("measured_ms", "Time of an item", "ms", |row| {
         row.measured_ns.map(Cell::time)
     })
     .help("The median, divided by the batch")
     .why(|_| "it was not measured as a step".to_owned()),
-    Of::number("floor_ms", "Least", "ms", |row| {
+    LightColumn::number("floor_ms", "Least", "ms", |row| {
         Some(Cell::time(row.floor_ns?).noted(format!("{}\n{}", row.line, row.formula)))
     })
     .help("The least time of an item: the network's operations at the line, or its weights once at the bandwidth, whichever takes longer; bytes between nodes are not in it")
     .why(why),
-    Of::number("share_of_floor", "Of the time", "%", |row| {
+    LightColumn::number("share_of_floor", "Of the time", "%", |row| {
         let cell = Cell::share(row.share_of_floor?);
         Some(match &row.reason {
             Some(reason) => cell.toned(Tone::Bad).noted(reason),
@@ -41,17 +40,17 @@ pub const COLUMNS: &[Of] = &[
     })
     .help("The least time as a share of the measured one; above 100 % the model is wrong")
     .why(why),
-    Of::number("can_bring_ms", "Can bring", "ms", |row| {
+    LightColumn::number("can_bring_ms", "Can bring", "ms", |row| {
         Some(Cell::time(row.can_bring_ns?).noted(&row.formula))
     })
     .help("Of a measured step: its time above the least. Of a further step: what it saves of the fastest setup's time of an item, at the present distance from the floor")
     .why(why),
-    Of::words("noise", "Within the noise", |row| {
-        Some(Cell::words(if row.is_within_noise? { "yes" } else { "no" }))
+    LightColumn::text("noise", "Within the noise", |row| {
+        Some(Cell::text(if row.is_within_noise? { "yes" } else { "no" }))
     })
     .help("Whether what it can bring is less than the interval of the measurement, or less than 1 %")
     .why(why),
-    Of::words("line", "Line", |row| Some(Cell::words(&row.line)).filter(|_| !row.line.is_empty()))
+    LightColumn::text("line", "Line", |row| Some(Cell::text(&row.line)).filter(|_| !row.line.is_empty()))
         .help("What the least time is measured against")
         .why(why)
         .hidden(),

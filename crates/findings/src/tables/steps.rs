@@ -3,13 +3,13 @@
 use super::cell::{Cell, Tone};
 use super::pairs::interval;
 use super::{Column, Table};
-use crate::analysis::case_pair::Pair;
+use crate::analysis::case_pair::CasePair;
 use crate::analysis::journey::{Journey, StepResult};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
 use powerband_core::domain::accuracy::Accuracy;
 
-type Of = Column<StepResult>;
+type StepColumn = Column<StepResult>;
 
 /// Columns of a terminal's table.
 pub const ON_TERMINAL: [&str; 15] = [
@@ -65,48 +65,48 @@ pub fn of_journey(journey: &Journey) -> Table {
 }
 
 /// The columns of steps.
-pub const COLUMNS: &[Of] = &[
-    Of::words("step", "Step", |step| Some(Cell::words(&step.title))),
-    Of::words("setup", "Setup", |step| Some(Cell::words(&step.row.as_ref()?.setup_spec)))
+pub const COLUMNS: &[StepColumn] = &[
+    StepColumn::text("step", "Step", |step| Some(Cell::text(&step.title))),
+    StepColumn::text("setup", "Setup", |step| Some(Cell::text(&step.row.as_ref()?.setup_spec)))
         .why(why)
         .hidden(),
-    Of::number("batch", "Batch", "", |step| Some(Cell::count(step.case.point.batch() as u64))).hidden(),
-    Of::number("median_ms", "Median", "ms", |step| {
+    StepColumn::number("batch", "Batch", "", |step| Some(Cell::count(step.case.point.batch() as u64))).hidden(),
+    StepColumn::number("median_ms", "Median", "ms", |step| {
         let row = step.row.as_ref()?;
-        let uncertainty = row.uncertainty_words();
+        let uncertainty = row.uncertainty_text();
         let note = uncertainty.map(|text| format!("± {text}, the 95 % interval"));
         let cell = Cell::time(row.latency_ns.as_ref()?.median).flagged(&row.flags);
         Some(cell.noted(note.unwrap_or_default()))
     })
     .help("Median time of a batch: half of the runs were faster")
     .why(why),
-    Of::number("throughput_per_s", "Throughput", "/s", |step| {
+    StepColumn::number("throughput_per_s", "Throughput", "/s", |step| {
         Some(Cell::rate(step.row.as_ref()?.throughput_per_s?))
     })
     .help("Items done over time spent")
     .why(why),
-    Of::number("vs_previous", "vs. previous", "×", |step| {
-        gain(step.over_before.as_ref()?)
+    StepColumn::number("vs_previous", "vs. previous", "×", |step| {
+        gain(step.vs_previous.as_ref()?)
     })
     .help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
     .why(why_no_previous),
-    Of::number("vs_previous_interval", "vs. previous, 95 %", "×", |step| {
-        interval(&step.over_before.as_ref()?.ratio?)
+    StepColumn::number("vs_previous_interval", "vs. previous, 95 %", "×", |step| {
+        interval(&step.vs_previous.as_ref()?.ratio?)
     })
     .why(why_no_previous)
     .hidden(),
-    Of::words("verdict", "Verdict", |step| {
-        Some(match (&step.trouble, step.gain()) {
-            (Some(_), _) if step.is_waiting() => Cell::words("not measured yet"),
-            (Some(why), _) => Cell::words("not measured").toned(Tone::Bad).noted(why),
+    StepColumn::text("verdict", "Verdict", |step| {
+        Some(match (&step.why_not_measured, step.gain()) {
+            (Some(_), _) if step.is_waiting() => Cell::text("not measured yet"),
+            (Some(why), _) => Cell::text("not measured").toned(Tone::Bad).noted(why),
             (None, pair) => Cell::verdict(&pair?.verdict),
         })
     })
     .help("Faster or slower than the previous step, of alternatives than the first setup, where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive")
     .why(|step| why_no_gain(step, step.gain(), "there is nothing before it")),
-    Of::number("rank", "Rank", "", |step| {
+    StepColumn::number("rank", "Rank", "", |step| {
         let first = step.rank.as_ref()?.candidates().iter().min()?;
-        Some(Cell::shown(step.rank_words()?, *first as f64))
+        Some(Cell::shown(step.rank_text()?, *first as f64))
     })
     .help("Steps whose verdict holds by their gain, 1 for the largest; a range where draws of all of them do not agree on one rank")
     .why(|step| match step.gain() {
@@ -114,36 +114,36 @@ pub const COLUMNS: &[Of] = &[
         pair => why_no_gain(step, pair, "there is nothing before it"),
     })
     .hidden(),
-    Of::number("vs_baseline", "vs. baseline", "×", |step| {
-        gain(step.over_start.as_ref()?)
+    StepColumn::number("vs_baseline", "vs. baseline", "×", |step| {
+        gain(step.vs_baseline.as_ref()?)
     })
     .help("How many times as fast it is as the first step, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
     .why(why_no_baseline),
-    Of::number("vs_baseline_interval", "vs. baseline, 95 %", "×", |step| {
-        interval(&step.over_start.as_ref()?.ratio?)
+    StepColumn::number("vs_baseline_interval", "vs. baseline, 95 %", "×", |step| {
+        interval(&step.vs_baseline.as_ref()?.ratio?)
     })
     .why(why_no_baseline)
     .hidden(),
-    Of::number("setup_time_ms", "Set-up time", "ms", |step| {
+    StepColumn::number("setup_time_ms", "Set-up time", "ms", |step| {
         step.cost.preparation_ns.map(Cell::time)
     })
     .help("Loading and compiling the model, and the first run")
     .why(why),
-    Of::number("break_even_runs", "Break-even", "runs", |step| {
-        let runs = step.cost.pays_after_runs?;
-        Some(Cell::shown(humanize::of_many(runs as u64, "run"), runs))
+    StepColumn::number("break_even_runs", "Break-even", "runs", |step| {
+        let runs = step.cost.break_even_runs?;
+        Some(Cell::shown(humanize::pluralised(runs as u64, "run"), runs))
     })
     .help("Runs after which faster runs make up for a longer set-up, against the previous step")
     .why(why_no_break_even),
-    Of::number("memory_bytes", "Memory", "bytes", |step| Some(Cell::bytes(step.cost.memory?.bytes)))
+    StepColumn::number("memory_bytes", "Memory", "bytes", |step| Some(Cell::bytes(step.cost.memory?.bytes)))
         .help("The most memory that the step needed")
     .why(|_| "no device or worker reported it".to_owned()),
-    Of::number("worst_cosine", "Worst cosine", "", |step| {
+    StepColumn::number("worst_cosine", "Worst cosine", "", |step| {
         Some(Cell::cosine(step.accuracy.as_ref()?.distance?.worst_cosine))
     })
     .help("The lowest cosine between an output and that of the network in floats: 1 is the same")
     .why(|_| "outputs were not compared; a plan that compares outputs has it".to_owned()),
-    Of::number("same_choice", "Same choice", "%", |step| {
+    StepColumn::number("same_choice", "Same choice", "%", |step| {
         Cell::hits(step.accuracy.as_ref()?.same_choice?)
     })
     .help("Inputs for which it chooses the class that the network in floats chooses")
@@ -152,33 +152,33 @@ pub const COLUMNS: &[Of] = &[
         why.unwrap_or_default().to_owned()
     })
     .hidden(),
-    Of::words("problem", "Why not measured", |step| step.trouble.as_ref().map(Cell::words)).hidden(),
+    StepColumn::text("problem", "Why not measured", |step| step.why_not_measured.as_ref().map(Cell::text)).hidden(),
 ];
 
 /// How many times as fast, with its interval and verdict on hover.
-fn gain(pair: &Pair) -> Option<Cell> {
+fn gain(pair: &CasePair) -> Option<Cell> {
     Some(Cell::ratio(pair.ratio?.speed_up).noted(gain_words(pair)))
 }
 
 fn why(step: &StepResult) -> String {
-    let trouble = step.trouble.clone().unwrap_or_default();
+    let trouble = step.why_not_measured.clone().unwrap_or_default();
     humanize::shorten(&trouble, 160)
 }
 
 fn why_no_previous(step: &StepResult) -> String {
     why_no_gain(
         step,
-        step.over_before.as_ref(),
+        step.vs_previous.as_ref(),
         "there is no step before it",
     )
 }
 
 fn why_no_baseline(step: &StepResult) -> String {
     let none = "it is the baseline, or the baseline was not measured";
-    why_no_gain(step, step.over_start.as_ref(), none)
+    why_no_gain(step, step.vs_baseline.as_ref(), none)
 }
 
-fn why_no_gain(step: &StepResult, pair: Option<&Pair>, none: &str) -> String {
+fn why_no_gain(step: &StepResult, pair: Option<&CasePair>, none: &str) -> String {
     match pair {
         _ if step.row.is_none() => why(step),
         None => none.to_owned(),
@@ -190,7 +190,7 @@ fn why_no_gain(step: &StepResult, pair: Option<&Pair>, none: &str) -> String {
 }
 
 /// A ratio in words: its interval, what it counts, and the answer.
-pub fn gain_words(pair: &Pair) -> String {
+pub fn gain_words(pair: &CasePair) -> String {
     let Some(ratio) = pair.ratio else {
         let reason = pair.verdict.reason.clone();
         return reason.unwrap_or_else(|| "these numbers must not be compared".to_owned());
@@ -203,16 +203,16 @@ pub fn gain_words(pair: &Pair) -> String {
     } else {
         String::new()
     };
-    let interval = ratio.interval_words().map_or_else(
+    let interval = ratio.interval_text().map_or_else(
         || "an interval needs two rounds on either side".to_owned(),
         |words| format!("95 % interval {words}"),
     );
-    let times = ratio.words();
+    let times = ratio.speed_up_text();
     format!("{times}{per}\n{interval}\n{}", pair.verdict.call)
 }
 
 fn why_no_break_even(step: &StepResult) -> String {
-    let why = match &step.over_before {
+    let why = match &step.vs_previous {
         None => "there is no step before it",
         Some(pair) if pair.is_per_item() => "counted between steps of one batch size only",
         Some(pair) if pair.verdict.call != Call::Faster => {
@@ -228,14 +228,14 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows::case_rows;
     use crate::analysis::journey::compare_steps;
-    use crate::analysis::testing::{end, make_ladder, measure_near, out_of_memory, session};
+    use crate::analysis::testing::{end_case, make_ladder, measure_near, out_of_memory, session};
     use powerband_core::domain::point::Point;
 
     #[test]
     fn a_missing_gain_says_which_side_is_missing() {
         let mut session = session(&["ort:cpu", "tract:cpu", "rten:cpu"], &[1]);
         make_ladder(&mut session);
-        end(&mut session, 0, 1, out_of_memory());
+        end_case(&mut session, 0, 1, out_of_memory());
         measure_near(&mut session, 1, 1, 4_000);
         measure_near(&mut session, 2, 1, 1_000);
         let table = of_journey(&compare_steps(

@@ -3,11 +3,11 @@
 use super::cell::{Cell, Tone};
 use super::{Column, Table};
 use crate::analysis::accuracy;
-use crate::analysis::trade_off::{self, Rank, Speed};
+use crate::analysis::trade_off::{self, ParetoRank, Speed};
 use powerband_core::base::humanize;
-use powerband_core::domain::accuracy::{Accuracy, Hits};
+use powerband_core::domain::accuracy::{Accuracy, HitCount};
 
-type Of = Column<TradeOffLine>;
+type TradeOffColumn = Column<TradeOffLine>;
 
 /// A row: a setup whose outputs were compared.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct TradeOffLine {
     /// How fast it is.
     pub speed: Option<Speed>,
     /// Where it stands among the others.
-    pub rank: Rank,
+    pub rank: ParetoRank,
     /// The names of the setups that dominate it, or may.
     pub dominated_by: Vec<String>,
 }
@@ -30,62 +30,62 @@ pub fn of_setups(lines: Vec<TradeOffLine>) -> Table {
 }
 
 /// The columns of speed and accuracy.
-pub const COLUMNS: &[Of] = &[
-    Of::words("label", "Setup", |line| {
+pub const COLUMNS: &[TradeOffColumn] = &[
+    TradeOffColumn::text("label", "Setup", |line| {
         let (accuracy, name) = (&line.accuracy, &line.name);
         let note = format!("{name}\nCompared with {}, on {}", accuracy.reference, accuracy.inputs);
-        Some(Cell::words(name).noted(note))
+        Some(Cell::text(name).noted(note))
     })
     .help("One way to run the model: engine, device and options"),
-    Of::number("batch", "Batch", "", |line| Some(Cell::count(line.speed?.point.batch() as u64)))
+    TradeOffColumn::number("batch", "Batch", "", |line| Some(Cell::count(line.speed?.point.batch() as u64)))
         .help("The batch size at which the throughput counts"),
-    Of::number("throughput_per_s", "Throughput", "/s", |line| Some(throughput(line.speed?)))
+    TradeOffColumn::number("throughput_per_s", "Throughput", "/s", |line| Some(throughput(line.speed?)))
         .help("Items done over time spent"),
-    Of::number("same_choice", "Same choice", "%", |line| hits(line.accuracy.same_choice))
+    TradeOffColumn::number("same_choice", "Same choice", "%", |line| hits(line.accuracy.same_choice))
         .help("Inputs for which it chooses the class that the reference chooses; known where the output is one row of class scores for each input")
         .why(|line| why_no_hits(line, "the outputs are no choice between classes")),
-    Of::number("top1", "Top-1", "%", |line| hits(line.accuracy.top1))
+    TradeOffColumn::number("top1", "Top-1", "%", |line| hits(line.accuracy.top1))
         .help("Samples whose label has the largest value; known for samples with labels")
         .why(|line| why_no_hits(line, "it takes samples with labels")),
-    Of::number("top5", "Top-5", "%", |line| hits(line.accuracy.top5))
+    TradeOffColumn::number("top5", "Top-5", "%", |line| hits(line.accuracy.top5))
         .help("Samples whose label is among the five largest values; known for samples with labels")
         .why(|line| why_no_hits(line, "it takes samples with labels and more than five classes")),
-    Of::number("worst_cosine", "Worst cosine", "", |line| {
+    TradeOffColumn::number("worst_cosine", "Worst cosine", "", |line| {
         let distance = line.accuracy.distance?;
         let mean = accuracy::cosine(distance.mean_cosine);
         Some(Cell::cosine(distance.worst_cosine).noted(format!("{mean} on average")))
     })
     .help("The lowest cosine between the output for an input and the reference's: 1 is the same")
     .why(why_no_distance),
-    Of::number("largest_error", "Largest error", "", |line| error(&line.accuracy))
+    TradeOffColumn::number("largest_error", "Largest error", "", |line| error(&line.accuracy))
         .help("The largest difference between a value and the reference's, in the values' own unit")
         .why(why_no_distance),
-    Of::words("front", "Pareto front", |line| Some(front(line)))
+    TradeOffColumn::text("front", "Pareto front", |line| Some(front(line)))
         .help("On the front are the setups that no other setup matches in both speed and accuracy and beats in one"),
 ];
 
 fn front(line: &TradeOffLine) -> Cell {
     let names: Vec<&str> = line.dominated_by.iter().map(String::as_str).collect();
-    let names = humanize::either(&names);
+    let names = humanize::or_list(&names);
     match &line.rank {
-        Rank::Front => Cell::words("on the front")
+        ParetoRank::Front => Cell::text("on the front")
             .noted("On the Pareto front: no setup is at least as good in both and better in one."),
-        Rank::Beaten(_) => Cell::words(format!("dominated by {names}")).noted(format!(
+        ParetoRank::Dominated(_) => Cell::text(format!("dominated by {names}")).noted(format!(
             "Dominated by {names}, which is at least as fast and as accurate, and better in one."
         )),
-        Rank::NotSettled { .. } if names.is_empty() => Cell::words("not settled").noted(
+        ParetoRank::NotSettled { .. } if names.is_empty() => Cell::text("not settled").noted(
             "Whether it is on the Pareto front is not settled: one round does not show how rounds differ.",
         ),
-        Rank::NotSettled { percent, .. } => Cell::words("not settled").noted(format!(
+        ParetoRank::NotSettled { percent, .. } => Cell::text("not settled").noted(format!(
             "Its rounds do not settle whether it is on the Pareto front: it is in {percent} % of the draws from their intervals, else {names} dominates it."
         )),
-        Rank::Unknown(why) => {
+        ParetoRank::Unknown(why) => {
             let tone = if line.accuracy.trouble.is_some() {
                 Tone::Bad
             } else {
                 Tone::Plain
             };
-            Cell::words(why)
+            Cell::text(why)
                 .toned(tone)
                 .noted(format!("Not compared: {why}."))
         }
@@ -101,7 +101,7 @@ fn throughput(speed: Speed) -> Cell {
 }
 
 /// A share, and how many it is of, with its interval.
-fn hits(hits: Option<Hits>) -> Option<Cell> {
+fn hits(hits: Option<HitCount>) -> Option<Cell> {
     let hits = hits?;
     let share = trade_off::share(hits)?;
     let [low, high] = [share.low, share.high].map(|end| humanize::value(end * 100.0));

@@ -5,7 +5,7 @@ use super::{Column, Table};
 use crate::analysis::case_rows::CaseRow;
 use powerband_core::stats::summary::Summary;
 
-type Of = Column<TimeOfTwo>;
+type TwoCasesColumn = Column<TimeOfTwo>;
 
 /// Why a time is missing.
 const MISSING: &str = "One of the two cases has no such time";
@@ -66,25 +66,25 @@ pub fn of_cases(first: &CaseRow, second: &CaseRow) -> Table {
 }
 
 /// The columns of two cases.
-pub const COLUMNS: &[Of] = &[
-    Of::words("statistic", "Time of a batch", |time| {
-        Some(Cell::words(time.title).noted(time.help))
+pub const COLUMNS: &[TwoCasesColumn] = &[
+    TwoCasesColumn::text("statistic", "Time of a batch", |time| {
+        Some(Cell::text(time.title).noted(time.help))
     }),
-    Of::number("first_ms", "First", "ms", |time| time.first.map(Cell::time))
+    TwoCasesColumn::number("first_ms", "First", "ms", |time| time.first.map(Cell::time))
         .help("The case that was pinned first")
         .why(|_| MISSING.to_owned()),
-    Of::number("second_ms", "Second", "ms", |time| {
+    TwoCasesColumn::number("second_ms", "Second", "ms", |time| {
         time.second.map(Cell::time)
     })
     .help("The case that was pinned beside it")
     .why(|_| MISSING.to_owned()),
-    Of::number("difference_ms", "Difference", "ms", |time| {
+    TwoCasesColumn::number("difference_ms", "Difference", "ms", |time| {
         let (first, second) = time.both()?;
         Some(Cell::time_change(second - first))
     })
     .help("The second minus the first")
     .why(|_| MISSING.to_owned()),
-    Of::number("ratio", "Ratio", "", |time| {
+    TwoCasesColumn::number("ratio", "Ratio", "", |time| {
         let (first, second) = time.both()?;
         (first > 0.0).then(|| Cell::ratio(second / first))
     })
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows::case_rows;
     use crate::analysis::testing::{measure, session};
-    use crate::tables::view::View;
+    use crate::tables::view::TableView;
 
     #[test]
     fn two_cases_stand_side_by_side_with_their_difference() {
@@ -106,7 +106,7 @@ mod tests {
         measure(&mut session, 0, 1, &[&[4 * ms, 5 * ms, 6 * ms]]);
         measure(&mut session, 0, 2, &[&[8 * ms, 10 * ms, 12 * ms]]);
         let rows = case_rows(&session);
-        let view = View::new(of_cases(&rows[0], &rows[1]));
+        let view = TableView::new(of_cases(&rows[0], &rows[1]));
         let cell = |row: usize, key: &str| view.value(row, key).shown_text().to_owned();
         assert_eq!(cell(1, "statistic"), "Median");
         assert_eq!(cell(1, "first_ms"), "5.00 ms");

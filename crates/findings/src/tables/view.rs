@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::cell::{Cell, Rank};
-use super::{Head, Table};
+use super::cell::{Cell, SortKey};
+use super::{ColumnHead, Table};
 use crate::export::csv;
 use crate::report::document;
 use powerband_core::base::humanize;
@@ -18,7 +18,7 @@ pub type Sort = (String, bool);
 
 /// A table with chosen columns and rows.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct TableView {
     table: Arc<Table>,
     /// Columns that are shown at first.
     first: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct View {
     longest: usize,
 }
 
-impl View {
+impl TableView {
     /// The columns that are shown at first, and every row in its order.
     pub fn new(table: Table) -> Self {
         let heads = table.heads().iter().enumerate();
@@ -95,12 +95,12 @@ impl View {
     }
 
     /// The heads of the shown columns.
-    pub fn heads(&self) -> impl ExactSizeIterator<Item = &Head> {
+    pub fn heads(&self) -> impl ExactSizeIterator<Item = &ColumnHead> {
         self.columns.iter().map(|&place| &self.table.heads()[place])
     }
 
     /// Every head that can be chosen.
-    pub fn all_heads(&self) -> &[Head] {
+    pub fn all_heads(&self) -> &[ColumnHead] {
         self.table.heads()
     }
 
@@ -138,7 +138,7 @@ impl View {
     }
 
     /// A row of the table, shown or not: each column that is shown at first, with its cell.
-    pub fn row(&self, source: usize) -> Vec<(Head, Cell)> {
+    pub fn row(&self, source: usize) -> Vec<(ColumnHead, Cell)> {
         let columns = self.first.iter();
         columns
             .map(|&place| (self.table.heads()[place], self.table.cell(source, place)))
@@ -216,7 +216,7 @@ impl View {
     /// A file with commas: keys as heads, plain numbers.
     pub fn to_csv(&self) -> String {
         let heads: Vec<&str> = self.heads().map(|head| head.key).collect();
-        let mut table = csv::Table::new(&heads);
+        let mut table = csv::CsvTable::new(&heads);
         table.rows = (0..self.len()).map(|row| self.csv_row(row)).collect();
         table.to_csv()
     }
@@ -231,44 +231,44 @@ impl View {
         (0..self.len()).map(object).collect()
     }
 
-    fn csv_row(&self, row: usize) -> Vec<csv::Cell> {
+    fn csv_row(&self, row: usize) -> Vec<csv::CsvCell> {
         let columns = self.columns.iter().enumerate();
         columns
             .map(|(column, _)| {
                 let cell = self.cell(row, column);
                 match (cell.number, cell.plain_text()) {
-                    (Some(number), _) => csv::Cell::Number(number),
-                    (None, "") => csv::Cell::Empty,
-                    (None, text) => csv::Cell::text(text),
+                    (Some(number), _) => csv::CsvCell::Number(number),
+                    (None, "") => csv::CsvCell::Empty,
+                    (None, text) => csv::CsvCell::text(text),
                 }
             })
             .collect()
     }
 
     /// A table of a report: at most so many rows, then how many more there are and where.
-    pub fn to_document(&self, most: usize, what: &str, elsewhere: &str) -> document::Table {
-        let columns = self.heads().map(document::Column::of_head).collect();
+    pub fn to_document(&self, most: usize, what: &str, elsewhere: &str) -> document::ReportTable {
+        let columns = self.heads().map(document::ReportColumn::of_head).collect();
         let rows = (0..self.len()).map(|row| {
             let cells = self.columns.iter().enumerate();
             cells
                 .map(|(column, _)| self.document_cell(row, column))
                 .collect::<Vec<_>>()
         });
-        document::Table {
+        document::ReportTable {
             columns,
-            ..document::Table::default()
+            ..document::ReportTable::default()
         }
         .filled(rows, most, what, elsewhere)
     }
 }
 
-impl View {
+impl TableView {
     /// The whole table as a piece of a document.
     pub fn to_block(&self) -> document::Block {
         document::Block::Table(self.to_document(usize::MAX, "", ""))
     }
 
-    fn document_cell(&self, row: usize, column: usize) -> document::Cell {
+    fn document_cell(&self, row: usize, column: usize) -> document::ReportCell {
         let mut cell = self.cell(row, column);
         cell.text = cell.text.map(|text| humanize::shorten(&text, self.longest));
         cell.into()
@@ -292,8 +292,8 @@ fn order(a: &Cell, b: &Cell, falls: bool) -> Ordering {
 /// What a cell is sorted by: a number, or else words.
 fn rank(cell: &Cell) -> Result<f64, String> {
     match &cell.rank {
-        Some(Rank::Number(number)) => Ok(*number),
-        Some(Rank::Words(words)) => Err(words.clone()),
+        Some(SortKey::Number(number)) => Ok(*number),
+        Some(SortKey::Words(words)) => Err(words.clone()),
         None => cell.number.ok_or_else(|| cell.shown_text().to_lowercase()),
     }
 }
@@ -303,24 +303,24 @@ mod tests {
     use super::*;
     use crate::tables::Column;
 
-    struct Row(&'static str, Option<f64>);
+    struct TestRow(&'static str, Option<f64>);
 
-    type Of = Column<Row>;
+    type TestColumn = Column<TestRow>;
 
-    const COLUMNS: &[Of] = &[
-        Of::words("name", "Name", |row| Some(Cell::words(row.0))),
-        Of::number("time_ms", "Time", "ms", |row| row.1.map(Cell::time))
+    const COLUMNS: &[TestColumn] = &[
+        TestColumn::text("name", "Name", |row| Some(Cell::text(row.0))),
+        TestColumn::number("time_ms", "Time", "ms", |row| row.1.map(Cell::time))
             .why(|_| "not measured".to_owned()),
-        Of::words("note", "Note", |_| None).hidden(),
+        TestColumn::text("note", "Note", |_| None).hidden(),
     ];
 
-    fn view() -> View {
+    fn view() -> TableView {
         let rows = vec![
-            Row("ort:cpu", Some(2e6)),
-            Row("b", None),
-            Row("a, b", Some(1e6)),
+            TestRow("ort:cpu", Some(2e6)),
+            TestRow("b", None),
+            TestRow("a, b", Some(1e6)),
         ];
-        View::new(Table::new(COLUMNS, rows))
+        TableView::new(Table::new(COLUMNS, rows))
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_and_found_and_columns_chosen() {
-        let names = |view: &View| -> Vec<String> {
+        let names = |view: &TableView| -> Vec<String> {
             (0..view.len())
                 .map(|row| view.value(row, "name").shown_text().to_owned())
                 .collect()
@@ -366,12 +366,12 @@ mod tests {
     #[test]
     fn numbers_stand_before_words_and_a_rank_before_both() {
         let mut cells = [
-            Cell::words("16 → 8"),
+            Cell::text("16 → 8"),
             Cell::count(9),
             Cell::missing("none"),
-            Cell::words("b").ranked(Rank::Words("2026".to_owned())),
-            Cell::words("2.1 to 3").ranked(Rank::Number(2.1)),
-            Cell::words("a").ranked(Rank::Words("2027".to_owned())),
+            Cell::text("b").ranked(SortKey::Words("2026".to_owned())),
+            Cell::text("2.1 to 3").ranked(SortKey::Number(2.1)),
+            Cell::text("a").ranked(SortKey::Words("2027".to_owned())),
         ];
         cells.sort_by(|a, b| order(a, b, false));
         let texts: Vec<&str> = cells.iter().map(Cell::shown_text).collect();

@@ -4,20 +4,19 @@ use super::cell::Cell;
 use super::{Column, Table};
 use crate::analysis::limits::wall::{WallPart, WallTime};
 
-type Of = Column<WallPart>;
+type WallColumn = Column<WallPart>;
 
 /// The parts in the order of the bar.
 pub fn of_wall(wall: &WallTime) -> Table {
     Table::new(COLUMNS, wall.parts.clone())
 }
 
-/// The columns.
-pub const COLUMNS: &[Of] = &[
-    Of::words("part", "Part", |part| {
-        Some(Cell::words(part.kind.title()).named(part.kind))
+pub const COLUMNS: &[WallColumn] = &[
+    WallColumn::text("part", "Part", |part| {
+        Some(Cell::text(part.kind.title()).named(part.kind))
     }),
-    Of::number("time_ms", "Time", "ms", |part| Some(Cell::time(part.ns)))
+    WallColumn::number("time_ms", "Time", "ms", |part| Some(Cell::time(part.ns)))
         .help("Of one run where the number of runs is known, else of the whole profile"),
-    Of::number("share", "Share", "%", |part| Some(Cell::share(part.share)))
+    WallColumn::number("share", "Share", "%", |part| Some(Cell::share(part.share)))
         .help("Of the wall time"),
 ];

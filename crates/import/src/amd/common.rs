@@ -37,7 +37,7 @@ impl Lane {
         }
     }
 
-    /// It in words.
+    /// The track of this lane, with its names.
     fn track(self) -> Track {
         let (group, name) = match self {
             Self::Stream(agent, stream) => (format!("GPU {agent}"), format!("stream {stream}")),
@@ -66,15 +66,13 @@ impl Lane {
 /// An agent as tables name it: `4`, `Agent 4`, `GPU 0`, `CPU 0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Its number.
     pub number: u64,
     /// It reports that it is a processor.
     pub is_cpu: bool,
 }
 
 impl Agent {
-    /// Reads it.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let digits = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         Some(Self {
@@ -134,10 +132,9 @@ pub(crate) fn take_sums(mut totals: Vec<Total>, into: &mut Imported) {
     into.totals.append(&mut totals);
 }
 
-/// Takes in events with times.
+/// Writes events into the trace of an import, each once.
 #[derive(Debug)]
-pub(crate) struct Events<'a> {
-    /// Where they go.
+pub(crate) struct EventWriter<'a> {
     pub into: &'a mut Imported,
     tracks: FxHashMap<Lane, u32>,
     known: FxHashSet<(i64, u64, Option<u32>)>,
@@ -145,12 +142,9 @@ pub(crate) struct Events<'a> {
     backwards: u64,
 }
 
-/// One event.
 #[derive(Clone, Copy, Debug)]
-pub struct Event<'a> {
-    /// What it is.
+pub struct AmdEvent<'a> {
     pub kind: SliceKind,
-    /// Its name.
     pub name: &'a str,
     /// Where it ran.
     pub lane: Lane,
@@ -164,9 +158,9 @@ pub struct Event<'a> {
     pub detail: &'a str,
 }
 
-impl<'a> Events<'a> {
-    /// Begins to take in what a file holds.
-    pub(crate) fn of(into: &'a mut Imported) -> Self {
+impl<'a> EventWriter<'a> {
+    /// A writer that knows the launches which the import already has.
+    pub(crate) fn new(into: &'a mut Imported) -> Self {
         let mut events = Self {
             into,
             tracks: FxHashMap::default(),
@@ -174,13 +168,13 @@ impl<'a> Events<'a> {
             pushed: Vec::new(),
             backwards: 0,
         };
-        events.know();
+        events.collect_known_launches();
         events
     }
 
     /// Looks up known launches. Counters and kernels of one run come in two lists or files with the same
     /// launches.
-    pub(crate) fn know(&mut self) {
+    pub(crate) fn collect_known_launches(&mut self) {
         let trace = &self.into.trace;
         let work = trace.slices().filter(|slice| slice.kind.is_work());
         self.known = work
@@ -193,7 +187,7 @@ impl<'a> Events<'a> {
     }
 
     /// Takes one in, unless an earlier file had it.
-    pub(crate) fn push(&mut self, event: &Event<'_>) {
+    pub(crate) fn push(&mut self, event: &AmdEvent<'_>) {
         let start_ns = i64::try_from(event.start).unwrap_or(i64::MAX);
         let duration_ns = event.end.checked_sub(event.start).unwrap_or_else(|| {
             self.backwards += 1;
@@ -214,7 +208,6 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// How many slices there are.
     pub(crate) fn len(&self) -> usize {
         self.into.trace.len()
     }
@@ -254,7 +247,7 @@ mod tests {
 
     #[test]
     fn agents_are_numbers_or_words() {
-        let number = |text| Agent::of(text).map(|agent| (agent.number, agent.is_cpu));
+        let number = |text| Agent::parse(text).map(|agent| (agent.number, agent.is_cpu));
         assert_eq!(number("4"), Some((4, false)));
         assert_eq!(number("Agent 4"), Some((4, false)));
         assert_eq!(number("CPU 0"), Some((0, true)));
@@ -264,7 +257,7 @@ mod tests {
 
     #[test]
     fn copies_belong_to_the_device_that_takes_part() {
-        let (host, device) = (Agent::of("Agent 0"), Agent::of("Agent 4"));
+        let (host, device) = (Agent::parse("Agent 0"), Agent::parse("Agent 4"));
         assert_eq!(
             copy_agent("MEMORY_COPY_HOST_TO_DEVICE", host, device),
             Some(4)
@@ -272,7 +265,7 @@ mod tests {
         assert_eq!(copy_agent("DEVICE_TO_HOST", device, host), Some(4));
         assert_eq!(copy_agent("MEMORY_COPY_HOST_TO_HOST", host, host), None);
         assert_eq!(
-            copy_agent("CopyDeviceToDevice", Agent::of("GPU 1"), device),
+            copy_agent("CopyDeviceToDevice", Agent::parse("GPU 1"), device),
             Some(1)
         );
     }

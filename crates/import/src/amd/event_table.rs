@@ -1,9 +1,9 @@
 //! Tables of AMD's profilers with an event in each row: the columns that all of them have, and the loop over
 //! their rows.
 
-use crate::amd::common::{Agent, Events, Lane, link};
-use crate::reading::source::Source;
-use crate::reading::table::{Row, Table};
+use crate::amd::common::{Agent, EventWriter, Lane, link};
+use crate::reading::source::ImportSource;
+use crate::reading::table::{TableRow, TextTable};
 use crate::{ImportError, Imported};
 use powerband_core::domain::slice_args::ArgsText;
 
@@ -22,7 +22,7 @@ pub(crate) struct EventColumns {
 }
 
 impl EventColumns {
-    pub(crate) fn of(table: &Table<'_>) -> Self {
+    pub(crate) fn find(table: &TextTable<'_>) -> Self {
         Self {
             agent: table.place(&["gpu_id", "agent_id"]),
             queue: table.place(&["queue_id"]),
@@ -42,35 +42,40 @@ impl EventColumns {
     }
 
     /// When a row begins and ends. A number that is cut off is smaller than it was.
-    pub(crate) fn span(&self, row: &Row<'_>) -> Option<(u64, u64)> {
-        let (start, end) = (row.whole(self.start)?, row.whole(self.end)?);
+    pub(crate) fn span(&self, row: &TableRow<'_>) -> Option<(u64, u64)> {
+        let (start, end) = (row.whole_number(self.start)?, row.whole_number(self.end)?);
         (!row.is_open || end >= start).then_some((start, end))
     }
 
     /// Whether a row's times were rounded until nothing is left between them, as spreadsheets do: `1.62068E+14`.
-    pub(crate) fn is_rounded(&self, row: &Row<'_>) -> bool {
+    pub(crate) fn is_rounded(&self, row: &TableRow<'_>) -> bool {
         let (start, end) = (row.text(self.start), row.text(self.end));
         let has_power = |text: &str| text.contains(['e', 'E']);
-        row.whole(self.start) == row.whole(self.end) || has_power(start) || has_power(end)
+        row.whole_number(self.start) == row.whole_number(self.end)
+            || has_power(start)
+            || has_power(end)
     }
 
     /// What a row has in common with its launch; 0 for nothing.
-    pub(crate) fn link(&self, row: &Row<'_>) -> u64 {
+    pub(crate) fn link(&self, row: &TableRow<'_>) -> u64 {
         link(
-            row.whole(self.correlation).unwrap_or(0),
+            row.whole_number(self.correlation).unwrap_or(0),
             row.text(self.guid),
         )
     }
 
     /// The queue that a row ran on.
-    pub(crate) fn queue(&self, row: &Row<'_>) -> Lane {
-        let agent = Agent::of(row.text(self.agent)).map_or(0, |agent| agent.number);
-        Lane::Queue(agent, row.whole(self.queue).unwrap_or(0))
+    pub(crate) fn queue(&self, row: &TableRow<'_>) -> Lane {
+        let agent = Agent::parse(row.text(self.agent)).map_or(0, |agent| agent.number);
+        Lane::Queue(agent, row.whole_number(self.queue).unwrap_or(0))
     }
 
     /// The thread that a row ran in.
-    pub(crate) fn thread(&self, row: &Row<'_>) -> Lane {
-        Lane::Thread(row.whole(self.process), row.whole(self.thread).unwrap_or(0))
+    pub(crate) fn thread(&self, row: &TableRow<'_>) -> Lane {
+        Lane::Thread(
+            row.whole_number(self.process),
+            row.whole_number(self.thread).unwrap_or(0),
+        )
     }
 }
 
@@ -88,7 +93,7 @@ const PASSED_OVER: [&str; 9] = [
 ];
 
 /// Every column of a row that says more about it, by its title; sizes in three columns become one.
-fn write_args(titles: &[String], row: &Row<'_>, args: &mut ArgsText) {
+fn write_args(titles: &[String], row: &TableRow<'_>, args: &mut ArgsText) {
     args.clear();
     for (place, title) in titles.iter().enumerate() {
         let plain = title.to_ascii_lowercase();
@@ -117,13 +122,13 @@ fn write_args(titles: &[String], row: &Row<'_>, args: &mut ArgsText) {
 
 /// Reads every row of a table; `take` makes an event of one, or nothing of one that cannot be read.
 pub(crate) fn read_rows(
-    mut table: Table<'_>,
-    source: &Source,
+    mut table: TextTable<'_>,
+    source: &ImportSource,
     into: &mut Imported,
-    mut take: impl FnMut(&Row<'_>, &mut Events<'_>) -> Option<()>,
+    mut take: impl FnMut(&TableRow<'_>, &mut EventWriter<'_>) -> Option<()>,
 ) -> Result<(), ImportError> {
     let titles = table.titles.clone();
-    let mut events = Events::of(into);
+    let mut events = EventWriter::new(into);
     let mut args = ArgsText::default();
     let mut unread = 0;
     while let Some(row) = table.next_row()? {

@@ -4,19 +4,18 @@
 //! not what ran when.
 
 use crate::amd::rocprof_dispatches;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Query};
-use crate::reading::source::Source;
+use crate::reading::rows::{OpenDatabase, Query};
+use crate::reading::source::ImportSource;
 use crate::reading::table::plain_name;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{Detail, Raw};
+use crate::records::slice_buffer::{RawSlice, SliceDetail};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{Names, SliceKind, Track};
 
-/// Kernels.
 const KERNELS: &str = "KERN";
 /// A database of rocprof-compute.
 pub(crate) const COMPUTE: Format = Format {
@@ -25,11 +24,11 @@ pub(crate) const COMPUTE: Format = Format {
     tool: "rocprof-compute",
     name_ends: &[],
     recognises: |head| {
-        matches!(head, Head::Sqlite(tables)
+        matches!(head, FileHead::Sqlite(tables)
             if tables.iter().any(|table| table.starts_with("compute_")))
     },
     read: |source, _, _| {
-        Err(source.unusable(
+        Err(source.unusable_error(
             COMPUTE.title,
             "it holds metrics of rocprof-compute and no kernels with their times. Profile with rocprofv3 --kernel-trace, and import its files",
         ))
@@ -45,12 +44,18 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let base = Base::open(source, into)?;
-    if !base.has(KERNELS, "KernelName") {
-        return Err(source.unusable(FORMAT.title, "its table KERN lacks the column KernelName"));
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let base = OpenDatabase::open(source, into)?;
+    if !base.has_column(KERNELS, "KernelName") {
+        return Err(
+            source.unusable_error(FORMAT.title, "its table KERN lacks the column KernelName")
+        );
     }
-    if base.has(KERNELS, "BeginNs") {
+    if base.has_column(KERNELS, "BeginNs") {
         kernels(&base, watch, into)?;
     } else {
         into.note(format!(
@@ -72,7 +77,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 }
 
 fn kernels(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -93,18 +98,18 @@ fn kernels(
             return false;
         };
         let name = names.number(lines::kernel_name(name.trim_matches('"')));
-        lane.push(&Raw {
-            detail: row.int(5).map_or(Detail::None, |grid| {
-                Detail::Grid([grid, 1, 1], [row.int(6).unwrap_or(0), 1, 1])
+        lane.push(&RawSlice {
+            detail: row.int(5).map_or(SliceDetail::None, |grid| {
+                SliceDetail::Grid([grid, 1, 1], [row.int(6).unwrap_or(0), 1, 1])
             }),
-            ..Raw::of(row, SliceKind::Kernel, i64::from(name), [3, 4])
+            ..RawSlice::from_row(row, SliceKind::Kernel, i64::from(name), [3, 4])
         })
     })
 }
 
 /// One column for each counter, after all others.
 fn counters(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -156,7 +161,7 @@ fn counters(
 
 /// Copies, calls and marks.
 fn others(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     table: &str,
     kind: SliceKind,
@@ -179,14 +184,14 @@ fn others(
         let is_fill = kind == SliceKind::Copy && name.contains("Fill");
         let kind = if is_fill { SliceKind::Set } else { kind };
         let name = names.number(name.trim());
-        lane.push(&Raw::of(row, kind, i64::from(name), [3, 4]))
+        lane.push(&RawSlice::from_row(row, kind, i64::from(name), [3, 4]))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{at, database, sum, sums, survives_as};
+    use crate::testing::{database, read_path, sum, sums, survives_as};
 
     const TABLES: &str = r#"
         create table KERN ("Index" integer, "KernelName" text, "gpu-id" integer, "queue-id" integer, "queue-index" integer, "pid" integer, "tid" integer, "grd" integer, "wgr" integer, "sig" text, "DispatchNs" integer, "BeginNs" integer, "EndNs" integer, "CompleteNs" integer, "SQ_WAVES" integer);
@@ -199,7 +204,7 @@ mod tests {
     #[test]
     fn kernels_and_counters_are_read() {
         let (_folder, path) = database(TABLES);
-        let read = at(&path).unwrap();
+        let read = read_path(&path).unwrap();
         assert_eq!(read.format, "rocprof-db");
         assert_eq!(
             sums(&read, SliceKind::Kernel),
@@ -221,7 +226,7 @@ mod tests {
         let (_folder, path) = database(
             r#"create table KERN ("Index" integer, "KernelName" text, "SQ_WAVES" integer); insert into KERN values (0, 'f.kd', 3);"#,
         );
-        let read = at(&path).unwrap();
+        let read = read_path(&path).unwrap();
         assert!(read.trace.is_empty() && read.counters[0].kernel == "f");
         assert!(read.notes[0].contains("--timestamp on"), "{:?}", read.notes);
     }
@@ -229,7 +234,7 @@ mod tests {
     #[test]
     fn another_program_s_database_is_refused_in_words() {
         let (_folder, path) = database("create table compute_kernel (id integer, name text);");
-        let refused = at(&path).unwrap_err();
+        let refused = read_path(&path).unwrap_err();
         assert!(
             refused.contains("rocprof-compute") && refused.contains("--kernel-trace"),
             "{refused}"

@@ -1,15 +1,15 @@
 //! `rocprof`'s `results.csv`: one row a launch, with times, with counters, or with both; also with the
 //! names that rocprofiler-compute gives to the columns.
 
-use crate::amd::common::{Event, Lane};
+use crate::amd::common::{AmdEvent, Lane};
 use crate::amd::event_table::{self, EventColumns};
 use crate::amd::rocprofv3_counters::Counters;
-use crate::amd::rocprofv3_kernels::Shape;
-use crate::reading::head::Head;
+use crate::amd::rocprofv3_kernels::LaunchColumns;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
-use crate::reading::table::{Table, plain_name};
+use crate::reading::source::ImportSource;
+use crate::reading::table::{TextTable, plain_name};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
@@ -82,16 +82,20 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let columns: Vec<String> = head.columns(',').iter().map(|c| plain_name(c)).collect();
     let has = |name: &str| columns.iter().any(|column| column == name);
     (has("kernelname") || has("kernel_name")) && has("gpu_id") && !has("counter_name")
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let table = Table::open(source, watch, ',', &["kernelname", "kernel_name"])?;
-    let columns = EventColumns::of(&table);
-    let shape = Shape::of(&table);
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let table = TextTable::open(source, watch, ',', &["kernelname", "kernel_name"])?;
+    let columns = EventColumns::find(&table);
+    let shape = LaunchColumns::find(&table);
     let name = table.place(&["kernelname", "kernel_name"]);
     let titles = table.columns.iter().zip(&table.titles).enumerate();
     let counted: Vec<(usize, String)> = titles
@@ -114,7 +118,9 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     event_table::read_rows(table, source, into, |row, events| {
         let name = row.name(name);
         let kernel = lines::kernel_name(&name);
-        let agent = row.whole(columns.agent).filter(|_| !kernel.is_empty())?;
+        let agent = row
+            .whole_number(columns.agent)
+            .filter(|_| !kernel.is_empty())?;
         launches += 1;
         for (place, counter) in &counted {
             if let Some(value) = lines::number(row.text(Some(*place))) {
@@ -127,14 +133,14 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
                 rounded += 1;
                 return Some(());
             }
-            events.push(&Event {
+            events.push(&AmdEvent {
                 kind: SliceKind::Kernel,
                 name: kernel,
-                lane: Lane::Queue(agent, row.whole(columns.queue).unwrap_or(0)),
+                lane: Lane::Queue(agent, row.whole_number(columns.queue).unwrap_or(0)),
                 start,
                 end,
                 link: 0,
-                detail: &shape.words(row),
+                detail: &shape.launch_text(row),
             });
         }
         Some(())

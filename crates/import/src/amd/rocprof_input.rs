@@ -1,8 +1,8 @@
 //! `rocprof -i`: which counters to collect. It holds actions and no results, and is recognised for a clear error.
 
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 
 pub(crate) const FORMAT: Format = Format {
@@ -14,16 +14,20 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
-    let mut lines = head.plain().unwrap_or_default().lines().map(str::trim);
+fn recognises(head: &FileHead) -> bool {
+    let mut lines = head.plain_text().unwrap_or_default().lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     first.is_some_and(|line| line.starts_with("pmc:"))
         || (first.is_some_and(is_filter) && lines.any(|line| line.starts_with("pmc:")))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    Err(source.unusable(FORMAT.title, actions(&text)))
+    Err(source.unusable_error(FORMAT.title, actions(&text)))
 }
 
 /// Lines that choose what to collect.

@@ -4,7 +4,7 @@
 
 use crate::amd::common;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::reading::{lines, table};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
@@ -33,7 +33,11 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut rows = text.lines().filter(|line| !line.trim().is_empty());
     let header = rows.next().unwrap_or_default();
@@ -41,7 +45,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         .iter()
         .map(|column| table::plain_name(column))
         .collect();
-    let places = Places::of(&columns);
+    let places = StatColumns::find(&columns);
     let tool = match places.min {
         Some(_) => "rocprofv3",
         None => "rocprof",
@@ -60,16 +64,16 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// Where the columns are that are taken, counted from the first number.
-struct Places {
+/// Columns that are read, counted from the first number.
+struct StatColumns {
     calls: Option<usize>,
     total: Option<usize>,
     min: Option<usize>,
     max: Option<usize>,
 }
 
-impl Places {
-    fn of(columns: &[String]) -> Self {
+impl StatColumns {
+    fn find(columns: &[String]) -> Self {
         let place = |name: &str| {
             let place = columns.iter().position(|column| column == name)?;
             place.checked_sub(1)
@@ -85,7 +89,11 @@ impl Places {
     /// A row: a name, and numbers.
     fn total(&self, row: &str, columns: usize) -> Option<Total> {
         let (name, numbers) = lines::name_then(row, ',', columns.checked_sub(1)?)?;
-        let whole = |place: Option<usize>| numbers.get(place?).and_then(|cell| lines::whole(cell));
+        let whole = |place: Option<usize>| {
+            numbers
+                .get(place?)
+                .and_then(|cell| lines::whole_number(cell))
+        };
         Some(Total {
             work: None,
             kind: SliceKind::Kernel,

@@ -1,8 +1,8 @@
 //! `rocprofv3`'s `agent_info.csv`: the processors and cards of the machine. They become particulars.
 
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
-use crate::reading::table::Table;
+use crate::reading::source::ImportSource;
+use crate::reading::table::TextTable;
 use crate::{Format, ImportError, Imported};
 
 pub(crate) const FORMAT: Format = Format {
@@ -14,8 +14,12 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let mut table = Table::open(source, watch, ',', &["product_name"])?;
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let mut table = TextTable::open(source, watch, ',', &["product_name"])?;
     let node = table.place(&["node_id"]);
     let kind = table.place(&["agent_type"]);
     let name = table.place(&["name"]);
@@ -24,19 +28,19 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let cores = table.place(&["cpu_cores_count"]);
     let mut unread = 0;
     while let Some(row) = table.next_row()? {
-        let Some(number) = row.whole(node) else {
+        let Some(number) = row.whole_number(node) else {
             unread += 1;
             continue;
         };
-        let agent = AgentWords {
+        let agent = AgentFacts {
             number,
             is_gpu: row.text(kind) == "GPU",
             name: row.text(name),
             product: &row.name(product),
-            units: row.whole(units).unwrap_or(0),
-            cores: row.whole(cores).unwrap_or(0),
+            units: row.whole_number(units).unwrap_or(0),
+            cores: row.whole_number(cores).unwrap_or(0),
         };
-        agent.tell(into);
+        agent.add_fact(into);
     }
     table.finish(unread, into);
     if into.is_empty() {
@@ -50,7 +54,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 
 /// What is known of an agent.
 #[derive(Debug)]
-pub(crate) struct AgentWords<'a> {
+pub(crate) struct AgentFacts<'a> {
     /// Its number, by which traces name it.
     pub number: u64,
     /// A card, and no processor.
@@ -59,15 +63,14 @@ pub(crate) struct AgentWords<'a> {
     pub name: &'a str,
     /// What is printed on the box.
     pub product: &'a str,
-    /// Compute units.
     pub units: u64,
     /// Cores of a processor.
     pub cores: u64,
 }
 
-impl AgentWords<'_> {
-    /// Adds it to the particulars.
-    pub(crate) fn tell(&self, into: &mut Imported) {
+impl AgentFacts<'_> {
+    /// Adds the agent to the facts of the import.
+    pub(crate) fn add_fact(&self, into: &mut Imported) {
         let product = if self.product.is_empty() {
             self.name
         } else {

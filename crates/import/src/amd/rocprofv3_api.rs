@@ -1,11 +1,11 @@
 //! `rocprofv3 --hip-trace`, `--hsa-trace`, `--marker-trace`, `--rccl-trace`: one row a call, also as
 //! `rocpd convert` writes them.
 
-use crate::amd::common::Event;
+use crate::amd::common::AmdEvent;
 use crate::amd::event_table::{self, EventColumns};
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
-use crate::reading::table::Table;
+use crate::reading::source::ImportSource;
+use crate::reading::table::TextTable;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
@@ -24,14 +24,18 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let table = Table::open(source, watch, ',', &["function"])?;
-    let columns = EventColumns::of(&table);
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let table = TextTable::open(source, watch, ',', &["function"])?;
+    let columns = EventColumns::find(&table);
     let domain = table.place(&["domain"]);
     let function = table.place(&["function"]);
     event_table::read_rows(table, source, into, |row, events| {
         let (start, end) = columns.span(row)?;
-        events.push(&Event {
+        events.push(&AmdEvent {
             kind: kind(row.text(domain)),
             name: &row.name(function),
             lane: columns.thread(row),

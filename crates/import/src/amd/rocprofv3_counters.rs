@@ -2,13 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::amd::common::Event;
+use crate::amd::common::AmdEvent;
 use crate::amd::event_table::{self, EventColumns};
-use crate::amd::rocprofv3_kernels::Shape;
+use crate::amd::rocprofv3_kernels::LaunchColumns;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
-use crate::reading::table::Table;
+use crate::reading::source::ImportSource;
+use crate::reading::table::TextTable;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::SliceKind;
@@ -22,10 +22,14 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let table = Table::open(source, watch, ',', &["kernel_name"])?;
-    let columns = EventColumns::of(&table);
-    let shape = Shape::of(&table);
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let table = TextTable::open(source, watch, ',', &["kernel_name"])?;
+    let columns = EventColumns::find(&table);
+    let shape = LaunchColumns::find(&table);
     let kernel = table.place(&["kernel_name"]);
     let counter = table.place(&["counter_name"]);
     let value = table.place(&["counter_value"]);
@@ -38,20 +42,20 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         let counter = row.text(counter);
         let value = lines::number(row.text(value)).filter(|_| !counter.is_empty())?;
         counters.add(kernel, counter, value);
-        let launch =
-            [columns.process, dispatch, columns.start].map(|place| row.whole(place).unwrap_or(0));
+        let launch = [columns.process, dispatch, columns.start]
+            .map(|place| row.whole_number(place).unwrap_or(0));
         if !seen.insert(launch) {
             return Some(());
         }
         if let Some((start, end)) = columns.span(row) {
-            events.push(&Event {
+            events.push(&AmdEvent {
                 kind: SliceKind::Kernel,
                 name: kernel,
                 lane: columns.queue(row),
                 start,
                 end,
                 link: columns.link(row),
-                detail: &shape.words(row),
+                detail: &shape.launch_text(row),
             });
         }
         Some(())

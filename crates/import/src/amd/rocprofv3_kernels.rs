@@ -2,12 +2,12 @@
 //!
 //! Columns came and went between releases and changed their spelling, so they are found by name.
 
-use crate::amd::common::{Event, Lane};
+use crate::amd::common::{AmdEvent, Lane};
 use crate::amd::event_table::{self, EventColumns};
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
-use crate::reading::table::{Row, Table};
+use crate::reading::source::ImportSource;
+use crate::reading::table::{TableRow, TextTable};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
@@ -20,38 +20,41 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let table = Table::open(source, watch, ',', &["kernel_name"])?;
-    let columns = EventColumns::of(&table);
-    let shape = Shape::of(&table);
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let table = TextTable::open(source, watch, ',', &["kernel_name"])?;
+    let columns = EventColumns::find(&table);
+    let shape = LaunchColumns::find(&table);
     let name = table.place(&["kernel_name"]);
     event_table::read_rows(table, source, into, |row, events| {
         let (start, end) = columns.span(row)?;
-        let lane = match (columns.queue(row), row.whole(columns.stream)) {
+        let lane = match (columns.queue(row), row.whole_number(columns.stream)) {
             (Lane::Queue(agent, _), Some(stream)) => Lane::Stream(agent, stream),
             (queue, _) => queue,
         };
-        events.push(&Event {
+        events.push(&AmdEvent {
             kind: SliceKind::Kernel,
             name: lines::kernel_name(&row.name(name)),
             lane,
             start,
             end,
             link: columns.link(row),
-            detail: &shape.words(row),
+            detail: &shape.launch_text(row),
         });
         Some(())
     })
 }
 
 /// The columns with the size of a launch and its use of the device.
-pub struct Shape {
+pub struct LaunchColumns {
     columns: Vec<(&'static str, [Option<usize>; 3])>,
 }
 
-impl Shape {
-    /// Finds them.
-    pub fn of(table: &Table<'_>) -> Self {
+impl LaunchColumns {
+    pub fn find(table: &TextTable<'_>) -> Self {
         let one = |names: &[&str]| [table.place(names), None, None];
         let three = |name: &str| {
             ["x", "y", "z"].map(|axis| {
@@ -97,10 +100,10 @@ impl Shape {
     }
 
     /// A row's sizes: `grid 1024x1024x1, workgroup 64x1x1, VGPR 8`.
-    pub fn words(&self, row: &Row<'_>) -> String {
+    pub fn launch_text(&self, row: &TableRow<'_>) -> String {
         let mut words = String::new();
         for (title, places) in &self.columns {
-            let sizes = places.iter().filter_map(|place| row.whole(*place));
+            let sizes = places.iter().filter_map(|place| row.whole_number(*place));
             let sizes: Vec<String> = sizes.map(|size| size.to_string()).collect();
             // Unused resources are left out.
             if sizes.is_empty() || sizes == ["0"] {

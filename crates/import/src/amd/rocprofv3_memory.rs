@@ -3,15 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use crate::amd::common;
-use crate::amd::common::{Agent, Event, Lane};
+use crate::amd::common::{Agent, AmdEvent, Lane};
 use crate::amd::event_table::{self, EventColumns};
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
-use crate::reading::table::Table;
+use crate::reading::source::ImportSource;
+use crate::reading::table::TextTable;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
-/// Copies.
 pub(crate) const COPIES: Format = Format {
     id: "rocprofv3-copies",
     title: "a trace of memory copies of rocprofv3",
@@ -22,12 +21,12 @@ pub(crate) const COPIES: Format = Format {
 };
 
 fn read_copies(
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let table = Table::open(source, watch, ',', &[])?;
-    let columns = EventColumns::of(&table);
+    let table = TextTable::open(source, watch, ',', &[])?;
+    let columns = EventColumns::find(&table);
     let direction = table.place(&["direction", "name"]);
     let from = table.place(&["source_agent_id"]);
     let to = table.place(&["destination_agent_id"]);
@@ -36,17 +35,17 @@ fn read_copies(
         let (start, end) = columns.span(row)?;
         let name = row.text(direction);
         let (from, to) = (row.text(from), row.text(to));
-        events.push(&Event {
+        events.push(&AmdEvent {
             kind: SliceKind::Copy,
             name,
             lane: copy_lane(
-                common::copy_agent(name, Agent::of(from), Agent::of(to)),
-                row.whole(columns.stream),
+                common::copy_agent(name, Agent::parse(from), Agent::parse(to)),
+                row.whole_number(columns.stream),
             ),
             start,
             end,
             link: columns.link(row),
-            detail: &copy_words(from, to, row.whole(bytes)),
+            detail: &copy_words(from, to, row.whole_number(bytes)),
         });
         Some(())
     })
@@ -80,22 +79,22 @@ pub(crate) const ALLOCATIONS: Format = Format {
 };
 
 fn read_allocations(
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let mut table = Table::open(source, watch, ',', &[])?;
+    let mut table = TextTable::open(source, watch, ',', &[])?;
     let operation = table.place(&["operation"]);
-    let columns = EventColumns::of(&table);
+    let columns = EventColumns::find(&table);
     let size = table.place(&["allocation_size"]);
     let address = table.place(&["address"]);
     let mut allocations = Allocations::default();
     let mut unread = 0;
     while let Some(row) = table.next_row()? {
-        let taken = Allocation::of(
+        let taken = Allocation::parse(
             row.text(operation),
-            Agent::of(row.text(columns.agent)),
-            row.whole(size),
+            Agent::parse(row.text(columns.agent)),
+            row.whole_number(size),
             row.text(address),
         );
         match (taken, columns.span(&row)) {
@@ -118,7 +117,7 @@ pub(crate) struct Allocation {
 
 impl Allocation {
     /// Reads one. A release has only an address.
-    pub(crate) fn of(
+    pub(crate) fn parse(
         operation: &str,
         agent: Option<Agent>,
         bytes: Option<u64>,
@@ -144,7 +143,6 @@ pub(crate) struct Allocations {
 }
 
 impl Allocations {
-    /// Takes one in.
     pub(crate) fn push(&mut self, at: u64, allocation: Allocation) {
         self.list.push((at, allocation));
     }
@@ -201,17 +199,17 @@ pub(crate) const SCRATCH: Format = Format {
 };
 
 fn read_scratch(
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
-    let table = Table::open(source, watch, ',', &[])?;
-    let columns = EventColumns::of(&table);
+    let table = TextTable::open(source, watch, ',', &[])?;
+    let columns = EventColumns::find(&table);
     let operation = table.place(&["operation"]);
     event_table::read_rows(table, source, into, |row, events| {
         let (start, end) = columns.span(row)?;
         let (agent, queue) = (row.text(columns.agent), row.text(columns.queue));
-        events.push(&Event {
+        events.push(&AmdEvent {
             kind: SliceKind::Call,
             name: row.text(operation),
             lane: columns.thread(row),

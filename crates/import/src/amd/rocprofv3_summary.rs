@@ -8,7 +8,7 @@ use crate::amd::common;
 use crate::amd::rocprof_stats::is_call;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::reading::table;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
@@ -20,19 +20,23 @@ pub(crate) const FORMAT: Format = Format {
     tool: "rocprofv3",
     name_ends: &[],
     recognises: |head| {
-        head.plain()
+        head.plain_text()
             .is_some_and(|text| text.lines().any(|line| title(line).is_some()))
     },
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut reader = Reader::default();
+    let mut reader = SummaryReader::default();
     for line in text.lines() {
         reader.line(line.trim());
     }
-    let Reader {
+    let SummaryReader {
         totals,
         processes,
         unread,
@@ -70,7 +74,7 @@ struct Columns {
 
 impl Columns {
     /// Reads the line with the names: `| NAME | DOMAIN | CALLS | DURATION (nsec) | …`.
-    fn of(line: &str) -> Option<Self> {
+    fn parse_header(line: &str) -> Option<Self> {
         let inner = line.strip_prefix('|')?.strip_suffix('|')?;
         let names: Vec<&str> = inner.split('|').map(str::trim).collect();
         let place = |name: &str| {
@@ -98,7 +102,7 @@ impl Columns {
             let cell = cells.get(place)?;
             // A float would round what is a whole number already.
             if self.unit_ns == 1.0 {
-                lines::whole(cell)
+                lines::whole_number(cell)
             } else {
                 lines::number(cell).map(|value| lines::ns(value, self.unit_ns))
             }
@@ -110,7 +114,7 @@ impl Columns {
             name: lines::kernel_name(&name).to_owned(),
             op: String::new(),
             place: String::new(),
-            calls: lines::whole(cells.get(self.calls)?)?,
+            calls: lines::whole_number(cells.get(self.calls)?)?,
             total_ns: time(self.duration)?,
             min_ns: self.min.and_then(time),
             max_ns: self.max.and_then(time),
@@ -134,9 +138,9 @@ fn kind(domain: &str, name: &str) -> SliceKind {
     }
 }
 
-/// A summary that is being read.
+/// State of reading a summary.
 #[derive(Debug, Default)]
-struct Reader {
+struct SummaryReader {
     totals: Vec<Total>,
     /// Where a name of a domain is among the totals, and for which process it was last counted.
     places: FxHashMap<(String, String), (usize, u64)>,
@@ -147,7 +151,7 @@ struct Reader {
     unread: u64,
 }
 
-impl Reader {
+impl SummaryReader {
     fn line(&mut self, line: &str) {
         if let Some(title) = title(line) {
             // Every process writes its own tables in turn.
@@ -169,7 +173,7 @@ impl Reader {
 
     fn row(&mut self, line: &str) {
         let Some(columns) = self.columns else {
-            self.columns = Columns::of(line);
+            self.columns = Columns::parse_header(line);
             return;
         };
         if line.starts_with("|-") {

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use crate::reading::by_id::ById;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Cells, Query};
-use crate::reading::source::Source;
+use crate::reading::rows::{Cells, OpenDatabase, Query};
+use crate::reading::source::ImportSource;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{Naming, Placing, Raw, SliceBuffer};
+use crate::records::slice_buffer::{NameLookup, RawSlice, SliceBuffer, TrackLookup};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::SliceKind;
 
@@ -23,8 +23,12 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let base = Base::open(source, into)?;
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let base = OpenDatabase::open(source, into)?;
     let lacks = [
         ("rocpd_op", "start"),
         ("rocpd_op", "opType_id"),
@@ -32,21 +36,21 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     ];
     if let Some((table, column)) = lacks
         .iter()
-        .find(|(table, column)| !base.has(table, column))
+        .find(|(table, column)| !base.has_column(table, column))
     {
-        return Err(source.unusable(
+        return Err(source.unusable_error(
             FORMAT.title,
             format!("its table {table} is missing or lacks the column {column}"),
         ));
     }
-    let file = Rows::read(base, watch, into)?;
+    let file = RpdDatabase::read(base, watch, into)?;
     file.ops(into)?;
     file.calls(into)
 }
 
 /// An open database with what rows are looked up in.
-struct Rows<'a> {
-    base: Base<'a>,
+struct RpdDatabase<'a> {
+    base: OpenDatabase<'a>,
     watch: &'a ReadProgress<'a>,
     strings: ById<String>,
     /// The call that led to an op.
@@ -56,9 +60,9 @@ struct Rows<'a> {
 /// The kind that `rocpd_op` has in place of a name.
 const MARKER: &str = "UserMarker";
 
-impl<'a> Rows<'a> {
+impl<'a> RpdDatabase<'a> {
     fn read(
-        base: Base<'a>,
+        base: OpenDatabase<'a>,
         watch: &'a ReadProgress<'a>,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
@@ -105,9 +109,9 @@ impl<'a> Rows<'a> {
                 text
             };
             let call = row.int(2).and_then(|op| calls.get(op));
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 link: call.map_or(0, |call| *call as u64),
-                ..Raw::of(row, op_kind(text_of(strings, kind)), name, [3, 4])
+                ..RawSlice::from_row(row, op_kind(text_of(strings, kind)), name, [3, 4])
             })
         };
         let place = |key| slice_buffer::device_track("Queue", key);
@@ -128,16 +132,16 @@ impl<'a> Rows<'a> {
                 name = args;
             }
             let id = row.int(2).filter(|id| launching.contains(id));
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 link: id.map_or(0, |id| id as u64),
-                ..Raw::of(row, kind, name, [3, 4])
+                ..RawSlice::from_row(row, kind, name, [3, 4])
             })
         };
         let place = slice_buffer::thread_track;
         let name = |id| text_of(strings, id).to_owned();
         let query = Query::all("rocpd_api", &COLUMNS);
         let texts = [("args_id", "args", strings)];
-        let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
+        let words: (&NameLookup<'_>, &TrackLookup<'_>) = (&name, &place);
         let (base, watch) = (&self.base, self.watch);
         slice_buffer::take_with_texts(base, watch, &query, &texts, words, into, each).map(|_| ())
     }

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::benchmarks::request_metrics::{self, Metrics};
 use crate::benchmarks::token_stats::{self, NEW, PROMPT, Request};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -22,7 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let has = |keys: &[&str]| keys.iter().all(|key| head.has_key(key));
     let is_summary = has(&["aiperf_version"])
         || has(&["records", "request_latency", "unit"]) && !head.has_key("traceEvents")
@@ -36,7 +36,11 @@ fn recognises(head: &Head) -> bool {
     !head.is_list() && (is_summary || is_records) || is_table
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     if !text.trim_start().starts_with('{') {
         let metrics = request_metrics::table(&text, source, watch, into)?;
@@ -61,7 +65,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-fn summary(object: &Object, source: &Source, into: &mut Imported) {
+fn summary(object: &Object, source: &ImportSource, into: &mut Imported) {
     if let Some(version) = json::text_of(object, "aiperf_version") {
         into.name_version(version);
     }
@@ -75,7 +79,7 @@ fn summary(object: &Object, source: &Source, into: &mut Imported) {
         .get("records")
         .and_then(Value::as_object)
         .unwrap_or(object);
-    let metrics = Metrics::of(metrics);
+    let metrics = Metrics::from_object(metrics);
     request_metrics::note_failed(metrics.mean("error_request_count"), source, into);
     if metrics.is_empty() {
         into.note(format!(
@@ -98,13 +102,13 @@ fn summary(object: &Object, source: &Source, into: &mut Imported) {
 /// A line for each request, with the time between its chunks.
 fn records(
     text: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let mut requests = Vec::new();
     let (mut failed, mut unread) = (0, 0);
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         if line.trim().is_empty() {
             continue;

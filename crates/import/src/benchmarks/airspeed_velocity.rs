@@ -5,10 +5,10 @@
 use serde_json::{Map, Value};
 
 use crate::benchmarks::stats_json::{self, Layout, NOWHERE, Unit};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -52,14 +52,18 @@ const LAYOUT: Layout = Layout {
     ..NOWHERE
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     !head.is_list()
         && head.has_key("commit_hash")
         && head.has_key("env_name")
         && head.has_key("results")
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut document = source.json(&text, FORMAT.title, into)?;
     let columns: Vec<String> = match document.get("result_columns").and_then(Value::as_array) {

@@ -4,7 +4,7 @@
 use crate::benchmarks::common;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -20,7 +20,11 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     // Only the file's name has the setup.
     let name = source.name();
@@ -32,7 +36,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let title = title.unwrap_or("AITemplate");
     let mut found: Vec<(usize, f64)> = Vec::new();
     let (mut repeated, mut unread) = (0, 0);
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         let Some((batch, ms)) = pair(line) else {
             unread += u64::from(line.trim_start().starts_with("batch_size:"));

@@ -108,7 +108,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::reading::source::{Limits, Source};
+    use crate::reading::source::{ImportSource, Limits};
     use crate::{ALL, testing};
 
     /// Real files, and whose they are.
@@ -212,8 +212,8 @@ mod tests {
         };
         for folder in within(&root).iter().filter(|path| path.is_dir()) {
             for path in within(folder).into_iter().filter(|path| path.is_file()) {
-                let source = Source::open(&path, Limits::default()).unwrap();
-                let head = source.head().unwrap();
+                let source = ImportSource::open(&path, Limits::default()).unwrap();
+                let head = source.read_head().unwrap();
                 let who = ALL.iter().filter(|format| (format.recognises)(&head));
                 let who: Vec<&str> = who.map(|format| format.id).collect();
                 match OWN.iter().find(|own| path == root.join(own.0)) {

@@ -4,9 +4,9 @@
 use std::path::{Component, Path};
 
 use crate::benchmarks::stats_json::{self, Layout, NOWHERE, Unit};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 
 pub(crate) const FORMAT: Format = Format {
@@ -43,14 +43,18 @@ const SAMPLES: Layout = Layout {
     ..NOWHERE
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let has = |keys: [&str; 3]| keys.iter().all(|key| head.has_key(key));
     !head.is_list()
         && (has(["sampling_mode", "iters", "times"])
             || has(["median_abs_dev", "std_dev", "point_estimate"]))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let document = source.json(&text, FORMAT.title, into)?;
     let layout = if document.get("times").is_some() {

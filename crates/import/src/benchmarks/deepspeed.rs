@@ -2,10 +2,10 @@
 //! the latency of the forward pass.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     title: "an output of DeepSpeed's flops profiler",
     tool: "DeepSpeed flops profiler",
     name_ends: &[],
-    recognises: |head: &Head| {
+    recognises: |head: &FileHead| {
         head.any_text().is_some_and(|text| {
             text.contains(" Flops Profiler ---") && text.contains("Profile Summary at step")
         })
@@ -27,19 +27,23 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut profile = Profile::default();
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         profile.line(line?.trim(), into);
     }
     profile.finish(source, into);
     Ok(())
 }
 
-/// A part of the output.
+/// Section of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Part {
+enum ProfileSection {
     #[default]
     Before,
     Summary,
@@ -47,7 +51,6 @@ enum Part {
     Modules,
 }
 
-/// A module of the tree.
 #[derive(Debug)]
 struct Module {
     /// Its names from the network on: `bert.encoder.layer`.
@@ -58,10 +61,10 @@ struct Module {
     within_ns: f64,
 }
 
-/// What was read so far.
+/// Profile as far as it was read.
 #[derive(Debug, Default)]
 struct Profile {
-    part: Part,
+    part: ProfileSection,
     profiles: u64,
     result: Reported,
     open: Vec<Module>,
@@ -76,17 +79,17 @@ impl Profile {
             self.part = match line {
                 _ if line.contains("Flops Profiler") => {
                     self.profiles += 1;
-                    Part::Summary
+                    ProfileSection::Summary
                 }
-                _ if line.contains("Detailed Profile") => Part::Modules,
-                _ => Part::Other,
+                _ if line.contains("Detailed Profile") => ProfileSection::Modules,
+                _ => ProfileSection::Other,
             };
             return;
         }
         match self.part {
-            Part::Summary => self.figure(line, into),
-            Part::Modules => self.module(line),
-            Part::Before | Part::Other => {}
+            ProfileSection::Summary => self.figure(line, into),
+            ProfileSection::Modules => self.module(line),
+            ProfileSection::Before | ProfileSection::Other => {}
         }
     }
 
@@ -184,7 +187,7 @@ impl Profile {
         });
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         while !self.open.is_empty() {
             self.close();
         }

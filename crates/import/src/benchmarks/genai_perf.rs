@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::benchmarks::request_metrics::{self, Metrics};
 use crate::benchmarks::token_stats::{self, CONCURRENCY, NEW, Request};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let has = |keys: &[&str]| keys.iter().all(|key| head.has_key(key));
     let is_summary = has(&["request_latency", "unit", "input_config"])
         && !head.has_key("records")
@@ -35,7 +35,11 @@ fn recognises(head: &Head) -> bool {
     !head.is_list() && (is_summary || is_profile) || is_table
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     if !text.trim_start().starts_with('{') {
         let metrics = request_metrics::table(&text, source, watch, into)?;
@@ -62,7 +66,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 fn summary(object: &Object, into: &mut Imported) {
     let settings = object.get("input_config");
     let name = request_metrics::model(settings).unwrap_or_else(|| "requests".to_owned());
-    let metrics = Metrics::of(object);
+    let metrics = Metrics::from_object(object);
     let mut reported = request_metrics::result(name, &metrics, settings);
     if let Some(telemetry) = object.get("telemetry_stats") {
         request_metrics::readings(telemetry, "", 0, &mut reported);
@@ -75,7 +79,7 @@ fn summary(object: &Object, into: &mut Imported) {
 }
 
 /// The requests of one load.
-fn profile(experiment: &Value, all: &Value, source: &Source, into: &mut Imported) {
+fn profile(experiment: &Value, all: &Value, source: &ImportSource, into: &mut Imported) {
     let load = experiment.get("experiment").and_then(Value::as_object);
     let mode = load
         .and_then(|load| json::text_of(load, "mode"))

@@ -9,7 +9,7 @@ use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -54,11 +54,15 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let value = source.json(&text, FORMAT.title, into)?;
     if let Some(context) = value.get("context").and_then(Value::as_object) {
-        about(context, into);
+        take_context(context, into);
     }
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut results: Vec<Reported> = Vec::new();
@@ -68,7 +72,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         watch.tick(source.bytes())?;
         let Some((entry, run)) = entry
             .as_object()
-            .and_then(|entry| Some((entry, run(entry)?)))
+            .and_then(|entry| Some((entry, benchmark_name(entry)?)))
         else {
             unread += 1;
             continue;
@@ -83,7 +87,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         }
     }
     for result in &mut results {
-        settle(result);
+        set_typical(result);
     }
     if repeats {
         into.note("each sample is the mean of a repetition: Google Benchmark keeps no single runs");
@@ -93,8 +97,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// The machine and the library.
-fn about(context: &Object, into: &mut Imported) {
+/// Adds the facts about the machine and the library.
+fn take_context(context: &Object, into: &mut Imported) {
     for (name, value) in context {
         match name.as_str() {
             "executable" => into.keep_command(&json::value_text(value)),
@@ -110,21 +114,21 @@ fn about(context: &Object, into: &mut Imported) {
     }
 }
 
-/// Which benchmark an entry is of, and of which statistic.
+/// Name of an entry's benchmark, and of its statistic where it is one.
 #[derive(Debug)]
-struct Run {
+struct BenchmarkName {
     name: String,
     aggregate: Option<String>,
 }
 
 /// Old files lack `run_type`: there, the end of the name shows it.
-fn run(entry: &Object) -> Option<Run> {
+fn benchmark_name(entry: &Object) -> Option<BenchmarkName> {
     let name = json::text_of(entry, "name")?;
     let aggregate = json::text_of(entry, "aggregate_name").filter(|name| !name.is_empty());
     if let Some(aggregate) = aggregate {
         let end = format!("_{aggregate}");
         let bare = name.strip_suffix(end.as_str()).unwrap_or(name);
-        return Some(Run {
+        return Some(BenchmarkName {
             name: json::text_of(entry, "run_name").unwrap_or(bare).to_owned(),
             aggregate: Some(aggregate.to_owned()),
         });
@@ -135,14 +139,14 @@ fn run(entry: &Object) -> Option<Run> {
                 .strip_suffix(aggregate)
                 .and_then(|rest| rest.strip_suffix('_'));
             if let Some(bare) = bare {
-                return Some(Run {
+                return Some(BenchmarkName {
                     name: bare.to_owned(),
                     aggregate: Some(aggregate.to_owned()),
                 });
             }
         }
     }
-    Some(Run {
+    Some(BenchmarkName {
         name: json::text_of(entry, "run_name").unwrap_or(name).to_owned(),
         aggregate: None,
     })
@@ -239,8 +243,8 @@ fn counters(result: &mut Reported, entry: &Object, aggregate: Option<&str>) {
     }
 }
 
-/// A single repetition is a mean of many runs and no sample; statistics stand for what has none.
-fn settle(result: &mut Reported) {
+/// Sets the typical time: a single repetition is a mean of many runs and no sample.
+fn set_typical(result: &mut Reported) {
     if let [only] = result.samples_ns.as_slice() {
         result.typical_ns = Some(*only);
         result.samples_ns.clear();

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::benchmarks::request_metrics;
 use crate::benchmarks::token_stats::{self, CONCURRENCY, NEW, PROMPT, Request};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::generation::{StatedGeneration, StatedTimes};
@@ -30,7 +30,7 @@ const FIGURES: [(&str, &str); 2] = [
     ("output_tokens_per_iteration", ""),
 ];
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let has = |keys: &[&str]| keys.iter().all(|key| head.has_key(key));
     let is_new = has(&["guidellm_version"])
         || head
@@ -40,7 +40,11 @@ fn recognises(head: &Head) -> bool {
     !head.is_list() && has(&["benchmarks"]) && (is_new || is_old) || has(&["guidellm_version"])
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let value = source.json(&text, FORMAT.title, into)?;
     if let Some(metadata) = value.get("metadata").and_then(Value::as_object) {
@@ -75,7 +79,7 @@ fn number(object: &Object, name: &str) -> Option<f64> {
     json::number_of(object, name).and_then(token_stats::plausible)
 }
 
-fn of_later_versions(benchmark: &Object, all: &Value, source: &Source, into: &mut Imported) {
+fn of_later_versions(benchmark: &Object, all: &Value, source: &ImportSource, into: &mut Imported) {
     let settings = [benchmark.get("config"), benchmark.get("args")];
     let strategy = settings.into_iter().flatten().find_map(|settings| {
         settings
@@ -168,7 +172,7 @@ fn samples(
     benchmark: &Object,
     metrics: Option<&Object>,
     reported: &mut Reported,
-    source: &Source,
+    source: &ImportSource,
     into: &mut Imported,
 ) {
     let requests = benchmark
@@ -202,13 +206,18 @@ fn samples(
             "{} keeps {} of {}, so the statistics of all are shown and no samples",
             source.name(),
             latencies.len(),
-            humanize::of_many(whole as u64, "request"),
+            humanize::pluralised(whole as u64, "request"),
         ));
     }
 }
 
 /// A benchmark of version 0.1: its requests with the time of every token, in seconds.
-fn of_first_version(benchmark: &Value, args: Option<&Value>, source: &Source, into: &mut Imported) {
+fn of_first_version(
+    benchmark: &Value,
+    args: Option<&Value>,
+    source: &ImportSource,
+    into: &mut Imported,
+) {
     let model = request_metrics::model(args).unwrap_or_else(|| "requests".to_owned());
     let mut reported = Reported::named(model);
     let mode = benchmark

@@ -2,10 +2,10 @@
 //! `micro_benchmarking_pytorch.py`, and the `RESULT` line of `ddp_resnet_bench.py`.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -18,7 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text().is_some_and(|text| {
         text.lines().any(|line| {
             let line = line.trim();
@@ -29,11 +29,15 @@ fn recognises(head: &Head) -> bool {
     })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut steps = Steps::default();
+    let mut steps = TrainingSteps::default();
     let mut summary: Option<Reported> = None;
-    for line in source.watched(text.lines().map(str::trim), watch) {
+    for line in source.progress_reader(text.lines().map(str::trim), watch) {
         let line = line?;
         if let Some(step) = step(line) {
             steps.take(&step);
@@ -57,39 +61,37 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// A step of training.
 #[derive(Debug)]
-struct Step {
+struct TrainingStep {
     loss: f64,
     accuracy: f64,
     rate: f64,
 }
 
 /// `0 / 20: loss 4.85, acc 1.17%, images / second / gpu: 12677.30.`
-fn step(line: &str) -> Option<Step> {
+fn step(line: &str) -> Option<TrainingStep> {
     let (place, rest) = line.trim().split_once(": loss ")?;
     let (epoch, step) = place.split_once(" / ")?;
     epoch.trim().parse::<u64>().ok()?;
     step.trim().parse::<u64>().ok()?;
     let (loss, rest) = rest.split_once(", acc ")?;
     let (accuracy, rate) = rest.split_once("%, images / second / gpu: ")?;
-    Some(Step {
+    Some(TrainingStep {
         loss: lines::number(loss)?,
         accuracy: lines::number(accuracy)?,
         rate: lines::number(rate.trim_end_matches('.'))?,
     })
 }
 
-/// Steps of training, in sequence.
 #[derive(Debug, Default)]
-struct Steps {
+struct TrainingSteps {
     rates: Vec<f64>,
     loss: f64,
     accuracy: f64,
 }
 
-impl Steps {
-    fn take(&mut self, step: &Step) {
+impl TrainingSteps {
+    fn take(&mut self, step: &TrainingStep) {
         self.rates.push(step.rate);
         (self.loss, self.accuracy) = (step.loss, step.accuracy);
     }

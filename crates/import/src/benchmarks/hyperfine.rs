@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -24,7 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let is_json = !head.is_list()
         && head.has_key("results")
         && head.has_key("command")
@@ -32,7 +32,11 @@ fn recognises(head: &Head) -> bool {
     is_json || head.has_columns(',', &["command", "mean", "stddev", "user", "system"])
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     if !text.trim_start().starts_with('{') {
         return table(&text, source, watch, into);
@@ -48,7 +52,6 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// One command.
 fn reported(result: &Object, into: &mut Imported) -> Option<Reported> {
     let mut reported = Reported::named(json::text_of(result, "command")?);
     let times = result.get("times").and_then(Value::as_array);
@@ -107,7 +110,7 @@ pub(crate) fn parameter(reported: &mut Reported, name: &str, value: &str, into: 
 /// The table: one row a command.
 fn table(
     text: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use crate::benchmarks::common;
 use crate::benchmarks::common::Sums;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.has_columns(';', &["layername", "execstatus", "layertype"])
         || !head.is_list()
             && (head.has_key("avg_performance")
@@ -31,7 +31,11 @@ fn recognises(head: &Head) -> bool {
                 || head.has_key("nodes") && head.has_key("exec_type"))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut layers = Layers::default();
     if text.trim_start().starts_with('{') {
@@ -81,11 +85,11 @@ impl Layers {
     fn table(
         &mut self,
         text: &str,
-        source: &Source,
+        source: &ImportSource,
         watch: &ReadProgress<'_>,
     ) -> Result<(), ImportError> {
         let mut columns: Vec<String> = Vec::new();
-        for line in source.watched(text.lines().map(str::trim), watch) {
+        for line in source.progress_reader(text.lines().map(str::trim), watch) {
             let line = line?;
             if line.is_empty() {
                 continue;
@@ -195,7 +199,7 @@ impl Layers {
         });
     }
 
-    fn finish(self, source: &Source, into: &mut Imported) {
+    fn finish(self, source: &ImportSource, into: &mut Imported) {
         into.note_unread(self.unread, "layer", &source.name());
         into.fact("layers", self.count.to_string());
         into.fact("layers executed", self.executed.to_string());
@@ -239,7 +243,7 @@ mod tests {
     const TABLE: &str = "openvino/resnet50-benchmark_average_counters_report.csv";
     const JSON: &str = "openvino/resnet50-benchmark_average_counters_report.json";
 
-    fn of(imported: &Imported, op: &str) -> u64 {
+    fn op_total_ns(imported: &Imported, op: &str) -> u64 {
         let some = imported.totals.iter().filter(|total| total.op == op);
         some.map(|total| total.total_ns).sum()
     }
@@ -252,12 +256,12 @@ mod tests {
         assert_eq!(imported.totals.len(), 60);
         let sum: u64 = imported.totals.iter().map(|total| total.total_ns).sum();
         assert_eq!(
-            (sum, of(&imported, "Convolution")),
+            (sum, op_total_ns(&imported, "Convolution")),
             (27_786_000, 27_269_000)
         );
-        let share = of(&imported, "Convolution") as f64 / sum as f64 * 100.0;
+        let share = op_total_ns(&imported, "Convolution") as f64 / sum as f64 * 100.0;
         assert!((share - 98.1394).abs() < 5e-5, "{share}");
-        assert_eq!(of(&imported, "FullyConnected"), 217_000);
+        assert_eq!(op_total_ns(&imported, "FullyConnected"), 217_000);
         let top = imported
             .totals
             .iter()

@@ -1,10 +1,10 @@
 //! What `OpenVINO`'s `benchmark_app` prints, the one of Python and the one of C++.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -13,7 +13,7 @@ pub(crate) const FORMAT: Format = Format {
     title: "an output of benchmark_app",
     tool: "benchmark_app",
     name_ends: &[],
-    recognises: |head: &Head| {
+    recognises: |head: &FileHead| {
         head.any_text()
             .is_some_and(|text| text.contains("[Step 1/11] Parsing and validating input arguments"))
     },
@@ -30,13 +30,17 @@ const FACTS: [&str; 6] = [
     "EXECUTION_DEVICES",
 ];
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut runs = vec![Run::default()];
-    for line in source.watched(text.lines(), watch) {
+    let mut runs = vec![BenchmarkLog::default()];
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?.trim();
         if line.starts_with("[Step 1/") && runs.last().is_some_and(|run| run.has_begun) {
-            runs.push(Run::default());
+            runs.push(BenchmarkLog::default());
         }
         if let Some(run) = runs.last_mut() {
             run.line(line, into);
@@ -48,9 +52,9 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// One run of the program.
+/// Log of one run, as far as it was read.
 #[derive(Debug, Default)]
-struct Run {
+struct BenchmarkLog {
     has_begun: bool,
     /// Whether the statistics have begun.
     in_report: bool,
@@ -59,7 +63,7 @@ struct Run {
     mean_ns: Option<f64>,
 }
 
-impl Run {
+impl BenchmarkLog {
     fn line(&mut self, line: &str, into: &mut Imported) {
         if line.starts_with("[Step ") {
             self.has_begun = true;
@@ -116,7 +120,7 @@ impl Run {
         self.result.figure(name, number, unit);
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         self.result.typical_ns = self.median_ns.or(self.mean_ns).map(|ns| lines::ns(ns, 1.0));
         if !self
             .result

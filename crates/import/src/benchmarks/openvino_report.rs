@@ -4,11 +4,11 @@
 use serde_json::Value;
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let is_json = !head.is_list()
         && (head.has_key("execution_results")
             || head.has_key("cmd_options") && head.has_key("configuration_setup"));
@@ -32,15 +32,19 @@ fn recognises(head: &Head) -> bool {
     is_json || is_table
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut report = Report::default();
     if text.trim_start().starts_with('{') {
         let value = source.json(&text, FORMAT.title, into)?;
         let parts = [
-            ("cmd_options", Part::Command),
-            ("configuration_setup", Part::Setup),
-            ("execution_results", Part::Results),
+            ("cmd_options", ReportBlock::Command),
+            ("configuration_setup", ReportBlock::Setup),
+            ("execution_results", ReportBlock::Results),
         ];
         for (key, part) in parts {
             let members = value.get(key).and_then(Value::as_object);
@@ -49,17 +53,17 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             }
         }
     } else {
-        let mut part = Part::Other;
+        let mut part = ReportBlock::Other;
         for line in text.lines().map(str::trim) {
             watch.tick(source.bytes())?;
             match (line.trim_end_matches(';'), line.split_once(';')) {
-                ("Command line parameters", _) => part = Part::Command,
-                ("Configuration setup", _) => part = Part::Setup,
-                ("Execution results", _) => part = Part::Results,
+                ("Command line parameters", _) => part = ReportBlock::Command,
+                ("Configuration setup", _) => part = ReportBlock::Setup,
+                ("Execution results", _) => part = ReportBlock::Results,
                 (_, Some((name, value))) => report.take(part, name, value, into),
                 ("", None) => {}
                 // A block that is not known here; its rows are no results.
-                (_, None) => part = Part::Other,
+                (_, None) => part = ReportBlock::Other,
             }
         }
     }
@@ -67,9 +71,9 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// A block of the report.
+/// Block of the report, by its heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ReportBlock {
     Command,
     Setup,
     Results,
@@ -86,14 +90,14 @@ struct Report {
 }
 
 impl Report {
-    fn take(&mut self, part: Part, name: &str, value: &str, into: &mut Imported) {
+    fn take(&mut self, part: ReportBlock, name: &str, value: &str, into: &mut Imported) {
         let (name, value) = (name.trim(), value.trim().trim_end_matches(';'));
         match part {
-            Part::Command => {
+            ReportBlock::Command => {
                 let words = [name, value].into_iter().filter(|word| !word.is_empty());
                 self.command.extend(words.map(str::to_owned));
             }
-            Part::Setup => {
+            ReportBlock::Setup => {
                 into.fact(name, value);
                 match name {
                     "batch size" => self.result.set_batch(common::batch(value)),
@@ -101,8 +105,8 @@ impl Report {
                     _ => {}
                 }
             }
-            Part::Results => self.number(name, value),
-            Part::Other => {}
+            ReportBlock::Results => self.number(name, value),
+            ReportBlock::Other => {}
         }
     }
 
@@ -129,7 +133,7 @@ impl Report {
         self.result.figure(name, number, unit);
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         if !self.command.is_empty() {
             into.keep_command(&format!("benchmark_app {}", self.command.join(" ")));
         }

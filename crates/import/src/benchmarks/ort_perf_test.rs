@@ -1,10 +1,10 @@
 //! The output of `onnxruntime_perf_test`, and the rows that it writes to its result file.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -17,7 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text().is_some_and(|text| {
         text.contains("Number of inferences per second:")
             || text.contains("Session creation time cost:")
@@ -27,14 +27,18 @@ fn recognises(head: &Head) -> bool {
         .is_some_and(|line| row(line).is_some_and(|row| row.index == 0))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let first = text.lines().find(|line| !line.trim().is_empty());
     if first.and_then(row).is_some() {
         return rows(&text, source, watch, into);
     }
     let mut result = Reported::named("onnxruntime_perf_test");
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         take(&mut result, line.trim(), into);
     }
@@ -108,7 +112,7 @@ fn run(line: &str) -> Option<f64> {
 
 /// A row of the result file.
 #[derive(Debug)]
-struct Row<'a> {
+struct ResultRow<'a> {
     model: &'a str,
     seconds: f64,
     peak: f64,
@@ -117,13 +121,13 @@ struct Row<'a> {
 }
 
 /// `model,seconds,peak,cpu,run`; the model may hold commas.
-fn row(line: &str) -> Option<Row<'_>> {
+fn row(line: &str) -> Option<ResultRow<'_>> {
     let mut parts = line.trim().rsplitn(5, ',').map(str::trim);
     let index = parts.next()?.parse().ok()?;
     let cpu: u32 = parts.next()?.parse().ok()?;
     let peak: u64 = parts.next()?.parse().ok()?;
     let seconds = parts.next()?;
-    let row = Row {
+    let row = ResultRow {
         seconds: lines::number(seconds).filter(|_| seconds.contains(['.', 'e']))?,
         peak: peak as f64,
         cpu: f64::from(cpu),
@@ -138,13 +142,13 @@ fn row(line: &str) -> Option<Row<'_>> {
 /// The result file: a run in each row, several models one after the other.
 fn rows(
     text: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
     let mut results: Vec<Reported> = Vec::new();
     let mut unread = 0;
-    for line in source.watched(text.lines().filter(|line| !line.trim().is_empty()), watch) {
+    for line in source.progress_reader(text.lines().filter(|line| !line.trim().is_empty()), watch) {
         let line = line?;
         let Some(row) = row(line) else {
             unread += 1;

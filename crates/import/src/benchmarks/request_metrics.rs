@@ -12,7 +12,7 @@ use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use powerband_core::base::humanize;
 use powerband_core::domain::generation::{StatedGeneration, StatedTimes};
 use powerband_core::domain::reported::Reported;
@@ -39,17 +39,16 @@ const NAMED: [&str; 9] = [
 
 /// A metric: its unit, and its statistics by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Metric {
+pub(crate) struct RequestMetric {
     pub(crate) unit: String,
     pub(crate) statistics: BTreeMap<String, f64>,
 }
 
-/// Metrics by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Metrics(BTreeMap<String, Metric>);
+pub(crate) struct Metrics(BTreeMap<String, RequestMetric>);
 
 /// A metric's name as both programs write it in JSON: `Time To First Token` is `time_to_first_token`.
-fn plain(name: &str) -> String {
+fn metric_key(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric());
     let words: Vec<String> = words
         .filter(|word| !word.is_empty())
@@ -65,15 +64,14 @@ fn plain(name: &str) -> String {
 }
 
 impl Metrics {
-    /// Adds one.
-    pub(crate) fn add(&mut self, name: &str, metric: Metric) {
+    pub(crate) fn add(&mut self, name: &str, metric: RequestMetric) {
         if !metric.statistics.is_empty() {
-            self.0.insert(plain(name), metric);
+            self.0.insert(metric_key(name), metric);
         }
     }
 
     /// The metrics that are members of an object.
-    pub(crate) fn of(object: &Object) -> Self {
+    pub(crate) fn from_object(object: &Object) -> Self {
         let mut metrics = Self::default();
         for (name, value) in object {
             if let Some(metric) = value.as_object().and_then(metric) {
@@ -83,7 +81,6 @@ impl Metrics {
         metrics
     }
 
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -123,13 +120,13 @@ impl Metrics {
 }
 
 /// `{"unit": "ms", "avg": 2.5, "p99": 3.0}`.
-fn metric(object: &Object) -> Option<Metric> {
+fn metric(object: &Object) -> Option<RequestMetric> {
     let unit = json::text_of(object, "unit")?.to_owned();
     let statistics = object.iter().filter_map(|(name, value)| {
         let value = value.as_number().and_then(serde_json::Number::as_f64)?;
         Some((name.clone(), value))
     });
-    Some(Metric {
+    Some(RequestMetric {
         unit,
         statistics: statistics.collect(),
     })
@@ -138,14 +135,14 @@ fn metric(object: &Object) -> Option<Metric> {
 /// The metrics of a table in CSV: sections with a head each, `Metric,avg,min,…`, `Metric,Value`, `Metric,GPU,avg,…`.
 pub(crate) fn table(
     text: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<Metrics, ImportError> {
     let mut metrics = Metrics::default();
     let mut head: Vec<String> = Vec::new();
     let mut unread = 0;
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let cells = lines::fields(line?, ',');
         match cells.first().map(String::as_str) {
             Some("") if cells.len() == 1 => continue,
@@ -162,9 +159,9 @@ pub(crate) fn table(
         let title = cells.first().map(String::as_str).unwrap_or_default();
         let (name, unit) = common::unit_of(title);
         let mut name = name.to_owned();
-        let mut metric = Metric {
+        let mut metric = RequestMetric {
             unit: unit.to_owned(),
-            ..Metric::default()
+            ..RequestMetric::default()
         };
         for (column, cell) in head.iter().zip(&cells).skip(1) {
             match lines::number(cell) {
@@ -279,19 +276,19 @@ pub(crate) fn readings(value: &Value, path: &str, depth: usize, reported: &mut R
 }
 
 /// Says how many requests failed.
-pub(crate) fn note_failed(count: Option<f64>, source: &Source, into: &mut Imported) {
+pub(crate) fn note_failed(count: Option<f64>, source: &ImportSource, into: &mut Imported) {
     let count = count.and_then(token_stats::size).unwrap_or(0) as u64;
     if count > 0 {
         into.note(format!(
             "{} of {} failed or were cancelled and are in no number",
-            humanize::of_many(count, "request"),
+            humanize::pluralised(count, "request"),
             source.name()
         ));
     }
 }
 
 /// What a run in CSV is called: its file, since the table names no model.
-pub(crate) fn file_title(source: &Source) -> String {
+pub(crate) fn file_title(source: &ImportSource) -> String {
     let name = source.name();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.strip_suffix(".csv").unwrap_or(name).to_owned()

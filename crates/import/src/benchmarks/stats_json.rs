@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::benchmarks::{common, hyperfine};
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::reading::{json, lines};
 use crate::{ImportError, Imported};
 use powerband_core::domain::reported::Reported;
@@ -72,7 +72,7 @@ pub(crate) enum Unit {
 pub(crate) fn read(
     layout: &Layout,
     title: &'static str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -86,7 +86,7 @@ pub(crate) fn read_document(
     layout: &Layout,
     document: &Value,
     unnamed: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -104,7 +104,7 @@ pub(crate) fn read_document(
     let mut unread = 0;
     for entry in entries {
         watch.tick(source.bytes())?;
-        let entry = Entry { layout, entry };
+        let entry = BenchmarkEntry { layout, entry };
         match entry.reported(unnamed, into) {
             Some(reported) => add(reported, into),
             None => unread += 1,
@@ -151,7 +151,7 @@ enum Scale {
 
 impl Scale {
     /// `ns`, `ms/op` or `ops/s`.
-    fn of(unit: &str) -> Option<Self> {
+    fn parse(unit: &str) -> Option<Self> {
         match unit.split_once('/') {
             Some(("ops", time)) => lines::unit_ns(time).map(Self::Rate),
             Some((time, "op")) => lines::unit_ns(time).map(Self::Time),
@@ -169,13 +169,12 @@ impl Scale {
     }
 }
 
-/// One entry of a document.
-struct Entry<'a> {
+struct BenchmarkEntry<'a> {
     layout: &'a Layout,
     entry: &'a Value,
 }
 
-impl Entry<'_> {
+impl BenchmarkEntry<'_> {
     fn reported(&self, unnamed: &str, into: &mut Imported) -> Option<Reported> {
         let layout = self.layout;
         self.entry.as_object()?;
@@ -192,7 +191,7 @@ impl Entry<'_> {
             Unit::Is(unit) => unit.to_owned(),
             Unit::At(pointer) => text_at(self.entry, pointer).unwrap_or_default(),
         };
-        let scale = Scale::of(&unit);
+        let scale = Scale::parse(&unit);
         let number = |pointer: &str| json::number(self.entry.pointer(pointer)?);
         for (pointer, name) in layout.statistics {
             if let Some(value) = number(pointer) {
@@ -287,10 +286,10 @@ mod tests {
 
     #[test]
     fn rates_become_times() {
-        assert_eq!(Scale::of("ops/ms"), Some(Scale::Rate(1e6)));
-        assert_eq!(Scale::of("us/op"), Some(Scale::Time(1e3)));
-        assert_eq!(Scale::of("B/op"), None);
-        let rate = Scale::of("ops/s").unwrap();
+        assert_eq!(Scale::parse("ops/ms"), Some(Scale::Rate(1e6)));
+        assert_eq!(Scale::parse("us/op"), Some(Scale::Time(1e3)));
+        assert_eq!(Scale::parse("B/op"), None);
+        let rate = Scale::parse("ops/s").unwrap();
         assert_eq!((rate.ns(4.0), rate.ns(0.0)), (Some(2.5e8), None));
     }
 }

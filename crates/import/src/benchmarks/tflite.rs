@@ -2,10 +2,10 @@
 //! node's.
 
 use crate::benchmarks::common::{self, Sums};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text().is_some_and(|text| {
         text.contains("Inference timings in us: Init:")
             || text.contains("Average inference timings in us:")
@@ -34,19 +34,23 @@ fn recognises(head: &Head) -> bool {
     })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut output = Output::default();
-    for line in source.watched(text.lines(), watch) {
+    let mut output = TfliteOutput::default();
+    for line in source.progress_reader(text.lines(), watch) {
         output.line(line?, into);
     }
     output.finish(source, into);
     Ok(())
 }
 
-/// What was read so far.
+/// Output as far as it was read.
 #[derive(Debug, Default)]
-struct Output {
+struct TfliteOutput {
     result: Reported,
     graph: String,
     median_us: Option<f64>,
@@ -57,7 +61,7 @@ struct Output {
     nodes: Sums,
 }
 
-impl Output {
+impl TfliteOutput {
     fn line(&mut self, line: &str, into: &mut Imported) {
         // On Android and with a logger, each line has what the system writes before it.
         let line = ["INFO: ", "tflite  : ", "tflite: "]
@@ -159,7 +163,7 @@ impl Output {
         }
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         let nodes = std::mem::take(&mut self.nodes).into_list();
         if !nodes.is_empty() {
             into.runs = into.runs.or(Some(1));

@@ -6,15 +6,14 @@ use std::collections::HashMap;
 use crate::benchmarks::common;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{ImportError, Imported};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::reported::Reported;
 
-/// What it is called.
 const TITLE: &str = "a table of timings";
 
-/// Which column is what.
+/// Names of the columns that the user chose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
     /// The column with the time of a run.
@@ -29,7 +28,7 @@ pub struct Columns {
 
 /// Reads a table with columns named by the user: each row is a run.
 pub fn read(
-    source: &Source,
+    source: &ImportSource,
     columns: &Columns,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
@@ -44,10 +43,10 @@ pub fn read(
     let header = rows.next().unwrap_or_default();
     let separator = separator(header, columns);
     let names = lines::fields(header, separator);
-    let places = Places::find(&names, columns, source)?;
+    let places = ColumnIndices::find(&names, columns, source)?;
     let scale = scale(columns, &names, places.time, source)?;
     let mut runs = Runs::default();
-    for row in source.watched(rows, watch) {
+    for row in source.progress_reader(rows, watch) {
         let row = row?;
         runs.row(&lines::fields(row, separator), &places, scale, separator);
     }
@@ -80,14 +79,14 @@ struct Runs {
 }
 
 impl Runs {
-    fn row(&mut self, cells: &[String], places: &Places, scale: f64, separator: char) {
+    fn row(&mut self, cells: &[String], places: &ColumnIndices, scale: f64, separator: char) {
         let of = |place: Option<usize>| cells.get(place?).map(|cell| cell.trim());
         let Some(time) = of(Some(places.time)).and_then(|cell| number(cell, separator)) else {
             self.unread += 1;
             return;
         };
         self.below += u64::from(time < 0.0);
-        let batch = of(places.batch).and_then(whole);
+        let batch = of(places.batch).and_then(item_count);
         self.without_batch += u64::from(places.batch.is_some() && batch.is_none());
         let name = of(places.name).unwrap_or_default().to_owned();
         let place = *self
@@ -107,16 +106,20 @@ impl Runs {
     }
 }
 
-/// Where the columns are.
+/// Indices of the columns.
 #[derive(Debug)]
-struct Places {
+struct ColumnIndices {
     time: usize,
     name: Option<usize>,
     batch: Option<usize>,
 }
 
-impl Places {
-    fn find(names: &[String], columns: &Columns, source: &Source) -> Result<Self, ImportError> {
+impl ColumnIndices {
+    fn find(
+        names: &[String],
+        columns: &Columns,
+        source: &ImportSource,
+    ) -> Result<Self, ImportError> {
         let find = |wanted: &str| -> Result<usize, ImportError> {
             let same = |name: &String| name.trim() == wanted.trim();
             let alike = |name: &String| name.trim().eq_ignore_ascii_case(wanted.trim());
@@ -124,7 +127,7 @@ impl Places {
             place
                 .or_else(|| names.iter().position(alike))
                 .ok_or_else(|| {
-                    source.unusable(
+                    source.unusable_error(
                         TITLE,
                         format!(
                             "it has no column {wanted}; its columns are {}",
@@ -146,11 +149,11 @@ fn scale(
     columns: &Columns,
     names: &[String],
     time: usize,
-    source: &Source,
+    source: &ImportSource,
 ) -> Result<f64, ImportError> {
     if let Some(unit) = &columns.unit {
         return lines::unit_ns(unit).ok_or_else(|| {
-            source.unusable(
+            source.unusable_error(
                 TITLE,
                 format!("{unit} is no unit of time; use ns, us, ms or s"),
             )
@@ -163,9 +166,9 @@ fn scale(
     in_brackets
         .or(last)
         .or_else(|| lines::unit_ns(name))
-        .or_else(|| camel(name))
+        .or_else(|| camel_case_unit(name))
         .ok_or_else(|| {
-            source.unusable(
+            source.unusable_error(
                 TITLE,
                 format!("the unit of the times of {name} is not known; give it: ns, us, ms or s"),
             )
@@ -173,7 +176,7 @@ fn scale(
 }
 
 /// The unit at the end of `latencyMs` and `TotalDurationNs`.
-fn camel(name: &str) -> Option<f64> {
+fn camel_case_unit(name: &str) -> Option<f64> {
     let units = [("Ns", 1.0), ("Us", 1e3), ("Ms", 1e6)];
     let found = units.iter().find(|(unit, _)| {
         name.strip_suffix(unit)
@@ -211,7 +214,7 @@ fn number(cell: &str, separator: char) -> Option<f64> {
 }
 
 /// A count of items; some programs write whole numbers with decimals.
-fn whole(cell: &str) -> Option<usize> {
+fn item_count(cell: &str) -> Option<usize> {
     let cell = cell.trim_end_matches('0').strip_suffix('.').unwrap_or(cell);
     common::batch(cell)
 }
@@ -233,7 +236,7 @@ mod tests {
     fn table(text: &str, columns: &Columns) -> Result<Imported, ImportError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        let source = Source::open(file.path(), Limits::default())?;
+        let source = ImportSource::open(file.path(), Limits::default())?;
         let mut into = Imported::default();
         read(&source, columns, &ReadProgress::default(), &mut into)?;
         Ok(into)
@@ -307,7 +310,12 @@ mod tests {
     #[test]
     fn batches_with_decimals_are_whole() {
         assert_eq!(
-            (whole("16.0"), whole("10"), whole("1.5"), whole("0")),
+            (
+                item_count("16.0"),
+                item_count("10"),
+                item_count("1.5"),
+                item_count("0")
+            ),
             (Some(16), Some(10), None, None)
         );
     }

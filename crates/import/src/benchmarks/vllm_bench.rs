@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 use crate::benchmarks::token_stats::{self, CONCURRENCY, NEW, PROMPT, Request};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::generation::{StatedGeneration, StatedTimes};
@@ -42,7 +42,7 @@ const TAKEN: [&str; 12] = [
 /// The four times, as the keys of their statistics end.
 const TIMES: [&str; 4] = ["ttft", "tpot", "itl", "e2el"];
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let has = |keys: &[&str]| keys.iter().all(|key| head.has_key(key));
     !head.is_list()
         && (has(&["model_id", "tokenizer_id", "num_prompts"])
@@ -50,7 +50,11 @@ fn recognises(head: &Head) -> bool {
             || has(&["num_requests", "total_num_tokens", "requests_per_second"]))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     // With --append-result several results follow each other.
     let mut results: Vec<Object> = Vec::new();
@@ -93,7 +97,7 @@ fn number(result: &Object, key: &str) -> Option<f64> {
 }
 
 /// `vllm bench serve`.
-fn serving(result: &Object, source: &Source, into: &mut Imported) -> Reported {
+fn serving(result: &Object, source: &ImportSource, into: &mut Imported) -> Reported {
     let mut reported = Reported::named(json::text_of(result, "model_id").unwrap_or("requests"));
     if let Some(label) = json::text_of(result, "label") {
         reported.name.push_str(&format!(", {label}"));
@@ -136,7 +140,7 @@ fn serving(result: &Object, source: &Source, into: &mut Imported) -> Reported {
             ..StatedGeneration::default()
         },
     );
-    about(result, &mut reported, into);
+    take_other_fields(result, &mut reported, into);
     let asked = number(result, "num_prompts");
     let failed = number(result, "failed").or_else(|| Some(asked? - completed.unwrap_or(0.0)));
     if let Some(failed) = failed
@@ -145,7 +149,7 @@ fn serving(result: &Object, source: &Source, into: &mut Imported) -> Reported {
     {
         into.note(format!(
             "{} of {} failed and are in no number",
-            humanize::of_many(failed as u64, "request"),
+            humanize::pluralised(failed as u64, "request"),
             source.name()
         ));
     }
@@ -232,7 +236,7 @@ fn throughput(result: &Object) -> Reported {
 }
 
 /// Every other number is a figure, and every other text a fact.
-fn about(result: &Object, reported: &mut Reported, into: &mut Imported) {
+fn take_other_fields(result: &Object, reported: &mut Reported, into: &mut Imported) {
     for (key, value) in result {
         let key = key.trim_end_matches(':');
         let is_time = TIMES.iter().any(|time| {

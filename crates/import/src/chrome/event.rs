@@ -22,10 +22,9 @@ const ENDS_BARE: [bool; 256] = {
     ends
 };
 
-/// A value as it stands in the file.
+/// Value of a field as bytes of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Value<'a> {
-    /// Not there.
+pub(super) enum UnparsedValue<'a> {
     #[default]
     Missing,
     /// Between quotation marks, escapes and all.
@@ -36,7 +35,7 @@ pub(super) enum Value<'a> {
     Nested(&'a [u8]),
 }
 
-impl<'a> Value<'a> {
+impl<'a> UnparsedValue<'a> {
     /// The bytes between the marks, or the bare ones.
     pub(super) fn bytes(self) -> &'a [u8] {
         match self {
@@ -67,7 +66,7 @@ impl<'a> Value<'a> {
     }
 
     /// A whole number that is not below zero.
-    pub(super) fn whole(self) -> Option<u64> {
+    pub(super) fn whole_number(self) -> Option<u64> {
         let bytes = self.bytes();
         // No more digits than fit for sure.
         if (1..19).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_digit) {
@@ -77,7 +76,6 @@ impl<'a> Value<'a> {
         std::str::from_utf8(self.bytes()).ok()?.trim().parse().ok()
     }
 
-    /// A whole number.
     pub(super) fn signed(self) -> Option<i64> {
         std::str::from_utf8(self.bytes()).ok()?.trim().parse().ok()
     }
@@ -130,52 +128,54 @@ fn float_ns(bytes: &[u8]) -> Option<i64> {
     (value.abs() < 9e18).then(|| value.round() as i64)
 }
 
-/// An event.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Event<'a> {
+pub(super) struct RawEvent<'a> {
     pub phase: u8,
     pub category: &'a [u8],
-    pub name: Value<'a>,
-    pub process: Value<'a>,
-    pub thread: Value<'a>,
-    pub start: Value<'a>,
-    pub duration: Value<'a>,
+    pub name: UnparsedValue<'a>,
+    pub process: UnparsedValue<'a>,
+    pub thread: UnparsedValue<'a>,
+    pub start: UnparsedValue<'a>,
+    pub duration: UnparsedValue<'a>,
     pub args: Args<'a>,
 }
 
 /// Its `args`, as far as they are needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args<'a> {
-    pub correlation: Value<'a>,
-    pub external_id: Value<'a>,
-    pub name: Value<'a>,
-    pub labels: Value<'a>,
-    pub bytes: Value<'a>,
-    pub device_type: Value<'a>,
-    pub device_id: Value<'a>,
-    pub total_allocated: Value<'a>,
-    pub op_name: Value<'a>,
-    pub provider: Value<'a>,
-    pub input_shapes: Value<'a>,
-    pub bytes_in_use: Value<'a>,
-    pub output_bytes: Value<'a>,
-    pub device: Value<'a>,
-    pub detail: Value<'a>,
-    pub hlo_op: Value<'a>,
-    pub tf_op: Value<'a>,
+    pub correlation: UnparsedValue<'a>,
+    pub external_id: UnparsedValue<'a>,
+    pub name: UnparsedValue<'a>,
+    pub labels: UnparsedValue<'a>,
+    pub bytes: UnparsedValue<'a>,
+    pub device_type: UnparsedValue<'a>,
+    pub device_id: UnparsedValue<'a>,
+    pub total_allocated: UnparsedValue<'a>,
+    pub op_name: UnparsedValue<'a>,
+    pub provider: UnparsedValue<'a>,
+    pub input_shapes: UnparsedValue<'a>,
+    pub bytes_in_use: UnparsedValue<'a>,
+    pub output_bytes: UnparsedValue<'a>,
+    pub device: UnparsedValue<'a>,
+    pub detail: UnparsedValue<'a>,
+    pub hlo_op: UnparsedValue<'a>,
+    pub tf_op: UnparsedValue<'a>,
     /// Whether the sizes or types of what went in and came out are among them.
     pub has_shapes: bool,
     /// All of them, as they stand in the file.
     whole: &'a [u8],
 }
 
-/// The text is not an object of fields.
+/// Error: the text is no JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(super) struct MalformedEvent;
 
-impl<'a> Event<'a> {
+impl<'a> RawEvent<'a> {
     /// Takes an event apart that ends where the bytes do.
-    pub(super) fn parse(bytes: &'a [u8], text: Option<&mut ArgsText>) -> Result<Self, Broken> {
+    pub(super) fn parse(
+        bytes: &'a [u8],
+        text: Option<&mut ArgsText>,
+    ) -> Result<Self, MalformedEvent> {
         let mut event = Self::default();
         event.read(&mut Cursor::new(bytes, false), text)?;
         Ok(event)
@@ -187,7 +187,7 @@ impl<'a> Event<'a> {
         &mut self,
         bytes: &'a [u8],
         text: Option<&mut ArgsText>,
-    ) -> Result<usize, Broken> {
+    ) -> Result<usize, MalformedEvent> {
         let mut cursor = Cursor::new(bytes, true);
         self.read(&mut cursor, text)?;
         Ok(cursor.at)
@@ -198,7 +198,7 @@ impl<'a> Event<'a> {
         &mut self,
         cursor: &mut Cursor<'a>,
         mut text: Option<&mut ArgsText>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), MalformedEvent> {
         if let Some(text) = &mut text {
             text.clear();
         }
@@ -228,7 +228,7 @@ impl<'a> Args<'a> {
         &mut self,
         cursor: &mut Cursor<'a>,
         mut text: Option<&mut ArgsText>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), MalformedEvent> {
         *self = Self::default();
         let args = self;
         let begin = cursor.at;
@@ -278,7 +278,7 @@ impl<'a> Args<'a> {
     }
 
     /// Calls `visit` with the name and the value of each.
-    pub(super) fn each(&self, mut visit: impl FnMut(&'a [u8], Value<'a>)) {
+    pub(super) fn each(&self, mut visit: impl FnMut(&'a [u8], UnparsedValue<'a>)) {
         let mut cursor = Cursor::new(self.whole, false);
         let gone_through = cursor.object(|cursor, key| {
             visit(key, cursor.value()?);
@@ -295,12 +295,14 @@ fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Writes an argument as people read it. One that has no value is left out.
-fn write_argument(key: &[u8], value: Value<'_>, text: &mut ArgsText) {
+fn write_argument(key: &[u8], value: UnparsedValue<'_>, text: &mut ArgsText) {
     let key = lossy_text(key);
     match value {
-        Value::Missing | Value::Bare(b"null") | Value::Nested(b"[]" | b"{}") => {}
-        Value::Text(_) | Value::Bare(_) => text.add(&key, &value.text()),
-        Value::Nested(bytes) => {
+        UnparsedValue::Missing
+        | UnparsedValue::Bare(b"null")
+        | UnparsedValue::Nested(b"[]" | b"{}") => {}
+        UnparsedValue::Text(_) | UnparsedValue::Bare(_) => text.add(&key, &value.text()),
+        UnparsedValue::Nested(bytes) => {
             text.add_with(&key, |text| text.push_str(&list_text(bytes)));
         }
     }
@@ -365,7 +367,7 @@ fn near_mark(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// A place in an event.
+/// Position within the bytes of an event.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -395,22 +397,22 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn expect(&mut self, byte: u8) -> Result<(), Broken> {
+    fn expect(&mut self, byte: u8) -> Result<(), MalformedEvent> {
         if self.peek() == Some(byte) {
             self.at += 1;
             return Ok(());
         }
-        Err(Broken)
+        Err(MalformedEvent)
     }
 
     /// Goes through the fields of an object; the visitor has to take each value.
     fn object(
         &mut self,
-        mut visit: impl FnMut(&mut Self, &'a [u8]) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        mut visit: impl FnMut(&mut Self, &'a [u8]) -> Result<(), MalformedEvent>,
+    ) -> Result<(), MalformedEvent> {
         self.expect(b'{')?;
         loop {
-            match self.peek().ok_or(Broken)? {
+            match self.peek().ok_or(MalformedEvent)? {
                 b'"' => {
                     let key = self.text()?;
                     self.expect(b':')?;
@@ -421,28 +423,28 @@ impl<'a> Cursor<'a> {
                     self.at += 1;
                     return Ok(());
                 }
-                _ => return Err(Broken),
+                _ => return Err(MalformedEvent),
             }
         }
     }
 
     /// The bytes between two quotation marks, between which no line ends.
     #[inline]
-    fn text(&mut self) -> Result<&'a [u8], Broken> {
+    fn text(&mut self) -> Result<&'a [u8], MalformedEvent> {
         self.expect(b'"')?;
         let begin = self.at;
         let mut at = begin;
         loop {
-            let rest = self.bytes.get(at..).ok_or(Broken)?;
+            let rest = self.bytes.get(at..).ok_or(MalformedEvent)?;
             // Most texts are short keys, for which a longer search only begins.
             let found = near_mark(rest).or_else(|| memchr3(b'"', b'\\', b'\n', rest));
-            let found = at + found.ok_or(Broken)?;
+            let found = at + found.ok_or(MalformedEvent)?;
             match self.bytes[found] {
                 b'"' => {
                     self.at = found + 1;
                     return Ok(&self.bytes[begin..found]);
                 }
-                b'\n' => return Err(Broken),
+                b'\n' => return Err(MalformedEvent),
                 _ => at = found + 2,
             }
         }
@@ -450,11 +452,11 @@ impl<'a> Cursor<'a> {
 
     /// The next value, whatever it is.
     #[inline]
-    fn value(&mut self) -> Result<Value<'a>, Broken> {
-        match self.peek().ok_or(Broken)? {
-            b'"' => self.text().map(Value::Text),
-            b'{' | b'[' => self.nested().map(Value::Nested),
-            b'}' | b']' | b',' | b':' => Err(Broken),
+    fn value(&mut self) -> Result<UnparsedValue<'a>, MalformedEvent> {
+        match self.peek().ok_or(MalformedEvent)? {
+            b'"' => self.text().map(UnparsedValue::Text),
+            b'{' | b'[' => self.nested().map(UnparsedValue::Nested),
+            b'}' | b']' | b',' | b':' => Err(MalformedEvent),
             _ => {
                 let begin = self.at;
                 let rest = &self.bytes[begin..];
@@ -462,7 +464,7 @@ impl<'a> Cursor<'a> {
                 while let Some(&byte) = rest.get(length) {
                     if ENDS_BARE[usize::from(byte)] {
                         match byte {
-                            b'{' | b'[' if self.is_strict => return Err(Broken),
+                            b'{' | b'[' if self.is_strict => return Err(MalformedEvent),
                             b'{' | b'[' => {}
                             _ => break,
                         }
@@ -470,13 +472,13 @@ impl<'a> Cursor<'a> {
                     length += 1;
                 }
                 self.at = begin + length;
-                Ok(Value::Bare(&rest[..length]))
+                Ok(UnparsedValue::Bare(&rest[..length]))
             }
         }
     }
 
     /// An object or a list as a whole.
-    fn nested(&mut self) -> Result<&'a [u8], Broken> {
+    fn nested(&mut self) -> Result<&'a [u8], MalformedEvent> {
         let begin = self.at;
         let mut depth = 0_u32;
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -494,7 +496,7 @@ impl<'a> Cursor<'a> {
                 return Ok(&self.bytes[begin..self.at]);
             }
         }
-        Err(Broken)
+        Err(MalformedEvent)
     }
 }
 
@@ -506,11 +508,11 @@ mod tests {
     fn fields_are_found_in_any_order_and_the_last_of_two_counts() {
         let text = br#"{"args": {"stream": 7, "x": [1, {"y": "}"}], "correlation" : 12}, "name": "a\"b",
             "ts": 1, "dur": 2.5, "ph": "X", "pid": 0, "tid": "stream 7", "cat": "kernel", "ts": 3}"#;
-        let event = Event::parse(text, None).unwrap();
+        let event = RawEvent::parse(text, None).unwrap();
         assert_eq!(event.name.text(), "a\"b");
         assert_eq!(event.start.us_as_ns(), Some(3_000));
         assert_eq!(event.duration.us_as_ns(), Some(2_500));
-        assert_eq!(event.args.correlation.whole(), Some(12));
+        assert_eq!(event.args.correlation.whole_number(), Some(12));
         assert_eq!((event.phase, event.category), (b'X', &b"kernel"[..]));
         assert_eq!(event.thread.text(), "stream 7");
     }
@@ -546,9 +548,9 @@ mod tests {
     fn nothing_makes_it_panic() {
         let text = br#"{"a": "x\\", "args": {"name": [1, {"b": "]"}], "correlation": 5}, "ts": 1}"#;
         for cut in 0..text.len() {
-            assert!(Event::parse(&text[..cut], None).is_err());
+            assert!(RawEvent::parse(&text[..cut], None).is_err());
             assert!(
-                Event::parse(&text[cut..], None).is_err()
+                RawEvent::parse(&text[cut..], None).is_err()
                     || text[cut..].trim_ascii_start()[0] == b'{'
             );
         }

@@ -3,10 +3,10 @@
 use memchr::memchr;
 use rustc_hash::FxHashMap;
 
-use super::event::{Event, Value};
-use super::ranges::{self, Ranges};
+use super::event::{RawEvent, UnparsedValue};
+use super::ranges::{self, RangeCounters};
 use super::split::EventSink;
-use super::unknown::Unknown;
+use super::unknown::UnknownCategories;
 use super::{Dialect, rpd, xla};
 use powerband_core::domain::examination::only_starts_nodes;
 use powerband_core::domain::slice_args::ArgsText;
@@ -23,7 +23,7 @@ const HOST_OPERATOR: (SliceKind, bool) = (SliceKind::Operator, false);
 
 /// One end of a slice whose two ends are events of their own.
 #[derive(Clone, Debug)]
-pub(super) struct Edge {
+pub(super) struct SliceEdge {
     pub begins: bool,
     pub slice: Slice,
     pub args: ArgsText,
@@ -45,14 +45,14 @@ pub(super) struct EventConverter {
     keeps_args: bool,
     pub trace: Trace,
     /// Beginnings and ends, in order.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<SliceEdge>,
     /// Names of processes and threads, by what the file calls them.
     pub process_names: Vec<(String, String)>,
     pub thread_names: Vec<((String, String), String)>,
     /// What was counted in ranges.
-    pub ranges: Ranges,
+    pub ranges: RangeCounters,
     /// Events of categories that are not known.
-    pub unknown: Unknown,
+    pub unknown: UnknownCategories,
     /// Runs of a network that ended.
     pub runs: u64,
     /// Whether kernels of a device are among the events of a runtime that also has its nodes.
@@ -84,8 +84,8 @@ impl EventConverter {
             edges: Vec::new(),
             process_names: Vec::new(),
             thread_names: Vec::new(),
-            ranges: Ranges::default(),
-            unknown: Unknown::default(),
+            ranges: RangeCounters::default(),
+            unknown: UnknownCategories::default(),
             runs: 0,
             has_kernels: false,
             has_starts: false,
@@ -100,7 +100,7 @@ impl EventConverter {
         }
     }
 
-    fn convert(&mut self, event: &Event<'_>) {
+    fn convert(&mut self, event: &RawEvent<'_>) {
         match event.phase {
             b'X' => self.slice(event),
             b'B' | b'E' => self.edge(event),
@@ -111,7 +111,7 @@ impl EventConverter {
         }
     }
 
-    fn slice(&mut self, event: &Event<'_>) {
+    fn slice(&mut self, event: &RawEvent<'_>) {
         if event.category == ranges::CATEGORY {
             self.ranges.take(event);
             return;
@@ -129,7 +129,7 @@ impl EventConverter {
             return;
         }
         if self.dialect == Dialect::Own {
-            self.own(event, start_ns, duration.max(0) as u64);
+            self.own_event(event, start_ns, duration.max(0) as u64);
             return;
         }
         if self.dialect == Dialect::Xla {
@@ -142,7 +142,7 @@ impl EventConverter {
         }
         let shapes = self.shapes(event);
         let slice = Slice {
-            link: event.args.correlation.whole().unwrap_or_default(),
+            link: event.args.correlation.whole_number().unwrap_or_default(),
             shapes,
             ..Slice::new(
                 kind,
@@ -156,14 +156,14 @@ impl EventConverter {
     }
 
     /// An event that we wrote.
-    fn own(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+    fn own_event(&mut self, event: &RawEvent<'_>, start_ns: i64, duration_ns: u64) {
         let kinds = SliceKind::ALL.into_iter();
         let kind = kinds
             .into_iter()
             .find(|kind| kind.title().as_bytes() == event.category);
-        let device = event.args.device.whole().map(|device| device as u32);
+        let device = event.args.device.whole_number().map(|device| device as u32);
         let slice = Slice {
-            link: event.args.correlation.whole().unwrap_or_default(),
+            link: event.args.correlation.whole_number().unwrap_or_default(),
             op: self.name(event.args.op_name),
             detail: self.name(event.args.detail),
             ..Slice::new(
@@ -178,12 +178,12 @@ impl EventConverter {
     }
 
     /// An event of XLA. Whether its row is a device's is known when the names of all rows are.
-    fn xla(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+    fn xla(&mut self, event: &RawEvent<'_>, start_ns: i64, duration_ns: u64) {
         let name = event.name.text();
         let kind = xla::host_kind(&name, &event.args);
         let op = self.trace.names.number(&xla::operator(&event.args));
         let slice = Slice {
-            link: event.args.correlation.whole().unwrap_or_default(),
+            link: event.args.correlation.whole_number().unwrap_or_default(),
             op,
             ..Slice::new(
                 kind,
@@ -197,7 +197,7 @@ impl EventConverter {
     }
 
     /// An event of ONNX Runtime.
-    fn node(&mut self, event: &Event<'_>, start_ns: i64, duration_ns: u64) {
+    fn node(&mut self, event: &RawEvent<'_>, start_ns: i64, duration_ns: u64) {
         let name = event.name.text();
         let kind = match event.category {
             b"Node" => match name.strip_suffix(NODE) {
@@ -236,7 +236,7 @@ impl EventConverter {
             )
         };
         self.trace.push_with(slice, &self.args);
-        if let Some(total) = event.args.bytes_in_use.whole() {
+        if let Some(total) = event.args.bytes_in_use.whole_number() {
             self.trace.memory.push(MemoryEvent {
                 at_ns: slice.end_ns(),
                 device: None,
@@ -249,7 +249,7 @@ impl EventConverter {
     }
 
     /// A beginning or an end.
-    fn edge(&mut self, event: &Event<'_>) {
+    fn edge(&mut self, event: &RawEvent<'_>) {
         let Some(start_ns) = event.start.us_as_ns() else {
             self.timeless += 1;
             return;
@@ -258,7 +258,7 @@ impl EventConverter {
         let name = self.name(event.name);
         let track = self.track(event.process, event.thread, on_device);
         let shapes = self.shapes(event);
-        self.edges.push(Edge {
+        self.edges.push(SliceEdge {
             begins: event.phase == b'B',
             slice: Slice {
                 shapes,
@@ -269,7 +269,7 @@ impl EventConverter {
     }
 
     /// What a process or a thread is called.
-    fn describe(&mut self, event: &Event<'_>) {
+    fn describe(&mut self, event: &RawEvent<'_>) {
         let process = event.process.text().into_owned();
         match event.name.bytes() {
             b"process_name" => {
@@ -286,28 +286,28 @@ impl EventConverter {
     }
 
     /// Memory that PyTorch took or gave back.
-    fn memory(&mut self, event: &Event<'_>) {
+    fn memory(&mut self, event: &RawEvent<'_>) {
         let (Some(at_ns), Some(change)) = (event.start.us_as_ns(), event.args.bytes.signed())
         else {
             self.timeless += 1;
             return;
         };
-        let has_thread = event.thread != Value::Missing;
+        let has_thread = event.thread != UnparsedValue::Missing;
         let track = has_thread.then(|| self.track(event.process, event.thread, false));
-        let is_host = event.args.device_type.whole() == Some(0);
-        let device = event.args.device_id.whole().filter(|_| !is_host);
+        let is_host = event.args.device_type.whole_number() == Some(0);
+        let device = event.args.device_id.whole_number().filter(|_| !is_host);
         self.trace.memory.push(MemoryEvent {
             at_ns,
             device: device.map(|device| device as u32),
             change,
-            total: event.args.total_allocated.whole(),
+            total: event.args.total_allocated.whole_number(),
             track,
             op: 0,
         });
     }
 
     /// What an event's category means, and whether its track belongs to a device.
-    fn kind(&self, event: &Event<'_>) -> (SliceKind, bool) {
+    fn kind(&self, event: &RawEvent<'_>) -> (SliceKind, bool) {
         if self.dialect == Dialect::Rpd {
             return rpd::kind(event);
         }
@@ -351,7 +351,7 @@ impl EventConverter {
     }
 
     /// The number of the arguments that its work follows from.
-    fn shapes(&mut self, event: &Event<'_>) -> u32 {
+    fn shapes(&mut self, event: &RawEvent<'_>) -> u32 {
         if !event.args.has_shapes {
             return 0;
         }
@@ -359,10 +359,10 @@ impl EventConverter {
         self.trace.shapes_number(self.shapes.text())
     }
 
-    fn name(&mut self, name: Value<'_>) -> u32 {
+    fn name(&mut self, name: UnparsedValue<'_>) -> u32 {
         match name {
-            Value::Missing => 0,
-            Value::Text(bytes) if memchr(b'\\', bytes).is_none() => {
+            UnparsedValue::Missing => 0,
+            UnparsedValue::Text(bytes) if memchr(b'\\', bytes).is_none() => {
                 match std::str::from_utf8(bytes) {
                     Ok(text) => self.trace.names.number(text),
                     Err(_) => self.trace.names.number(&String::from_utf8_lossy(bytes)),
@@ -372,12 +372,22 @@ impl EventConverter {
         }
     }
 
-    fn track(&mut self, process: Value<'_>, thread: Value<'_>, on_device: bool) -> u32 {
-        let device = on_device.then(|| process.whole().unwrap_or_default() as u32);
+    fn track(
+        &mut self,
+        process: UnparsedValue<'_>,
+        thread: UnparsedValue<'_>,
+        on_device: bool,
+    ) -> u32 {
+        let device = on_device.then(|| process.whole_number().unwrap_or_default() as u32);
         self.track_on(process, thread, device)
     }
 
-    fn track_on(&mut self, process: Value<'_>, thread: Value<'_>, device: Option<u32>) -> u32 {
+    fn track_on(
+        &mut self,
+        process: UnparsedValue<'_>,
+        thread: UnparsedValue<'_>,
+        device: Option<u32>,
+    ) -> u32 {
         let last = usize::from(device.is_some());
         let is_last = |last: &LastTrack| {
             last.device == device
@@ -397,7 +407,12 @@ impl EventConverter {
         track
     }
 
-    fn find_track(&mut self, process: Value<'_>, thread: Value<'_>, device: Option<u32>) -> u32 {
+    fn find_track(
+        &mut self,
+        process: UnparsedValue<'_>,
+        thread: UnparsedValue<'_>,
+        device: Option<u32>,
+    ) -> u32 {
         let process_number = self
             .places
             .number(&String::from_utf8_lossy(process.bytes()));
@@ -419,7 +434,7 @@ impl EventConverter {
 impl EventSink for EventConverter {
     fn take_first(&mut self, bytes: &[u8]) -> Option<usize> {
         let args = self.keeps_args.then_some(&mut self.args);
-        let mut event = Event::default();
+        let mut event = RawEvent::default();
         let length = event.parse_first(bytes, args).ok()?;
         if length > EMPTY {
             self.convert(&event);
@@ -432,7 +447,7 @@ impl EventSink for EventConverter {
             return;
         }
         let args = self.keeps_args.then_some(&mut self.args);
-        match Event::parse(event, args) {
+        match RawEvent::parse(event, args) {
             Ok(event) => self.convert(&event),
             Err(_) => self.broken += 1,
         }

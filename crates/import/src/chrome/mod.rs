@@ -24,15 +24,15 @@ use std::thread;
 use serde_json::Value;
 
 use super::{Format, ImportError, Imported};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::records::nesting;
-use event_converter::{Edge, EventConverter};
+use event_converter::{EventConverter, SliceEdge};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
-use ranges::Ranges;
-use split::{CutFinder, Splitter, Taken};
-use unknown::Unknown;
+use ranges::RangeCounters;
+use split::{BufferProgress, CutFinder, Splitter};
+use unknown::UnknownCategories;
 
 /// Bytes that are taken apart at once.
 const PIECE: usize = 1 << 20;
@@ -42,7 +42,7 @@ const WORKERS: std::ops::RangeInclusive<usize> = 2..=4;
 /// What is said of a profile of ONNX Runtime that has nodes of a card and none of its kernels.
 const STARTS: &str = "The times of the nodes are the host's, for starting them: the card computes later, and this file does not have how long. A profile with nsys (NVIDIA) or rocprofv3 (AMD) has the times of its kernels";
 
-/// Whose events they are.
+/// Program that wrote the events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Dialect {
     PyTorch,
@@ -67,7 +67,7 @@ pub(crate) const PYTORCH: Format = Format {
     read: |source, watch, into| read(source, watch, Dialect::PyTorch, PYTORCH.title, into),
 };
 
-fn is_pytorch(head: &Head) -> bool {
+fn is_pytorch(head: &FileHead) -> bool {
     let Some(text) = head.json() else {
         return false;
     };
@@ -101,7 +101,7 @@ pub(crate) const ONNX_RUNTIME: Format = Format {
     },
 };
 
-fn is_onnx_runtime(head: &Head) -> bool {
+fn is_onnx_runtime(head: &FileHead) -> bool {
     let squeezed = |text: &str| -> String {
         let text = text.chars().take(4096);
         text.filter(|c| !c.is_whitespace()).collect()
@@ -134,13 +134,13 @@ pub(crate) const ANY: Format = Format {
 };
 
 /// A part of a file, most likely of whole events.
-struct Piece {
+struct FilePiece {
     index: usize,
     bytes: Vec<u8>,
 }
 
 fn read(
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     dialect: Dialect,
     title: &'static str,
@@ -148,13 +148,13 @@ fn read(
 ) -> Result<(), ImportError> {
     let workers = thread::available_parallelism().map_or(*WORKERS.start(), NonZero::get);
     let workers = workers.clamp(*WORKERS.start(), *WORKERS.end());
-    let (sender, receiver) = sync_channel::<Piece>(workers);
+    let (sender, receiver) = sync_channel::<FilePiece>(workers);
     let receiver = Mutex::new(receiver);
     let keeps_args = source.limits().keeps_args;
-    let gathered = Mutex::new(Gathered {
+    let gathered = Mutex::new(PieceMerger {
         dialect,
         keeps_args,
-        ..Gathered::default()
+        ..PieceMerger::default()
     });
     let is_cut = thread::scope(|scope| {
         for number in 0..workers {
@@ -173,11 +173,11 @@ fn read(
     let gathered = gathered
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let about_file = gathered.splitter.around();
+    let about_file = gathered.splitter.envelope();
     if !collect(gathered, is_cut, (source, dialect), into) {
-        return Err(source.unusable(title, "there is no event in it that can be read"));
+        return Err(source.unusable_error(title, "there is no event in it that can be read"));
     }
-    about(&about_file, into);
+    take_file_facts(&about_file, into);
     nesting::name_ops(&mut into.trace);
     nesting::name_memory(&mut into.trace);
     Ok(())
@@ -185,9 +185,9 @@ fn read(
 
 /// Reads the file and parts it. Says whether a packed file ended too early.
 fn read_pieces(
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
-    sender: &SyncSender<Piece>,
+    sender: &SyncSender<FilePiece>,
 ) -> Result<bool, ImportError> {
     let mut stream = source.stream()?;
     let mut finder = CutFinder::default();
@@ -214,7 +214,7 @@ fn read_pieces(
             let rest = bytes.get(cut..).unwrap_or_default().to_vec();
             bytes.truncate(cut);
             // The receiver is gone only at the end.
-            if sender.send(Piece { index, bytes }).is_err() {
+            if sender.send(FilePiece { index, bytes }).is_err() {
                 return Ok(true);
             }
             bytes = rest;
@@ -228,8 +228,8 @@ fn read_pieces(
 
 /// Takes pieces apart until there are no more.
 fn take_apart(
-    receiver: &Mutex<Receiver<Piece>>,
-    gathered: &Mutex<Gathered>,
+    receiver: &Mutex<Receiver<FilePiece>>,
+    gathered: &Mutex<PieceMerger>,
     new: impl Fn() -> EventConverter,
 ) {
     loop {
@@ -237,7 +237,7 @@ fn take_apart(
             Ok(receiver) => receiver.recv(),
             Err(_) => return,
         };
-        let Ok(Piece { index, bytes }) = piece else {
+        let Ok(FilePiece { index, bytes }) = piece else {
             return;
         };
         let mut splitter = if index == 0 {
@@ -250,7 +250,7 @@ fn take_apart(
         if let Ok(mut gathered) = gathered.lock() {
             gathered.take(
                 index,
-                Converted {
+                ConvertedPiece {
                     bytes,
                     taken,
                     splitter,
@@ -261,10 +261,10 @@ fn take_apart(
     }
 }
 
-/// A piece whose events were taken apart, as if one began where it does.
-struct Converted {
+/// A piece with its events converted, on the guess that an event begins where the piece does.
+struct ConvertedPiece {
     bytes: Vec<u8>,
-    taken: Taken,
+    taken: BufferProgress,
     splitter: Splitter,
     converter: EventConverter,
 }
@@ -272,11 +272,11 @@ struct Converted {
 /// What was converted so far, put together in the order of the file as soon as it can be, so that no name and
 /// no slice is held twice.
 #[derive(Default)]
-struct Gathered {
+struct PieceMerger {
     dialect: Dialect,
     keeps_args: bool,
     /// Pieces that wait for an earlier one.
-    waiting: BTreeMap<usize, Converted>,
+    waiting: BTreeMap<usize, ConvertedPiece>,
     /// How many pieces are put together.
     pieces: usize,
     /// Where in the file these end.
@@ -286,21 +286,20 @@ struct Gathered {
     /// The file has no more to read.
     is_stopped: bool,
     trace: Trace,
-    edges: Vec<Edge>,
-    names: Described,
-    ranges: Ranges,
+    edges: Vec<SliceEdge>,
+    names: TrackTitles,
+    ranges: RangeCounters,
     broken: u64,
     timeless: u64,
     negative: u64,
     runs: u64,
     has_kernels: bool,
     has_starts: bool,
-    unknown: Unknown,
+    unknown: UnknownCategories,
 }
 
-impl Gathered {
-    /// Takes a piece in.
-    fn take(&mut self, index: usize, piece: Converted) {
+impl PieceMerger {
+    fn take(&mut self, index: usize, piece: ConvertedPiece) {
         self.waiting.insert(index, piece);
         while let Some(piece) = self.waiting.remove(&self.pieces) {
             if !self.is_stopped {
@@ -311,7 +310,7 @@ impl Gathered {
     }
 
     /// Takes the next piece in, once more from where the one before came to if that is not where it begins.
-    fn append_piece(&mut self, mut piece: Converted) {
+    fn append_piece(&mut self, mut piece: ConvertedPiece) {
         let is_right = self.splitter.is_between_events() && self.rest.is_empty();
         if self.pieces == 0 {
             self.splitter = piece.splitter;
@@ -325,10 +324,10 @@ impl Gathered {
         }
         self.rest = piece.bytes.split_off(piece.taken.bytes);
         self.is_stopped = piece.taken.stop;
-        self.put(piece.converter);
+        self.add_converter(piece.converter);
     }
 
-    fn put(&mut self, pour: EventConverter) {
+    fn add_converter(&mut self, pour: EventConverter) {
         self.broken += pour.broken;
         self.timeless += pour.timeless;
         self.negative += pour.negative;
@@ -340,7 +339,7 @@ impl Gathered {
         self.names.threads.extend(pour.thread_names);
         self.ranges.extend(pour.ranges);
         let mapped = self.trace.append(pour.trace);
-        let edges = pour.edges.into_iter().map(|edge| Edge {
+        let edges = pour.edges.into_iter().map(|edge| SliceEdge {
             slice: mapped.slice(edge.slice),
             ..edge
         });
@@ -350,9 +349,9 @@ impl Gathered {
 
 /// Names the tracks and notes errors. Returns whether there was anything.
 fn collect(
-    gathered: Gathered,
+    gathered: PieceMerger,
     is_cut: bool,
-    (source, dialect): (&Source, Dialect),
+    (source, dialect): (&ImportSource, Dialect),
     into: &mut Imported,
 ) -> bool {
     if gathered.splitter.events == 0 {
@@ -360,7 +359,7 @@ fn collect(
     }
     let is_cut = is_cut || !gathered.splitter.is_complete();
     let broken = gathered.splitter.broken + gathered.broken;
-    let Gathered {
+    let PieceMerger {
         mut trace,
         edges,
         names,
@@ -373,15 +372,15 @@ fn collect(
         unknown,
         ..
     } = gathered;
-    let unpaired = pair(&mut trace, &edges);
+    let unpaired = join_edges(&mut trace, &edges);
     match dialect {
-        Dialect::Own => names.put_as_they_are(&mut trace),
+        Dialect::Own => names.name_own_tracks(&mut trace),
         Dialect::Xla => xla::sort(&mut trace, &names),
         Dialect::Rpd => {
             rpd::assign_devices(&mut trace, &names);
-            names.put(&mut trace);
+            names.name_tracks(&mut trace);
         }
-        Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Any => names.put(&mut trace),
+        Dialect::PyTorch | Dialect::OnnxRuntime | Dialect::Any => names.name_tracks(&mut trace),
     }
     if has_starts && !has_kernels {
         into.note(STARTS);
@@ -430,8 +429,8 @@ fn collect(
 }
 
 /// Joins beginnings with the ends behind them; returns how many have no partner.
-fn pair(trace: &mut Trace, edges: &[Edge]) -> u64 {
-    let mut open: rustc_hash::FxHashMap<u32, Vec<&Edge>> = rustc_hash::FxHashMap::default();
+fn join_edges(trace: &mut Trace, edges: &[SliceEdge]) -> u64 {
+    let mut open: rustc_hash::FxHashMap<u32, Vec<&SliceEdge>> = rustc_hash::FxHashMap::default();
     let mut alone = 0;
     for edge in edges {
         let stack = open.entry(edge.slice.track).or_default();
@@ -452,14 +451,14 @@ fn pair(trace: &mut Trace, edges: &[Edge]) -> u64 {
     alone + begun as u64
 }
 
-/// What processes and threads are called.
+/// Names of processes and threads.
 #[derive(Default)]
-struct Described {
+struct TrackTitles {
     processes: Vec<(String, String)>,
     threads: Vec<((String, String), String)>,
 }
 
-impl Described {
+impl TrackTitles {
     /// What a process is called; empty where the file does not name it.
     fn process(&self, id: &str) -> &str {
         let mut known = self.processes.iter().rev();
@@ -476,7 +475,7 @@ impl Described {
     }
 
     /// Gives tracks the names that we gave them when we wrote them.
-    fn put_as_they_are(&self, trace: &mut Trace) {
+    fn name_own_tracks(&self, trace: &mut Trace) {
         for track in &mut trace.tracks {
             let key = (track.group.clone(), track.name.clone());
             if let Some((_, name)) = self.threads.iter().rev().find(|(id, _)| *id == key) {
@@ -489,7 +488,7 @@ impl Described {
     }
 
     /// Gives tracks names that people understand.
-    fn put(&self, trace: &mut Trace) {
+    fn name_tracks(&self, trace: &mut Trace) {
         for track in &mut trace.tracks {
             let process = self
                 .processes
@@ -527,8 +526,8 @@ impl Described {
     }
 }
 
-/// Particulars of the file.
-fn about(around: &Value, into: &mut Imported) {
+/// Adds the file's own fields as facts.
+fn take_file_facts(around: &Value, into: &mut Imported) {
     for key in [
         "cuda_runtime_version",
         "cuda_driver_version",

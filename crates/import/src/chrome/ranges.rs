@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::super::Imported;
-use super::event::Event;
+use super::event::RawEvent;
 use powerband_core::domain::profile::Counter;
 
 /// What such events are called in the file.
@@ -17,7 +17,7 @@ const METRIC: &str = "__";
 
 /// Counters, by kernel and metric, in the order in which they come.
 #[derive(Debug, Default)]
-pub(super) struct Ranges {
+pub(super) struct RangeCounters {
     events: u64,
     /// Events without a single value.
     empty: u64,
@@ -25,9 +25,8 @@ pub(super) struct Ranges {
     places: HashMap<(String, String), usize>,
 }
 
-impl Ranges {
-    /// Takes an event in.
-    pub(super) fn take(&mut self, event: &Event<'_>) {
+impl RangeCounters {
+    pub(super) fn take(&mut self, event: &RawEvent<'_>) {
         self.events += 1;
         let kernel = event.name.text();
         let mut is_empty = true;

@@ -1,10 +1,10 @@
 //! Chrome traces that `rpd2tracing.py` makes of databases of rocmProfileData: no event has a category, and what one
 //! is shows in its description.
 
-use super::event::{Event, Value};
-use super::{Described, Dialect, Format, read};
+use super::event::{RawEvent, UnparsedValue};
+use super::{Dialect, Format, TrackTitles, read};
 use crate::amd::rpd::{call_kind, op_kind};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use powerband_core::domain::trace::{SliceKind, Trace};
 
 /// How descriptions of the marks begin that it repeats on the rows of cards.
@@ -20,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// It begins with an empty event, and writes descriptions and names of threads like no other program.
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let Some(text) = head.json() else {
         return false;
     };
@@ -35,12 +35,12 @@ fn recognises(head: &Head) -> bool {
 }
 
 /// What an event is, and whether it stands on the row of a card.
-pub(super) fn kind(event: &Event<'_>) -> (SliceKind, bool) {
+pub(super) fn kind(event: &RawEvent<'_>) -> (SliceKind, bool) {
     let mut description = None;
     let mut is_graph = false;
     event.args.each(|key, value| match key {
         b"desc" => description = Some(value.text()),
-        b"kernels" => is_graph = value != Value::Missing,
+        b"kernels" => is_graph = value != UnparsedValue::Missing,
         _ => {}
     });
     let description = description.unwrap_or_default();
@@ -53,7 +53,7 @@ pub(super) fn kind(event: &Event<'_>) -> (SliceKind, bool) {
 
 /// Gives the rows of cards their cards, as the file names them; what is on them without being known here is no call of
 /// the host.
-pub(super) fn assign_devices(trace: &mut Trace, names: &Described) {
+pub(super) fn assign_devices(trace: &mut Trace, names: &TrackTitles) {
     let mut are_devices = vec![false; trace.tracks.len()];
     for (track, is_device) in trace.tracks.iter_mut().zip(&mut are_devices) {
         let named = names.process(&track.group).strip_prefix("GPU");

@@ -11,9 +11,9 @@ const KEY: &[u8] = b"\"traceEvents\"";
 /// The longest event; what lies before and behind the list is kept up to this length.
 const LONGEST: usize = 64 << 20;
 
-/// Where in the file the splitter is.
+/// Position of the splitter: before, within or after the list of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum SplitterState {
     #[default]
     Before,
     Events,
@@ -30,9 +30,9 @@ pub(super) trait EventSink {
     fn take(&mut self, event: &[u8]);
 }
 
-/// What came of a buffer.
+/// How much of a buffer was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct BufferProgress {
     /// So many bytes of it are done with.
     pub bytes: usize,
     /// The file has no more to read.
@@ -42,7 +42,7 @@ pub(super) struct Taken {
 /// Finds the events of a file, buffer by buffer.
 #[derive(Debug, Default)]
 pub(super) struct Splitter {
-    place: Place,
+    place: SplitterState,
     /// What the file says besides events: everything before the list and behind it.
     around: (Vec<u8>, Vec<u8>),
     /// Events that were found, and those that were given up.
@@ -56,14 +56,14 @@ impl Splitter {
     /// One that begins between two events.
     pub(super) fn between_events() -> Self {
         Self {
-            place: Place::Events,
+            place: SplitterState::Events,
             ..Self::default()
         }
     }
 
     /// Whether another event, or the end of the list, is what comes next.
     pub(super) fn is_between_events(&self) -> bool {
-        self.place == Place::Events && !self.resync
+        self.place == SplitterState::Events && !self.resync
     }
 
     /// Goes on where a later one came to.
@@ -77,11 +77,11 @@ impl Splitter {
 
     /// Whether the list came to its end.
     pub(super) fn is_complete(&self) -> bool {
-        self.place == Place::After
+        self.place == SplitterState::After
     }
 
     /// The file without its events, as far as it is JSON.
-    pub(super) fn around(&self) -> serde_json::Value {
+    pub(super) fn envelope(&self) -> serde_json::Value {
         let (before, after) = &self.around;
         for end in [after.as_slice(), b"}", b""] {
             let text = [before.as_slice(), b"[]", end].concat();
@@ -93,32 +93,32 @@ impl Splitter {
     }
 
     /// Finds the events in a buffer; the caller calls again with the rest and more.
-    pub(super) fn take(&mut self, buffer: &[u8], events: &mut impl EventSink) -> Taken {
+    pub(super) fn take(&mut self, buffer: &[u8], events: &mut impl EventSink) -> BufferProgress {
         let mut at = 0;
-        if self.place == Place::Before {
+        if self.place == SplitterState::Before {
             match self.find_list(buffer) {
                 Ok(begin) => at = begin,
                 Err(taken) => return taken,
             }
         }
-        if self.place == Place::Events {
+        if self.place == SplitterState::Events {
             at = self.find_events(buffer, at, events);
         }
-        if self.place == Place::After {
+        if self.place == SplitterState::After {
             if self.around.1.len() + buffer.len() - at < LONGEST {
                 self.around.1.extend_from_slice(&buffer[at..]);
             }
             at = buffer.len();
         }
-        Taken {
+        BufferProgress {
             bytes: at,
             stop: buffer.len() - at > LONGEST,
         }
     }
 
     /// The beginning of the list: right away, or behind its key.
-    fn find_list(&mut self, buffer: &[u8]) -> Result<usize, Taken> {
-        let more = Err(Taken {
+    fn find_list(&mut self, buffer: &[u8]) -> Result<usize, BufferProgress> {
+        let more = Err(BufferProgress {
             bytes: 0,
             stop: buffer.len() > LONGEST,
         });
@@ -135,7 +135,7 @@ impl Splitter {
         };
         let first = start + first;
         if buffer[first] == b'[' {
-            self.place = Place::Events;
+            self.place = SplitterState::Events;
             return Ok(first + 1);
         }
         for key in memmem::find_iter(&buffer[first..], KEY) {
@@ -146,7 +146,7 @@ impl Splitter {
                 .filter(|(_, b)| !b.is_ascii_whitespace());
             match (rest.next(), rest.next()) {
                 (Some((_, b':')), Some((list, b'['))) => {
-                    self.place = Place::Events;
+                    self.place = SplitterState::Events;
                     self.around
                         .0
                         .extend_from_slice(&buffer[first..behind + list]);
@@ -184,21 +184,21 @@ impl Splitter {
                         continue;
                     }
                     match event_end(&buffer[at..]) {
-                        End::At(length) => {
+                        EventEnd::At(length) => {
                             self.events += 1;
                             events.take(&buffer[at..at + length]);
                             at += length;
                         }
-                        End::Broken(line) => {
+                        EventEnd::Broken(line) => {
                             self.broken += 1;
                             self.resync = true;
                             at += line;
                         }
-                        End::More => return at,
+                        EventEnd::More => return at,
                     }
                 }
                 b']' => {
-                    self.place = Place::After;
+                    self.place = SplitterState::After;
                     return at + 1;
                 }
                 // Something that is no event at all.
@@ -236,7 +236,7 @@ impl CutFinder {
         } else {
             Splitter::default()
         };
-        let mut bounds = Bounds {
+        let mut bounds = LastEvents {
             buffer: buffer.len(),
             last: Default::default(),
         };
@@ -256,15 +256,15 @@ impl CutFinder {
 }
 
 /// Where the two last events of a buffer begin and end.
-struct Bounds {
+struct LastEvents {
     /// Length of the buffer.
     buffer: usize,
     last: [(usize, usize); 2],
 }
 
-impl EventSink for Bounds {
+impl EventSink for LastEvents {
     fn take_first(&mut self, bytes: &[u8]) -> Option<usize> {
-        let End::At(length) = event_end(bytes) else {
+        let EventEnd::At(length) = event_end(bytes) else {
             return None;
         };
         let begin = self.buffer - bytes.len();
@@ -293,8 +293,8 @@ fn line_with_brace(buffer: &[u8]) -> Result<usize, usize> {
     Err(buffer.len())
 }
 
-enum End {
-    /// So long is the event.
+enum EventEnd {
+    /// Length of the event.
     At(usize),
     /// A line ends within a text; so far it is to that end.
     Broken(usize),
@@ -303,7 +303,7 @@ enum End {
 }
 
 /// Where an object ends.
-fn event_end(bytes: &[u8]) -> End {
+fn event_end(bytes: &[u8]) -> EventEnd {
     let mut depth = 0_u32;
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -311,20 +311,20 @@ fn event_end(bytes: &[u8]) -> End {
         match byte {
             b'"' => match text_end(bytes, at) {
                 Some(Ok(end)) => at = end,
-                Some(Err(line)) => return End::Broken(line),
-                None => return End::More,
+                Some(Err(line)) => return EventEnd::Broken(line),
+                None => return EventEnd::More,
             },
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth -= 1;
                 if depth == 0 {
-                    return End::At(at);
+                    return EventEnd::At(at);
                 }
             }
             _ => {}
         }
     }
-    End::More
+    EventEnd::More
 }
 
 /// Behind the mark that closes a text, or the end of the line where none does.
@@ -377,7 +377,7 @@ mod tests {
                 ["{\"n\": \"x, {y\"}", "{\"m\": [{\"k\": \"\\\"}\"}]}"]
             );
             assert!(splitter.is_complete() && splitter.broken == 0);
-            assert_eq!(splitter.around()["b"], 2);
+            assert_eq!(splitter.envelope()["b"], 2);
         }
     }
 

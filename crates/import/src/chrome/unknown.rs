@@ -21,9 +21,9 @@ const NAMED: usize = 6;
 
 /// Events and nanoseconds, by category.
 #[derive(Debug, Default)]
-pub(super) struct Unknown(BTreeMap<Vec<u8>, (u64, u64)>);
+pub(super) struct UnknownCategories(BTreeMap<Vec<u8>, (u64, u64)>);
 
-impl Unknown {
+impl UnknownCategories {
     /// Counts an event, unless it is one that is known to be no work.
     pub(super) fn take(&mut self, category: &[u8], ns: u64) {
         if KNOWN.contains(&category) {
@@ -53,7 +53,7 @@ impl Unknown {
             format!(
                 "{} ({}, {})",
                 humanize::shorten(&String::from_utf8_lossy(category), 40),
-                humanize::of_many(*events, "event"),
+                humanize::pluralised(*events, "event"),
                 humanize::duration_ns(*ns as f64)
             )
         });

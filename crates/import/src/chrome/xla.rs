@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 
 use super::event::Args;
-use super::{Described, Dialect};
-use crate::reading::head::Head;
+use super::{Dialect, TrackTitles};
+use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Trace};
 
@@ -33,7 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let names = ["\"/device:GPU:", "\"/device:TPU:", "\"/host:CPU\""];
     head.has_key("traceEvents")
         && head.json().is_some_and(|text| {
@@ -41,7 +41,11 @@ fn recognises(head: &Head) -> bool {
         })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let before = into.trace.len();
     super::read(source, watch, Dialect::Xla, FORMAT.title, into)?;
     if into.trace.len() - before >= MOST_EVENTS {
@@ -57,7 +61,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 pub(super) fn host_kind(name: &str, args: &Args<'_>) -> SliceKind {
     if !args.hlo_op.bytes().is_empty() {
         SliceKind::Operator
-    } else if args.correlation.whole().is_some() {
+    } else if args.correlation.whole_number().is_some() {
         SliceKind::Call
     } else if name.starts_with('$') {
         // The tracer of Python: `$file.py:12 function`.
@@ -85,9 +89,9 @@ pub(super) fn operator(args: &Args<'_>) -> String {
     instruction.to_owned()
 }
 
-/// What is on a row.
+/// Kind of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Row {
+enum RowKind {
     /// What the host did.
     Host,
     /// Kernels, copies and sets, in the order in which a stream executed them.
@@ -99,27 +103,27 @@ enum Row {
 }
 
 /// Names tracks and sorts what is on them.
-pub(super) fn sort(trace: &mut Trace, names: &Described) {
+pub(super) fn sort(trace: &mut Trace, names: &TrackTitles) {
     let rows = name_rows(trace, names);
-    let mut has_work = rows.iter().any(|row| *row != Row::Host);
-    let row_of = |track: u32| rows.get(track as usize).copied().unwrap_or(Row::Host);
+    let mut has_work = rows.iter().any(|row| *row != RowKind::Host);
+    let row_of = |track: u32| rows.get(track as usize).copied().unwrap_or(RowKind::Host);
     for index in 0..trace.len() {
         let slice = trace.slice(index);
         let kind = match row_of(slice.track) {
-            Row::Host => {
+            RowKind::Host => {
                 has_work |= slice.kind == SliceKind::Operator;
                 continue;
             }
-            Row::Derived => SliceKind::Range,
-            Row::Stream => work(trace.names.get(slice.name)),
-            Row::Instructions => SliceKind::Kernel,
+            RowKind::Derived => SliceKind::Range,
+            RowKind::Stream => work(trace.names.get(slice.name)),
+            RowKind::Instructions => SliceKind::Kernel,
         };
         trace.set_kind(index, kind);
         if kind == SliceKind::Range {
             trace.set_op(index, 0);
         }
     }
-    for index in holders(trace, |track| row_of(track) == Row::Instructions) {
+    for index in holders(trace, |track| row_of(track) == RowKind::Instructions) {
         trace.set_kind(index, SliceKind::Range);
     }
     // Without instructions there is still the work of the host and its nesting.
@@ -142,7 +146,7 @@ fn work(name: &str) -> SliceKind {
 }
 
 /// Names every track, and says what is on it.
-fn name_rows(trace: &mut Trace, names: &Described) -> Vec<Row> {
+fn name_rows(trace: &mut Trace, names: &TrackTitles) -> Vec<RowKind> {
     let of_device = |process: &str| names.process(process).contains(DEVICE);
     let with_streams: Vec<String> = trace
         .tracks
@@ -156,13 +160,13 @@ fn name_rows(trace: &mut Trace, names: &Described) -> Vec<Row> {
         let is_device = of_device(&track.group);
         let has_streams = with_streams.contains(&track.group);
         rows.push(if !is_device {
-            Row::Host
+            RowKind::Host
         } else if thread.starts_with(STREAM) {
-            Row::Stream
+            RowKind::Stream
         } else if !has_streams && INSTRUCTIONS.contains(&thread) {
-            Row::Instructions
+            RowKind::Instructions
         } else {
-            Row::Derived
+            RowKind::Derived
         });
         let process = names.process(&track.group);
         if is_device {

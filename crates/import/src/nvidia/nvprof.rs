@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use crate::reading::by_id::ById;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Cells, Query};
-use crate::reading::source::Source;
+use crate::reading::rows::{Cells, OpenDatabase, Query};
+use crate::reading::source::ImportSource;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer};
+use crate::records::slice_buffer::{NameLookup, RawSlice, SliceBuffer, SliceDetail, TrackLookup};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{SliceKind, Track};
 
@@ -29,14 +29,18 @@ pub(crate) const FORMAT: Format = Format {
     name_ends: &[],
     recognises: |head| {
         head.has_table("StringTable")
-            && matches!(head, Head::Sqlite(tables)
+            && matches!(head, FileHead::Sqlite(tables)
                 if tables.iter().any(|table| table.starts_with("CUPTI_ACTIVITY_KIND_")))
     },
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let base = Base::open(source, into)?;
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let base = OpenDatabase::open(source, into)?;
     let strings = ById::read(&base, watch, "StringTable", ["_id_", "value"], into)?;
     let query = Query::all("CUPTI_ACTIVITY_KIND_DEVICE", &["id", "name"]);
     base.each(&query, watch, |row| {
@@ -54,16 +58,16 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 }
 
 /// A row that begins with start, end, device, stream, correlation and process.
-fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: Detail) -> Raw {
-    Raw {
+fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: SliceDetail) -> RawSlice {
+    RawSlice {
         link: row.int(4).map_or(0, |id| id as u64),
         detail,
-        ..Raw::of(row, kind, name, [2, 3])
+        ..RawSlice::from_row(row, kind, name, [2, 3])
     }
 }
 
 fn work(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     strings: &ById<String>,
     into: &mut Imported,
@@ -87,12 +91,17 @@ fn work(
         let name = strings.get(id).map_or("unnamed", |name| name);
         lines::kernel_name(name).to_owned()
     };
-    let words: (&Naming<'_>, &Placing<'_>) = (&kernel, &stream);
+    let words: (&NameLookup<'_>, &TrackLookup<'_>) = (&kernel, &stream);
     for table in KERNELS {
         let query = Query::all(table, &KERNEL);
         slice_buffer::take(base, watch, &query, words, into, |lane, row| {
             let name = row.int(5).unwrap_or(-1);
-            lane.push(&raw(row, SliceKind::Kernel, name, Detail::grid(row, 6)))
+            lane.push(&raw(
+                row,
+                SliceKind::Kernel,
+                name,
+                SliceDetail::grid(row, 6),
+            ))
         })?;
     }
     const MOVED: [&str; 7] = [
@@ -113,7 +122,7 @@ fn work(
         _ => "Memcpy".to_owned(),
     };
     let set = |_: i64| "Memset".to_owned();
-    let tables: [(&str, SliceKind, &Naming<'_>); 3] = [
+    let tables: [(&str, SliceKind, &NameLookup<'_>); 3] = [
         ("CUPTI_ACTIVITY_KIND_MEMCPY", SliceKind::Copy, &copy),
         ("CUPTI_ACTIVITY_KIND_MEMCPY2", SliceKind::Copy, &copy),
         ("CUPTI_ACTIVITY_KIND_MEMSET", SliceKind::Set, &set),
@@ -121,7 +130,7 @@ fn work(
     for (table, kind, name) in tables {
         let query = Query::all(table, &MOVED);
         slice_buffer::take(base, watch, &query, (name, &stream), into, |lane, row| {
-            let bytes = row.int(6).map_or(Detail::None, Detail::Bytes);
+            let bytes = row.int(6).map_or(SliceDetail::None, SliceDetail::Bytes);
             lane.push(&raw(row, kind, row.int(5).unwrap_or(0), bytes))
         })?;
     }
@@ -129,7 +138,7 @@ fn work(
 }
 
 fn calls(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     into: &mut Imported,
 ) -> Result<(), ImportError> {
@@ -151,13 +160,13 @@ fn calls(
         _ => format!("call {id} of the runtime"),
     };
     let driver = |id: i64| format!("call {id} of the driver");
-    let names: [&Naming<'_>; 2] = [&runtime, &driver];
+    let names: [&NameLookup<'_>; 2] = [&runtime, &driver];
     let mut count = 0;
     for (table, name) in CALLS.into_iter().zip(names) {
         let query = Query::all(table, &COLUMNS);
         count += slice_buffer::take(base, watch, &query, (name, &thread), into, |lane, row| {
             let name = row.int(5).unwrap_or(-1);
-            lane.push(&raw(row, SliceKind::Call, name, Detail::None))
+            lane.push(&raw(row, SliceKind::Call, name, SliceDetail::None))
         })?;
     }
     if count > 0 {
@@ -168,7 +177,7 @@ fn calls(
 
 /// Ranges of NVTX: a row where one begins, which has its name, and one where it ends.
 fn ranges(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     strings: &ById<String>,
     into: &mut Imported,
@@ -188,23 +197,23 @@ fn ranges(
         let Some((start, name)) = begun.remove(&id) else {
             return false;
         };
-        lane.push(&Raw {
+        lane.push(&RawSlice {
             kind: SliceKind::Range,
             name,
             track: [0; 3],
             times: (Some(start), Some(at)),
             link: 0,
-            detail: Detail::None,
+            detail: SliceDetail::None,
         })
     })?;
-    seen.tell("CUPTI_ACTIVITY_KIND_MARKER", base.source, into);
+    seen.note_errors("CUPTI_ACTIVITY_KIND_MARKER", base.source, into);
     let name = |id: i64| strings.get(id).cloned().unwrap_or_default();
     let track = |_: [i64; 3]| Track {
         device: None,
         group: "NVTX".to_owned(),
         name: "ranges".to_owned(),
     };
-    lane.pour(&name, &track, &mut into.trace);
+    lane.write_into(&name, &track, &mut into.trace);
     Ok(())
 }
 
@@ -230,7 +239,7 @@ mod tests {
     #[test]
     fn kernels_have_their_names_and_launches() {
         let (_folder, path) = database(TABLES);
-        let read = crate::testing::at(&path).unwrap();
+        let read = crate::testing::read_path(&path).unwrap();
         assert_eq!((read.format, read.tool.name.as_str()), ("nvprof", "nvprof"));
         assert_eq!(sum(&read, SliceKind::Kernel), (2, 250));
         assert_eq!(sum(&read, SliceKind::Copy), (1, 50));

@@ -1,10 +1,10 @@
 //! What nvprof prints, as text or with `--csv`: the summary by kernel and call, and the traces of
 //! `--print-gpu-trace` and `--print-api-trace`.
 
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::{Slice, SliceKind, Track};
@@ -14,9 +14,9 @@ pub(crate) const FORMAT: Format = Format {
     title: "an output of nvprof",
     tool: "nvprof",
     name_ends: &[],
-    recognises: |head: &Head| {
+    recognises: |head: &FileHead| {
         head.any_text()
-            .is_some_and(|text| text.lines().any(|line| Table::headed(line).is_some()))
+            .is_some_and(|text| text.lines().any(|line| NvprofTable::headed(line).is_some()))
     },
     read,
 };
@@ -24,11 +24,15 @@ pub(crate) const FORMAT: Format = Format {
 /// The columns of the summary, which follow the type where it has one.
 const SUMMARY: [&str; 7] = ["time(%)", "time", "calls", "avg", "min", "max", "name"];
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut output = Output::default();
+    let mut output = NvprofOutput::default();
     let n_totals = into.totals.len();
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         output.line(line?, into);
     }
     into.note_unread(output.unread, "row", &source.name());
@@ -37,14 +41,14 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         into.note("the summary is of the same run as the trace, and is left out beside it");
     }
     if output.tables == 0 {
-        return Err(source.unusable(FORMAT.title, "it has no table of times"));
+        return Err(source.unusable_error(FORMAT.title, "it has no table of times"));
     }
     Ok(())
 }
 
-/// A table that is being read.
+/// Columns and section of the table that is read.
 #[derive(Debug)]
-struct Table {
+struct NvprofTable {
     /// Titles in small letters.
     columns: Vec<String>,
     is_csv: bool,
@@ -55,7 +59,7 @@ struct Table {
     section: String,
 }
 
-impl Table {
+impl NvprofTable {
     /// The table of which a line is the head.
     fn headed(line: &str) -> Option<Self> {
         // Most lines of most files are none.
@@ -97,17 +101,17 @@ fn cells(line: &str, is_csv: bool) -> Vec<String> {
         .collect()
 }
 
-/// What was read so far.
+/// State of reading the output.
 #[derive(Debug, Default)]
-struct Output {
-    table: Option<Table>,
+struct NvprofOutput {
+    table: Option<NvprofTable>,
     tables: u64,
     unread: u64,
 }
 
-impl Output {
+impl NvprofOutput {
     fn line(&mut self, line: &str, into: &mut Imported) {
-        if let Some(table) = Table::headed(line) {
+        if let Some(table) = NvprofTable::headed(line) {
             self.tables += 1;
             self.table = Some(table);
             return;
@@ -187,7 +191,7 @@ fn is_call_name(name: &str) -> bool {
 }
 
 /// A row of the summary: `GPU activities:  94.83%  611.62ms  1  611.62ms  611.62ms  611.62ms  add(float*)`.
-fn summary_row(table: &mut Table, line: &str, into: &mut Imported) -> Option<()> {
+fn summary_row(table: &mut NvprofTable, line: &str, into: &mut Imported) -> Option<()> {
     let mut cells = cells(line, table.is_csv);
     let has_type = table.columns.len() > SUMMARY.len();
     if table.is_csv && has_type && cells.len() >= table.columns.len() {
@@ -218,7 +222,7 @@ fn summary_row(table: &mut Table, line: &str, into: &mut Imported) -> Option<()>
         name,
         op: String::new(),
         place: String::new(),
-        calls: lines::whole(calls)?,
+        calls: lines::whole_number(calls)?,
         total_ns: lines::ns(ns(1, time)?, 1.0),
         min_ns: ns(4, min).map(|ns| lines::ns(ns, 1.0)),
         max_ns: ns(5, max).map(|ns| lines::ns(ns, 1.0)),
@@ -247,7 +251,7 @@ fn text_cells(line: &str, section: &mut String) -> Option<Vec<String>> {
 }
 
 /// A row of a trace.
-fn trace_row(table: &Table, line: &str, into: &mut Imported) -> Option<()> {
+fn trace_row(table: &NvprofTable, line: &str, into: &mut Imported) -> Option<()> {
     let cells = cells(line, table.is_csv);
     if cells.len() != table.columns.len() {
         return None;

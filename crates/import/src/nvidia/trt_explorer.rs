@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::nvidia::trtexec_summary;
-use crate::nvidia::trtexec_summary::{Metric, Summary, batch_of_shape};
+use crate::nvidia::trtexec_summary::{Summary, TimeStatistics, batch_of_shape};
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 
 /// What the numbers of a list are, in its order.
@@ -22,7 +22,11 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let value = source.json(&text, FORMAT.title, into)?;
     let part = |key: &str| value.get(key).and_then(Value::as_object);
@@ -62,7 +66,7 @@ fn take(figures: &Object, summary: &mut Summary, into: &mut Imported) {
                 ));
             }
             let values = ORDER.iter().zip(numbers);
-            summary.metrics.push(Metric {
+            summary.metrics.push(TimeStatistics {
                 name: name.clone(),
                 values: values
                     .map(|(order, ms)| ((*order).to_owned(), ms))

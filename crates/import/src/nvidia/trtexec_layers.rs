@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported, Layer};
 
 /// Where layers of TensorRT run.
@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let is_first = |key: &str| {
         head.json()
             .and_then(|text| text.trim_start().strip_prefix('{'))
@@ -34,7 +34,11 @@ fn recognises(head: &Head) -> bool {
         && (is_first("\"Layers\"") || is_first("\"Bindings\"") || head.has_key("LayerType"))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let value = source.json(&text, FORMAT.title, into)?;
     let empty = Vec::new();

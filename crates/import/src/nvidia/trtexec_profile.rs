@@ -3,11 +3,11 @@
 use crate::benchmarks::common;
 use crate::nvidia::trtexec_layers;
 use crate::nvidia::trtexec_layers::PLACE;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let first = head
         .json()
         .map(|text| text.trim_start_matches(['[', ' ', '\n', '\r', '\t']));
@@ -34,13 +34,17 @@ fn recognises(head: &Head) -> bool {
             }))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut list = json::elements(&text);
     let mut count = None;
     let mut layers = common::Sums::default();
     let (mut unread, mut is_negative) = (0, false);
-    for element in source.watched(list.by_ref(), watch) {
+    for element in source.progress_reader(list.by_ref(), watch) {
         let element = element?;
         let row = json::object(element).unwrap_or_default();
         if let (Some(told), true) = (json::number_of(&row, "count"), count.is_none()) {

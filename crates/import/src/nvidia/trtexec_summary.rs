@@ -8,15 +8,15 @@ use crate::benchmarks::common;
 
 /// A time that it measured, with its statistics in milliseconds.
 #[derive(Clone, Debug, Default)]
-pub struct Metric {
+pub struct TimeStatistics {
     /// What was measured: `Latency`, `GPU Compute Time`.
     pub name: String,
     /// What a number is, and the number: `mean`, `percentile(99%)`.
     pub values: Vec<(String, f64)>,
 }
 
-impl Metric {
-    /// The number that stands for all: the median, else the mean.
+impl TimeStatistics {
+    /// The median, else the mean.
     fn typical(&self) -> Option<f64> {
         let of = |name: &str| self.values.iter().find(|value| value.0 == name);
         of("median").or_else(|| of("mean")).map(|value| value.1)
@@ -35,8 +35,7 @@ pub struct Summary {
     pub batch: Option<usize>,
     /// Runs a second.
     pub throughput: Option<f64>,
-    /// Times.
-    pub metrics: Vec<Metric>,
+    pub metrics: Vec<TimeStatistics>,
     /// Times of the whole: a name and seconds.
     pub walls: Vec<(String, f64)>,
     /// Why the run failed.

@@ -5,7 +5,7 @@ use crate::nvidia::trtexec_summary;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -28,12 +28,16 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut times = Times::default();
     let mut list = json::elements(&text);
     let mut unread = 0;
-    for element in source.watched(list.by_ref(), watch) {
+    for element in source.progress_reader(list.by_ref(), watch) {
         let element = element?;
         match json::object(element) {
             Some(row) => unread += u64::from(!times.take(&row)),

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::benchmarks::token_stats::{self, CONCURRENCY, NEW, PROMPT};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::reading::{json, lines};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::generation::{StatedGeneration, StatedTimes};
@@ -127,7 +127,7 @@ const FACTS: &[(&str, &[&str])] = &[
     ("backend", &["backend"]),
 ];
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let is_report = !head.is_list() && head.has_key("request_info") && head.has_key("performance");
     is_report
         || head.any_text().is_some_and(|text| {
@@ -137,17 +137,21 @@ fn recognises(head: &Head) -> bool {
         })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut runs = Vec::new();
     if text.trim_start().starts_with('{') {
         let document = source.json(&text, FORMAT.title, into)?;
-        let mut run = Run::default();
+        let mut run = TrtllmResult::default();
         run.members(&document, 0);
         runs.push(run);
     } else {
-        let mut run = Run::default();
-        for line in source.watched(text.lines(), watch) {
+        let mut run = TrtllmResult::default();
+        for line in source.progress_reader(text.lines(), watch) {
             let line = line?.trim();
             if run.begins_anew(line) {
                 runs.push(std::mem::take(&mut run));
@@ -168,7 +172,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 
 /// One run of the benchmark, as far as it was read.
 #[derive(Debug, Default)]
-struct Run {
+struct TrtllmResult {
     model: String,
     version: String,
     facts: Vec<(&'static str, String)>,
@@ -178,7 +182,7 @@ struct Run {
     statistics: BTreeMap<(&'static str, String), f64>,
 }
 
-impl Run {
+impl TrtllmResult {
     /// Whether a line begins the results of the next run.
     fn begins_anew(&self, line: &str) -> bool {
         let is_head = line.starts_with("Model:")

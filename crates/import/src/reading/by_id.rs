@@ -1,7 +1,7 @@
 //! Values of a table of a database by their number, such as the texts that other tables refer to.
 
 use super::read_progress::ReadProgress;
-use super::rows::{Base, Query};
+use super::rows::{OpenDatabase, Query};
 use crate::{ImportError, Imported};
 
 /// Values by the number of their row; most files count without gaps.
@@ -19,7 +19,7 @@ impl<T> Default for ById<T> {
 impl ById<String> {
     /// A table of numbers and texts.
     pub(crate) fn read(
-        base: &Base<'_>,
+        base: &OpenDatabase<'_>,
         watch: &ReadProgress<'_>,
         table: &str,
         columns: [&str; 2],
@@ -31,7 +31,7 @@ impl ById<String> {
             found.extend(row.int(0).map(|id| (id, text.unwrap_or_default())));
             true
         })?;
-        seen.tell(table, base.source, into);
+        seen.note_errors(table, base.source, into);
         Ok(Self::new(found))
     }
 }
@@ -72,12 +72,10 @@ impl<T> ById<T> {
         self.rows.iter()
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

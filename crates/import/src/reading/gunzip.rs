@@ -26,7 +26,7 @@ pub(crate) fn unpack(
             member: Some(GzDecoder::new(reader)),
             trailing: Arc::clone(trailing),
         };
-        Limited {
+        LimitedReader {
             reader: members,
             left: limit,
         }
@@ -38,17 +38,17 @@ pub(crate) fn unpack(
         match inner.fill_buf() {
             Ok(bytes) if bytes.starts_with(&GZIP) => {}
             Ok(_) => return Box::new(inner),
-            Err(error) => return Box::new(Failed(Some(error))),
+            Err(error) => return Box::new(FailingReader(Some(error))),
         }
         unpacked = layer(inner);
     }
     Box::new(unpacked)
 }
 
-/// What cannot be read, which is said when it is read.
-struct Failed(Option<io::Error>);
+/// A reader that fails with an error.
+struct FailingReader(Option<io::Error>);
 
-impl Read for Failed {
+impl Read for FailingReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }
@@ -97,12 +97,12 @@ impl<R: BufRead> Members<R> {
 }
 
 /// Bytes up to a limit.
-struct Limited<R> {
+struct LimitedReader<R> {
     reader: R,
     left: u64,
 }
 
-impl<R: Read> Read for Limited<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(into)?;
         self.left = self

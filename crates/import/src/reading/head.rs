@@ -2,7 +2,7 @@
 
 /// The beginning of a file, unpacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum FileHead {
     /// A database of `SQLite`, with the names of its tables and views.
     Sqlite(Vec<String>),
     /// Text that begins with a brace or a bracket.
@@ -13,9 +13,9 @@ pub enum Head {
     Bytes,
 }
 
-impl Head {
-    /// What some first bytes are. A character that is cut in half at the end is left out.
-    pub fn of(bytes: &[u8]) -> Self {
+impl FileHead {
+    /// The head of a file with these first bytes. A character that is cut at the end is left out.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -68,7 +68,7 @@ impl Head {
     }
 
     /// The beginning of a text.
-    pub fn plain(&self) -> Option<&str> {
+    pub fn plain_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
@@ -77,12 +77,14 @@ impl Head {
 
     /// The beginning of any text. Logs often begin with a date in brackets, as if they were JSON.
     pub(crate) fn any_text(&self) -> Option<&str> {
-        self.plain().or_else(|| self.json())
+        self.plain_text().or_else(|| self.json())
     }
 
     /// The first line of a text that is not blank.
     pub(crate) fn first_line(&self) -> Option<&str> {
-        self.plain()?.lines().find(|line| !line.trim().is_empty())
+        self.plain_text()?
+            .lines()
+            .find(|line| !line.trim().is_empty())
     }
 
     /// The fields of a table's first line, without quotation marks and in small letters.
@@ -103,8 +105,8 @@ impl Head {
             .all(|name| columns.iter().any(|column| column == name))
     }
 
-    /// A description of an unknown file.
-    pub fn looks(&self) -> String {
+    /// What an unknown file looks like, for a message.
+    pub fn description(&self) -> String {
         let short = |text: &str| -> String { text.chars().take(60).collect() };
         match self {
             Self::Sqlite(tables) if tables.is_empty() => {
@@ -150,16 +152,16 @@ mod tests {
 
     #[test]
     fn marks_and_halves_of_characters_do_no_harm() {
-        let head = Head::of("\u{feff}\"Name\",\"Calls\"\nµ".as_bytes());
+        let head = FileHead::from_bytes("\u{feff}\"Name\",\"Calls\"\nµ".as_bytes());
         assert!(head.has_columns(',', &["name", "calls"]));
         let cut = &"[1, \"µ".as_bytes()[..6];
-        assert!(Head::of(cut).is_list());
-        assert_eq!(Head::of(&[0, 1, 2]), Head::Bytes);
+        assert!(FileHead::from_bytes(cut).is_list());
+        assert_eq!(FileHead::from_bytes(&[0, 1, 2]), FileHead::Bytes);
     }
 
     #[test]
     fn logs_with_words_in_brackets_are_not_called_json() {
-        let looks = |text: &str| Head::of(text.as_bytes()).looks();
+        let looks = |text: &str| FileHead::from_bytes(text.as_bytes()).description();
         assert_eq!(looks("[Stage 1] go\n"), "text that begins \"[Stage 1] go\"");
         assert_eq!(looks("{ begin }"), "text that begins \"{ begin }\"");
         assert!(looks("[ 1, 2]").starts_with("JSON") && looks(" {\n\"a\": 1}").starts_with("JSON"));
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn keys_are_no_values() {
-        let head = Head::of(br#"{"a": "traceEvents", "results" : []}"#);
+        let head = FileHead::from_bytes(br#"{"a": "traceEvents", "results" : []}"#);
         assert!(head.has_key("results") && !head.has_key("traceEvents") && !head.is_list());
     }
 }

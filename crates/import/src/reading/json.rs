@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// An object.
 pub type Object = Map<String, Value>;
 
 /// All of a text. Where it is cut off or damaged, everything before that, and the second value says so.
@@ -108,7 +107,7 @@ impl<'a> Iterator for Elements<'a> {
 /// Where the first element ends; nothing where it has no end.
 fn element_end(text: &str) -> Option<usize> {
     let mut depth = 0usize;
-    let mut scan = Scan::default();
+    let mut scan = JsonScanner::default();
     for (at, byte) in text.bytes().enumerate() {
         if scan.is_text(byte) {
             continue;
@@ -129,12 +128,12 @@ fn element_end(text: &str) -> Option<usize> {
 
 /// Whether bytes are within a text of JSON.
 #[derive(Debug, Default)]
-struct Scan {
+struct JsonScanner {
     within: bool,
     escaped: bool,
 }
 
-impl Scan {
+impl JsonScanner {
     /// Whether this byte belongs to a text, its marks included.
     fn is_text(&mut self, byte: u8) -> bool {
         if !self.within {
@@ -165,7 +164,7 @@ fn without_odd_numbers(text: &str) -> String {
         "inf",
     ];
     let mut out = String::with_capacity(text.len());
-    let mut scan = Scan::default();
+    let mut scan = JsonScanner::default();
     let mut from = 0;
     let mut skip = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -203,7 +202,7 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
 fn closed(text: &str, end: usize) -> Option<String> {
     let mut open: Vec<char> = Vec::new();
     let mut whole: Option<(usize, Vec<char>)> = None;
-    let mut scan = Scan::default();
+    let mut scan = JsonScanner::default();
     for (at, byte) in text.bytes().enumerate().take(end) {
         if scan.is_text(byte) {
             continue;

@@ -1,9 +1,9 @@
 //! How much of a file is read.
 
-/// How much is allowed.
+/// Limits of how much of a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// A packed file may unpack to so many bytes.
+    /// Most bytes that a packed file may unpack to.
     pub unpacked: u64,
     /// Whether all arguments of slices are kept, as timelines show them. Without a timeline, what the sums need is
     /// enough.

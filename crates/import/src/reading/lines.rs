@@ -82,7 +82,7 @@ pub fn number(text: &str) -> Option<f64> {
 }
 
 /// A whole number; one that is written with decimals or as a power of ten is rounded.
-pub fn whole(text: &str) -> Option<u64> {
+pub fn whole_number(text: &str) -> Option<u64> {
     let text = text.trim().trim_matches('"');
     text.parse().ok().or_else(|| {
         let value = number(text)?;
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(time_ns("-77.000us"), Some(-77_000.0));
         assert_eq!(time_ns("1.5e-3 s"), Some(1_500_000.0));
         assert_eq!(time_ns("12"), None);
-        assert_eq!(whole("1,215,000,000.00"), Some(1_215_000_000));
-        assert_eq!(whole("18446744073709551615"), Some(u64::MAX));
+        assert_eq!(whole_number("1,215,000,000.00"), Some(1_215_000_000));
+        assert_eq!(whole_number("18446744073709551615"), Some(u64::MAX));
         assert_eq!(number("nan"), None);
     }
 }

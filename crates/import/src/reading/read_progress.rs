@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::ImportError;
 use powerband_core::base::cancel::CancelToken;
 
-/// Reading, as seen from outside.
+/// Progress of reading, and its cancellation.
 #[derive(Debug, Default)]
 pub struct ReadProgress<'a> {
     /// Raised to cancel the reading.

@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{ImportError, Imported};
 use powerband_core::base::humanize;
 
@@ -24,16 +24,14 @@ const MAX_THREADS: usize = 4;
 
 /// A database that is open.
 #[derive(Debug)]
-pub struct Base<'a> {
-    /// The file.
-    pub source: &'a Source,
+pub struct OpenDatabase<'a> {
+    pub source: &'a ImportSource,
     database: Connection,
 }
 
 /// What is wanted of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// The table.
     pub table: &'a str,
     /// Its columns, which are numbered from zero in this order.
     pub columns: &'a [&'a str],
@@ -52,9 +50,9 @@ impl<'a> Query<'a> {
     }
 }
 
-/// How reading a table went.
+/// Counts of rows that were read and not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ReadTally {
     /// Rows that were read.
     pub rows: u64,
     /// Rows of them that could not be read.
@@ -63,13 +61,12 @@ pub struct Seen {
     pub broken: Option<String>,
 }
 
-/// One row.
 #[derive(Debug)]
 pub struct Cells<'a, 'b>(&'a Row<'b>);
 
-impl<'a> Base<'a> {
+impl<'a> OpenDatabase<'a> {
     /// Opens a database. Rows that its program has not written into it yet get a note.
-    pub fn open(source: &'a Source, into: &mut Imported) -> Result<Self, ImportError> {
+    pub fn open(source: &'a ImportSource, into: &mut Imported) -> Result<Self, ImportError> {
         let database = source.open_database()?;
         let mut log = source.path().as_os_str().to_owned();
         log.push("-wal");
@@ -89,7 +86,7 @@ impl<'a> Base<'a> {
             "select name from sqlite_master where type = 'table' order by name",
             &mut |row| names.extend(row.text(0).map(Cow::into_owned)),
         )
-        .map_err(|error| self.source.refused(&error))?;
+        .map_err(|error| self.source.sqlite_error(&error))?;
         Ok(names)
     }
 
@@ -107,7 +104,7 @@ impl<'a> Base<'a> {
     }
 
     /// Whether there is a table or a view with this column.
-    pub fn has(&self, table: &str, column: &str) -> bool {
+    pub fn has_column(&self, table: &str, column: &str) -> bool {
         self.columns(table).iter().any(|name| name == column)
     }
 
@@ -128,12 +125,12 @@ impl<'a> Base<'a> {
         query: &Query<'_>,
         watch: &ReadProgress<'_>,
         mut each: impl FnMut(&Cells<'_, '_>) -> bool,
-    ) -> Result<Seen, ImportError> {
+    ) -> Result<ReadTally, ImportError> {
         let Some(sql) = self.sql(query, None) else {
-            return Ok(Seen::default());
+            return Ok(ReadTally::default());
         };
         run(
-            (&self.database, self.most()),
+            (&self.database, self.query_limit()),
             &sql,
             &|_| watch.tick(0),
             &mut each,
@@ -142,20 +139,20 @@ impl<'a> Base<'a> {
 
     /// Reads a large table in a few threads, each of which takes a stretch of it; what they made of
     /// their rows comes back in the order of the rows.
-    pub fn parts<T: Default + Send>(
+    pub fn read_in_parallel<T: Default + Send>(
         &self,
         query: &Query<'_>,
         watch: &ReadProgress<'_>,
         each: impl Fn(&mut T, &Cells<'_, '_>) -> bool + Sync,
-    ) -> Result<(Vec<T>, Seen), ImportError> {
+    ) -> Result<(Vec<T>, ReadTally), ImportError> {
         let threads = thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
-        let stretches = self.stretches(query, threads);
+        let stretches = self.row_ranges(query, threads);
         if stretches.len() < 2 {
             let mut made = T::default();
             let seen = self.each(query, watch, |row| each(&mut made, row))?;
             return Ok((vec![made], seen));
         }
-        let (bytes, most) = (self.source.bytes(), self.most());
+        let (bytes, most) = (self.source.bytes(), self.query_limit());
         let read = |index: usize, (from, to): (i64, i64), sql: &str, database: &Connection| {
             let mut made = T::default();
             let expected = to.saturating_sub(from).unsigned_abs().max(1);
@@ -175,7 +172,7 @@ impl<'a> Base<'a> {
             let sql = self.sql(query, Some(stretch)).unwrap_or_default();
             tasks.push((index, stretch, sql, self.source.open_database()?));
         }
-        let results: Vec<Result<(T, Seen), ImportError>> = thread::scope(|scope| {
+        let results: Vec<Result<(T, ReadTally), ImportError>> = thread::scope(|scope| {
             let read = &read;
             let started: Vec<_> = tasks
                 .into_iter()
@@ -194,7 +191,7 @@ impl<'a> Base<'a> {
             joined.collect()
         });
         let mut all = Vec::with_capacity(results.len());
-        let mut seen = Seen::default();
+        let mut seen = ReadTally::default();
         for result in results {
             let (made, part) = result?;
             all.push(made);
@@ -203,15 +200,15 @@ impl<'a> Base<'a> {
         Ok((all, seen))
     }
 
-    /// What may come out of it.
-    fn most(&self) -> Most {
+    /// Limit of the rows and the text of a query.
+    fn query_limit(&self) -> QueryLimit {
         let place = self.source.database().ok();
         let about = place.and_then(|place| std::fs::metadata(place).ok());
-        Most::of(about.map_or(0, |about| about.len()))
+        QueryLimit::for_bytes(about.map_or(0, |about| about.len()))
     }
 
-    /// Stretches of about as many row numbers each.
-    fn stretches(&self, query: &Query<'_>, threads: usize) -> Vec<(i64, i64)> {
+    /// Ranges of row numbers, about equally long, one for each thread.
+    fn row_ranges(&self, query: &Query<'_>, threads: usize) -> Vec<(i64, i64)> {
         let asked = format!("select min(rowid), max(rowid) from {}", quoted(query.table));
         let mut ends = None;
         // Views and tables without row numbers are read at one go.
@@ -270,15 +267,15 @@ const ROWS_FOR_A_BYTE: u64 = 1;
 const TEXT_FOR_ALL: u64 = 1 << 30;
 const TEXT_FOR_A_BYTE: u64 = 32;
 
-/// What may come out of a file, so that a view of it does not fill the memory.
+/// Limit of the rows and the text of a query, so that a view does not fill the memory.
 #[derive(Clone, Copy, Debug)]
-struct Most {
+struct QueryLimit {
     rows: u64,
     text: u64,
 }
 
-impl Most {
-    fn of(bytes: u64) -> Self {
+impl QueryLimit {
+    fn for_bytes(bytes: u64) -> Self {
         Self {
             rows: bytes.saturating_mul(ROWS_FOR_A_BYTE),
             text: TEXT_FOR_ALL.saturating_add(bytes.saturating_mul(TEXT_FOR_A_BYTE)),
@@ -300,12 +297,12 @@ impl Most {
 
 /// Steps through the rows of a question.
 fn run(
-    (database, mut most): (&Connection, Most),
+    (database, mut most): (&Connection, QueryLimit),
     sql: &str,
     tick: &dyn Fn(u64) -> Result<(), ImportError>,
     each: &mut dyn FnMut(&Cells<'_, '_>) -> bool,
-) -> Result<Seen, ImportError> {
-    let mut seen = Seen::default();
+) -> Result<ReadTally, ImportError> {
+    let mut seen = ReadTally::default();
     let mut step = || -> rusqlite::Result<Result<Option<String>, ImportError>> {
         let mut statement = database.prepare(sql)?;
         let columns = statement.column_count();
@@ -334,7 +331,7 @@ fn run(
     Ok(seen)
 }
 
-impl Seen {
+impl ReadTally {
     fn add(&mut self, other: Self) {
         self.rows += other.rows;
         self.unread += other.unread;
@@ -342,7 +339,7 @@ impl Seen {
     }
 
     /// Notes errors of a table.
-    pub fn tell(&self, table: &str, source: &Source, into: &mut Imported) {
+    pub fn note_errors(&self, table: &str, source: &ImportSource, into: &mut Imported) {
         let of = format!("{table} in {}", source.name());
         let fate = "could not be read: not only times and numbers";
         into.note_some(self.unread, "row", &of, fate);
@@ -350,7 +347,7 @@ impl Seen {
             into.note(format!(
                 "{table} in {} is damaged or cut off after {} ({reason}): what stands before that was read",
                 source.name(),
-                humanize::of_many(self.rows, "row")
+                humanize::pluralised(self.rows, "row")
             ));
         }
     }
@@ -367,7 +364,6 @@ impl Cells<'_, '_> {
         }
     }
 
-    /// A number.
     pub fn real(&self, column: usize) -> Option<f64> {
         let value = match self.0.get_ref(column).ok()? {
             ValueRef::Integer(value) => value as f64,
@@ -421,8 +417,8 @@ mod tests {
             .execute_batch("commit; create view v as select a.x as x from t a, t b, t c;")
             .unwrap();
         drop(database);
-        let source = Source::open(&path, Limits::default()).unwrap();
-        let base = Base::open(&source, &mut Imported::default()).unwrap();
+        let source = ImportSource::open(&path, Limits::default()).unwrap();
+        let base = OpenDatabase::open(&source, &mut Imported::default()).unwrap();
         let read = |table: &str| {
             let query = Query::all(table, &["x"]);
             base.each(&query, &ReadProgress::default(), |_| true)
@@ -436,7 +432,7 @@ mod tests {
 
     #[test]
     fn text_out_of_nothing_ends() {
-        let mut most = Most::of(1000);
+        let mut most = QueryLimit::for_bytes(1000);
         most.text = 10;
         let database = Connection::open_in_memory().unwrap();
         let mut statement = database.prepare("select 'seven s' as a, 1 as b").unwrap();

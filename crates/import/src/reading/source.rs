@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::reading::gunzip::{self, GZIP, OverLimit};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 pub use crate::reading::limits::Limits;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::utf16::Utf8;
@@ -30,9 +30,9 @@ const LFS: &[u8] = b"version https://git-lfs";
 /// Read at once.
 const CHUNK: usize = 1 << 20;
 
-/// A file that is there and has something in it.
+/// A file to import: a regular file that is not empty.
 #[derive(Debug)]
-pub struct Source {
+pub struct ImportSource {
     path: PathBuf,
     /// What was read from standard input.
     kept: Option<tempfile::NamedTempFile>,
@@ -50,27 +50,27 @@ pub struct Source {
     cut: Cell<bool>,
 }
 
-impl Source {
+impl ImportSource {
     /// Opens a file, or takes in all of standard input.
     pub fn open_named(
         path: &Path,
         limits: Limits,
         watch: &ReadProgress<'_>,
     ) -> Result<Self, ImportError> {
-        if standard_input::is_meant(path) {
+        if standard_input::is_standard_input(path) {
             let kept = standard_input::keep(limits, watch)?;
-            return Self::look(standard_input::NAME.into(), Some(kept), limits);
+            return Self::open_checked(standard_input::NAME.into(), Some(kept), limits);
         }
         Self::open(path, limits)
     }
 
     /// Opens a file.
     pub fn open(path: &Path, limits: Limits) -> Result<Self, ImportError> {
-        Self::look(path.to_path_buf(), None, limits)
+        Self::open_checked(path.to_path_buf(), None, limits)
     }
 
-    /// Looks whether there is something that can be read.
-    fn look(
+    /// Opens the file and checks that it has content.
+    fn open_checked(
         path: PathBuf,
         kept: Option<tempfile::NamedTempFile>,
         limits: Limits,
@@ -104,7 +104,7 @@ impl Source {
         Ok(new)
     }
 
-    /// Where its bytes lie.
+    /// The path that is read: the file's own, or that of its copy.
     fn place(&self) -> &Path {
         self.kept.as_ref().map_or(&self.path, |kept| kept.path())
     }
@@ -114,7 +114,6 @@ impl Source {
         &self.path
     }
 
-    /// Its name.
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         name.to_string_lossy().into_owned()
@@ -153,12 +152,12 @@ impl Source {
 
     /// Opens it as a database, as it stands. It does not wait for pending writes of another program.
     pub(crate) fn open_database(&self) -> Result<Connection, ImportError> {
-        sqlite::open(self.database()?).map_err(|error| self.refused(&error))
+        sqlite::open(self.database()?).map_err(|error| self.sqlite_error(&error))
     }
 
-    /// What `SQLite` says about it.
-    pub fn refused(&self, error: &rusqlite::Error) -> ImportError {
-        self.unusable(
+    /// An error of `SQLite` as an import error.
+    pub fn sqlite_error(&self, error: &rusqlite::Error) -> ImportError {
+        self.unusable_error(
             sqlite::TITLE,
             format!(
                 "{error}. It may be cut off or still being written: copy it once its program has ended"
@@ -167,18 +166,18 @@ impl Source {
     }
 
     /// What its first bytes are.
-    pub fn head_of(&self, beginning: &[u8]) -> Result<Head, ImportError> {
+    pub fn head_of(&self, beginning: &[u8]) -> Result<FileHead, ImportError> {
         if beginning.starts_with(SQLITE) {
             let names = sqlite::tables(self.database()?);
             return names
-                .map(Head::Sqlite)
-                .map_err(|error| self.refused(&error));
+                .map(FileHead::Sqlite)
+                .map_err(|error| self.sqlite_error(&error));
         }
-        Ok(Head::of(beginning))
+        Ok(FileHead::from_bytes(beginning))
     }
 
     /// Its beginning, unpacked.
-    pub fn head(&self) -> Result<Head, ImportError> {
+    pub fn read_head(&self) -> Result<FileHead, ImportError> {
         self.head_of(&self.beginning()?)
     }
 
@@ -186,7 +185,7 @@ impl Source {
     pub fn stream(&self) -> Result<Stream, ImportError> {
         let file = regular_file::open(self.place()).map_err(|error| self.io(error))?;
         let read = Arc::new(AtomicU64::new(0));
-        let counted = Counted {
+        let counted = CountingReader {
             file: file.take(self.bytes),
             read: Arc::clone(&read),
         };
@@ -266,7 +265,7 @@ impl Source {
     }
 
     /// Goes through the lines or rows of a text of it, and ends where reading was stopped.
-    pub(crate) fn watched<'a, T>(
+    pub(crate) fn progress_reader<'a, T>(
         &'a self,
         parts: impl Iterator<Item = T> + 'a,
         watch: &'a ReadProgress<'_>,
@@ -287,7 +286,7 @@ impl Source {
         into: &mut Imported,
     ) -> Result<Value, ImportError> {
         let (value, is_damaged) = json::lenient(text)
-            .ok_or_else(|| self.unusable(title, "it is no JSON; write it once more"))?;
+            .ok_or_else(|| self.unusable_error(title, "it is no JSON; write it once more"))?;
         if is_damaged {
             into.note_cut(&self.name());
         }
@@ -348,8 +347,12 @@ impl Source {
         }
     }
 
-    /// It is of a format and cannot be used.
-    pub(crate) fn unusable(&self, title: &'static str, reason: impl Into<String>) -> ImportError {
+    /// The error for a file of a known format that cannot be used.
+    pub(crate) fn unusable_error(
+        &self,
+        title: &'static str,
+        reason: impl Into<String>,
+    ) -> ImportError {
         ImportError::Unusable {
             path: self.path.clone(),
             title,
@@ -384,12 +387,12 @@ impl Read for Stream {
 }
 
 /// A file whose bytes are counted.
-struct Counted {
+struct CountingReader {
     file: io::Take<File>,
     read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(into)?;
         self.read.fetch_add(n as u64, atomic::Ordering::Relaxed);
@@ -416,15 +419,15 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn opened(bytes: &[u8], unpacked: u64) -> (tempfile::NamedTempFile, Source) {
+    fn opened(bytes: &[u8], unpacked: u64) -> (tempfile::NamedTempFile, ImportSource) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();
-        let source = Source::open(file.path(), limits(unpacked)).unwrap();
+        let source = ImportSource::open(file.path(), limits(unpacked)).unwrap();
         (file, source)
     }
 
     /// All of a file, and whether a note says that it is cut off.
-    fn all_text(source: &Source) -> Result<(String, bool), ImportError> {
+    fn all_text(source: &ImportSource) -> Result<(String, bool), ImportError> {
         let mut into = Imported::default();
         let text = source.text(&ReadProgress::default(), &mut into)?;
         Ok((text, !into.notes.is_empty()))
@@ -434,7 +437,7 @@ mod tests {
     fn packed_files_read_as_unpacked_ones() {
         let (_file, source) = opened(&packed(b"[1, 2]"), 100);
         assert_eq!(all_text(&source).unwrap(), ("[1, 2]".to_owned(), false));
-        assert!(source.head().unwrap().is_list());
+        assert!(source.read_head().unwrap().is_list());
     }
 
     /// A database with a table, as bytes.
@@ -463,7 +466,7 @@ mod tests {
             source.note_packing(&mut into);
             assert_eq!(into.notes.len(), notes, "{:?}", into.notes);
             let (_file, source) = opened(&pack(&database()), 1_000_000);
-            assert!(source.head().unwrap().has_table("t"));
+            assert!(source.read_head().unwrap().has_table("t"));
             let mut into = Imported::default();
             source.note_packing(&mut into);
             assert_eq!(into.notes.len(), notes, "{:?}", into.notes);
@@ -487,7 +490,7 @@ mod tests {
             .collect();
         for bytes in [packed(&text), text] {
             let (_file, source) = opened(&bytes, 100);
-            assert!(source.head().unwrap().has_key("µ"));
+            assert!(source.read_head().unwrap().has_key("µ"));
             assert_eq!(all_text(&source).unwrap().0, "{\"µ\": 1}");
         }
     }
@@ -525,7 +528,7 @@ mod tests {
     fn a_text_with_a_huge_hole_does_not_fill_the_memory() {
         let (file, _) = opened(b"[1, 2]", 100);
         file.as_file().set_len(1 << 40).unwrap();
-        let source = Source::open(file.path(), limits(100)).unwrap();
+        let source = ImportSource::open(file.path(), limits(100)).unwrap();
         let error = all_text(&source).unwrap_err();
         assert!(error.to_string().contains("it has more than"), "{error}");
     }

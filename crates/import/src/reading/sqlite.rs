@@ -122,7 +122,7 @@ fn uri(path: &Path) -> String {
 mod tests {
     use super::*;
     use crate::reading::limits::Limits;
-    use crate::reading::source::Source;
+    use crate::reading::source::ImportSource;
 
     #[test]
     fn odd_paths_are_addresses() {
@@ -194,7 +194,7 @@ mod tests {
             .execute_batch("create table t (x); insert into t values (zeroblob(90000));")
             .unwrap();
         drop(database);
-        let source = Source::open(&path, Limits::default()).unwrap();
+        let source = ImportSource::open(&path, Limits::default()).unwrap();
         assert_eq!(tables(&path).unwrap(), ["t"]);
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..50]).unwrap();

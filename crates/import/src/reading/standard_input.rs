@@ -23,7 +23,7 @@ const WAITING: usize = 4;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Whether a path means standard input: `-`, or what systems call it where that is no regular file.
-pub fn is_meant(path: &Path) -> bool {
+pub fn is_standard_input(path: &Path) -> bool {
     let names = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
     path == Path::new("-") || names.iter().any(|name| path == Path::new(name)) && !path.is_file()
 }
@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn it_has_a_few_names_and_files_keep_theirs() {
-        assert!(is_meant(Path::new("-")));
-        assert!(!is_meant(Path::new("./-")) && !is_meant(Path::new("/dev/null")));
+        assert!(is_standard_input(Path::new("-")));
+        assert!(!is_standard_input(Path::new("./-")) && !is_standard_input(Path::new("/dev/null")));
     }
 
     #[test]

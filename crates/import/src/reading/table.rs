@@ -6,22 +6,22 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::{Source, Stream};
+use crate::reading::source::{ImportSource, Stream};
 use crate::{ImportError, Imported};
 
 /// No row is longer; a file without line ends must not fill the memory.
 const ROW_BYTES: u64 = 16 << 20;
-/// So many rows are read between two looks at the watch.
+/// Rows between two reports of progress.
 const ROWS_A_TICK: u64 = 2048;
 
 /// A table that is being read.
 #[derive(Debug)]
-pub struct Table<'a> {
+pub struct TextTable<'a> {
     /// Names of the columns: small letters, no quotation marks, `_` in place of `-` and blanks.
     pub columns: Vec<String>,
     /// Names of the columns as they are written.
     pub titles: Vec<String>,
-    source: &'a Source,
+    source: &'a ImportSource,
     watch: &'a ReadProgress<'a>,
     reader: BufReader<Stream>,
     separator: char,
@@ -33,19 +33,18 @@ pub struct Table<'a> {
     is_cut: bool,
 }
 
-/// One row.
 #[derive(Debug)]
-pub struct Row<'a> {
+pub struct TableRow<'a> {
     fields: Vec<&'a str>,
     /// It is the last one and no line end follows: it may have been cut off.
     pub is_open: bool,
 }
 
-impl<'a> Table<'a> {
+impl<'a> TextTable<'a> {
     /// Reads the header. One of the columns in `free` may hold anything, the separator and quotation
     /// marks included; no other column holds the separator.
     pub fn open(
-        source: &'a Source,
+        source: &'a ImportSource,
         watch: &'a ReadProgress<'a>,
         separator: char,
         free: &[&str],
@@ -82,7 +81,7 @@ impl<'a> Table<'a> {
     }
 
     /// The next row that has as many fields as there are columns; others are counted.
-    pub(crate) fn next_row(&mut self) -> Result<Option<Row<'_>>, ImportError> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<TableRow<'_>>, ImportError> {
         loop {
             let Some(is_open) = self.next_line()? else {
                 return Ok(None);
@@ -92,8 +91,8 @@ impl<'a> Table<'a> {
                 self.unread += 1;
                 continue;
             }
-            let fields = around(&self.line, self.separator, self.columns.len(), self.free);
-            return Ok(fields.map(|fields| Row { fields, is_open }));
+            let fields = split_fields(&self.line, self.separator, self.columns.len(), self.free);
+            return Ok(fields.map(|fields| TableRow { fields, is_open }));
         }
     }
 
@@ -133,7 +132,7 @@ impl<'a> Table<'a> {
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> TableRow<'a> {
     /// A field without quotation marks; empty where there is no such column.
     pub fn text(&self, place: Option<usize>) -> &'a str {
         let field = place.and_then(|place| self.fields.get(place));
@@ -156,14 +155,13 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A whole number.
-    pub fn whole(&self, place: Option<usize>) -> Option<u64> {
-        lines::whole(self.text(place))
+    pub fn whole_number(&self, place: Option<usize>) -> Option<u64> {
+        lines::whole_number(self.text(place))
     }
 }
 
 /// Notes how many rows could not be read.
-pub(crate) fn note_unread(rows: u64, source: &Source, into: &mut Imported) {
+pub(crate) fn note_unread(rows: u64, source: &ImportSource, into: &mut Imported) {
     let fate = "could not be read: cut off, or not only numbers";
     into.note_some(rows, "row", &source.name(), fate);
 }
@@ -179,7 +177,12 @@ pub(crate) fn plain_name(name: &str) -> String {
 
 /// The fields of a row, where one column may hold the separator: what stands before it is taken from
 /// the left, what follows from the right. Nothing where there are too few.
-fn around(row: &str, separator: char, columns: usize, free: Option<usize>) -> Option<Vec<&str>> {
+fn split_fields(
+    row: &str,
+    separator: char,
+    columns: usize,
+    free: Option<usize>,
+) -> Option<Vec<&str>> {
     let mut rest = row.trim_end_matches(['\r', '\n']);
     let free = free.unwrap_or(columns.checked_sub(1)?);
     let mut fields = Vec::with_capacity(columns);
@@ -206,17 +209,20 @@ mod tests {
     #[test]
     fn one_column_may_hold_anything() {
         let row = "\"K\",\"f<int, 3>(char const*, \"x\"), y\",\"5\",6\r\n";
-        let fields = around(row, ',', 4, Some(1)).unwrap();
-        let row = Row {
+        let fields = split_fields(row, ',', 4, Some(1)).unwrap();
+        let row = TableRow {
             fields,
             is_open: false,
         };
         assert_eq!(row.text(Some(0)), "K");
         assert_eq!(row.name(Some(1)), "f<int, 3>(char const*, \"x\"), y");
-        assert_eq!((row.whole(Some(2)), row.whole(Some(3))), (Some(5), Some(6)));
-        assert_eq!((row.text(None), row.whole(Some(9))), ("", None));
-        assert!(around("a,b", ',', 4, Some(1)).is_none());
-        assert!(around("", ',', 0, None).is_none());
+        assert_eq!(
+            (row.whole_number(Some(2)), row.whole_number(Some(3))),
+            (Some(5), Some(6))
+        );
+        assert_eq!((row.text(None), row.whole_number(Some(9))), ("", None));
+        assert!(split_fields("a,b", ',', 4, Some(1)).is_none());
+        assert!(split_fields("", ',', 0, None).is_none());
     }
 
     #[test]

@@ -10,14 +10,14 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Utf8<R> {
     bytes: R,
-    kind: Kind,
+    kind: Encoding,
     /// What was made and not handed out yet, and how much of it was handed out.
     ready: (Vec<u8>, usize),
 }
 
 /// The encoding of the bytes.
 #[derive(Debug)]
-enum Kind {
+enum Encoding {
     /// The first two bytes were not read yet.
     Unread,
     /// Anything but UTF-16.
@@ -38,7 +38,7 @@ impl<R: Read> Utf8<R> {
     pub(crate) fn new(bytes: R) -> Self {
         Self {
             bytes,
-            kind: Kind::Unread,
+            kind: Encoding::Unread,
             ready: (Vec::new(), 0),
         }
     }
@@ -52,11 +52,11 @@ impl<R: Read> Utf8<R> {
             return Err(error);
         }
         self.kind = match first.as_slice() {
-            [0xff, 0xfe] => Kind::Utf16(Order::Little, Vec::new()),
-            [0xfe, 0xff] => Kind::Utf16(Order::Big, Vec::new()),
+            [0xff, 0xfe] => Encoding::Utf16(Order::Little, Vec::new()),
+            [0xfe, 0xff] => Encoding::Utf16(Order::Big, Vec::new()),
             _ => {
                 self.ready = (first, 0);
-                Kind::Other
+                Encoding::Other
             }
         };
         Ok(())
@@ -73,9 +73,9 @@ impl<R: Read> Read for Utf8<R> {
                 return Ok(n);
             }
             match &mut self.kind {
-                Kind::Unread => self.begin()?,
-                Kind::Other => return self.bytes.read(into),
-                Kind::Utf16(order, left) => {
+                Encoding::Unread => self.begin()?,
+                Encoding::Other => return self.bytes.read(into),
+                Encoding::Utf16(order, left) => {
                     let n_left = left.len();
                     left.resize(n_left + CHUNK, 0);
                     let read = self.bytes.read(&mut left[n_left..]);

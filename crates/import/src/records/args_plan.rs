@@ -48,7 +48,7 @@ pub(crate) struct ArgsPlan<'a> {
 
 impl<'a> ArgsPlan<'a> {
     /// Of a table with these columns, of which some have numbers of texts.
-    pub(crate) fn of(columns: &[&str], texts: &[(&str, &str, &'a ById<String>)]) -> Self {
+    pub(crate) fn for_columns(columns: &[&str], texts: &[(&str, &str, &'a ById<String>)]) -> Self {
         let mut planned: Vec<Planned<'a>> = Vec::new();
         for (place, column) in columns.iter().enumerate() {
             if columns.iter().position(|known| known == column) != Some(place) {
@@ -136,7 +136,7 @@ mod tests {
             "blockY",
         ];
         let texts = ById::new(vec![(1, "text".to_owned())]);
-        let plan = ArgsPlan::of(&columns, &[("args_id", "arguments", &texts)]);
+        let plan = ArgsPlan::for_columns(&columns, &[("args_id", "arguments", &texts)]);
         let found: Vec<(&str, &[usize])> = plan
             .planned
             .iter()

@@ -11,12 +11,12 @@ pub fn clamp(imported: &mut Imported) {
     let mut times = Budget::default();
     let mut calls = Budget::default();
     for total in &mut imported.totals {
-        cut += times.hold(&mut total.total_ns);
-        cut += calls.hold(&mut total.calls);
+        cut += times.clamp_to_rest(&mut total.total_ns);
+        cut += calls.clamp_to_rest(&mut total.calls);
     }
     let mut launches = Budget::default();
     for counter in &mut imported.counters {
-        cut += launches.hold(&mut counter.launches);
+        cut += launches.clamp_to_rest(&mut counter.launches);
     }
     // Several results of one case become rounds, which are added up.
     let mut samples = Budget::default();
@@ -26,15 +26,15 @@ pub fn clamp(imported: &mut Imported) {
         cut += reported
             .samples_ns
             .iter_mut()
-            .map(|sample| samples.hold(sample))
+            .map(|sample| samples.clamp_to_rest(sample))
             .sum::<u64>();
         if let Some(time) = &mut reported.typical_ns {
-            cut += typical.hold(time);
+            cut += typical.clamp_to_rest(time);
         }
         if let Some(generation) = &mut reported.tokens {
             let first = generation.first_token_ns.iter_mut();
             let all = first.chain(&mut generation.later_token_ns);
-            cut += all.map(|time| tokens.hold(time)).sum::<u64>();
+            cut += all.map(|time| tokens.clamp_to_rest(time)).sum::<u64>();
         }
     }
     if cut > 0 {
@@ -44,15 +44,15 @@ pub fn clamp(imported: &mut Imported) {
     }
 }
 
-/// What is left for the rest of a list.
+/// What the numbers of a list have used of the limit.
 #[derive(Default)]
 struct Budget {
     spent: u64,
 }
 
 impl Budget {
-    /// Cuts a number to what is left; gives 1 where that changed it.
-    fn hold(&mut self, number: &mut u64) -> u64 {
+    /// Clamps a number to what is left of the limit; returns 1 where that changed it.
+    fn clamp_to_rest(&mut self, number: &mut u64) -> u64 {
         let held = (*number).min(MOST - self.spent);
         self.spent += held;
         u64::from(std::mem::replace(number, held) != held)

@@ -5,14 +5,14 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use crate::reading::by_id::ById;
-use powerband_core::domain::profile::{DeviceTime, Launches, NotComputing};
+use powerband_core::domain::profile::{DeviceTime, IdleCauses, Launches};
 use powerband_core::domain::trace::{SliceKind, Trace};
 
 /// Pauses listed of each device.
 const GAPS: usize = 10;
 
 /// Calls that launch something: when each began and how long it took, by what links it to that.
-pub(crate) type Calls = ById<(i64, u64)>;
+pub(crate) type LaunchCalls = ById<(i64, u64)>;
 
 /// What names of kernels have that exchange data between devices: those of NCCL, RCCL, oneCCL and MSCCL.
 const COMMUNICATION: [&str; 4] = ["nccl", "rccl", "oneccl", "msccl"];
@@ -22,7 +22,7 @@ fn is_communication(name: &str) -> bool {
     COMMUNICATION.iter().any(|word| name.contains(word))
 }
 
-/// What one device did: from when to when, kernels and all.
+/// Times at which one device was busy.
 #[derive(Default)]
 struct Spans<'a> {
     device: &'a str,
@@ -36,7 +36,7 @@ struct Spans<'a> {
 }
 
 /// Busy time of each device, and of the processor in place of one where nodes ran there.
-pub(crate) fn devices(trace: &Trace, calls: &Calls) -> Vec<DeviceTime> {
+pub(crate) fn devices(trace: &Trace, calls: &LaunchCalls) -> Vec<DeviceTime> {
     let origin = trace.extent().map_or(0, |(first, _)| first);
     let mut devices: Vec<Spans<'_>> = Vec::new();
     let mut place_of: Vec<Option<usize>> = vec![None; trace.tracks.len()];
@@ -95,9 +95,9 @@ impl Spans<'_> {
         } else {
             length(&union([computing, self.communication].concat()))
         };
-        let mut not_computing = NotComputing {
+        let mut not_computing = IdleCauses {
             communication_ns: kernels_ns.saturating_sub(computing_ns),
-            ..NotComputing::default()
+            ..IdleCauses::default()
         };
         self.launched.sort_unstable();
         let mut gaps: Vec<(u64, u64)> = Vec::with_capacity(all.len());
@@ -151,7 +151,7 @@ fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
 }
 
 /// Every call that launches something.
-pub(crate) fn calls(trace: &Trace) -> Calls {
+pub(crate) fn calls(trace: &Trace) -> LaunchCalls {
     let calls = trace.slices();
     let calls = calls.filter(|slice| slice.kind == SliceKind::Call && slice.link != 0);
     let calls = calls.map(|slice| (slice.link as i64, (slice.start_ns, slice.duration_ns)));
@@ -159,7 +159,7 @@ pub(crate) fn calls(trace: &Trace) -> Calls {
 }
 
 /// Launches with what they launched.
-pub(crate) fn launches(trace: &Trace, calls: &Calls) -> Option<Launches> {
+pub(crate) fn launches(trace: &Trace, calls: &LaunchCalls) -> Option<Launches> {
     if calls.is_empty() {
         return None;
     }
@@ -226,7 +226,7 @@ mod tests {
         .time(0);
         assert_eq!(
             time.not_computing,
-            Some(NotComputing {
+            Some(IdleCauses {
                 communication_ns: 40,
                 launched_late_ns: 50,
                 waited_ns: 20,

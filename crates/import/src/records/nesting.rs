@@ -77,7 +77,7 @@ pub(crate) fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> 
     times
 }
 
-/// Tells each change of memory the operator in which it came.
+/// Sets the operator of each memory event.
 pub(crate) fn name_memory(trace: &mut Trace) {
     let mut waiting: Vec<(u32, i64, u32)> = Vec::new();
     for (index, event) in trace.memory.iter().enumerate() {
@@ -116,7 +116,7 @@ pub(crate) fn name_memory(trace: &mut Trace) {
     }
 }
 
-/// Tells each kernel and copy the operator whose call launched it.
+/// Sets the operator of each kernel and copy: the one whose call launched it.
 pub(crate) fn name_ops(trace: &mut Trace) {
     let launched = |kind: SliceKind| kind.is_work();
     let has_links = trace

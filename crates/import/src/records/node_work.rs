@@ -15,9 +15,9 @@ use super::nesting;
 use crate::reading::by_id::ById;
 use powerband_core::domain::slice_args;
 use powerband_core::domain::trace::{SliceKind, Trace};
-use powerband_core::domain::work::{Numbers, Work};
-use powerband_core::work::operators::{self, Node, Unknown};
-use powerband_core::work::torch::{self, Call};
+use powerband_core::domain::work::{NumberFormat, Work};
+use powerband_core::work::operators::{self, NoAttributes, OperatorCall};
+use powerband_core::work::torch::{self, TorchCall};
 use powerband_core::work::{Element, Operand, bytes};
 
 /// Stands for no slice.
@@ -50,7 +50,7 @@ pub(crate) fn of_trace(trace: &Trace, format: &str) -> SliceWork {
     match format {
         _ if !trace.has_shapes() => SliceWork::default(),
         "onnxruntime" => of_nodes(trace),
-        "pytorch" => Launched::new(trace).work(),
+        "pytorch" => LaunchTree::new(trace).work(),
         _ => SliceWork::default(),
     }
 }
@@ -74,9 +74,9 @@ fn of_nodes(trace: &Trace) -> SliceWork {
         let work = *known.entry(key).or_insert_with(|| {
             let shapes = trace.shapes(slice.shapes);
             let tensors = |name| typed_shapes(argument(shapes, name).unwrap_or_default());
-            let node = Node {
+            let node = OperatorCall {
                 op: trace.names.get(slice.op),
-                attributes: &Unknown,
+                attributes: &NoAttributes,
                 inputs: &tensors("input_type_shape")?,
                 outputs: &tensors("output_type_shape")?,
             };
@@ -177,8 +177,8 @@ impl Recorded {
         })
     }
 
-    fn call<'a>(&'a self, op: &'a str, made: Option<&'a [usize]>) -> Call<'a> {
-        Call {
+    fn call<'a>(&'a self, op: &'a str, made: Option<&'a [usize]>) -> TorchCall<'a> {
+        TorchCall {
             op,
             inputs: &self.inputs,
             values: &self.values,
@@ -188,7 +188,7 @@ impl Recorded {
 }
 
 /// The name of an operator without its library.
-fn plain(name: &str) -> &str {
+fn bare_operator(name: &str) -> &str {
     name.strip_prefix("aten::").unwrap_or(name)
 }
 
@@ -214,25 +214,25 @@ fn saves_operations(kernel: &str) -> bool {
         .any(|method| kernel.contains(method))
 }
 
-/// Sizes of the inputs and weights of convolutions, and what came out.
-type Made = FxHashMap<(Vec<usize>, Vec<usize>), Option<Vec<usize>>>;
+/// Output sizes of convolutions by the sizes of input and weights.
+type ConvolutionOutputs = FxHashMap<(Vec<usize>, Vec<usize>), Option<Vec<usize>>>;
 
-/// Operators of PyTorch, and what they launched.
-struct Launched<'a> {
+/// Operators of PyTorch and their launches.
+struct LaunchTree<'a> {
     trace: &'a Trace,
     /// The slice around each operator and call, by its index; [`NONE`] around all others.
     outer: Vec<u32>,
     /// Calls by what they share with what they launched.
     calls: ById<u32>,
     /// What convolutions made, by the shapes that their ways back recorded.
-    made: Made,
+    made: ConvolutionOutputs,
     /// The cost of operators by their name, their shapes and what their tensors consist of: most recur.
     costs: FxHashMap<(u32, u32, Option<Element>), Option<Work>>,
     /// What kernels compute with, by their name.
     elements: FxHashMap<u32, Option<Element>>,
 }
 
-impl<'a> Launched<'a> {
+impl<'a> LaunchTree<'a> {
     fn new(trace: &'a Trace) -> Self {
         let (mut outer, mut calls) = (vec![NONE; trace.len()], Vec::new());
         nesting::each_nested(trace, |index, around| {
@@ -246,7 +246,7 @@ impl<'a> Launched<'a> {
             trace,
             outer,
             calls: ById::of_last(calls),
-            made: Made::default(),
+            made: ConvolutionOutputs::default(),
             costs: FxHashMap::default(),
             elements: FxHashMap::default(),
         };
@@ -255,14 +255,14 @@ impl<'a> Launched<'a> {
     }
 
     /// Results of convolutions, where all ways back with the same input and weights had the same.
-    fn made_by_convolutions(&self) -> Made {
-        let mut made = Made::default();
+    fn made_by_convolutions(&self) -> ConvolutionOutputs {
+        let mut made = ConvolutionOutputs::default();
         let mut seen: FxHashSet<(u32, u32)> = FxHashSet::default();
         for slice in self.trace.slices() {
             let is_new = slice.kind == SliceKind::Operator
                 && slice.shapes != 0
                 && seen.insert((slice.name, slice.shapes));
-            let name = plain(self.trace.names.get(slice.name));
+            let name = bare_operator(self.trace.names.get(slice.name));
             if !is_new || !name.ends_with("convolution_backward") {
                 continue;
             }
@@ -295,12 +295,12 @@ impl<'a> Launched<'a> {
         if let Some(known) = self.costs.get(&key) {
             return *known;
         }
-        let name = plain(self.trace.names.get(slice.name));
+        let name = bare_operator(self.trace.names.get(slice.name));
         if torch::is_half_of_backward(name) {
             // The operator around it recorded the shapes of both halves.
             let around = self.enclosing(index)?;
             let name_around = self.trace.slice(around as usize).name;
-            let name_around = plain(self.trace.names.get(name_around));
+            let name_around = bare_operator(self.trace.names.get(name_around));
             let is_whole = name_around.ends_with("convolution_backward");
             return is_whole.then(|| self.cost(around, element))?;
         }
@@ -347,7 +347,7 @@ impl<'a> Launched<'a> {
             }
             has_kernels = true;
             let index = index as u32;
-            if let Some(work) = self.copied(index) {
+            if let Some(work) = self.copy_work(index) {
                 found.insert(index, work);
                 continue;
             }
@@ -380,13 +380,13 @@ impl<'a> Launched<'a> {
             }
         }
         if !has_kernels {
-            self.on_host(&mut found);
+            self.add_host_operators(&mut found);
         }
         found
     }
 
     /// Copies and sets whose bytes were recorded. A copy within a device reads and writes there.
-    fn copied(&self, index: u32) -> Option<Work> {
+    fn copy_work(&self, index: u32) -> Option<Work> {
         let slice = self.trace.slice(index as usize);
         if slice.kind == SliceKind::Kernel {
             return None;
@@ -400,14 +400,14 @@ impl<'a> Launched<'a> {
         let moved = bytes(moved, Element::named("int8")?);
         Some(Work {
             operations: 0,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             low_bytes: moved,
             high_bytes: moved,
         })
     }
 
     /// Operators on the host, where nothing was launched.
-    fn on_host(&mut self, found: &mut SliceWork) {
+    fn add_host_operators(&mut self, found: &mut SliceWork) {
         let trace = self.trace;
         let operators = trace.slices().enumerate();
         let operators = operators.filter(|(_, slice)| slice.kind == SliceKind::Operator);

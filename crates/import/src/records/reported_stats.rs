@@ -1,7 +1,7 @@
 //! Statistics that a program states and Powerband also computes, found among its figures by their names.
 
 use crate::reading::lines;
-use powerband_core::domain::reported::{Figure, Reported, Stated};
+use powerband_core::domain::reported::{Reported, ReportedFigure, Stated};
 
 /// What programs call the rate at which items or runs were done; the first that a file has counts.
 const RATES: [&str; 17] = [
@@ -85,7 +85,7 @@ fn percentile_names(percent: u8) -> [String; 8] {
 
 /// The first time of such a name, in nanoseconds.
 fn time(reported: &Reported, is_named: impl Fn(&str) -> bool) -> Option<f64> {
-    let named = |figure: &&Figure| is_named(&figure.name.to_lowercase());
+    let named = |figure: &&ReportedFigure| is_named(&figure.name.to_lowercase());
     reported.figures.iter().filter(named).find_map(|figure| {
         let ns = figure.value * lines::unit_ns(&figure.unit)?;
         (ns.is_finite() && ns >= 0.0).then_some(ns)
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::testing;
 
-    fn of(file: &str) -> Vec<Stated> {
+    fn stated_of_file(file: &str) -> Vec<Stated> {
         testing::fixture(file).reported.iter().map(stated).collect()
     }
 
@@ -135,14 +135,17 @@ mod tests {
             ("openvino/conv-benchmark_app.log", vec![19_030.04]),
             ("deepspeed/bert-large-a100.txt", vec![433.07]),
         ] {
-            let found: Vec<f64> = of(file)
+            let found: Vec<f64> = stated_of_file(file)
                 .iter()
                 .filter_map(|one| one.throughput_per_s)
                 .collect();
             assert_eq!(found, rates, "{file}");
         }
         let log = "tensorrt/trtexec-resnet50-summary-sanitised.log";
-        let rates: Vec<Option<f64>> = of(log).iter().map(|one| one.throughput_per_s).collect();
+        let rates: Vec<Option<f64>> = stated_of_file(log)
+            .iter()
+            .map(|one| one.throughput_per_s)
+            .collect();
         assert_eq!(rates.len(), 2);
         assert!(
             rates
@@ -154,7 +157,8 @@ mod tests {
 
     #[test]
     fn statistics_keep_their_places() {
-        let run = &of("mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt")[0];
+        let run =
+            &stated_of_file("mlperf-loadgen/local-singlestream-invalid.mlperf_log_summary.txt")[0];
         assert_eq!(run.typical_ns, Some(6_374_964.0));
         assert_eq!(
             (run.min_ns, run.max_ns, run.mean_ns),
@@ -165,16 +169,16 @@ mod tests {
             (Some(9_552_921.0), Some(11_426_664.0), Some(13_005_217.0))
         );
         assert!(run.objections[0].contains("INVALID"));
-        let load = &of("triton-perf-analyzer/inception-concurrency.csv")[0];
+        let load = &stated_of_file("triton-perf-analyzer/inception-concurrency.csv")[0];
         assert_eq!(load.p99_ns, Some(21_018_000.0));
         assert_eq!((load.min_ns, load.mean_ns), (None, None));
     }
 
     #[test]
     fn an_offline_run_states_its_rate_and_no_time_of_a_run() {
-        let run = &of("mlperf-loadgen/local-offline.mlperf_log_summary.txt")[0];
+        let run = &stated_of_file("mlperf-loadgen/local-offline.mlperf_log_summary.txt")[0];
         assert_eq!(run.throughput_per_s, Some(151.75));
-        assert!(!run.tells_spread() && run.mean_ns.is_none(), "{run:?}");
+        assert!(!run.states_spread() && run.mean_ns.is_none(), "{run:?}");
         assert!(run.objections[0].contains("INVALID"));
     }
 

@@ -7,17 +7,17 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use super::args_plan::ArgsPlan;
 use crate::reading::by_id::ById;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Cells, Query};
-use crate::reading::source::Source;
+use crate::reading::rows::{Cells, OpenDatabase, Query};
+use crate::reading::source::ImportSource;
 use crate::{ImportError, Imported};
 use powerband_core::domain::slice_args::{ArgsText, SliceArgs};
 use powerband_core::domain::trace::{Names, Slice, SliceKind, Trace, Track};
 
 /// A fast hash for numbers of the file itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Mix(u64);
+pub struct MixHasher(u64);
 
-impl Hasher for Mix {
+impl Hasher for MixHasher {
     fn finish(&self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }
@@ -45,28 +45,28 @@ impl Hasher for Mix {
     }
 }
 
-/// A table of numbers.
-pub type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+/// A hash map with [`Mix`] as its hasher.
+pub type MixMap<K, V> = HashMap<K, V, BuildHasherDefault<MixHasher>>;
 
-/// Keys, each with a number in the order in which they came.
+/// Keys numbered in the order of their first use.
 #[derive(Clone, Debug)]
-pub(crate) struct Keyed<K> {
+pub(crate) struct KeyNumbers<K> {
     last: Option<(K, u32)>,
-    places: Table<K, u32>,
+    places: MixMap<K, u32>,
     list: Vec<K>,
 }
 
-impl<K> Default for Keyed<K> {
+impl<K> Default for KeyNumbers<K> {
     fn default() -> Self {
         Self {
             last: None,
-            places: Table::default(),
+            places: MixMap::default(),
             list: Vec::new(),
         }
     }
 }
 
-impl<K: Copy + Eq + Hash> Keyed<K> {
+impl<K: Copy + Eq + Hash> KeyNumbers<K> {
     /// The number of a key.
     pub(crate) fn number(&mut self, key: K) -> u32 {
         if let Some((last, number)) = self.last
@@ -83,10 +83,9 @@ impl<K: Copy + Eq + Hash> Keyed<K> {
     }
 }
 
-/// More about a slice.
+/// Detail of a slice: the size of a launch, or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Detail {
-    /// Nothing.
+pub enum SliceDetail {
     None,
     /// Blocks or work-items, and threads in each.
     Grid([i64; 3], [i64; 3]),
@@ -94,7 +93,7 @@ pub enum Detail {
     Bytes(i64),
 }
 
-impl Detail {
+impl SliceDetail {
     /// The size of a launch, which stands in six columns from this one on; nothing where the first is empty.
     pub(crate) fn grid(row: &Cells<'_, '_>, first: usize) -> Self {
         let size = |place| row.int(first + place).unwrap_or(0);
@@ -104,7 +103,7 @@ impl Detail {
         }
     }
 
-    fn words(self) -> String {
+    fn detail_text(self) -> String {
         let times = |[x, y, z]: [i64; 3]| format!("{x}×{y}×{z}");
         match self {
             Self::None => String::new(),
@@ -119,19 +118,18 @@ impl Detail {
 #[derive(Clone, Debug, Default)]
 pub struct SliceBuffer {
     slices: Vec<Slice>,
-    names: Keyed<i64>,
-    tracks: Keyed<[i64; 3]>,
-    details: Keyed<Detail>,
+    names: KeyNumbers<i64>,
+    tracks: KeyNumbers<[i64; 3]>,
+    details: KeyNumbers<SliceDetail>,
     args: SliceArgs,
     text: ArgsText,
     /// Slices that end before they begin.
     pub backwards: u64,
 }
 
-/// A row as a database has it.
+/// A slice with names and tracks still as numbers of the database.
 #[derive(Clone, Copy, Debug)]
-pub struct Raw {
-    /// What it is.
+pub struct RawSlice {
     pub kind: SliceKind,
     /// Its name's number in the database.
     pub name: i64,
@@ -139,15 +137,19 @@ pub struct Raw {
     pub track: [i64; 3],
     /// Start and end.
     pub times: (Option<i64>, Option<i64>),
-    /// Its link.
     pub link: u64,
     /// More of it.
-    pub detail: Detail,
+    pub detail: SliceDetail,
 }
 
-impl Raw {
+impl RawSlice {
     /// A row that begins with start and end, and has the identity of its track in these columns.
-    pub(crate) fn of(row: &Cells<'_, '_>, kind: SliceKind, name: i64, track: [usize; 2]) -> Self {
+    pub(crate) fn from_row(
+        row: &Cells<'_, '_>,
+        kind: SliceKind,
+        name: i64,
+        track: [usize; 2],
+    ) -> Self {
         let [first, second] = track.map(|column| row.int(column).unwrap_or(0));
         Self {
             kind,
@@ -155,7 +157,7 @@ impl Raw {
             track: [first, second, 0],
             times: (row.int(0), row.int(1)),
             link: 0,
-            detail: Detail::None,
+            detail: SliceDetail::None,
         }
     }
 }
@@ -179,13 +181,13 @@ pub(crate) fn thread_track([process, thread, _]: [i64; 3]) -> Track {
 }
 
 /// From the number of a name in a database to the name.
-pub(crate) type Naming<'a> = dyn Fn(i64) -> String + 'a;
+pub(crate) type NameLookup<'a> = dyn Fn(i64) -> String + 'a;
 /// From the identity of a track to the track.
-pub type Placing<'a> = dyn Fn([i64; 3]) -> Track + 'a;
+pub type TrackLookup<'a> = dyn Fn([i64; 3]) -> Track + 'a;
 
 impl SliceBuffer {
     /// Takes a row in; false where it has no times that make sense.
-    pub fn push(&mut self, raw: &Raw) -> bool {
+    pub fn push(&mut self, raw: &RawSlice) -> bool {
         let (Some(start), Some(end)) = raw.times else {
             return false;
         };
@@ -213,18 +215,16 @@ impl SliceBuffer {
         self.args.put(self.slices.len() - 1, &self.text);
     }
 
-    /// How many slices there are.
     pub fn len(&self) -> usize {
         self.slices.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.slices.is_empty()
     }
 
-    /// Puts the slices into a trace.
-    pub fn pour(self, name: &Naming<'_>, place: &Placing<'_>, trace: &mut Trace) {
+    /// Adds the slices to a trace, with names and tracks looked up.
+    pub fn write_into(self, name: &NameLookup<'_>, place: &TrackLookup<'_>, trace: &mut Trace) {
         let names: Vec<u32> = (self.names.list.iter())
             .map(|id| trace.names.number(&name(*id)))
             .collect();
@@ -232,7 +232,7 @@ impl SliceBuffer {
             .map(|key| trace.track(place(*key)))
             .collect();
         let details: Vec<u32> = (self.details.list.iter())
-            .map(|detail| trace.names.number(&detail.words()))
+            .map(|detail| trace.names.number(&detail.detail_text()))
             .collect();
         let at = |list: &[u32], number: u32| list.get(number as usize).copied().unwrap_or_default();
         let count = self.slices.len();
@@ -251,10 +251,10 @@ impl SliceBuffer {
 /// Reads a table into a trace, and returns its number of slices. Its other columns are the arguments of the
 /// slices.
 pub fn take(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     query: &Query<'_>,
-    words: (&Naming<'_>, &Placing<'_>),
+    words: (&NameLookup<'_>, &TrackLookup<'_>),
     into: &mut Imported,
     each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
 ) -> Result<usize, ImportError> {
@@ -263,22 +263,22 @@ pub fn take(
 
 /// The same where columns have numbers of texts: each with its column, what it is called, and the texts.
 pub(crate) fn take_with_texts(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     query: &Query<'_>,
     texts: &[(&str, &str, &ById<String>)],
-    words: (&Naming<'_>, &Placing<'_>),
+    words: (&NameLookup<'_>, &TrackLookup<'_>),
     into: &mut Imported,
     each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
 ) -> Result<usize, ImportError> {
     let known = base.columns(query.table);
     let columns = all_columns(query, &known);
-    let plan = ArgsPlan::of(&columns, texts);
+    let plan = ArgsPlan::for_columns(&columns, texts);
     let query = Query {
         columns: &columns,
         ..*query
     };
-    let (lanes, seen) = base.parts(&query, watch, |lane: &mut SliceBuffer, row| {
+    let (lanes, seen) = base.read_in_parallel(&query, watch, |lane: &mut SliceBuffer, row| {
         let before = lane.len();
         let is_read = each(lane, row);
         if lane.len() > before {
@@ -286,29 +286,29 @@ pub(crate) fn take_with_texts(
         }
         is_read
     })?;
-    seen.tell(query.table, base.source, into);
+    seen.note_errors(query.table, base.source, into);
     let backwards = lanes.iter().map(|lane| lane.backwards).sum();
-    tell_backwards(backwards, query.table, base.source, into);
+    note_backwards(backwards, query.table, base.source, into);
     let count = lanes.iter().map(SliceBuffer::len).sum();
     for lane in lanes {
-        lane.pour(words.0, words.1, &mut into.trace);
+        lane.write_into(words.0, words.1, &mut into.trace);
     }
     Ok(count)
 }
 
 /// Reads a table whose names stand in its rows into a trace, row by row.
 pub(crate) fn take_named(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     watch: &ReadProgress<'_>,
     query: &Query<'_>,
-    place: &Placing<'_>,
+    place: &TrackLookup<'_>,
     into: &mut Imported,
     mut each: impl FnMut(&mut SliceBuffer, &mut Names, &Cells<'_, '_>) -> bool,
 ) -> Result<(), ImportError> {
     let (mut lane, mut names) = (SliceBuffer::default(), Names::default());
     let known = base.columns(query.table);
     let columns = all_columns(query, &known);
-    let plan = ArgsPlan::of(&columns, &[]);
+    let plan = ArgsPlan::for_columns(&columns, &[]);
     let query = Query {
         columns: &columns,
         ..*query
@@ -321,10 +321,10 @@ pub(crate) fn take_named(
         }
         is_read
     })?;
-    seen.tell(query.table, base.source, into);
-    tell_backwards(lane.backwards, query.table, base.source, into);
+    seen.note_errors(query.table, base.source, into);
+    note_backwards(lane.backwards, query.table, base.source, into);
     let name = |id: i64| u32::try_from(id).map_or("", |id| names.get(id)).to_owned();
-    lane.pour(&name, place, &mut into.trace);
+    lane.write_into(&name, place, &mut into.trace);
     Ok(())
 }
 
@@ -336,7 +336,7 @@ fn all_columns<'a>(query: &Query<'a>, known: &'a [String]) -> Vec<&'a str> {
 }
 
 /// Notes how many rows end before they begin.
-fn tell_backwards(count: u64, table: &str, source: &Source, into: &mut Imported) {
+fn note_backwards(count: u64, table: &str, source: &ImportSource, into: &mut Imported) {
     let of = format!("{table} in {}", source.name());
     let fate = "had the end before the beginning; counted as 0 ns";
     into.note_some(count, "row", &of, fate);
@@ -350,13 +350,13 @@ mod tests {
     fn times_that_make_no_sense_are_told() {
         let mut lane = SliceBuffer::default();
         let mut push = |start, end| {
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 kind: SliceKind::Kernel,
                 name: 1,
                 track: [0; 3],
                 times: (start, end),
                 link: 0,
-                detail: Detail::None,
+                detail: SliceDetail::None,
             })
         };
         assert!(push(Some(5), Some(9)));

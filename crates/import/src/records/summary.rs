@@ -112,19 +112,19 @@ impl Sum {
     }
 }
 
-/// What has no row of its own, because there are too many names.
+/// Names left out of the list, because there are too many.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct LeftOut {
+struct OmittedNames {
     names: u64,
     total_ns: u64,
 }
 
-impl LeftOut {
+impl OmittedNames {
     fn note(&self, most: usize) -> Option<String> {
         (self.names > 0).then(|| {
             format!(
                 "{} have no rows of their own, since a profile lists the {} with most time: {} in all are added up in rows that say how many they stand for. The timeline has every name",
-                humanize::of_many(self.names, "further name"),
+                humanize::pluralised(self.names, "further name"),
                 humanize::count(most as u64),
                 humanize::duration_ns(self.total_ns as f64)
             )
@@ -133,7 +133,7 @@ impl LeftOut {
 }
 
 /// Every name with its times, at most so many, and one row for each kind and place of those left out.
-fn totals(trace: &Trace, work: &SliceWork, most: usize) -> (Vec<Total>, LeftOut) {
+fn totals(trace: &Trace, work: &SliceWork, most: usize) -> (Vec<Total>, OmittedNames) {
     // Tracks of one device or one process are one place.
     let mut places: Vec<&str> = Vec::new();
     let place_of: Vec<u32> = trace
@@ -148,13 +148,13 @@ fn totals(trace: &Trace, work: &SliceWork, most: usize) -> (Vec<Total>, LeftOut)
         })
         .collect();
     let mut sums = sums(trace, work, &place_of);
-    let (left_out, rest) = fold(&mut sums, most);
+    let (left_out, rest) = keep_largest(&mut sums, most);
     let total = |sum: &Sum| Total {
         work: sum.work,
         kind: sum.kind,
         name: match sum.names {
             1 => trace.names.get(sum.name).to_owned(),
-            names => humanize::of_many(names, &format!("other {}", sum.kind.title())),
+            names => humanize::pluralised(names, &format!("other {}", sum.kind.title())),
         },
         op: trace.names.get(sum.op).to_owned(),
         place: places
@@ -219,9 +219,9 @@ fn sums(trace: &Trace, work: &SliceWork, place_of: &[u32]) -> Vec<Sum> {
 
 /// Leaves the sums with most time, at most so many, and adds up the others by kind and place, and by operator
 /// too where operators are few.
-fn fold(sums: &mut Vec<Sum>, most: usize) -> (LeftOut, Vec<Sum>) {
+fn keep_largest(sums: &mut Vec<Sum>, most: usize) -> (OmittedNames, Vec<Sum>) {
     if sums.len() <= most {
-        return (LeftOut::default(), Vec::new());
+        return (OmittedNames::default(), Vec::new());
     }
     let rank = |sum: &Sum| (Reverse(sum.total_ns), sum.name, sum.op, sum.place, sum.kind);
     sums.select_nth_unstable_by_key(most, rank);
@@ -242,7 +242,7 @@ fn fold(sums: &mut Vec<Sum>, most: usize) -> (LeftOut, Vec<Sum>) {
     if rest.len() > most {
         rest = by(false);
     }
-    let left_out = LeftOut {
+    let left_out = OmittedNames {
         names: others.len() as u64,
         total_ns: others
             .iter()
@@ -308,14 +308,14 @@ fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
             .map(|(_, bytes)| *bytes)
             .max()
             .unwrap_or_default(),
-        over_time: thinned(&points),
+        over_time: highest_per_stretch(&points),
         largest,
         by_op,
     }
 }
 
 /// Fewer points, with the highest of each stretch.
-fn thinned(points: &[(u64, u64)]) -> Vec<(u64, u64)> {
+fn highest_per_stretch(points: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let stretch = points.len().div_ceil(POINTS).max(1);
     let highest = |points: &[(u64, u64)]| points.iter().copied().max_by_key(|(_, bytes)| *bytes);
     points.chunks(stretch).filter_map(highest).collect()
@@ -369,7 +369,10 @@ mod tests {
         let summed = |totals: &[Total]| totals.iter().map(|total| total.total_ns).sum::<u64>();
         let (all, left_out) = totals(&trace, &SliceWork::default(), 10);
         assert_eq!((all.len(), summed(&all)), (10, whole));
-        assert_eq!((left_out.note(10), left_out), (None, LeftOut::default()));
+        assert_eq!(
+            (left_out.note(10), left_out),
+            (None, OmittedNames::default())
+        );
         let (some, left_out) = totals(&trace, &SliceWork::default(), 4);
         assert_eq!((some.len(), summed(&some)), (5, whole));
         let rest = some.iter().find(|total| total.name == "6 other kernels");

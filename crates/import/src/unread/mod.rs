@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::ImportError;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::standard_input;
 
 #[cfg(test)]
@@ -17,15 +17,15 @@ const WORDS_WITHIN: usize = 8 * 1024;
 
 /// A kind of file: its title with an article, any one sign in its content, ends of its names in small letters,
 /// and what helps, in which `FILE` stands for the file's path.
-struct Unread(
+struct UnreadFormat(
     &'static str,
-    &'static [Sign],
+    &'static [FormatMark],
     &'static [&'static str],
     &'static str,
 );
 
 /// What content is recognised by.
-enum Sign {
+enum FormatMark {
     /// These bytes at this place.
     At(usize, &'static [u8]),
     /// All of these words near the beginning of a text.
@@ -33,10 +33,10 @@ enum Sign {
     /// All of these keys near the beginning of JSON.
     Keys(&'static [&'static str]),
     /// A check by a function, where bytes and words do not suffice.
-    Like(fn(&[u8], &Head) -> bool),
+    Like(fn(&[u8], &FileHead) -> bool),
 }
 
-use Sign::{At, Keys, Like, Words};
+use FormatMark::{At, Keys, Like, Words};
 
 /// What helps with a tool that reads cards.
 const WATCHED: &str = "powerband devices --watch shows what the cards report, and powerband bench records it during every run";
@@ -48,50 +48,50 @@ const OF_PERF: &str =
 
 /// Every kind, special ones before general ones.
 #[rustfmt::skip]
-const KNOWN: &[Unread] = &[
-    Unread("a report of Nsight Systems", &[], &[".nsys-rep", ".qdrep"], "Export it, and import the result: nsys export --type sqlite FILE"),
-    Unread("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import the result of: nsys export --type sqlite REPORT"),
-    Unread("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import the result: ncu --import FILE --csv --page raw > kernels.csv"),
-    Unread("a profile of XLA", &[Like(is_xplane)], &[".xplane.pb"], "The profiler writes the same run beside it as a file that ends in .trace.json.gz, which is read"),
-    Unread("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
-    Unread("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
-    Unread("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], OF_PERF),
-    Unread("an output of perf script", &[Like(is_perf_script)], &[], OF_PERF),
-    Unread("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
-    Unread("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
-    Unread("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
-    Unread("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
-    Unread("a thread trace of rocprofv3", &[Words(&["CodeObj", "Vaddr", "Hitcount"]), Keys(&["wave_filenames"]), Keys(&["code", "version", "header"])], &[".att"], "It counts the cycles of instructions within a kernel, which ROCprof Compute Viewer shows; rocprofv3 --kernel-trace writes how long each kernel took, which is read"),
-    Unread("a profile of Proton, Triton's profiler", &[Like(is_hatchet)], &[".hatchet"], "proton-viewer -m time/ms FILE prints it; proton.start(…, data=\"trace\") writes a Chrome trace, which is read"),
-    Unread("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
-    Unread("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
-    Unread("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], WATCHED),
-    Unread("a result of SGLang's benchmark", &[Keys(&["sharegpt_output_len", "random_output_len", "request_rate"]), Keys(&["mean_e2e_latency_ms", "backend", "dataset_name"]), Keys(&["prefill_latency", "prefill_throughput"]), Words(&["Serving Benchmark Result", "Backend:"])], &[], OF_A_SERVER),
-    Unread("a printed result of vLLM's benchmark", &[Words(&["Serving Benchmark Result"])], &[], "vllm bench serve --save-result writes a file that is read"),
-    Unread("a report of GuideLLM in YAML", &[Words(&["generative_benchmark"])], &[], "GuideLLM writes the same report as JSON, which is read: name the file of its output benchmarks.json"),
-    Unread("a session of Powerband", &[Words(&["// A Powerband session."]), Like(is_session)], &[], "powerband show FILE prints it"),
-    Unread("an ONNX file", &[Like(is_onnx)], &[".onnx"], "powerband bench FILE measures it, and powerband model FILE shows its contents"),
+const KNOWN: &[UnreadFormat] = &[
+    UnreadFormat("a report of Nsight Systems", &[], &[".nsys-rep", ".qdrep"], "Export it, and import the result: nsys export --type sqlite FILE"),
+    UnreadFormat("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import the result of: nsys export --type sqlite REPORT"),
+    UnreadFormat("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import the result: ncu --import FILE --csv --page raw > kernels.csv"),
+    UnreadFormat("a profile of XLA", &[Like(is_xplane)], &[".xplane.pb"], "The profiler writes the same run beside it as a file that ends in .trace.json.gz, which is read"),
+    UnreadFormat("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
+    UnreadFormat("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
+    UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], OF_PERF),
+    UnreadFormat("an output of perf script", &[Like(is_perf_script)], &[], OF_PERF),
+    UnreadFormat("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
+    UnreadFormat("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
+    UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
+    UnreadFormat("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
+    UnreadFormat("a thread trace of rocprofv3", &[Words(&["CodeObj", "Vaddr", "Hitcount"]), Keys(&["wave_filenames"]), Keys(&["code", "version", "header"])], &[".att"], "It counts the cycles of instructions within a kernel, which ROCprof Compute Viewer shows; rocprofv3 --kernel-trace writes how long each kernel took, which is read"),
+    UnreadFormat("a profile of Proton, Triton's profiler", &[Like(is_hatchet)], &[".hatchet"], "proton-viewer -m time/ms FILE prints it; proton.start(…, data=\"trace\") writes a Chrome trace, which is read"),
+    UnreadFormat("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
+    UnreadFormat("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
+    UnreadFormat("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], WATCHED),
+    UnreadFormat("a result of SGLang's benchmark", &[Keys(&["sharegpt_output_len", "random_output_len", "request_rate"]), Keys(&["mean_e2e_latency_ms", "backend", "dataset_name"]), Keys(&["prefill_latency", "prefill_throughput"]), Words(&["Serving Benchmark Result", "Backend:"])], &[], OF_A_SERVER),
+    UnreadFormat("a printed result of vLLM's benchmark", &[Words(&["Serving Benchmark Result"])], &[], "vllm bench serve --save-result writes a file that is read"),
+    UnreadFormat("a report of GuideLLM in YAML", &[Words(&["generative_benchmark"])], &[], "GuideLLM writes the same report as JSON, which is read: name the file of its output benchmarks.json"),
+    UnreadFormat("a session of Powerband", &[Words(&["// A Powerband session."]), Like(is_session)], &[], "powerband show FILE prints it"),
+    UnreadFormat("an ONNX file", &[Like(is_onnx)], &[".onnx"], "powerband bench FILE measures it, and powerband model FILE shows its contents"),
 ];
 
 /// Packed files, whose content shows only the packing.
 #[rustfmt::skip]
-const PACKED: &[Unread] = &[
-    Unread("a zip archive", &[At(0, b"PK\x03\x04"), At(0, b"PK\x05\x06")], &[".zip"], "Unpack it, and import the files that were in it: unzip FILE"),
-    Unread("a tar archive", &[At(257, b"ustar")], &[".tar"], "Unpack it, and import the files that were in it: tar -xf FILE"),
-    Unread("packed with zstd", &[At(0, b"\x28\xb5\x2f\xfd")], &[".zst"], "Unpack it, and import the result: zstd -d FILE"),
-    Unread("packed with xz", &[At(0, b"\xfd7zXZ\0")], &[".xz"], "Unpack it, and import the result: xz -dk FILE"),
-    Unread("packed with bzip2", &[At(0, b"BZh")], &[".bz2"], "Unpack it, and import the result: bzip2 -dk FILE"),
-    Unread("a 7-Zip archive", &[At(0, b"7z\xbc\xaf\x27\x1c")], &[".7z"], "Unpack it, and import the files that were in it: 7z x FILE"),
-    Unread("a pickle of Python", &[Like(is_pickle)], &[".pickle", ".pkl"], "Reading one runs its code, so none is read: save its numbers as CSV or JSON in Python"),
+const PACKED: &[UnreadFormat] = &[
+    UnreadFormat("a zip archive", &[At(0, b"PK\x03\x04"), At(0, b"PK\x05\x06")], &[".zip"], "Unpack it, and import the files that were in it: unzip FILE"),
+    UnreadFormat("a tar archive", &[At(257, b"ustar")], &[".tar"], "Unpack it, and import the files that were in it: tar -xf FILE"),
+    UnreadFormat("packed with zstd", &[At(0, b"\x28\xb5\x2f\xfd")], &[".zst"], "Unpack it, and import the result: zstd -d FILE"),
+    UnreadFormat("packed with xz", &[At(0, b"\xfd7zXZ\0")], &[".xz"], "Unpack it, and import the result: xz -dk FILE"),
+    UnreadFormat("packed with bzip2", &[At(0, b"BZh")], &[".bz2"], "Unpack it, and import the result: bzip2 -dk FILE"),
+    UnreadFormat("a 7-Zip archive", &[At(0, b"7z\xbc\xaf\x27\x1c")], &[".7z"], "Unpack it, and import the files that were in it: 7z x FILE"),
+    UnreadFormat("a pickle of Python", &[Like(is_pickle)], &[".pickle", ".pkl"], "Reading one runs its code, so none is read: save its numbers as CSV or JSON in Python"),
 ];
 
 /// The message about a file that no format recognises; nothing where it is not known either.
-pub fn refusal(path: &Path, beginning: &[u8], head: &Head) -> Option<ImportError> {
-    let shows = |kind: &&Unread| kind.1.iter().any(|sign| sign.is_in(beginning, head));
+pub fn refusal(path: &Path, beginning: &[u8], head: &FileHead) -> Option<ImportError> {
+    let shows = |kind: &&UnreadFormat| kind.1.iter().any(|sign| sign.is_in(beginning, head));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_lowercase();
-    let is_named = |kind: &&Unread| kind.2.iter().any(|end| name.ends_with(end));
-    let Unread(title, _, _, helps) = (KNOWN.iter().find(shows))
+    let is_named = |kind: &&UnreadFormat| kind.2.iter().any(|end| name.ends_with(end));
+    let UnreadFormat(title, _, _, helps) = (KNOWN.iter().find(shows))
         .or_else(|| KNOWN.iter().find(is_named))
         .or_else(|| PACKED.iter().find(shows))
         .or_else(|| PACKED.iter().find(is_named))?;
@@ -107,8 +107,8 @@ pub fn refusal(path: &Path, beginning: &[u8], head: &Head) -> Option<ImportError
     })
 }
 
-impl Sign {
-    fn is_in(&self, beginning: &[u8], head: &Head) -> bool {
+impl FormatMark {
+    fn is_in(&self, beginning: &[u8], head: &FileHead) -> bool {
         match self {
             At(place, bytes) => beginning
                 .get(*place..)
@@ -124,33 +124,33 @@ impl Sign {
 }
 
 /// The beginning of a text; empty where it is none.
-fn first_words(head: &Head) -> &str {
+fn first_words(head: &FileHead) -> &str {
     let text = head.any_text().unwrap_or_default();
     text.get(..text.floor_char_boundary(WORDS_WITHIN))
         .unwrap_or(text)
 }
 
-/// Whether some bytes stand among the first ones.
-fn has(beginning: &[u8], wanted: &[u8]) -> bool {
+/// Whether the beginning contains some bytes.
+fn contains_bytes(beginning: &[u8], wanted: &[u8]) -> bool {
     beginning
         .windows(wanted.len())
         .any(|window| window == wanted)
 }
 
 /// A list of planes in protobuf, of which one is a host or a device by its name.
-fn is_xplane(beginning: &[u8], _: &Head) -> bool {
+fn is_xplane(beginning: &[u8], _: &FileHead) -> bool {
     let names: [&[u8]; 3] = [b"/host:", b"/device:", b"/task:"];
-    beginning.first() == Some(&0x0a) && names.iter().any(|name| has(beginning, name))
+    beginning.first() == Some(&0x0a) && names.iter().any(|name| contains_bytes(beginning, name))
 }
 
 /// Records with a length and a checksum before each; the first one has the version of the format.
-fn is_tfevents(beginning: &[u8], _: &Head) -> bool {
+fn is_tfevents(beginning: &[u8], _: &FileHead) -> bool {
     let first = &beginning[..beginning.len().min(64)];
-    first.get(12) == Some(&0x09) && has(first, b"brain.Event:")
+    first.get(12) == Some(&0x09) && contains_bytes(first, b"brain.Event:")
 }
 
 /// Packets in protobuf, in sequence: each has the tag of field 1 and its length.
-fn is_perfetto(beginning: &[u8], _: &Head) -> bool {
+fn is_perfetto(beginning: &[u8], _: &FileHead) -> bool {
     let mut rest = beginning;
     let mut n_packets = 0;
     while let Some((&0x0a, after)) = rest.split_first() {
@@ -180,7 +180,7 @@ fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 /// `python 123/124 [003] 5678.901234:  250000 cycles:u:`, with the stack below it or the symbol behind it.
-fn is_perf_script(_: &[u8], head: &Head) -> bool {
+fn is_perf_script(_: &[u8], head: &FileHead) -> bool {
     let is_time = |word: &str| {
         let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
         parts.is_some_and(|(whole, part)| {
@@ -200,7 +200,7 @@ fn is_perf_script(_: &[u8], head: &Head) -> bool {
 }
 
 /// `V0401 12:34:56.789000 123 torch/_dynamo/utils.py:12] {"…`, as `TORCH_TRACE` has it written.
-fn is_torch_trace(_: &[u8], head: &Head) -> bool {
+fn is_torch_trace(_: &[u8], head: &FileHead) -> bool {
     let line = head.first_line().unwrap_or_default();
     let day = line.strip_prefix('V').and_then(|rest| rest.get(..5));
     let has_day =
@@ -209,7 +209,7 @@ fn is_torch_trace(_: &[u8], head: &Head) -> bool {
 }
 
 /// The page of `export_memory_timeline`, or its lists: times and sizes, or events with a time, an action and a size.
-fn is_memory_timeline(_: &[u8], head: &Head) -> bool {
+fn is_memory_timeline(_: &[u8], head: &FileHead) -> bool {
     if head
         .any_text()
         .is_some_and(|text| text.contains("<title>GPU Memory Timeline HTML</title>"))
@@ -238,24 +238,24 @@ fn is_memory_timeline(_: &[u8], head: &Head) -> bool {
     }
 }
 
-fn is_pickle(beginning: &[u8], _: &Head) -> bool {
+fn is_pickle(beginning: &[u8], _: &FileHead) -> bool {
     matches!(beginning, [0x80, 2..=5, ..])
 }
 
-fn is_memory_snapshot(beginning: &[u8], head: &Head) -> bool {
+fn is_memory_snapshot(beginning: &[u8], head: &FileHead) -> bool {
     let keys: [&[u8]; 3] = [b"device_traces", b"segment_type", b"total_size"];
     is_pickle(beginning, head)
-        && has(beginning, b"segments")
-        && keys.iter().any(|key| has(beginning, key))
+        && contains_bytes(beginning, b"segments")
+        && keys.iter().any(|key| contains_bytes(beginning, key))
 }
 
 /// A list of trees whose nodes have a frame, metrics and children.
-fn is_hatchet(_: &[u8], head: &Head) -> bool {
+fn is_hatchet(_: &[u8], head: &FileHead) -> bool {
     head.is_list() && ["frame", "metrics"].iter().all(|key| head.has_key(key))
 }
 
 /// The header of `nvidia-smi --query-gpu=… --format=csv`.
-fn is_smi_query(_: &[u8], head: &Head) -> bool {
+fn is_smi_query(_: &[u8], head: &FileHead) -> bool {
     let line = head.first_line().unwrap_or_default();
     let columns = [
         "utilization.gpu [%]",
@@ -267,20 +267,20 @@ fn is_smi_query(_: &[u8], head: &Head) -> bool {
     columns.iter().any(|column| line.contains(column))
 }
 
-fn is_rocm_smi_json(_: &[u8], head: &Head) -> bool {
+fn is_rocm_smi_json(_: &[u8], head: &FileHead) -> bool {
     let text = head.json().unwrap_or_default();
     let inner = text.trim_start().trim_start_matches('{').trim_start();
     inner.starts_with("\"card0\"")
 }
 
 /// A session without its first line.
-fn is_session(_: &[u8], head: &Head) -> bool {
+fn is_session(_: &[u8], head: &FileHead) -> bool {
     let text = first_words(head).trim_start();
     text.starts_with('(') && text[1..].trim_start().starts_with("version:")
 }
 
 /// A model begins with the version of its format, and then comes its producer, its domain or its graph.
-fn is_onnx(beginning: &[u8], _: &Head) -> bool {
+fn is_onnx(beginning: &[u8], _: &FileHead) -> bool {
     matches!(
         beginning,
         [0x08, 1..=20, 0x12 | 0x1a | 0x22 | 0x3a | 0x42, ..]

@@ -103,7 +103,7 @@ fn what_is_known_and_not_read_is_named_with_what_helps() {
 fn every_kind_is_tried() {
     let mut titles: Vec<String> = Vec::new();
     each(|(_, _, title, _)| titles.push(title.to_owned()));
-    for Unread(title, signs, ends, helps) in KNOWN.iter().chain(PACKED) {
+    for UnreadFormat(title, signs, ends, helps) in KNOWN.iter().chain(PACKED) {
         assert!(!signs.is_empty() || !ends.is_empty(), "{title}");
         assert!(!helps.is_empty());
         assert!(
@@ -116,7 +116,12 @@ fn every_kind_is_tried() {
 #[test]
 fn what_came_by_standard_input_has_no_path_to_be_named() {
     let bytes = b"NVR\0\x10";
-    let error = refusal(Path::new(standard_input::NAME), bytes, &Head::of(bytes)).unwrap();
+    let error = refusal(
+        Path::new(standard_input::NAME),
+        bytes,
+        &FileHead::from_bytes(bytes),
+    )
+    .unwrap();
     let said = error.to_string();
     assert!(said.starts_with("standard input is a report"), "{said}");
     assert!(said.contains("ncu --import FILE "), "{said}");

@@ -2,7 +2,8 @@
 
 use super::key::{Key, Takes};
 use super::{
-    ALL, COMMON_KEYS, Engine, copies, cores, find, memory_limit, neighbour, recipe, streams,
+    ALL, COMMON_KEYS, Engine, background_work, copies, cores, find, memory_limit, rewrite_recipe,
+    streams,
 };
 use crate::worker::transport;
 use powerband_core::base::humanize;
@@ -51,7 +52,7 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
         name: setup.engine.clone(),
         help: match setup.engine.as_str() {
             "tract" => "earlier builds had it; rten runs the same networks".to_owned(),
-            id => meant_or(id, &offered_ids().collect::<Vec<_>>(), "there are"),
+            id => suggestion_or(id, &offered_ids().collect::<Vec<_>>(), "there are"),
         },
     })?;
     let known = || keys_of(engine);
@@ -64,7 +65,7 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
         return Err(CheckError::Key {
             engine: engine.id(),
             key: key.clone(),
-            help: meant_or(key, &names, "it knows"),
+            help: suggestion_or(key, &names, "it knows"),
         });
     }
     check_values(setup, engine).map_err(|reason| CheckError::Value {
@@ -76,17 +77,17 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
 
 fn check_values(setup: &Setup, engine: &dyn Engine) -> Result<(), String> {
     memory_limit(setup)?;
-    recipe(setup)?;
+    rewrite_recipe(setup)?;
     copies(setup)?;
     streams(setup)?;
     transport::check(setup)?;
     cores(setup)?;
-    neighbour(setup)?;
+    background_work(setup)?;
     engine.check(setup)
 }
 
 /// Why a key has no effect in a setup, or cannot be there; nothing where it can.
-pub fn why_not(setup: &Setup, key: &Key) -> Option<String> {
+pub fn key_conflict(setup: &Setup, key: &Key) -> Option<String> {
     if setup.options.keys().any(|given| key.covers(given)) {
         return None;
     }
@@ -122,8 +123,8 @@ fn misspelt(setup: &Setup, engine: &dyn Engine) -> Option<String> {
     let mut slips = given.filter_map(|(name, value)| {
         let key = keys_of(engine).find(|key| key.covers(name))?;
         let is_closed = !matches!(key.takes, Takes::OneOr(..));
-        let (unknown, meant) = key.meant(value).filter(|_| is_closed)?;
-        let known = humanize::either(&key.words());
+        let (unknown, meant) = key.near_miss_value(value).filter(|_| is_closed)?;
+        let known = humanize::or_list(&key.choices());
         Some(format!(
             "{name}={unknown} is not known, only {known}; did you mean {meant}?"
         ))
@@ -131,7 +132,7 @@ fn misspelt(setup: &Setup, engine: &dyn Engine) -> Option<String> {
     slips.next()
 }
 
-fn meant_or(word: &str, known: &[&str], otherwise: &str) -> String {
+fn suggestion_or(word: &str, known: &[&str], otherwise: &str) -> String {
     match near_miss(word, known) {
         Some(meant) => format!("did you mean {meant}?"),
         None => format!("{otherwise} {}", known.join(", ")),

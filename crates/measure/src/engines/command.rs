@@ -22,7 +22,7 @@ const KEYS: &[Key] = &[
         "what runs the network once, or many times where it prints its own figures; quote a line that has commas",
     )
     .running(always)
-    .in_front(1, "Command"),
+    .with_control(1, "Command"),
     Key::new(
         "figures",
         Takes::One(&TOOL_NAMES),
@@ -44,9 +44,9 @@ const KEYS: &[Key] = &[
 ];
 
 /// The engine.
-pub struct Command;
+pub struct CommandEngine;
 
-impl Engine for Command {
+impl Engine for CommandEngine {
     fn id(&self) -> &'static str {
         "command"
     }
@@ -97,7 +97,7 @@ impl Engine for Command {
                 "figures, pattern and speaks exclude each other; give one of them".to_owned(),
             );
         }
-        Figures::of(setup).map(drop)
+        FigurePattern::from_setup(setup).map(drop)
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
@@ -111,7 +111,7 @@ impl Engine for Command {
     fn outside(&self, request: &LoadRequest<'_>) -> Option<Result<Outside, EngineError>> {
         let line = request.setup.options.get("run")?;
         let model = request.model.display().to_string();
-        let figures = Figures::of(request.setup).map_err(EngineError::Unsupported);
+        let figures = FigurePattern::from_setup(request.setup).map_err(EngineError::Unsupported);
         Some(figures.map(|figures| Outside {
             line: line.replace("{model}", &quoted(&model)),
             figures,
@@ -136,7 +136,7 @@ pub struct Outside {
     /// A line for the shell, in which `{batch}` still stands.
     pub line: String,
     /// How figures are found in what it prints; nothing for its time from outside.
-    pub figures: Option<Figures>,
+    pub figures: Option<FigurePattern>,
 }
 
 impl Outside {
@@ -188,17 +188,17 @@ const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e
 /// The group for items a second.
 const RATE: &str = "per_s";
 
-/// How figures are found in what a command prints.
+/// A pattern that finds times in the output of a command.
 #[derive(Clone, Debug)]
-pub struct Figures {
+pub struct FigurePattern {
     expression: Regex,
     /// The pattern as it was written.
     pub pattern: String,
 }
 
-impl Figures {
+impl FigurePattern {
     /// What a setup asks for; nothing for the time from outside.
-    fn of(setup: &Setup) -> Result<Option<Self>, String> {
+    fn from_setup(setup: &Setup) -> Result<Option<Self>, String> {
         let option = |key: &str| setup.options.get(key).map(String::as_str);
         let pattern = match (option("figures"), option("pattern")) {
             (Some(name), _) => {
@@ -253,7 +253,7 @@ mod tests {
 
     fn fault(spec: &str) -> String {
         let setup: Setup = spec.parse().unwrap();
-        Command.check(&setup).err().unwrap_or_default()
+        CommandEngine.check(&setup).err().unwrap_or_default()
     }
 
     #[test]
@@ -271,7 +271,10 @@ mod tests {
     fn figures_are_found_in_what_tools_print() {
         let of = |name: &str, text: &str, batch: usize| {
             let setup: Setup = format!("command,run=x,figures={name}").parse().unwrap();
-            Figures::of(&setup).unwrap().unwrap().times_ns(text, batch)
+            FigurePattern::from_setup(&setup)
+                .unwrap()
+                .unwrap()
+                .times_ns(text, batch)
         };
         let trtexec = "[I] Latency: min = 1.9 ms, median = 2.0 ms\n[I] GPU Compute Time: min = 1.4 ms, max = 1.6 ms, mean = 1.5 ms, median = 1.52 ms, percentile(99%) = 1.5 ms\n[I] Total GPU Compute Time: 2.9 s\n";
         assert_eq!(of("trtexec", trtexec, 8), [1_520_000]);
@@ -286,7 +289,8 @@ mod tests {
 
     #[test]
     fn any_unit_becomes_the_time_of_a_batch() {
-        let of = |pattern: &str, text: &str| Figures::parse(pattern).unwrap().times_ns(text, 4);
+        let of =
+            |pattern: &str, text: &str| FigurePattern::parse(pattern).unwrap().times_ns(text, 4);
         assert_eq!(of("(?<us>[0-9.]+) us", "took 2.5 us"), [2_500]);
         assert_eq!(of("qps (?<per_s>[0-9.]+)", "qps 200"), [20_000_000]);
         assert_eq!(
@@ -305,7 +309,7 @@ mod tests {
             model: Path::new("/tmp/it's.onnx"),
             runtime: None,
         };
-        let outside = Command.outside(&request).unwrap().unwrap();
+        let outside = CommandEngine.outside(&request).unwrap().unwrap();
         assert_eq!(outside.line(8), r"run '/tmp/it'\''s.onnx' -b 8");
     }
 }

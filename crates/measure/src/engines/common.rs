@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::generate::{GENERATE, generates};
+use super::generate::{GENERATE, is_generate_task};
 use super::key::{Key, MOST, Takes};
 use super::programs::{always, is_elsewhere};
 use super::{
@@ -30,8 +30,8 @@ pub const COMMON_KEYS: &[Key] = &[
         Takes::One(&Precision::WORDS),
         "rewrite the model first: weights and arithmetic in other numbers, inputs and outputs as they were",
     )
-    .usually(Precision::WORDS[0])
-    .in_front(1, "Precision"),
+    .with_default(Precision::WORDS[0])
+    .with_control(1, "Precision"),
     Key::new(
         "keep_float",
         Takes::Text("operators or nodes, joined by +", "Softmax"),
@@ -42,13 +42,13 @@ pub const COMMON_KEYS: &[Key] = &[
         Takes::Folder("a folder of pictures or .npz files, a CSV, or .npy files"),
         "inputs that the ranges of 8-bit values are found with",
     )
-    .usually("16 seeded ones"),
+    .with_default("16 seeded ones"),
     Key::new(
         "ranges",
         Takes::OneOr(&["minmax", "percentile"], "percentile:99.9"),
         "how the ranges of 8-bit values follow from what was seen",
     )
-    .usually("minmax"),
+    .with_default("minmax"),
     Key::new(
         "fixed_batch",
         Takes::Count(MOST),
@@ -59,20 +59,20 @@ pub const COMMON_KEYS: &[Key] = &[
         Takes::Count(MOST_COPIES as u32),
         "so many workers share each batch and begin together; threads are shared out where threads= does not say",
     )
-    .usually("1")
-    .in_front(4, "Replicas"),
+    .with_default("1")
+    .with_control(4, "Replicas"),
     Key::new(
         DEVICES_KEY,
         Takes::Text("numbers, e.g. \"0,1\"", "0+1"),
         "the devices of the copies, one after the other",
     )
-    .usually("the setup's device for all"),
+    .with_default("the setup's device for all"),
     Key::new(
         STREAMS_KEY,
         Takes::Count(MOST_COPIES as u32),
         "so many threads of one worker share each batch, each with a session of its own",
     )
-    .usually("1"),
+    .with_default("1"),
     Key::new(
         MODEL_KEY,
         Takes::Path("a network or a file"),
@@ -83,7 +83,7 @@ pub const COMMON_KEYS: &[Key] = &[
         Takes::Text("numbers of processors, e.g. 0-3 or 0+2", "0"),
         "the worker and all its threads stay on these processors",
     )
-    .usually("all that this process may use"),
+    .with_default("all that this process may use"),
     Key::new(
         NEIGHBOUR_KEY,
         Takes::One(&NEIGHBOURS),
@@ -95,7 +95,7 @@ pub const COMMON_KEYS: &[Key] = &[
         "the machine that the worker runs on",
     )
     .running(is_elsewhere)
-    .usually("this machine")
+    .with_default("this machine")
     .called("Machine"),
     Key::new(
         VIA_KEY,
@@ -120,9 +120,9 @@ pub const COMMON_KEYS: &[Key] = &[
 /// Words of `neighbour=`.
 const NEIGHBOURS: [&str; 2] = ["stream", "compute"];
 
-/// What a neighbour does beside a setup's runs.
+/// The background load of `neighbour=` during a setup's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum BackgroundWork {
     /// It streams memory.
     Streams,
     /// It computes from registers.
@@ -162,11 +162,11 @@ pub fn cores(setup: &Setup) -> Result<Vec<usize>, String> {
 }
 
 /// What a neighbour does beside the setup's runs; nothing where it has none.
-pub fn neighbour(setup: &Setup) -> Result<Option<Beside>, String> {
+pub fn background_work(setup: &Setup) -> Result<Option<BackgroundWork>, String> {
     let beside = match setup.options.get(NEIGHBOUR_KEY).map(String::as_str) {
         None => return Ok(None),
-        Some("stream") => Beside::Streams,
-        Some("compute") => Beside::Computes,
+        Some("stream") => BackgroundWork::Streams,
+        Some("compute") => BackgroundWork::Computes,
         Some(other) => {
             return Err(format!(
                 "{NEIGHBOUR_KEY}={other} is not known, only {}",
@@ -188,11 +188,11 @@ pub(super) const TASK: Key = Key::new(
     Takes::One(&["infer", GENERATE]),
     "what a run is: the network once, or with generate a whole request to a decoder with past key/values, prompt and new tokens (dimensions prompt and new)",
 )
-.usually("infer");
+.with_default("infer");
 
 /// Refuses what does not go with requests to a language model.
 pub(super) fn check_task(setup: &Setup) -> Result<(), String> {
-    if !generates(setup) {
+    if !is_generate_task(setup) {
         return match setup.options.get(TASK_KEY).map(String::as_str) {
             None | Some("infer") => Ok(()),
             Some(other) => Err(format!(
@@ -267,7 +267,7 @@ pub fn devices(setup: &Setup) -> Result<Vec<u32>, String> {
 }
 
 /// What the setup wants done to its model first.
-pub fn recipe(setup: &Setup) -> Result<Recipe, String> {
+pub fn rewrite_recipe(setup: &Setup) -> Result<Recipe, String> {
     let option = |key: &str| setup.options.get(key).map(String::as_str);
     let precision = option(PRECISION_KEY).map(str::parse::<Precision>);
     let leave_out =
@@ -347,11 +347,11 @@ mod tests {
 
     #[test]
     fn a_neighbour_needs_processors_of_its_own() {
-        let read = |spec: &str| neighbour(&spec.parse().unwrap());
+        let read = |spec: &str| background_work(&spec.parse().unwrap());
         assert_eq!(read("rten"), Ok(None));
         assert_eq!(
             read("rten,cores=0,neighbour=stream"),
-            Ok(Some(Beside::Streams))
+            Ok(Some(BackgroundWork::Streams))
         );
         let elsewhere = read("rten,cores=0,neighbour=stream,where=ssh:host");
         assert!(elsewhere.unwrap_err().contains("this machine"));

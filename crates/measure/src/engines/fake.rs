@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::SeedableRng as _;
 use super::key::{MOST, Takes};
 use super::programs::always;
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedInfo, LoadedModel, Runnable, positive,
 };
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
@@ -40,21 +40,21 @@ const KEYS: &[Key] = &[
         Takes::Number("µs"),
         "time of a run that does not depend on the batch",
     )
-    .usually("800"),
+    .with_default("800"),
     Key::new(
         "item",
         Takes::Number("µs"),
         "time of each item of the batch",
     )
-    .usually("200"),
-    Key::new("noise", Takes::Number("%"), "spread of the times").usually("1"),
+    .with_default("200"),
+    Key::new("noise", Takes::Number("%"), "spread of the times").with_default("1"),
     Key::new(
         "sleep",
         Takes::One(&["yes"]),
         "also wait as long as the time that is made up",
     ),
     Key::new("fail", Takes::One(&FAILURES), "how to fail"),
-    Key::new("at", Takes::Count(MOST), "the batch size at which to fail").usually("all"),
+    Key::new("at", Takes::Count(MOST), "the batch size at which to fail").with_default("all"),
     Key::new(
         "worker",
         Takes::Path("a program"),
@@ -118,27 +118,27 @@ impl Engine for Fake {
                 ));
             }
             Some("load-hang") => hang(),
-            Some("load-exit") => leave(),
+            Some("load-exit") => exit_worker(),
             _ => {}
         }
-        Ok(Box::new(Model {
+        Ok(Box::new(FakeModel {
             setup,
-            loaded: Loaded {
+            loaded: LoadedInfo {
                 engine: "made-up timings".to_owned(),
                 feeding: "nothing is fed: the times are made up",
-                ..Loaded::default()
+                ..LoadedInfo::default()
             },
         }))
     }
 }
 
-struct Model {
+struct FakeModel {
     setup: Setup,
-    loaded: Loaded,
+    loaded: LoadedInfo,
 }
 
-impl LoadedModel for Model {
-    fn loaded(&self) -> &Loaded {
+impl LoadedModel for FakeModel {
+    fn loaded(&self) -> &LoadedInfo {
         &self.loaded
     }
 
@@ -163,7 +163,7 @@ impl LoadedModel for Model {
             Some("open-memory") => return Err(EngineError::OutOfMemory("as told".to_owned())),
             _ => {}
         }
-        Ok(Box::new(MadeUp {
+        Ok(Box::new(FakeTimings {
             centre_us: value("fixed", 800.0)? + value("item", 200.0)? * batch as f64,
             noise: value("noise", 1.0)? / 100.0,
             sleeps: self.setup.options.contains_key("sleep"),
@@ -173,7 +173,7 @@ impl LoadedModel for Model {
     }
 }
 
-struct MadeUp {
+struct FakeTimings {
     centre_us: f64,
     noise: f64,
     sleeps: bool,
@@ -181,14 +181,14 @@ struct MadeUp {
     rng: Xoshiro256PlusPlus,
 }
 
-impl Runnable for MadeUp {
+impl Runnable for FakeTimings {
     fn run(&mut self) -> Result<(), EngineError> {
         match self.fail.as_deref() {
             Some("run-error") => Err(EngineError::Failed("the run failed, as told".to_owned())),
             Some("run-hang") => hang(),
             Some("run-abort") => std::process::abort(),
             Some("run-kill") => kill_self(),
-            Some("run-exit") => leave(),
+            Some("run-exit") => exit_worker(),
             Some("run-allocate") => allocate_until_killed(),
             _ => Ok(()),
         }
@@ -232,7 +232,7 @@ fn hang() -> ! {
     clippy::disallowed_methods,
     reason = "leaving without a word is the failure that was asked for"
 )]
-fn leave() -> ! {
+fn exit_worker() -> ! {
     std::process::exit(3)
 }
 

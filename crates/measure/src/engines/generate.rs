@@ -14,7 +14,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::generation::Generation;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
-use powerband_onnx::decoder::{Decoder, Fed};
+use powerband_onnx::decoder::{Decoder, FedInput};
 
 /// What a setup says of its task where it makes tokens.
 pub(crate) const GENERATE: &str = "generate";
@@ -24,7 +24,7 @@ const REQUESTS_SET_ASIDE: usize = 64;
 const LANES: usize = 16;
 
 /// Whether a setup's runs are requests to a language model.
-pub fn generates(setup: &Setup) -> bool {
+pub fn is_generate_task(setup: &Setup) -> bool {
     setup.options.get(TASK_KEY).map(String::as_str) == Some(GENERATE)
 }
 
@@ -132,8 +132,8 @@ fn split_mix(place: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// An engine's side of a request.
-pub(crate) trait Steps {
+/// An engine's decoder: it is fed tokens and returns the next ones.
+pub(crate) trait TokenDecoder {
     /// Forgets every token.
     fn begin(&mut self) -> Result<(), EngineError>;
 
@@ -143,7 +143,7 @@ pub(crate) trait Steps {
 }
 
 /// A case whose runs are requests.
-pub(crate) struct Requests<S> {
+pub(crate) struct RequestRunnable<S> {
     steps: S,
     generate: Generate,
     prompt: Vec<i64>,
@@ -153,7 +153,7 @@ pub(crate) struct Requests<S> {
     generation: Generation,
 }
 
-impl<S: Steps> Requests<S> {
+impl<S: TokenDecoder> RequestRunnable<S> {
     /// Requests with seeded prompts.
     pub(crate) fn new(steps: S, generate: &Generate, seed: u64) -> Result<Self, EngineError> {
         generate.check().map_err(EngineError::Unsupported)?;
@@ -168,7 +168,7 @@ impl<S: Steps> Requests<S> {
     }
 }
 
-impl<S: Steps> Runnable for Requests<S> {
+impl<S: TokenDecoder> Runnable for RequestRunnable<S> {
     fn run(&mut self) -> Result<(), EngineError> {
         self.timed_run().map(drop)
     }
@@ -237,7 +237,7 @@ pub(crate) fn token_inputs(
 }
 
 /// A small input whose values are whole numbers, in the type that the network takes.
-fn integers(fed: &Fed, dims: &[usize], value: impl Fn(usize) -> i64) -> Tensor {
+fn integers(fed: &FedInput, dims: &[usize], value: impl Fn(usize) -> i64) -> Tensor {
     let spec = TensorSpec::new(&fed.name, fed.element, dims.to_vec());
     let values = (0..spec.len()).map(value);
     let data = match fed.element {
@@ -357,7 +357,7 @@ mod tests {
     /// Counts tokens up, and what it was fed.
     struct Counting(Vec<Vec<i64>>);
 
-    impl Steps for Counting {
+    impl TokenDecoder for Counting {
         fn begin(&mut self) -> Result<(), EngineError> {
             self.0.clear();
             Ok(())
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn a_request_is_its_prompt_and_one_step_for_each_further_token() {
         let generate = request(2, 5, 3);
-        let mut requests = Requests::new(Counting(Vec::new()), &generate, 1).unwrap();
+        let mut requests = RequestRunnable::new(Counting(Vec::new()), &generate, 1).unwrap();
         let tokens = requests.outputs().unwrap();
         assert_eq!(tokens[0].spec.dims, [2, 3]);
         assert_eq!(

@@ -76,12 +76,12 @@ impl Key {
     }
 
     /// With what holds without it.
-    pub(crate) const fn usually(self, default: &'static str) -> Self {
+    pub(crate) const fn with_default(self, default: &'static str) -> Self {
         Self { default, ..self }
     }
 
     /// With a control that is always shown, at this place and under this title.
-    pub(crate) const fn in_front(self, rank: u8, title: &'static str) -> Self {
+    pub(crate) const fn with_control(self, rank: u8, title: &'static str) -> Self {
         Self {
             title,
             rank,
@@ -140,7 +140,7 @@ impl Key {
     }
 
     /// The words that may stand after the `=`, as far as they are a list.
-    pub fn words(&self) -> Vec<&'static str> {
+    pub fn choices(&self) -> Vec<&'static str> {
         match self.takes {
             Takes::One(words) | Takes::OneOr(words, _) | Takes::Several(words) => words.to_vec(),
             Takes::Switch(on, off) => vec![on, off],
@@ -159,7 +159,7 @@ impl Key {
             Takes::Path(_) | Takes::Folder(_) => "path",
             Takes::Text(_, example) => example,
             Takes::One(_) | Takes::OneOr(..) | Takes::Several(_) | Takes::Switch(..) => {
-                let words = self.words().into_iter();
+                let words = self.choices().into_iter();
                 words
                     .rev()
                     .find(|word| *word != self.default)
@@ -170,8 +170,8 @@ impl Key {
 
     /// The word of its list that a misspelt value may mean, and the misspelt part; nothing where every
     /// part is known, or the list is open.
-    pub fn meant<'a>(&self, value: &'a str) -> Option<(&'a str, &'static str)> {
-        let words = self.words();
+    pub fn near_miss_value<'a>(&self, value: &'a str) -> Option<(&'a str, &'static str)> {
+        let words = self.choices();
         let parts: Vec<&str> = match self.takes {
             Takes::Several(_) => value.split('+').map(str::trim).collect(),
             _ => vec![value],
@@ -188,17 +188,26 @@ mod tests {
     #[test]
     fn a_slip_in_a_list_is_recognised_part_by_part() {
         let mode = Key::new("mode", Takes::Several(&["eager", "compile"]), "");
-        assert_eq!(mode.meant("eager+compile"), None);
-        assert_eq!(mode.meant("eager+complie"), Some(("complie", "compile")));
+        assert_eq!(mode.near_miss_value("eager+compile"), None);
+        assert_eq!(
+            mode.near_miss_value("eager+complie"),
+            Some(("complie", "compile"))
+        );
         let level = Key::new("opt", Takes::One(&["none", "extended"]), "");
-        assert_eq!(level.meant("extendd"), Some(("extendd", "extended")));
-        assert_eq!(level.meant("most"), None);
-        assert_eq!(Key::new("threads", Takes::Count(4), "").meant("x"), None);
+        assert_eq!(
+            level.near_miss_value("extendd"),
+            Some(("extendd", "extended"))
+        );
+        assert_eq!(level.near_miss_value("most"), None);
+        assert_eq!(
+            Key::new("threads", Takes::Count(4), "").near_miss_value("x"),
+            None
+        );
     }
 
     #[test]
     fn an_example_is_not_the_default() {
-        let key = Key::new("spinning", ON_OFF, "").usually("off");
+        let key = Key::new("spinning", ON_OFF, "").with_default("off");
         assert_eq!(key.example(), "on");
         assert_eq!(key.full_help(), " (default: off)");
     }

@@ -23,9 +23,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-pub use check::{CheckError, check, keys_of, why_not, why_not_value};
+pub use check::{CheckError, check, key_conflict, keys_of, why_not_value};
 pub(crate) use common::memory_limit;
-pub use common::{Beside, COMMON_KEYS, copies, cores, devices, neighbour, recipe, streams};
+pub use common::{
+    BackgroundWork, COMMON_KEYS, background_work, copies, cores, devices, rewrite_recipe, streams,
+};
 use common::{TASK, check_cpu_alone, check_task, positive};
 use generate::Generate;
 pub use key::{Key, Takes};
@@ -42,7 +44,7 @@ pub const ALL: &[&dyn Engine] = &[
     &onnxruntime::OnnxRuntime,
     &self::rten::Rten,
     &pytorch::PyTorch,
-    &command::Command,
+    &command::CommandEngine,
     &fake::Fake,
 ];
 
@@ -86,7 +88,7 @@ pub enum EngineError {
 
 /// What an engine needs that is not a part of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub enum Requirement {
     /// Nothing.
     Nothing,
     /// The library of ONNX Runtime.
@@ -128,7 +130,7 @@ impl EngineInfo {
     }
 
     /// Why it cannot run a setup, as far as it can be known before it is tried; nothing where it may.
-    pub fn lack(&self, setup: &Setup) -> Option<String> {
+    pub fn missing_reason(&self, setup: &Setup) -> Option<String> {
         let kind = setup.device.split(':').next().unwrap_or_default();
         let device = format!("device={kind}");
         let options = setup.options.iter().flat_map(|(key, value)| {
@@ -159,7 +161,7 @@ pub struct LoadRequest<'a> {
 
 /// What a loaded model says of itself.
 #[derive(Clone, Debug, Default)]
-pub struct Loaded {
+pub struct LoadedInfo {
     /// Engine and version.
     pub engine: String,
     /// The engine's library.
@@ -208,8 +210,8 @@ pub trait Engine: Sync {
     }
 
     /// What has to be found on the machine first.
-    fn needs(&self) -> Needs {
-        Needs::Nothing
+    fn needs(&self) -> Requirement {
+        Requirement::Nothing
     }
 
     /// The worker to start for a setup, with what was found; nothing for our own executable.
@@ -263,7 +265,7 @@ pub trait Engine: Sync {
         _request: &LoadRequest<'_>,
         _inputs: &[Tensor],
         _folder: &Path,
-    ) -> Result<Watched, EngineError> {
+    ) -> Result<EngineProfile, EngineError> {
         Err(EngineError::Unsupported(format!(
             "{} does not tell where its time goes",
             self.title()
@@ -274,9 +276,9 @@ pub trait Engine: Sync {
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError>;
 }
 
-/// What an engine left that ran and watched itself.
+/// The profile that an engine wrote of its own runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
+pub struct EngineProfile {
     /// Files that importers know.
     pub files: Vec<PathBuf>,
     /// When the first run that does not only warm up began, on the machine's monotonic clock, in nanoseconds.
@@ -286,7 +288,7 @@ pub struct Watched {
 /// A model that an engine has loaded.
 pub trait LoadedModel {
     /// What it says of itself.
-    fn loaded(&self) -> &Loaded;
+    fn loaded(&self) -> &LoadedInfo;
 
     /// Binds inputs once; the result runs as often as wanted.
     fn open(&mut self, inputs: &[Tensor], batch: usize) -> Result<Box<dyn Runnable>, EngineError>;
@@ -327,13 +329,13 @@ pub trait Runnable {
         Ok(start.elapsed().as_nanos() as u64)
     }
 
-    /// Whether caches and clocks have to be woken up and runs to become steady before they count.
-    fn wakes_up(&self) -> bool {
+    /// Whether runs need a warm-up before they count.
+    fn needs_warm_up(&self) -> bool {
         true
     }
 
-    /// Whether the times are another program's figures, and not those of our clock.
-    fn tells_its_own_times(&self) -> bool {
+    /// Whether times are reported by the command instead of measured here.
+    fn reports_own_times(&self) -> bool {
         false
     }
 
@@ -400,7 +402,7 @@ mod tests {
             .into(),
             ..EngineInfo::default()
         };
-        let of = |spec: &str| info.lack(&spec.parse().unwrap());
+        let of = |spec: &str| info.missing_reason(&spec.parse().unwrap());
         assert_eq!(of("torch:cpu,mode=amp-bf16"), None);
         assert_eq!(
             of("torch:cpu,mode=channels-last+compile").as_deref(),
@@ -420,7 +422,7 @@ mod tests {
             lacks: [("provider=cuda".to_owned(), "no CUDA".to_owned())].into(),
             ..EngineInfo::default()
         };
-        let of = |spec: &str| info.lack(&spec.parse().unwrap());
+        let of = |spec: &str| info.missing_reason(&spec.parse().unwrap());
         assert_eq!(of("ort:cuda").as_deref(), Some("no CUDA"));
         assert_eq!(of("ort:cuda:1,threads=2").as_deref(), Some("no CUDA"));
         assert_eq!(of("ort:cpu"), None);
@@ -434,7 +436,7 @@ mod tests {
             let setup: Setup = spec.parse().unwrap();
             let engine = find(&setup.engine).unwrap();
             let key = keys_of(engine).find(|key| key.name == name).unwrap();
-            why_not(&setup, key)
+            key_conflict(&setup, key)
         };
         for (spec, name, words) in [
             ("ort:cpu", "inter_threads", "parallel=on"),
@@ -458,7 +460,7 @@ mod tests {
     fn every_default_of_a_list_is_in_it_and_every_key_can_be_tried() {
         for engine in ALL {
             for key in keys_of(*engine) {
-                let words = key.words();
+                let words = key.choices();
                 let is_word = !key.default.is_empty() && !key.default.contains(' ');
                 let is_listed = words.is_empty() || !is_word || words.contains(&key.default);
                 assert!(is_listed, "{}: {}", key.name, key.default);

@@ -22,16 +22,16 @@ pub(super) fn node(engine: &str, name: &str, operator: &str) -> Value {
 }
 
 /// An element type, as ONNX Runtime calls it, and sizes.
-pub(super) type Shape = (&'static str, Vec<usize>);
+pub(super) type TypedShape = (&'static str, Vec<usize>);
 
 /// A node with what went into it and came out of it; nothing stands for what was left out.
 pub(super) fn with_shapes(
     mut event: Value,
-    inputs: &[Option<Shape>],
-    outputs: &[Option<Shape>],
+    inputs: &[Option<TypedShape>],
+    outputs: &[Option<TypedShape>],
 ) -> Value {
-    let list = |shapes: &[Option<Shape>]| {
-        let shape = |shape: &Option<Shape>| match shape {
+    let list = |shapes: &[Option<TypedShape>]| {
+        let shape = |shape: &Option<TypedShape>| match shape {
             Some((element, dims)) => json!({ *element: dims }),
             None => json!({}),
         };
@@ -48,7 +48,7 @@ pub(super) fn run() -> Value {
 }
 
 /// When an event began, from the first one on, and how long it took.
-pub(super) fn at(mut event: Value, began: Duration, took: Duration) -> Value {
+pub(super) fn timed_event(mut event: Value, began: Duration, took: Duration) -> Value {
     event["ph"] = json!("X");
     event["pid"] = json!(1);
     event["tid"] = json!(1);

@@ -22,7 +22,7 @@ pub fn programs(setup: &Setup) -> Vec<String> {
         .collect()
 }
 
-/// Whatever it is.
+/// True for every value.
 pub(super) fn always(_value: &str) -> bool {
     true
 }

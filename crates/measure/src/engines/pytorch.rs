@@ -9,7 +9,8 @@ use super::generate::GENERATE;
 use super::key::{MOST, ON_OFF, TRUE_FALSE, Takes};
 use super::programs::always;
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Needs, check_task, positive,
+    Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Requirement, check_task,
+    positive,
 };
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
@@ -75,8 +76,8 @@ impl Engine for PyTorch {
         KEYS
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Python { package: PACKAGE }
+    fn needs(&self) -> Requirement {
+        Requirement::Python { package: PACKAGE }
     }
 
     fn profiles(&self) -> bool {
@@ -257,19 +258,19 @@ fn check_generating(setup: &Setup) -> Result<(), String> {
 
 const KEYS: &[Key] = &[
     Key::new("mode", Takes::Several(&MODES), "how the network is run")
-        .usually("eager")
-        .in_front(1, "Mode"),
+        .with_default("eager")
+        .with_control(1, "Mode"),
     Key::new(
         "task",
         Takes::One(&TASKS),
         "what is measured: a forward pass, a whole step of training with its parts, or whole requests to a decoder with past key/values (dimensions prompt and new)",
     )
-    .usually("infer"),
+    .with_default("infer"),
     Key::new("threads", Takes::Count(MOST), "threads within an operator")
-        .usually("PyTorch's choice")
-        .in_front(2, "Threads"),
-    Key::new("pinning", ON_OFF, "each thread stays on a core of its own (OpenMP)").usually("off"),
-    Key::new("spinning", ON_OFF, "threads that wait for work stay awake (OpenMP)").usually("on"),
+        .with_default("PyTorch's choice")
+        .with_control(2, "Threads"),
+    Key::new("pinning", ON_OFF, "each thread stays on a core of its own (OpenMP)").with_default("off"),
+    Key::new("spinning", ON_OFF, "threads that wait for work stay awake (OpenMP)").with_default("on"),
     Key::new(
         "module",
         Takes::Path("module:function, or a file .pt, .ts, .pt2"),
@@ -281,7 +282,7 @@ const KEYS: &[Key] = &[
         Takes::One(&LOOPS),
         "who asks for the tokens of task=generate: a loop of ours, or generate() of transformers",
     )
-    .usually("plain"),
+    .with_default("plain"),
     Key::new(
         "python",
         Takes::Path("a path"),
@@ -293,15 +294,15 @@ const KEYS: &[Key] = &[
         Takes::One(&["default", "reduce-overhead", "max-autotune"]),
         "what torch.compile strives for, with mode=compile",
     )
-    .usually("default"),
+    .with_default("default"),
     Key::new(
         CLOCK_KEY,
         Takes::One(&CLOCKS),
         "times of a run on a card: by events in its queue, or the host's until the card is done; copies of one card take the host's",
     )
-    .usually("device"),
+    .with_default("device"),
     Key::new("tf32", ON_OFF, "matrices in TF32 on NVIDIA cards"),
-    Key::new("optimiser", Takes::One(&OPTIMISERS), "of training").usually("sgd"),
+    Key::new("optimiser", Takes::One(&OPTIMISERS), "of training").with_default("sgd"),
     Key::new("lr", Takes::Number(""), "learning rate of training"),
     Key::new(
         "momentum",
@@ -313,7 +314,7 @@ const KEYS: &[Key] = &[
         Takes::Folder("a folder with a sub-folder for each class"),
         "pictures to train on",
     )
-    .usually("made up, in the shape of CIFAR-10"),
+    .with_default("made up, in the shape of CIFAR-10"),
     Key::new(
         "epoch_items",
         Takes::Count(u32::MAX),
@@ -324,7 +325,7 @@ const KEYS: &[Key] = &[
         TRUE_FALSE,
         "the same numbers in each training, where the device can",
     )
-    .usually("false"),
+    .with_default("false"),
 ];
 
 #[cfg(test)]

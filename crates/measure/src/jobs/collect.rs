@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::record::{JobRecord, Part};
+use super::record::{JobPart, JobRecord};
 use super::state::{self, PartState};
 use crate::worker::slurm::JobEnd;
 use powerband_core::base::paths::Paths;
@@ -16,7 +16,7 @@ use powerband_store::{journal, library, session_file, trace_file};
 
 /// A run that was collected.
 #[derive(Debug)]
-pub struct Collected {
+pub struct CollectedRun {
     /// The session.
     pub session: Session,
     /// Its file.
@@ -30,7 +30,7 @@ pub fn collect(
     paths: &Paths,
     record: &JobRecord,
     states: &[PartState],
-) -> Result<Collected, String> {
+) -> Result<CollectedRun, String> {
     let alive = states.iter().filter(|state| state.is_alive).count();
     if alive > 0 {
         return Err(format!(
@@ -39,7 +39,7 @@ pub fn collect(
             record.id()
         ));
     }
-    let mut session = Session::begin(record.beginning.clone());
+    let mut session = Session::from_start(record.beginning.clone());
     session.completion = Completion::Complete;
     let mut traces = Vec::new();
     for (number, state) in states.iter().enumerate() {
@@ -67,7 +67,7 @@ pub fn collect(
     session_file::write(&path, &session).map_err(|error| unwritable(&error))?;
     let left = record.remove(paths).err();
     let left = left.map(|error| format!("{} stays: {error}", record.folder.display()));
-    Ok(Collected {
+    Ok(CollectedRun {
         session,
         path,
         left,
@@ -174,7 +174,7 @@ fn add_machine(session: &mut Session, machine: RemoteMachine, job: &str) {
 fn machine_of_part(
     record: &JobRecord,
     number: usize,
-    part: &Part,
+    part: &JobPart,
     environment: &Environment,
 ) -> RemoteMachine {
     let node = fs::read_to_string(record.file_of(number, ".node")).unwrap_or_default();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use powerband_core::base::paths::Paths;
 use powerband_core::base::{atomic_file, regular_file};
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::plan::Plan;
 
 /// The record's name in the folder of its jobs.
@@ -21,14 +21,14 @@ pub struct JobRecord {
     /// The folder that its jobs work in.
     pub folder: PathBuf,
     /// The plan as the user made it, and what was known when it was submitted.
-    pub beginning: Beginning,
+    pub beginning: RunStart,
     /// Its jobs, or tasks of arrays, each with its share of the plan.
-    pub parts: Vec<Part>,
+    pub parts: Vec<JobPart>,
 }
 
 /// A job, or a task of an array, with its share of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct JobPart {
     /// Slurm's number of the job or the array.
     pub job: String,
     /// The task of an array.
@@ -88,7 +88,6 @@ impl JobRecord {
         Ok(folder(paths).join(name))
     }
 
-    /// Reads one.
     pub(super) fn read(path: &Path) -> io::Result<Self> {
         let file = regular_file::open(path)?;
         Ok(serde_json::from_reader(io::BufReader::new(file))?)

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::record::{JobRecord, Part};
+use super::record::{JobPart, JobRecord};
 use crate::worker::slurm::{self, JobEnd, JobState};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::queue::local_moment;
@@ -33,7 +33,7 @@ pub fn ask_slurm() -> Option<Vec<JobState>> {
 pub const NO_ANSWER: &str = "Slurm does not answer: squeue --me has to work here";
 
 /// The states of the parts in words, each once with its number of jobs.
-pub fn words(states: &[PartState]) -> String {
+pub fn states_text(states: &[PartState]) -> String {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for state in states {
         let detail = if state.detail.is_empty() {
@@ -70,7 +70,7 @@ pub fn parts(record: &JobRecord, jobs: &[JobState]) -> Vec<PartState> {
         .collect()
 }
 
-fn state(record: &JobRecord, number: usize, part: &Part, jobs: &[JobState]) -> PartState {
+fn state(record: &JobRecord, number: usize, part: &JobPart, jobs: &[JobState]) -> PartState {
     let is_it = |job: &&JobState| job.job == part.job && job.task == part.task;
     let job = jobs.iter().find(is_it);
     let is_saved = record.file_of(number, ".ron").exists();

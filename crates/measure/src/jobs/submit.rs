@@ -6,12 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::record::{self, JobRecord, Part};
+use super::record::{self, JobPart, JobRecord};
 use crate::runner::run::PreparedRun;
 use crate::worker::process;
 use crate::worker::remote::sending::sha256;
 use crate::worker::transport::script::{last_line, quoted};
-use crate::worker::transport::{self, Machine, slurm};
+use crate::worker::transport::{self, SetupMachine, slurm};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 
 /// How a run is to be detached.
 #[derive(Clone, Debug, Default)]
-pub struct Detaching {
+pub struct DetachOptions {
     /// The folder in which the jobs get one of their own; in the data folder where none is given.
     pub folder: Option<PathBuf>,
     /// The number of tasks of an array over which the points of the sweep are spread.
@@ -35,8 +35,8 @@ pub struct Detaching {
 }
 
 /// Setups that ask for the same kind of node.
-struct Kind {
-    machine: Machine,
+struct NodeGroup {
+    machine: SetupMachine,
     setups: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ struct Kind {
 pub fn submit(
     paths: &Paths,
     run: &PreparedRun,
-    detaching: &Detaching,
+    detaching: &DetachOptions,
 ) -> Result<JobRecord, String> {
     let plan = &run.beginning.plan;
     let kinds = kinds(run)?;
@@ -76,14 +76,14 @@ pub fn submit(
         beginning: run.beginning.clone(),
         parts: Vec::new(),
     };
-    let submitted = lay_down(run, &sent).and_then(|(program, model)| {
+    let submitted = copy_to_shared_folder(run, &sent).and_then(|(program, model)| {
         divide(&mut record, &kinds, tasks, &model, detaching.energy);
         // Jobs may begin before their numbers are known.
         record.write(paths)?;
         Ok(program)
     });
     let submitted = submitted.map_err(unwritable).and_then(|program| {
-        ask(&mut record, &kinds, &program)?;
+        submit_jobs(&mut record, &kinds, &program)?;
         record.write(paths).map_err(unwritable)
     });
     if let Err(reason) = submitted {
@@ -95,8 +95,8 @@ pub fn submit(
 }
 
 /// Setups by what they ask Slurm for.
-fn kinds(run: &PreparedRun) -> Result<Vec<Kind>, String> {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn kinds(run: &PreparedRun) -> Result<Vec<NodeGroup>, String> {
+    let mut kinds: Vec<NodeGroup> = Vec::new();
     for setup in 0..run.beginning.plan.setups.len() {
         let machine = run.machines.get(&setup);
         let Some(machine) = machine.filter(|machine| machine.transport.is_scheduled()) else {
@@ -105,14 +105,14 @@ fn kinds(run: &PreparedRun) -> Result<Vec<Kind>, String> {
                 "{label} does not run in a job of Slurm: add where=slurm to it, or leave --detach out"
             ));
         };
-        let is_same = |kind: &&mut Kind| {
+        let is_same = |kind: &&mut NodeGroup| {
             let other = &kind.machine;
             (&other.name, &other.options, &other.remote_program)
                 == (&machine.name, &machine.options, &machine.remote_program)
         };
         match kinds.iter_mut().find(is_same) {
             Some(kind) => kind.setups.push(setup),
-            None => kinds.push(Kind {
+            None => kinds.push(NodeGroup {
                 machine: machine.clone(),
                 setups: vec![setup],
             }),
@@ -122,7 +122,7 @@ fn kinds(run: &PreparedRun) -> Result<Vec<Kind>, String> {
 }
 
 /// The program and the model in a folder that the nodes share, each once, by its hash.
-fn lay_down(run: &PreparedRun, sent: &Path) -> io::Result<(PathBuf, PathBuf)> {
+fn copy_to_shared_folder(run: &PreparedRun, sent: &Path) -> io::Result<(PathBuf, PathBuf)> {
     let hash = sha256(&run.program)?;
     let program = sent.join(format!("powerband-{}", hash.get(..16).unwrap_or(&hash)));
     copy(&run.program, &program)?;
@@ -152,7 +152,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Divides the plan: a part for each kind of node and task.
-fn divide(record: &mut JobRecord, kinds: &[Kind], tasks: usize, model: &Path, energy: bool) {
+fn divide(record: &mut JobRecord, kinds: &[NodeGroup], tasks: usize, model: &Path, energy: bool) {
     let plan = &record.beginning.plan;
     let length = plan.points.len().div_ceil(tasks).max(1);
     let chunks: Vec<&[Point]> = plan.points.chunks(length).collect();
@@ -167,7 +167,7 @@ fn divide(record: &mut JobRecord, kinds: &[Kind], tasks: usize, model: &Path, en
                 points: points.to_vec(),
                 ..plan.clone()
             };
-            record.parts.push(Part {
+            record.parts.push(JobPart {
                 job: String::new(),
                 task: (chunks.len() > 1).then_some(task),
                 machine: kind.machine.name.clone(),
@@ -190,7 +190,11 @@ fn own_model(plan: &Plan, model: &Path) -> String {
 }
 
 /// Asks for a job for each kind of node, and notes the numbers.
-fn ask(record: &mut JobRecord, kinds: &[Kind], sent_program: &Path) -> Result<(), String> {
+fn submit_jobs(
+    record: &mut JobRecord,
+    kinds: &[NodeGroup],
+    sent_program: &Path,
+) -> Result<(), String> {
     let per_kind = record.parts.len() / kinds.len().max(1);
     for (number, kind) in kinds.iter().enumerate() {
         let first = number * per_kind;

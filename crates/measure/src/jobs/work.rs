@@ -7,8 +7,8 @@ use super::record::{IN_FOLDER, JobRecord};
 use crate::runner::control::Control;
 use crate::runner::installation::Installation;
 use crate::runner::prepare;
-use crate::runner::programs::Origin;
-use crate::runner::record::{Target, record};
+use crate::runner::programs::ProgramTrust;
+use crate::runner::record::{SessionTarget, record};
 use crate::runner::request::RunRequest;
 use crate::worker::remote::serve;
 use powerband_core::base::atomic_file;
@@ -31,10 +31,10 @@ pub fn work(
         .map_err(|error| format!("{} cannot be written: {error}", node_file.display()))?;
     let request = RunRequest {
         // The user typed them, or allowed them, when the run was submitted.
-        programs: Origin::Typed,
+        programs: ProgramTrust::Typed,
         energy: part.energy,
         name: Some(job.beginning.name.clone()),
-        ..RunRequest::of(&part.plan)
+        ..RunRequest::from_plan(&part.plan)
     };
     let mut prepared = prepare::prepare(place, &request).map_err(|error| error.to_string())?;
     prepared.job = std::env::var("SLURM_JOB_ID").ok();
@@ -42,7 +42,7 @@ pub fn work(
         library: job.file_of(number, ""),
         ..place.paths.clone()
     };
-    let target = Target::File {
+    let target = SessionTarget::File {
         path: job.file_of(number, ".ron"),
         may_replace: false,
     };

@@ -102,12 +102,12 @@ pub(super) fn take_best(roofs: &mut Roofs) {
 mod tests {
     use super::*;
     use crate::roofs::devices::RoofDevice;
-    use powerband_core::domain::roofs::{EngineRoof, Measured};
+    use powerband_core::domain::roofs::{EngineRoof, MeasuredValue};
     use powerband_core::domain::telemetry::{DeviceKind, WatchedDevice};
-    use powerband_core::domain::work::Numbers;
+    use powerband_core::domain::work::NumberFormat;
 
-    fn measured(value: f64) -> Measured {
-        Measured {
+    fn measured(value: f64) -> MeasuredValue {
+        MeasuredValue {
             value,
             low: value * 0.99,
             high: value,
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    fn engine(setup: &str, numbers: Numbers, product: f64, copy: f64) -> EngineRoof {
+    fn engine(setup: &str, numbers: NumberFormat, product: f64, copy: f64) -> EngineRoof {
         EngineRoof {
             engine: "torch".to_owned(),
             version: "PyTorch 2.9".to_owned(),
@@ -133,16 +133,16 @@ mod tests {
         let watched = WatchedDevice::new("nvml", DeviceKind::Nvidia, 0, "0000:43:00.0", "Card");
         let mut roofs = RoofDevice::card(&watched).unwrap().unmeasured();
         roofs.engines = vec![
-            engine("torch:cuda:0", Numbers::F32, 50e12, 2.9e12),
-            engine("ort:cuda:0", Numbers::F32, 45e12, 2.7e12),
-            engine("torch:cuda:0,mode=fp16", Numbers::F16, 600e12, 2.8e12),
+            engine("torch:cuda:0", NumberFormat::F32, 50e12, 2.9e12),
+            engine("ort:cuda:0", NumberFormat::F32, 45e12, 2.7e12),
+            engine("torch:cuda:0,mode=fp16", NumberFormat::F16, 600e12, 2.8e12),
         ];
         // Twice is as good as once.
         take_best(&mut roofs);
         take_best(&mut roofs);
         let best = |numbers| roofs.compute_at(numbers, 0).map(|roof| roof.per_s.value);
-        assert_eq!(best(Numbers::F32), Some(50e12));
-        assert_eq!(best(Numbers::F16), Some(600e12));
+        assert_eq!(best(NumberFormat::F32), Some(50e12));
+        assert_eq!(best(NumberFormat::F16), Some(600e12));
         assert_eq!(roofs.compute.len(), 2);
         let copy = roofs.memory_at(Level::Memory, Access::Copy, 0).unwrap();
         assert!((copy.per_s.value - 2.9e12).abs() < 1.0);

@@ -12,18 +12,17 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::paths;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::base::regular_file;
-use powerband_core::domain::roofs::{Access, ComputeRoof, Level, Measured, MemoryRoof};
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::roofs::{Access, ComputeRoof, Level, MeasuredValue, MemoryRoof};
+use powerband_core::domain::work::NumberFormat;
 
-/// Its name.
 const PROGRAM: &str = "clpeak";
 /// It takes under a minute on a card.
 const LIMIT: Duration = Duration::from_mins(2);
 /// Its tests of arithmetic, and what they compute with.
-const COMPUTE: [(&str, Numbers); 3] = [
-    ("single_precision_compute", Numbers::F32),
-    ("half_precision_compute", Numbers::F16),
-    ("double_precision_compute", Numbers::F64),
+const COMPUTE: [(&str, NumberFormat); 3] = [
+    ("single_precision_compute", NumberFormat::F32),
+    ("half_precision_compute", NumberFormat::F16),
+    ("double_precision_compute", NumberFormat::F64),
 ];
 /// What its figures say of who measured them.
 const CODE: &str = "OpenCL, by clpeak";
@@ -121,7 +120,7 @@ impl ClDevice {
             return;
         };
         // Each width is measured once, and says nothing of how far repetitions lie apart.
-        let per_s = Measured {
+        let per_s = MeasuredValue {
             value: best,
             low: best,
             high: best,
@@ -185,10 +184,13 @@ mod tests {
         };
         assert_eq!(device.name, "Example R&D 9000");
         let compute = device.compute.iter();
-        let compute: Vec<(Numbers, f64)> = compute
+        let compute: Vec<(NumberFormat, f64)> = compute
             .map(|roof| (roof.numbers, roof.per_s.value / 1e9))
             .collect();
-        assert_eq!(compute, [(Numbers::F32, 20300.5), (Numbers::F16, 40100.0)]);
+        assert_eq!(
+            compute,
+            [(NumberFormat::F32, 20300.5), (NumberFormat::F16, 40100.0)]
+        );
         assert_eq!(device.memory.len(), 1);
         assert!((device.memory[0].per_s.value - 812.5e9).abs() < 1.0);
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::thread;
 
-use crate::telemetry::source::Places;
+use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::{machine, survey};
 use powerband_core::base::clock;
 use powerband_core::domain::roofs::{METHOD, PROCESSOR, RoofConditions, Roofs};
@@ -84,7 +84,7 @@ impl RoofDevice {
 }
 
 /// The processor, and every card that telemetry finds; takes as long as the drivers do.
-pub fn all(places: &Places) -> Vec<RoofDevice> {
+pub fn all(places: &TelemetryPaths) -> Vec<RoofDevice> {
     let found = survey::survey(places);
     let cards = found.devices.iter().filter_map(RoofDevice::card);
     std::iter::once(RoofDevice::processor())

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::contention::Beside;
+use super::contention::OthersCpuTime;
 use crate::engines::{self, Engine};
 use crate::runner::installation::Installation;
 use crate::runner::precision;
@@ -20,7 +20,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::point::Point;
-use powerband_core::domain::roofs::{EngineRoof, Measured, PROCESSOR, numbers_of, roof_setup};
+use powerband_core::domain::roofs::{EngineRoof, MeasuredValue, PROCESSOR, numbers_of, roof_setup};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
@@ -89,15 +89,15 @@ impl From<WorkerError> for EngineRoofError {
     }
 }
 
-/// Something that is timed.
+/// A network whose run time gives a figure of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Network {
+enum RoofNetwork {
     Product(usize),
     Copy(usize),
     Chain(usize),
 }
 
-impl Network {
+impl RoofNetwork {
     fn name(self) -> String {
         match self {
             Self::Product(side) => format!("roof-product-{side}"),
@@ -134,11 +134,11 @@ impl Network {
     }
 }
 
-/// A worker of PyTorch that may be used again, since starting one takes seconds.
+/// A PyTorch worker for reuse; starting one takes seconds.
 #[derive(Debug, Default)]
-pub struct Spare(Option<(PathBuf, Worker)>);
+pub struct SpareWorker(Option<(PathBuf, Worker)>);
 
-impl Spare {
+impl SpareWorker {
     /// The worker of an interpreter, for a setup that sets everything that the one before may have set.
     fn take(&mut self, setup: &Setup, runtime: Option<&Path>) -> Option<Worker> {
         let (interpreter, worker) = self.0.take()?;
@@ -163,7 +163,7 @@ pub fn measure(
     place: &Installation,
     setup: &Setup,
     runtime: Option<&Path>,
-    spare: &mut Spare,
+    spare: &mut SpareWorker,
     cancel: &CancelToken,
 ) -> Result<EngineFigures, EngineRoofError> {
     let setup = roof_setup(setup);
@@ -181,7 +181,7 @@ pub fn measure(
         cancel,
         report: None,
         measured: Duration::ZERO,
-        beside: Beside::default(),
+        beside: OthersCpuTime::default(),
     };
     let result = timing.figures(&setup);
     match (runtime, timing.worker.take()) {
@@ -230,7 +230,7 @@ struct Timing<'a> {
     /// What all rounds took so far.
     measured: Duration,
     /// What others used during all rounds.
-    beside: Beside,
+    beside: OthersCpuTime,
 }
 
 impl Timing<'_> {
@@ -242,12 +242,12 @@ impl Timing<'_> {
             (true, false) => CARD_SIDE,
         };
         let operations = 2.0 * (side as f64).powi(3);
-        let times = self.calm_times(Network::Product(side), Some(setup))?;
+        let times = self.quietest_round(RoofNetwork::Product(side), Some(setup))?;
         let product_per_s = rate(operations, &times);
         let mut notes = Vec::new();
         let elements = copy_elements(on_card);
         let bytes = elements as f64 * 2.0 * bytes_of_element(setup);
-        let copied = self.calm_times(Network::Copy(elements), None);
+        let copied = self.quietest_round(RoofNetwork::Copy(elements), None);
         let copy_per_s = self.known(copied, "copy", &mut notes)?;
         let copy_per_s = copy_per_s.and_then(|times| rate(bytes, &times));
         let launch = self.launch();
@@ -300,9 +300,9 @@ impl Timing<'_> {
     }
 
     /// What one more node costs, from repetitions of two chains.
-    fn launch(&mut self) -> Result<Option<Measured>, EngineRoofError> {
-        let short = self.calm_times(Network::Chain(CHAINS.0), None)?;
-        let long = self.calm_times(Network::Chain(CHAINS.1), None)?;
+    fn launch(&mut self) -> Result<Option<MeasuredValue>, EngineRoofError> {
+        let short = self.quietest_round(RoofNetwork::Chain(CHAINS.0), None)?;
+        let long = self.quietest_round(RoofNetwork::Chain(CHAINS.1), None)?;
         let nodes = (CHAINS.1 - CHAINS.0) as f64;
         let short = median(&short).unwrap_or_default();
         let costs: Vec<f64> = long.iter().map(|long| (long - short) / nodes).collect();
@@ -311,9 +311,9 @@ impl Timing<'_> {
 
     /// The repetitions of the calmest of a few rounds, in nanoseconds; `rewritten` is a setup whose precision the
     /// network is rewritten to.
-    fn calm_times(
+    fn quietest_round(
         &mut self,
-        network: Network,
+        network: RoofNetwork,
         rewritten: Option<&Setup>,
     ) -> Result<Vec<f64>, EngineRoofError> {
         let case = self.open(network, rewritten)?;
@@ -385,7 +385,7 @@ impl Timing<'_> {
     /// Loads a network in place of the one before, and binds its input.
     fn open(
         &mut self,
-        network: Network,
+        network: RoofNetwork,
         rewritten: Option<&Setup>,
     ) -> Result<WorkerCase, EngineRoofError> {
         let model = if self.engine.takes_files() {
@@ -468,14 +468,14 @@ fn spread(times: &[f64]) -> f64 {
 }
 
 /// An amount divided by each of these times; the figure is the median.
-fn rate(amount: f64, times_ns: &[f64]) -> Option<Measured> {
+fn rate(amount: f64, times_ns: &[f64]) -> Option<MeasuredValue> {
     let rates = times_ns.iter().map(|ns| amount * 1e9 / ns);
     let rates: Vec<f64> = rates.filter(|rate| rate.is_finite()).collect();
     measured(&rates)
 }
 
-fn measured(figures: &[f64]) -> Option<Measured> {
-    Some(Measured {
+fn measured(figures: &[f64]) -> Option<MeasuredValue> {
+    Some(MeasuredValue {
         value: median(figures)?,
         low: figures.iter().copied().reduce(f64::min)?,
         high: figures.iter().copied().reduce(f64::max)?,
@@ -525,7 +525,7 @@ fn usual_threads() -> usize {
 /// The file of a network, written once, and rewritten to a setup's precision where it asks for one.
 fn file_of(
     place: &Installation,
-    network: Network,
+    network: RoofNetwork,
     rewritten: Option<&Setup>,
 ) -> Result<PathBuf, String> {
     let folder = place.paths.cache.join("models");
@@ -538,7 +538,7 @@ fn file_of(
     let Some(setup) = rewritten else {
         return Ok(path);
     };
-    let recipe = engines::recipe(setup)?;
+    let recipe = engines::rewrite_recipe(setup)?;
     if recipe.is_plain() {
         return Ok(path);
     }

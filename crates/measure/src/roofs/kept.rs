@@ -2,18 +2,19 @@
 
 use super::devices::{self, RoofDevice};
 use crate::runner::installation::Installation;
-use crate::telemetry::source::Places;
+use crate::telemetry::source::TelemetryPaths;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::roofs::{
-    ComputeRoof, EngineRoof, Measured, MemoryRoof, NOISY, PROCESSOR, Roofs, is_here, roof_setup,
+    ComputeRoof, EngineRoof, MeasuredValue, MemoryRoof, NOISY, PROCESSOR, Roofs, is_here,
+    roof_setup,
 };
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_store::roofs_file;
 
-/// What is kept of some devices.
+/// Saved roofs of some devices: valid and outdated ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct KnownRoofs {
     /// Roofs that hold, with the numbers that their devices have now.
     pub fresh: Vec<Roofs>,
     /// Roofs that no longer hold, and why.
@@ -23,18 +24,18 @@ pub struct Kept {
 }
 
 /// What is kept of these devices.
-pub fn read(paths: &Paths, devices: &[RoofDevice]) -> Kept {
+pub fn read(paths: &Paths, devices: &[RoofDevice]) -> KnownRoofs {
     let found = roofs_file::read(&paths.roofs);
-    let mut kept = Kept {
+    let mut kept = KnownRoofs {
         warnings: found.warnings,
-        ..Kept::default()
+        ..KnownRoofs::default()
     };
     for mut roofs in found.roofs {
         let Some(device) = devices.iter().find(|device| device.is_of(&roofs)) else {
             continue;
         };
         roofs.device.clone_from(&device.device);
-        match stale(&roofs, device) {
+        match stale_reason(&roofs, device) {
             Some(reason) => kept.stale.push((roofs, reason)),
             None => kept.fresh.push(roofs),
         }
@@ -53,7 +54,7 @@ pub fn for_session(session: &Session, paths: &Paths) -> Vec<Roofs> {
 }
 
 /// Why roofs of a device have to be measured again; nothing where they hold.
-pub fn stale(roofs: &Roofs, device: &RoofDevice) -> Option<String> {
+pub fn stale_reason(roofs: &Roofs, device: &RoofDevice) -> Option<String> {
     roofs.conditions.changed(&device.conditions)
 }
 
@@ -95,7 +96,7 @@ pub(super) fn keep_better_of(now: &mut Roofs, before: &Roofs) {
 }
 
 /// Takes the earlier figure where it is quiet and higher, or about as high as a noisy one.
-fn better(now: &mut Measured, then: Measured) {
+fn better(now: &mut MeasuredValue, then: MeasuredValue) {
     let is_better = match (then.is_noisy(), now.is_noisy()) {
         (false, true) => then.value >= now.value * (1.0 - NOISY),
         (false, false) => then.value > now.value,
@@ -116,7 +117,7 @@ pub fn for_setups(place: &Installation, setups: &[Setup]) -> Vec<Roofs> {
     let has_cards = named.iter().any(|device| device != PROCESSOR);
     let devices = if has_cards {
         let watched = place.watch.as_ref().map(|watch| watch.places.clone());
-        let places = watched.unwrap_or_else(Places::of_user);
+        let places = watched.unwrap_or_else(TelemetryPaths::of_user);
         devices::all(&places)
     } else {
         vec![RoofDevice::processor()]
@@ -130,7 +131,7 @@ pub fn for_setups(place: &Installation, setups: &[Setup]) -> Vec<Roofs> {
 mod tests {
     use super::*;
     use powerband_core::domain::roofs::METHOD;
-    use powerband_core::domain::work::Numbers;
+    use powerband_core::domain::work::NumberFormat;
 
     #[test]
     fn roofs_hold_until_something_changes() {
@@ -138,7 +139,7 @@ mod tests {
         let paths = Paths::under(home.path());
         let processor = RoofDevice::processor();
         let devices = std::slice::from_ref(&processor);
-        assert_eq!(read(&paths, devices), Kept::default());
+        assert_eq!(read(&paths, devices), KnownRoofs::default());
         let mut roofs = processor.unmeasured();
         roofs_file::write(&paths.roofs, &roofs).unwrap();
         assert_eq!(read(&paths, devices).fresh.len(), 1);
@@ -152,7 +153,7 @@ mod tests {
             name: "another".to_owned(),
             ..processor
         };
-        assert_eq!(read(&paths, &[other]), Kept::default());
+        assert_eq!(read(&paths, &[other]), KnownRoofs::default());
     }
 
     #[test]
@@ -162,8 +163,8 @@ mod tests {
             version: "PyTorch 2".to_owned(),
             setup: "torch:cpu".to_owned(),
             threads: 2,
-            numbers: Numbers::F32,
-            product_per_s: Some(Measured {
+            numbers: NumberFormat::F32,
+            product_per_s: Some(MeasuredValue {
                 value,
                 low,
                 high: value,

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use super::devices::{self, RoofDevice};
-use super::engines::{self, EngineFigures, EngineRoofError, Spare};
+use super::engines::{self, EngineFigures, EngineRoofError, SpareWorker};
 use super::processor::cores;
 use super::readings::Readings;
 use super::{RoofError, RoofProgress, cards, kept, measure_processor};
 use crate::engines::runtimes;
 use crate::engines::{self as all_engines, Engine, EngineInfo};
 use crate::runner::installation::Installation;
-use crate::telemetry::source::Places;
+use crate::telemetry::source::TelemetryPaths;
 use crate::worker::probe;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -106,7 +106,7 @@ pub fn measure(
     progress: &mut dyn FnMut(RoofProgress),
 ) -> Result<MeasuredRoofs, RoofsError> {
     let places = place.watch.as_ref().map(|watch| watch.places.clone());
-    let places = places.unwrap_or_else(Places::of_user);
+    let places = places.unwrap_or_else(TelemetryPaths::of_user);
     let devices = devices::all(&places);
     let mut kept = kept::read(&place.paths, &devices);
     let mut work = Work {
@@ -115,9 +115,9 @@ pub fn measure(
         cancel,
         progress,
         places,
-        found: Engines::look(place),
+        found: Engines::new(place),
         steps: (0, 0),
-        spare: Spare::default(),
+        spare: SpareWorker::default(),
         done: MeasuredRoofs {
             notes: std::mem::take(&mut kept.warnings),
             ..MeasuredRoofs::default()
@@ -140,13 +140,13 @@ pub fn measure(
 
 /// The engines of this machine, looked for once.
 struct Engines {
-    places: runtimes::Places,
+    places: runtimes::RuntimePlaces,
     /// What each library says of itself, asked when it is needed.
     asked: BTreeMap<String, Result<EngineInfo, String>>,
 }
 
 impl Engines {
-    fn look(place: &Installation) -> Self {
+    fn new(place: &Installation) -> Self {
         let python = place.python.as_deref();
         Self {
             places: probe::places(&place.paths, place.onnxruntime.clone(), python),
@@ -160,12 +160,12 @@ struct Work<'a> {
     request: &'a RoofRequest,
     cancel: &'a CancelToken,
     progress: &'a mut dyn FnMut(RoofProgress),
-    places: Places,
+    places: TelemetryPaths,
     found: Engines,
     /// Steps that are done, and steps in all as far as they are known.
     steps: (usize, usize),
     /// A worker that may serve the next setup as well.
-    spare: Spare,
+    spare: SpareWorker,
     done: MeasuredRoofs,
 }
 
@@ -359,7 +359,7 @@ impl Work<'_> {
         let asked = self.found.asked.entry(key);
         let info = asked.or_insert_with(|| probe::engine(program, engine, runtime));
         let info = info.clone()?;
-        if let Some(lack) = info.lack(setup) {
+        if let Some(lack) = info.missing_reason(setup) {
             return Err(lack);
         }
         // ONNX Runtime names providers, not cards.
@@ -396,7 +396,7 @@ fn replace(engines: &mut Vec<EngineRoof>, roof: EngineRoof) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::work::Numbers;
+    use powerband_core::domain::work::NumberFormat;
 
     fn roof(setup: &str) -> EngineRoof {
         EngineRoof {
@@ -404,7 +404,7 @@ mod tests {
             version: "ONNX Runtime 1.31.0".to_owned(),
             setup: setup.to_owned(),
             threads: 2,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             product_per_s: None,
             copy_per_s: None,
             launch_ns: None,

@@ -13,21 +13,21 @@ use std::time::Duration;
 use super::code::block::Block;
 use super::code::{self, BytesCode, ComputeCode};
 use super::processor::cores;
-use crate::worker::process::{Incoming, Process};
+use crate::worker::process::{ChildProcess, Incoming};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::roofs::Access;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 
-/// What a neighbour keeps busy.
+/// The resource that a background load uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NeighbourKind {
+pub enum BackgroundLoadKind {
     /// Copies memory, far more than caches hold.
     Streaming,
     /// Computes from registers, and leaves memory alone.
     Computing,
 }
 
-impl NeighbourKind {
+impl BackgroundLoadKind {
     /// Every one.
     pub const ALL: [Self; 2] = [Self::Streaming, Self::Computing];
 
@@ -45,7 +45,7 @@ impl NeighbourKind {
     }
 }
 
-impl fmt::Display for NeighbourKind {
+impl fmt::Display for BackgroundLoadKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -62,20 +62,20 @@ const PIECE: usize = 1 << 20;
 /// What is computed between two looks, in passes.
 const PASSES: u64 = 20_000;
 
-/// A neighbour at work; dropping it ends it.
+/// A child process that loads memory or cores; dropping it ends it.
 #[derive(Debug)]
-pub struct Neighbour {
-    process: Process,
+pub struct BackgroundLoad {
+    process: ChildProcess,
 }
 
-impl Neighbour {
+impl BackgroundLoad {
     /// Whether it still works: it may have been killed for the memory that it takes.
     pub fn is_working(&mut self) -> bool {
         self.process.ended_by_itself().is_none() && !self.process.is_over()
     }
 }
 
-impl Drop for Neighbour {
+impl Drop for BackgroundLoad {
     fn drop(&mut self) {
         self.process.kill();
     }
@@ -84,13 +84,17 @@ impl Drop for Neighbour {
 /// Starts a neighbour with a thread on each of these logical processors, and waits until it works.
 ///
 /// `program` is Powerband's own.
-pub fn start(program: &Path, kind: NeighbourKind, cores: &[usize]) -> io::Result<Neighbour> {
+pub fn start(
+    program: &Path,
+    kind: BackgroundLoadKind,
+    cores: &[usize],
+) -> io::Result<BackgroundLoad> {
     let spec = ProcessSpec::new(program)
         .args(["worker", "neighbour", kind.name()])
         .args(cores.iter().map(ToString::to_string));
-    let mut process = Process::start(&spec, 1 << 10)?;
+    let mut process = ChildProcess::start(&spec, 1 << 10)?;
     match process.next(START_LIMIT) {
-        Incoming::Line(line) if line == READY => Ok(Neighbour { process }),
+        Incoming::Line(line) if line == READY => Ok(BackgroundLoad { process }),
         Incoming::End | Incoming::Torn(_) => Err(io::Error::other(format!(
             "the {kind} neighbour ended at once: {}",
             process.end()
@@ -105,13 +109,13 @@ pub fn start(program: &Path, kind: NeighbourKind, cores: &[usize]) -> io::Result
 }
 
 /// The child's side: works on these cores until standard input closes.
-pub fn run(kind: NeighbourKind, cores: &[usize]) -> io::Result<()> {
+pub fn run(kind: BackgroundLoadKind, cores: &[usize]) -> io::Result<()> {
     std::fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
     work_until_closed(kind, cores, &mut io::stdin().lock(), &mut io::stdout())
 }
 
 fn work_until_closed(
-    kind: NeighbourKind,
+    kind: BackgroundLoadKind,
     cores: &[usize],
     input: &mut dyn io::Read,
     output: &mut dyn io::Write,
@@ -125,8 +129,8 @@ fn work_until_closed(
                 .spawn_scoped(scope, move || {
                     cores::pin(core);
                     match kind {
-                        NeighbourKind::Streaming => stream(is_over),
-                        NeighbourKind::Computing => compute(is_over),
+                        BackgroundLoadKind::Streaming => stream(is_over),
+                        BackgroundLoadKind::Computing => compute(is_over),
                     }
                 })
                 .map(drop)
@@ -143,7 +147,7 @@ fn work_until_closed(
 
 fn compute(is_over: &AtomicBool) {
     let codes = code::compute_codes().into_iter();
-    let codes = codes.filter(|code: &&ComputeCode| code.numbers == Numbers::F32);
+    let codes = codes.filter(|code: &&ComputeCode| code.numbers == NumberFormat::F32);
     let code = codes.max_by_key(|code| code.vector_bits);
     while !is_over.load(Ordering::Relaxed) {
         match code {
@@ -175,7 +179,7 @@ mod tests {
 
     #[test]
     fn closing_its_input_ends_it() {
-        for kind in NeighbourKind::ALL {
+        for kind in BackgroundLoadKind::ALL {
             let (reader, writer) = io::pipe().unwrap();
             let child = thread::Builder::new()
                 .name("neighbour-test".to_owned())
@@ -194,14 +198,19 @@ mod tests {
 
     #[test]
     fn a_program_that_is_none_is_an_error() {
-        let missing = start(Path::new("/nowhere/at-all"), NeighbourKind::Computing, &[0]);
+        let missing = start(
+            Path::new("/nowhere/at-all"),
+            BackgroundLoadKind::Computing,
+            &[0],
+        );
         assert!(missing.is_err());
-        let other = start(Path::new("/bin/false"), NeighbourKind::Streaming, &[0]).unwrap_err();
+        let other =
+            start(Path::new("/bin/false"), BackgroundLoadKind::Streaming, &[0]).unwrap_err();
         assert!(other.to_string().contains("exit status 1"), "{other}");
         assert_eq!(
-            NeighbourKind::named("streaming"),
-            Some(NeighbourKind::Streaming)
+            BackgroundLoadKind::named("streaming"),
+            Some(BackgroundLoadKind::Streaming)
         );
-        assert_eq!(NeighbourKind::named("loud"), None);
+        assert_eq!(BackgroundLoadKind::named("loud"), None);
     }
 }

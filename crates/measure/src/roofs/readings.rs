@@ -1,7 +1,7 @@
 //! The clock and the temperature of a card while its roofs are measured, as its driver reports them.
 
 use crate::telemetry::sampler::Sampler;
-use crate::telemetry::source::Places;
+use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::survey;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_core::stats::summary::median;
@@ -29,7 +29,7 @@ pub(super) struct Conditions {
 
 impl Readings {
     /// Begins to read the card at an address.
-    pub(super) fn begin(places: &Places, card: &str) -> Option<Self> {
+    pub(super) fn begin(places: &TelemetryPaths, card: &str) -> Option<Self> {
         let survey = survey::survey(places);
         let device = survey
             .devices

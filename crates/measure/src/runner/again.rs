@@ -9,7 +9,7 @@ use super::prepare_error::PrepareError;
 use super::request::RunRequest;
 use super::run::PreparedRun;
 use powerband_core::base::humanize;
-use powerband_core::domain::plan::{Keeping, Look, MeasureRule, Plan, PresetName};
+use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle, WorkerLifetime};
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{MODEL_KEY, Setup};
@@ -84,7 +84,7 @@ pub fn request_for(
     });
     let (setups, looks) = sides
         .filter_map(|((plan, setup), label)| {
-            let look = Look {
+            let look = SetupStyle {
                 label: Some(label),
                 colour: None,
             };
@@ -93,7 +93,7 @@ pub fn request_for(
         .unzip();
     let preset = more_careful(first.preset, second.preset);
     let rounds = first.measure.rounds.max(second.measure.rounds);
-    let is_alone = [first, second].map(|plan| plan.keeping == Keeping::OneAtATime);
+    let is_alone = [first, second].map(|plan| plan.keeping == WorkerLifetime::OneAtATime);
     Ok(RunRequest {
         setups,
         looks,
@@ -104,11 +104,11 @@ pub fn request_for(
         inputs: first.inputs.clone(),
         load: first.load,
         preset,
-        rounds: (rounds > MeasureRule::of(preset).rounds).then_some(rounds),
+        rounds: (rounds > MeasureRule::from_preset(preset).rounds).then_some(rounds),
         keeping: if is_alone.contains(&true) {
-            Keeping::OneAtATime
+            WorkerLifetime::OneAtATime
         } else {
-            Keeping::Together
+            WorkerLifetime::Together
         },
         name: Some(name_of_both(before.session, after.session)),
         ..RunRequest::new(model)
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::runner::planning;
     use powerband_core::domain::environment::Environment;
-    use powerband_core::domain::event::Beginning;
+    use powerband_core::domain::event::RunStart;
     use powerband_core::domain::model::ModelRef;
     use powerband_core::domain::profile::Tool;
 
@@ -243,7 +243,7 @@ mod tests {
             preset: PresetName::Quick,
             ..RunRequest::new(model)
         };
-        Session::begin(Beginning {
+        Session::from_start(RunStart {
             name: name.to_owned(),
             // Of another run than each other session.
             created: name.to_owned(),

@@ -9,13 +9,13 @@ use std::path::Path;
 use super::prepare_error::PrepareError;
 use super::request::RunRequest;
 use super::{generating, input_specs};
-use crate::engines::generate::{Generate, generates};
+use crate::engines::generate::{Generate, is_generate_task};
 use crate::worker::profilers;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
-use powerband_core::domain::plan::{Judging, Plan, Profiler};
+use powerband_core::domain::plan::{AccuracyCheck, Plan, Profiler};
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::pb::ModelProto;
 use powerband_onnx::samples;
@@ -23,7 +23,7 @@ use powerband_onnx::shapes::InputSizes;
 
 /// A network as far as its inputs go.
 #[derive(Clone, Copy)]
-pub(super) struct Network<'a> {
+pub(super) struct NetworkInputs<'a> {
     /// Its graph.
     pub proto: &'a ModelProto,
     /// Its inputs.
@@ -51,8 +51,8 @@ impl CaseInputs {
     /// Where no case can be measured, or the samples of the plan do not fit.
     pub(super) fn find(
         plan: &Plan,
-        network: &Network<'_>,
-        own: &BTreeMap<usize, Network<'_>>,
+        network: &NetworkInputs<'_>,
+        own: &BTreeMap<usize, NetworkInputs<'_>>,
     ) -> Result<Self, PrepareError> {
         let mut inputs = resolve_inputs(plan, network, own)?;
         let requests = take_requests(&mut inputs, plan, |setup| {
@@ -74,7 +74,7 @@ pub(super) fn check_profiler(wanted: Option<Profiler>) -> Result<(), PrepareErro
 }
 
 /// Whether the inputs for comparing outputs are there and fit, before anything is measured.
-fn check_samples(judging: Option<&Judging>, inputs: &Inputs) -> Result<(), PrepareError> {
+fn check_samples(judging: Option<&AccuracyCheck>, inputs: &Inputs) -> Result<(), PrepareError> {
     let samples = judging.and_then(|judging| judging.samples.as_ref());
     let specs = inputs
         .iter()
@@ -86,7 +86,7 @@ fn check_samples(judging: Option<&Judging>, inputs: &Inputs) -> Result<(), Prepa
     let set = samples::open(Path::new(samples)).map_err(refused)?;
     let set = set.for_inputs(specs).map_err(refused)?;
     if set.items.len() < case.point.batch() {
-        let found = humanize::of_many(set.items.len() as u64, "input");
+        let found = humanize::pluralised(set.items.len() as u64, "input");
         return Err(PrepareError::Samples(format!(
             "{samples} holds {found}, fewer than one batch of {}",
             case.point.batch()
@@ -98,17 +98,17 @@ fn check_samples(judging: Option<&Judging>, inputs: &Inputs) -> Result<(), Prepa
 /// Each case's inputs. Where none fits, the run would measure nothing, which is an error.
 fn resolve_inputs(
     plan: &Plan,
-    network: &Network<'_>,
-    own: &BTreeMap<usize, Network<'_>>,
+    network: &NetworkInputs<'_>,
+    own: &BTreeMap<usize, NetworkInputs<'_>>,
 ) -> Result<Inputs, PrepareError> {
     let mut inputs = Inputs::new();
     let mut first_error = None;
-    let sizes = RunRequest::of(plan).input_sizes();
+    let sizes = RunRequest::from_plan(plan).input_sizes();
     let usual = input_specs::values(network.proto, network.ports, &sizes);
-    let makes_tokens = plan.setups.iter().any(generates);
+    let makes_tokens = plan.setups.iter().any(is_generate_task);
     for (setup, spec) in plan.setups.iter().enumerate() {
         // The sizes of requests are not dimensions of the network.
-        if generates(spec) {
+        if is_generate_task(spec) {
             continue;
         }
         let other = own.get(&setup);

@@ -13,7 +13,7 @@ use powerband_core::domain::case::CaseKey;
 /// How often a resting run looks at its token, which a signal handler raises without waking it.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The handle on a run.
+/// A handle that pauses, skips and stops a run.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     cancel: CancelToken,
@@ -22,12 +22,12 @@ pub struct Control {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<ControlState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ControlState {
     paused: bool,
     /// Cases that are not wanted any more, until the run has taken note.
     unwanted: BTreeSet<CaseKey>,
@@ -35,12 +35,12 @@ struct State {
     wanted_again: BTreeSet<CaseKey>,
     /// Whether every round is measured, so that no case is taken back any more.
     rounds_are_over: bool,
-    visit: Option<Visit>,
+    visit: Option<ActiveVisit>,
 }
 
 /// The visit that is going on.
 #[derive(Debug)]
-struct Visit {
+struct ActiveVisit {
     case: CaseKey,
     /// Ends it.
     stop: CancelToken,
@@ -130,7 +130,7 @@ impl Control {
         state.rounds_are_over
     }
 
-    fn leave_out(&self, case: CaseKey, ends: impl Fn(&Visit) -> bool) {
+    fn leave_out(&self, case: CaseKey, ends: impl Fn(&ActiveVisit) -> bool) {
         let mut state = self.state();
         state.unwanted.insert(case);
         state.wanted_again.remove(&case);
@@ -156,7 +156,7 @@ impl Control {
         if state.unwanted.contains(&case) {
             stop.cancel();
         }
-        state.visit = Some(Visit {
+        state.visit = Some(ActiveVisit {
             case,
             stop: stop.clone(),
             is_starting: false,
@@ -166,7 +166,7 @@ impl Control {
 
     /// The visit has to wait for a worker; outside a visit this means nothing.
     pub(super) fn begin_start(&self) {
-        let State {
+        let ControlState {
             unwanted, visit, ..
         } = &mut *self.state();
         let Some(visit) = visit else {
@@ -222,7 +222,7 @@ impl Control {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ControlState> {
         self.shared
             .state
             .lock()

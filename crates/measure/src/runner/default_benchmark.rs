@@ -1,7 +1,7 @@
 //! What the large button measures before the user has chosen anything: ResNet-50 with the quick preset, on
 //! the best engine of this machine.
 
-use super::ladders::Here;
+use super::ladders::LadderMachine;
 use super::request::RunRequest;
 use powerband_core::domain::plan::PresetName;
 use powerband_core::domain::setup::Setup;
@@ -19,10 +19,10 @@ const ON_THE_PROCESSOR: [&str; 2] = ["ort", "rten"];
 
 /// Where there is a card that an engine can use: that engine on it, and the processor beside it, so that
 /// what the card gains is seen. Else every engine there is.
-pub fn request(here: &Here, cards: &[DeviceKind]) -> RunRequest {
+pub fn request(here: &LadderMachine, cards: &[DeviceKind]) -> RunRequest {
     let mut setups = on_cards(here, cards);
     if !setups.is_empty() {
-        let engine = ON_THE_PROCESSOR.into_iter().find(|id| here.has(id));
+        let engine = ON_THE_PROCESSOR.into_iter().find(|id| here.has_engine(id));
         setups.extend(engine.and_then(|id| id.parse().ok()));
     }
     RunRequest {
@@ -32,7 +32,7 @@ pub fn request(here: &Here, cards: &[DeviceKind]) -> RunRequest {
     }
 }
 
-fn on_cards(here: &Here, cards: &[DeviceKind]) -> Vec<Setup> {
+fn on_cards(here: &LadderMachine, cards: &[DeviceKind]) -> Vec<Setup> {
     let own = ON_CARDS
         .into_iter()
         .filter(|(kind, provider, _)| cards.contains(kind) && here.has_provider(provider))
@@ -50,14 +50,14 @@ mod tests {
     use super::*;
     use crate::engines::{self, EngineInfo};
 
-    fn here(torch: &[&str], providers: &[&str]) -> Here {
+    fn here(torch: &[&str], providers: &[&str]) -> LadderMachine {
         let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let info = |devices: &[&str], providers: &[&str]| EngineInfo {
             devices: texts(devices),
             providers: texts(providers),
             ..EngineInfo::default()
         };
-        Here {
+        LadderMachine {
             engines: vec![
                 ("ort", info(&["cpu"], providers)),
                 ("torch", info(torch, &[])),
@@ -66,7 +66,7 @@ mod tests {
         }
     }
 
-    fn specs(here: &Here, cards: &[DeviceKind]) -> Vec<String> {
+    fn specs(here: &LadderMachine, cards: &[DeviceKind]) -> Vec<String> {
         let request = request(here, cards);
         for setup in &request.setups {
             engines::check(setup).unwrap();
@@ -89,6 +89,6 @@ mod tests {
         // A library that could, without a card; and a card that no library can use.
         assert!(specs(&here(&["cpu"], &["CPU", "CUDA"]), &[DeviceKind::Host]).is_empty());
         assert!(specs(&here(&["cpu"], &["CPU"]), &[DeviceKind::Nvidia]).is_empty());
-        assert!(specs(&Here::default(), &[DeviceKind::Nvidia]).is_empty());
+        assert!(specs(&LadderMachine::default(), &[DeviceKind::Nvidia]).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use super::input_specs;
 use super::installation::Installation;
 use crate::engines;
 use crate::worker::probe;
-use crate::worker::protocol::{Exported, Reply, Request};
+use crate::worker::protocol::{ExportedModel, Reply, Request};
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::point::Point;
@@ -26,7 +26,7 @@ pub fn export(
     name: &str,
     model: &ModelFile,
     to: &Path,
-) -> Result<Exported, String> {
+) -> Result<ExportedModel, String> {
     let told = |error: &dyn std::fmt::Display| error.to_string();
     let engine = engines::check(setup).map_err(|error| told(&error))?;
     let places = probe::places(

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::engines;
-use crate::engines::generate::{Generate, generates};
+use crate::engines::generate::{Generate, is_generate_task};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::Point;
@@ -27,7 +27,7 @@ const USUAL_NEW: usize = 32;
 /// The points of a plan with the lengths of requests, where one of its setups makes tokens and the sweep does not
 /// say how many.
 pub(super) fn with_lengths(points: Vec<Point>, setups: &[Setup]) -> Vec<Point> {
-    if !setups.iter().any(generates) {
+    if !setups.iter().any(is_generate_task) {
         return points;
     }
     let usual = [(PROMPT, USUAL_PROMPT), (NEW, USUAL_NEW)];
@@ -45,7 +45,7 @@ pub(super) fn requests<'a>(
 ) -> BTreeMap<CaseKey, Result<Generate, String>> {
     let mut requests = BTreeMap::new();
     let setups = plan.setups.iter().enumerate();
-    for (setup, spec) in setups.filter(|(_, spec)| generates(spec)) {
+    for (setup, spec) in setups.filter(|(_, spec)| is_generate_task(spec)) {
         let runs_files = engines::find(&spec.engine).is_some_and(|engine| engine.takes_files());
         let decoder = runs_files.then(|| Decoder::find(model_of(setup)));
         let decoder = decoder.transpose().map_err(|error| error.to_string());

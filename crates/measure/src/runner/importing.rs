@@ -8,10 +8,12 @@ use std::sync::Arc;
 use crate::version;
 use powerband_core::base::clock;
 use powerband_core::domain::case::{Case, CaseKey, Round};
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{Look, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule};
+use powerband_core::domain::plan::{
+    MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule,
+};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
@@ -22,7 +24,7 @@ use powerband_import as import;
 use powerband_import::benchmarks::timings;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::{Limits, Source};
+use powerband_import::reading::source::{ImportSource, Limits};
 use powerband_import::reading::standard_input;
 use powerband_import::records::{reported_stats, summary};
 use powerband_import::{ImportError, Imported};
@@ -32,9 +34,9 @@ use powerband_store::trace_file;
 /// So many names are written out in a remark.
 const MOST_NAMES: usize = 6;
 
-/// What was imported: a session, and the timeline of each of its profiles.
+/// An imported session with the timelines of its profiles.
 #[derive(Debug)]
-pub struct Taken {
+pub struct ImportedSession {
     /// The session.
     pub session: Session,
     /// Timelines, by the place of their profile in the session.
@@ -102,12 +104,12 @@ impl FileSet {
 
 /// Reads files. Those of one process become one profile; where columns are named, each file is a table of
 /// timings.
-pub fn take(
+pub fn import_files(
     files: &[PathBuf],
     columns: Option<&Columns>,
     limits: Limits,
     watch: &ReadProgress<'_>,
-) -> Result<Taken, ImportError> {
+) -> Result<ImportedSession, ImportError> {
     let mut parts: Vec<(String, Imported)> = Vec::new();
     let mut companions: Vec<PathBuf> = Vec::new();
     for set in file_sets(files) {
@@ -115,7 +117,7 @@ pub fn take(
         for file in &set.named {
             match columns {
                 Some(columns) => {
-                    let source = Source::open_named(file, limits, watch)?;
+                    let source = ImportSource::open_named(file, limits, watch)?;
                     timings::read(&source, columns, watch, &mut imported)?;
                     import::records::clamp_implausible::clamp(&mut imported);
                 }
@@ -127,7 +129,7 @@ pub fn take(
     }
     companions.sort();
     companions.dedup();
-    Ok(Taken {
+    Ok(ImportedSession {
         companions,
         ..session(parts)
     })
@@ -135,7 +137,7 @@ pub fn take(
 
 /// What a file is called in a session: its name without the endings of formats.
 pub fn title(file: &Path) -> String {
-    if standard_input::is_meant(file) {
+    if standard_input::is_standard_input(file) {
         return standard_input::NAME.to_owned();
     }
     let name = file
@@ -153,7 +155,7 @@ pub fn title(file: &Path) -> String {
 }
 
 /// Makes a session of what was read.
-pub fn session(parts: Vec<(String, Imported)>) -> Taken {
+pub fn session(parts: Vec<(String, Imported)>) -> ImportedSession {
     let name = parts.first().map_or("import", |(name, _)| name).to_owned();
     let tool = parts.first().map(|(_, imported)| imported.tool.clone());
     let format = parts
@@ -165,7 +167,7 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
         .flat_map(|(_, imported)| imported.reported.iter().cloned())
         .collect();
     let tool_name = tool.as_ref().map_or("", |tool| tool.name.as_str());
-    let mut session = Session::begin(Beginning {
+    let mut session = Session::from_start(RunStart {
         name: session_name::of_import(&name, parts.len().saturating_sub(1), tool_name),
         created: clock::now_utc(),
         made_up: false,
@@ -207,7 +209,7 @@ pub fn session(parts: Vec<(String, Imported)>) -> Taken {
         }
     }
     session.reported = reported;
-    Taken {
+    ImportedSession {
         session,
         traces,
         format,
@@ -239,7 +241,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
     let mut points: Vec<Point> = with_results(reported).map(point).collect();
     points.sort_unstable();
     points.dedup();
-    let mut limits = MeasureRule::of(PresetName::Quick);
+    let mut limits = MeasureRule::from_preset(PresetName::Quick);
     limits.rounds = 1;
     limits.spacing = None;
     Plan {
@@ -254,7 +256,7 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
             .collect(),
         looks: named
             .iter()
-            .map(|name| Look {
+            .map(|name| SetupStyle {
                 label: Some((*name).to_owned()),
                 colour: None,
             })
@@ -308,7 +310,7 @@ fn point(one: &Reported) -> Point {
     point.with_batch(point.batch().max(1))
 }
 
-/// Puts the times where measured ones would be, and beside them what is stated of them.
+/// Fills the session's cases with the imported times and stated statistics.
 fn fill(session: &mut Session, reported: &[Reported]) {
     let names = names(reported);
     session.cases.clear();
@@ -369,7 +371,7 @@ fn remarks(reported: &[Reported]) -> Vec<String> {
             remarks.push(objection);
         }
     }
-    let tells_spread = |one: &Reported| reported_stats::stated(one).tells_spread();
+    let tells_spread = |one: &Reported| reported_stats::stated(one).states_spread();
     let has_one = |one: &Reported| one.samples_ns.is_empty() && one.typical_ns.is_some();
     let doubts = [
         (
@@ -425,11 +427,11 @@ pub enum KeepError {
     Session(#[from] WriteError),
     /// A timeline.
     #[error(transparent)]
-    Trace(#[from] trace_file::NotWritten),
+    Trace(#[from] trace_file::TraceWriteError),
 }
 
 /// Writes the session, and the timelines beside it.
-pub fn keep(taken: &mut Taken, path: &Path) -> Result<(), KeepError> {
+pub fn keep(taken: &mut ImportedSession, path: &Path) -> Result<(), KeepError> {
     let traces = taken.traces.iter().cloned().enumerate();
     let open: Vec<_> = traces.filter(|(_, trace)| !trace.is_empty()).collect();
     taken.session = keep_copy(&taken.session, &open, None, path)?;

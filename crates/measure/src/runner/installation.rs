@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::watching::WatchRequest;
 use crate::engines::runtimes::EnvironmentRoots;
 use crate::telemetry::sampler::USUAL_HZ;
-use crate::telemetry::source::Places;
+use crate::telemetry::source::TelemetryPaths;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::machine::NamedMachine;
 use powerband_store::settings::Settings;
@@ -40,7 +40,7 @@ impl Installation {
             machines: settings.machines.clone(),
             watch: Some(WatchRequest {
                 rate_hz: USUAL_HZ,
-                places: Places::of_user(),
+                places: TelemetryPaths::of_user(),
                 for_energy: false,
             }),
             environment_roots: EnvironmentRoots::of_user(),

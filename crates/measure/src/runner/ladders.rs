@@ -6,7 +6,7 @@
 
 use crate::engines::EngineInfo;
 use crate::runner::request::RunRequest;
-use powerband_core::domain::plan::{Judging, Look};
+use powerband_core::domain::plan::{AccuracyCheck, SetupStyle};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 
@@ -22,7 +22,7 @@ pub struct Ladder {
     batches: &'static [usize],
     /// Whether each setup is a step on the one before.
     is_journey: bool,
-    steps: fn(&Here) -> Vec<StepSetup>,
+    steps: fn(&LadderMachine) -> Vec<StepSetup>,
 }
 
 /// A step: what it is called and how it is run.
@@ -30,7 +30,7 @@ type StepSetup = (&'static str, String);
 
 /// What this machine has, as far as ladders ask.
 #[derive(Clone, Debug, Default)]
-pub struct Here {
+pub struct LadderMachine {
     /// Engines that run here, by their identifiers, with what they say of themselves.
     pub engines: Vec<(&'static str, EngineInfo)>,
 }
@@ -76,14 +76,14 @@ pub fn find(id: &str) -> Result<&'static Ladder, String> {
 
 impl Ladder {
     /// What is to be measured on this machine.
-    pub fn request(&self, here: &Here) -> RunRequest {
-        let (mut setups, mut looks): (Vec<Setup>, Vec<Look>) = (Vec::new(), Vec::new());
+    pub fn request(&self, here: &LadderMachine) -> RunRequest {
+        let (mut setups, mut looks): (Vec<Setup>, Vec<SetupStyle>) = (Vec::new(), Vec::new());
         for (title, spec) in (self.steps)(here) {
             let Ok(setup) = spec.parse::<Setup>() else {
                 continue;
             };
             setups.push(setup);
-            looks.push(Look {
+            looks.push(SetupStyle {
                 label: Some(title.to_owned()),
                 colour: None,
             });
@@ -93,8 +93,8 @@ impl Ladder {
             looks,
             points: Some(self.batches.iter().copied().map(Point::of_batch).collect()),
             journey: self.is_journey,
-            judging: Some(Judging {
-                inputs: Judging::USUAL,
+            judging: Some(AccuracyCheck {
+                inputs: AccuracyCheck::USUAL,
                 samples: None,
             }),
             name: Some(self.title.to_owned()),
@@ -103,7 +103,7 @@ impl Ladder {
     }
 }
 
-impl Here {
+impl LadderMachine {
     /// The card to compute on, as a setup spells it; the processor where there is none.
     fn device(&self) -> &str {
         let devices = self.engines.iter().flat_map(|(_, info)| &info.devices);
@@ -118,7 +118,7 @@ impl Here {
         devices.map(String::as_str).find(|device| *device != "cpu")
     }
 
-    pub(super) fn has(&self, engine: &str) -> bool {
+    pub(super) fn has_engine(&self, engine: &str) -> bool {
         self.engines.iter().any(|(id, _)| *id == engine)
     }
 
@@ -135,7 +135,7 @@ fn half(device: &str) -> &'static str {
 }
 
 /// Document 000: baseline, mixed precision, fusion; then the number of bits, which it does not try.
-fn case_study(here: &Here) -> Vec<StepSetup> {
+fn case_study(here: &LadderMachine) -> Vec<StepSetup> {
     let device = here.device();
     let fused = match device.split(':').next() {
         Some("rocm") => format!("ort:{device},provider=migraphx"),
@@ -156,7 +156,7 @@ fn case_study(here: &Here) -> Vec<StepSetup> {
 }
 
 /// Document 004: each against the baseline.
-fn densenet_suite(here: &Here) -> Vec<StepSetup> {
+fn densenet_suite(here: &LadderMachine) -> Vec<StepSetup> {
     let device = here.device();
     let half = half(device);
     vec![
@@ -173,13 +173,13 @@ fn densenet_suite(here: &Here) -> Vec<StepSetup> {
     ]
 }
 
-fn everything(here: &Here) -> Vec<StepSetup> {
+fn everything(here: &LadderMachine) -> Vec<StepSetup> {
     let device = here.device();
     let mut steps = Vec::new();
-    if here.has("torch") {
+    if here.has_engine("torch") {
         steps.extend(densenet_suite(here));
     }
-    if here.has("ort") {
+    if here.has_engine("ort") {
         steps.extend([
             (
                 "ONNX Runtime, not optimised",
@@ -217,14 +217,14 @@ mod tests {
     use super::*;
     use crate::engines;
 
-    fn here(devices: &[&str], providers: &[&str]) -> Here {
+    fn here(devices: &[&str], providers: &[&str]) -> LadderMachine {
         let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         let info = EngineInfo {
             devices: texts(devices),
             providers: texts(providers),
             ..EngineInfo::default()
         };
-        Here {
+        LadderMachine {
             engines: vec![("torch", info.clone()), ("ort", info)],
         }
     }
@@ -235,7 +235,7 @@ mod tests {
             here(&["cpu"], &["CPU", "OpenVINO"]),
             here(&["cpu", "cuda:0"], &["CPU", "CUDA", "TensorRT"]),
             here(&["cpu", "rocm:0"], &["CPU", "MIGraphX"]),
-            Here::default(),
+            LadderMachine::default(),
         ];
         for machine in &machines {
             for ladder in ALL {

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::case_inputs::{self, CaseInputs, Network};
+use super::case_inputs::{self, CaseInputs, NetworkInputs};
 use super::input_specs;
 use super::installation::Installation;
 use super::prepare_error::PrepareError;
 use crate::engines;
-use crate::worker::transport::Machine;
+use crate::worker::transport::SetupMachine;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
@@ -38,11 +38,11 @@ pub struct PlanCheck {
 
 /// Outlines of networks that were read, by what the plan calls them.
 #[derive(Debug, Default)]
-pub struct Outlines {
+pub struct OutlineCache {
     known: BTreeMap<String, Arc<Outline>>,
 }
 
-impl Outlines {
+impl OutlineCache {
     /// The outline of a network, read where it is not known or its file changed.
     fn get(&mut self, name: &str) -> Result<Arc<Outline>, PrepareError> {
         if let Some(outline) = self.known.get(name).filter(|known| known.is_current()) {
@@ -66,7 +66,7 @@ pub fn check(
     place: &Installation,
     plan: &Plan,
     offered: &[NamedSize],
-    outlines: &mut Outlines,
+    outlines: &mut OutlineCache,
 ) -> PlanCheck {
     outlines.keep_those_of(plan);
     let plan = &Plan {
@@ -105,7 +105,7 @@ pub fn check(
 /// Whether every machine of the plan is known.
 fn machines(place: &Installation, plan: &Plan) -> Result<(), PrepareError> {
     plan.setups.iter().try_for_each(|setup| {
-        let found = Machine::of_setup(setup, &place.machines);
+        let found = SetupMachine::of_setup(setup, &place.machines);
         found.map(drop).map_err(PrepareError::Machine)
     })
 }
@@ -151,7 +151,7 @@ impl OpenOutline {
     fn read(
         name: &str,
         batch_axis: &[InputAxis],
-        outlines: &mut Outlines,
+        outlines: &mut OutlineCache,
     ) -> Result<Self, PrepareError> {
         let outline = outlines.get(name)?;
         Ok(Self {
@@ -161,8 +161,8 @@ impl OpenOutline {
         })
     }
 
-    fn network(&self) -> Network<'_> {
-        Network {
+    fn network(&self) -> NetworkInputs<'_> {
+        NetworkInputs {
             proto: &self.outline.proto,
             ports: &self.ports,
             batch_axis: &self.batch_axis,
@@ -171,7 +171,7 @@ impl OpenOutline {
 }
 
 impl Networks {
-    fn read(plan: &Plan, outlines: &mut Outlines) -> Result<Self, PrepareError> {
+    fn read(plan: &Plan, outlines: &mut OutlineCache) -> Result<Self, PrepareError> {
         let model = OpenOutline::read(&plan.model, &plan.batch_axis, outlines)?;
         BatchAxes::find(&model.ports, &plan.batch_axis)?;
         let mut own = BTreeMap::new();
@@ -199,11 +199,11 @@ mod tests {
     use super::*;
     use crate::runner::planning;
     use crate::runner::prepare::prepare;
-    use crate::runner::programs::Origin;
+    use crate::runner::programs::ProgramTrust;
     use crate::runner::request::RunRequest;
     use powerband_core::base::paths::Paths;
     use powerband_core::domain::fill::Fill;
-    use powerband_core::domain::plan::Judging;
+    use powerband_core::domain::plan::AccuracyCheck;
     use powerband_core::domain::point::Point;
     use powerband_onnx::{file, zoo};
     use powerband_store::settings::Settings;
@@ -235,7 +235,7 @@ mod tests {
 
     fn checked(place: &Installation, request: &RunRequest, offered: &[NamedSize]) -> PlanCheck {
         let plan = planning::plan(request.clone(), request.setups.clone(), &[], 10.0);
-        check(place, &plan, offered, &mut Outlines::default())
+        check(place, &plan, offered, &mut OutlineCache::default())
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
             ..request(&model, &[128])
         };
         let no_samples = RunRequest {
-            judging: Some(Judging {
+            judging: Some(AccuracyCheck {
                 inputs: 4,
                 samples: Some(home.path().join("nothing").display().to_string()),
             }),
@@ -261,7 +261,7 @@ mod tests {
         };
         let no_machine = RunRequest {
             setups: vec!["fake,where=nonesuch".parse().unwrap()],
-            programs: Origin::Typed,
+            programs: ProgramTrust::Typed,
             ..request(&model, &[128])
         };
         let no_model = request("nonesuch", &[128]);

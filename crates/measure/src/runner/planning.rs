@@ -5,14 +5,14 @@
 
 use super::generating;
 use super::request::{RunRequest, preset_rules};
-use crate::engines::generate::generates;
+use crate::engines::generate::is_generate_task;
 use crate::engines::{self, Engine};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::Port;
-use powerband_core::domain::plan::{Look, Plan, Step, TimeLimits};
+use powerband_core::domain::plan::{OptimisationStep, Plan, SetupStyle, TimeLimits};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
@@ -125,20 +125,23 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
 }
 
 /// The steps of a journey: every setup at the first point, then the last setup at the others.
-pub fn ladder(setups: &[Setup], looks: &[Look], points: &[Point]) -> Vec<Step> {
+pub fn ladder(setups: &[Setup], looks: &[SetupStyle], points: &[Point]) -> Vec<OptimisationStep> {
     let Some((&first, larger)) = points.split_first() else {
         return Vec::new();
     };
     let label = |setup: usize| looks.get(setup).and_then(|look| look.label.clone());
-    let compared_steps = setups.iter().enumerate().map(|(setup, spec)| Step {
-        title: label(setup).unwrap_or_else(|| spec.to_string()),
-        case: CaseKey {
-            setup,
-            point: first,
-        },
-    });
-    let grown = larger.iter().map(|&point| Step {
-        title: humanize::capital(&point.to_string()),
+    let compared_steps = setups
+        .iter()
+        .enumerate()
+        .map(|(setup, spec)| OptimisationStep {
+            title: label(setup).unwrap_or_else(|| spec.to_string()),
+            case: CaseKey {
+                setup,
+                point: first,
+            },
+        });
+    let grown = larger.iter().map(|&point| OptimisationStep {
+        title: humanize::capitalised(&point.to_string()),
         case: CaseKey {
             setup: setups.len().saturating_sub(1),
             point,
@@ -174,7 +177,8 @@ fn with_usual_lengths(points: Vec<Point>, request: &RunRequest, inputs: &[Port])
         .values()
         .any(|fill| matches!(fill, Fill::File(_)));
     let is_said = !request.shapes.is_empty() || !request.dims.is_empty() || has_file;
-    if zoo::find(&request.model).is_none() || is_said || request.setups.iter().any(generates) {
+    if zoo::find(&request.model).is_none() || is_said || request.setups.iter().any(is_generate_task)
+    {
         return points;
     }
     let open = shapes::free_dimensions(inputs);
@@ -281,7 +285,7 @@ mod tests {
 
     #[test]
     fn looks_belong_to_setups_that_are_named() {
-        let look = Look {
+        let look = SetupStyle {
             label: Some("calm".to_owned()),
             colour: None,
         };

@@ -52,9 +52,9 @@ const REVISION: u32 = 3;
 /// Digits of the original's checksum in the name of the file.
 const DIGITS: usize = 12;
 
-/// A network in other numbers.
+/// A network converted to another precision.
 #[derive(Clone, Debug)]
-pub struct Converted {
+pub struct ConvertedModel {
     /// Its file.
     pub file: ModelFile,
     /// What matters when the two are compared: what stays in floats among it.
@@ -67,8 +67,8 @@ pub fn convert(
     model: &ModelFile,
     recipe: &Recipe,
     sizes: &InputSizes,
-) -> Result<Converted, String> {
-    let as_it_is = |file| Converted {
+) -> Result<ConvertedModel, String> {
+    let as_it_is = |file| ConvertedModel {
         file,
         notes: Vec::new(),
     };
@@ -77,12 +77,12 @@ pub fn convert(
     }
     let calibration = calibration(model, recipe, sizes)?;
     let path = path(place, model, recipe, sizes, calibration.as_ref());
-    if let Some(converted) = kept(&path, model, recipe) {
+    if let Some(converted) = cached_model(&path, model, recipe) {
         return Ok(converted);
     }
     let mut notes = Vec::new();
     let told = |error: &dyn std::fmt::Display| error.to_string();
-    let mut proto = model.whole().map_err(|error| told(&error))?;
+    let mut proto = model.with_weights().map_err(|error| told(&error))?;
     match recipe.precision {
         Precision::Float => {}
         Precision::Fp16 => {
@@ -106,11 +106,12 @@ pub fn convert(
     }
     left::keep_notes(&mut proto, &notes);
     write(&path, |path| file::save(path, &proto).map(drop))?;
-    kept(&path, model, recipe).ok_or_else(|| format!("{} cannot be read back", path.display()))
+    cached_model(&path, model, recipe)
+        .ok_or_else(|| format!("{} cannot be read back", path.display()))
 }
 
 /// The user's own inputs for finding ranges, and how the network takes them.
-struct Own {
+struct UserSamples {
     set: SampleSet,
     inputs: Vec<TensorSpec>,
 }
@@ -121,7 +122,7 @@ fn calibration(
     model: &ModelFile,
     recipe: &Recipe,
     sizes: &InputSizes,
-) -> Result<Option<Own>, String> {
+) -> Result<Option<UserSamples>, String> {
     let Some(path) = &recipe.calibration else {
         return Ok(None);
     };
@@ -139,8 +140,8 @@ fn calibration(
     let inputs = inputs.map_err(|error| error.to_string())?;
     let set = set.for_inputs(&inputs).map_err(told)?;
     let cancel = CancelToken::default();
-    let set = set.sound(MOST_SAMPLES, &cancel).map_err(told)?;
-    Ok(Some(Own { set, inputs }))
+    let set = set.take_readable(MOST_SAMPLES, &cancel).map_err(told)?;
+    Ok(Some(UserSamples { set, inputs }))
 }
 
 /// Where a model is kept rewritten: a recipe, sizes and inputs of the user's own have their checksum in
@@ -150,7 +151,7 @@ fn path(
     model: &ModelFile,
     recipe: &Recipe,
     sizes: &InputSizes,
-    own: Option<&Own>,
+    own: Option<&UserSamples>,
 ) -> PathBuf {
     let digits = model.sha256.get(..DIGITS).unwrap_or(&model.sha256);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_@.".contains(c);
@@ -188,15 +189,15 @@ fn checksum(recipe: &Recipe, sizes: &InputSizes, set: Option<&SampleSet>) -> Str
         .concat()
 }
 
-/// What was written before. Files are written beside their place and moved, so that none is half there.
-fn kept(path: &Path, model: &ModelFile, recipe: &Recipe) -> Option<Converted> {
+/// The model that an earlier conversion wrote. Files are moved into place when complete, so none is partial.
+fn cached_model(path: &Path, model: &ModelFile, recipe: &Recipe) -> Option<ConvertedModel> {
     if !path.is_file() {
         return None;
     }
     let mut file = source::open(&path.display().to_string(), Path::new("")).ok()?;
     file.name = format!("{} {recipe}", model.name);
     let notes = left::kept_notes(&file.proto);
-    Some(Converted { file, notes })
+    Some(ConvertedModel { file, notes })
 }
 
 /// Writes a file, with the folder that it belongs in.
@@ -221,7 +222,7 @@ fn to_int8(
     place: &Installation,
     model: &ModelProto,
     recipe: &Recipe,
-    own: Option<&Own>,
+    own: Option<&UserSamples>,
     sizes: &InputSizes,
 ) -> Result<Rewritten, String> {
     let options = Int8Options {
@@ -318,10 +319,10 @@ impl Observer<'_> {
         place: &Installation,
         file: &Path,
         inputs: &[TensorSpec],
-        own: Option<&Own>,
+        own: Option<&UserSamples>,
     ) -> Result<(), String> {
         let cancel = CancelToken::default();
-        let (setup, runtime) = trusted(place);
+        let (setup, runtime) = reference_setup(place);
         let mut worker = Worker::start(&setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
             .map_err(|error| error.to_string())?;
         let mut ask = |request: &Request| {
@@ -411,7 +412,7 @@ fn floats(tensor: &Tensor) -> Vec<f32> {
 
 /// Who is trusted with a network in floats: ONNX Runtime without rewriting the graph where it is here,
 /// else the engine that always is.
-pub(super) fn trusted(place: &Installation) -> (Setup, Option<PathBuf>) {
+pub(super) fn reference_setup(place: &Installation) -> (Setup, Option<PathBuf>) {
     let named = |name: &str| Setup {
         engine: name.to_owned(),
         device: "cpu".to_owned(),

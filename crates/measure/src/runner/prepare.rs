@@ -6,25 +6,25 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::case_inputs::{CaseInputs, Network};
+use super::case_inputs::{CaseInputs, NetworkInputs};
 use super::installation::Installation;
 use super::prepare_error::PrepareError;
-use super::programs::Origin;
+use super::programs::ProgramTrust;
 use super::request::RunRequest;
 use super::run::judging::Reference;
-use super::run::{Earlier, PreparedRun};
-use super::variants::{Chosen, Variant, variants, with_runtime};
+use super::run::{EarlierSession, PreparedRun};
+use super::variants::{ChosenSetups, Variant, variants, with_runtime};
 use super::watching::WatchRequest;
 use super::{case_inputs, input_specs, planning, precision, programs, shape_trial};
-use crate::engines::{self, Needs};
+use crate::engines::{self, Requirement};
 use crate::roofs::kept;
 use crate::telemetry::machine;
 use crate::telemetry::sampler::USUAL_HZ;
 use crate::worker::remote::files::ModelFiles;
-use crate::worker::transport::Machine;
+use crate::worker::transport::SetupMachine;
 use crate::worker::{probe, transport};
 use powerband_core::base::clock;
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::{ModelRef, Port};
 use powerband_core::domain::plan::Plan;
@@ -60,7 +60,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         plan.seed = clock::entropy() & 0xffff_ffff;
     }
     let variants = variants(place, &model, &sizes, &mut chosen)?;
-    let network = Network {
+    let network = NetworkInputs {
         proto: &model.proto,
         ports: &ports,
         batch_axis: &sizes.batch_axis,
@@ -76,7 +76,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         let found = plan.setups.iter().zip(&chosen.runtimes);
         let mut places = found.map(|(setup, found)| with_runtime(place, setup, Some(found)));
         let own = places.find(|own| own.onnxruntime != place.onnxruntime);
-        let (setup, runtime) = precision::trusted(own.as_ref().unwrap_or(place));
+        let (setup, runtime) = precision::reference_setup(own.as_ref().unwrap_or(place));
         Reference {
             setup,
             runtime,
@@ -91,7 +91,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         reference,
         models: models.collect(),
         machines: chosen.machines,
-        beginning: Beginning {
+        beginning: RunStart {
             variants: variants
                 .iter()
                 .map(|(setup, variant)| {
@@ -156,11 +156,11 @@ pub fn prepare_more(
     place: &Installation,
     session: Session,
     rounds: u32,
-    programs: Origin,
+    programs: ProgramTrust,
 ) -> Result<PreparedRun, PrepareError> {
     let again = RunRequest {
         programs,
-        ..RunRequest::of(&session.plan)
+        ..RunRequest::from_plan(&session.plan)
     };
     let mut request = prepare(place, &again)?;
     let now = &request.beginning;
@@ -184,7 +184,7 @@ pub fn prepare_more(
     }
     request.beginning.name.clone_from(&session.name);
     request.beginning.plan.clone_from(&session.plan);
-    request.earlier = Some(Earlier {
+    request.earlier = Some(EarlierSession {
         created: request.beginning.created.clone(),
         session,
         rounds,
@@ -193,17 +193,19 @@ pub fn prepare_more(
 }
 
 /// The setups that were asked for, with their libraries; or every engine that can run here.
-fn choose_setups(place: &Installation, request: &RunRequest) -> Result<Chosen, PrepareError> {
+fn choose_setups(place: &Installation, request: &RunRequest) -> Result<ChosenSetups, PrepareError> {
     let by_itself = request.setups.is_empty();
     let candidates = planning::candidates(request);
     let places = candidates
         .iter()
-        .any(|(setup, engine)| engine.needs() != Needs::Nothing && !transport::is_elsewhere(setup))
+        .any(|(setup, engine)| {
+            engine.needs() != Requirement::Nothing && !transport::is_elsewhere(setup)
+        })
         .then(|| {
             let python = place.python.as_deref();
             probe::places(&place.paths, place.onnxruntime.clone(), python)
         });
-    let mut chosen = Chosen {
+    let mut chosen = ChosenSetups {
         setups: Vec::new(),
         runtimes: Vec::new(),
         made_up: false,
@@ -211,7 +213,8 @@ fn choose_setups(place: &Installation, request: &RunRequest) -> Result<Chosen, P
         machines: BTreeMap::new(),
     };
     for (setup, engine) in candidates {
-        let machine = Machine::of_setup(&setup, &place.machines).map_err(PrepareError::Machine)?;
+        let machine =
+            SetupMachine::of_setup(&setup, &place.machines).map_err(PrepareError::Machine)?;
         let is_elsewhere = machine.is_some();
         let own = machine.map(|machine| (chosen.setups.len(), machine));
         chosen.machines.extend(own);
@@ -241,8 +244,8 @@ fn beginning(
     model: &ModelFile,
     ports: &[Port],
     warnings: Vec<String>,
-) -> Beginning {
-    Beginning {
+) -> RunStart {
+    RunStart {
         name: (request.name.clone()).unwrap_or_else(|| session_name::of_plan(&model.name, &plan)),
         created: clock::now_utc(),
         made_up: plan
@@ -270,7 +273,7 @@ fn model_ref(model: &ModelFile, ports: &[Port], batch_axis: &[InputAxis]) -> Mod
     }
 }
 
-fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Vec<String> {
+fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &ChosenSetups) -> Vec<String> {
     let mut warnings = chosen.notes.clone();
     warnings.extend(axes.note(ports));
     if let Some(batch) = axes.fixed(ports) {
@@ -295,7 +298,7 @@ fn notices(ports: &[Port], axes: &BatchAxes, plan: &Plan, chosen: &Chosen) -> Ve
 mod tests {
     use super::*;
     use powerband_core::base::paths::Paths;
-    use powerband_core::domain::plan::Look;
+    use powerband_core::domain::plan::SetupStyle;
     use powerband_core::domain::point::Point;
     use powerband_store::settings::Settings;
 
@@ -313,7 +316,7 @@ mod tests {
     fn a_plan_can_be_requested_again() {
         let mut request = RunRequest {
             setups: vec!["fake".parse().unwrap(), "fake,noise=2".parse().unwrap()],
-            looks: vec![Look {
+            looks: vec![SetupStyle {
                 label: Some("calm".to_owned()),
                 colour: Some(3),
             }],
@@ -324,14 +327,14 @@ mod tests {
         };
         let plan = prepared(&request).beginning.plan;
         assert_eq!(plan.label(0).as_deref(), Some("calm"));
-        let again = RunRequest::of(&plan);
+        let again = RunRequest::from_plan(&plan);
         assert!(again.rules.is_some(), "the rules were changed by hand");
         assert_eq!(prepared(&again).beginning.plan, plan);
 
         request.rounds = None;
         request.timeout_s = None;
         let plan = prepared(&request).beginning.plan;
-        let again = RunRequest::of(&plan);
+        let again = RunRequest::from_plan(&plan);
         assert_eq!(again.rules, None, "the preset says it all");
         assert_eq!(prepared(&again).beginning.plan, plan);
     }

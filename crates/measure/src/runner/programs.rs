@@ -12,9 +12,9 @@ use powerband_core::base::paths::Paths;
 use powerband_core::domain::setup::Setup;
 use powerband_store::programs::{self, Programs};
 
-/// Who says that the programs of a plan may run.
+/// The trust in the programs of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Origin {
+pub enum ProgramTrust {
     /// The user typed the plan, or saw its lines and allowed them: they are remembered.
     Typed,
     /// The user allows whatever it says, for this once.
@@ -43,7 +43,7 @@ pub fn lines(setups: &[Setup]) -> Vec<String> {
     lines
 }
 
-/// Those of a plan from a file that its user has to be asked for.
+/// Lines with unknown programs that the user must allow before a plan from a file runs.
 pub fn to_ask_for(paths: &Paths, setups: &[Setup]) -> Vec<String> {
     let lines = lines(setups);
     if lines.is_empty() {
@@ -57,18 +57,18 @@ pub fn to_ask_for(paths: &Paths, setups: &[Setup]) -> Vec<String> {
 pub(super) fn check(
     paths: &Paths,
     setups: &[Setup],
-    origin: Origin,
+    origin: ProgramTrust,
 ) -> Result<Option<String>, PrepareError> {
     match origin {
-        Origin::Allowed => Ok(None),
-        Origin::File => {
+        ProgramTrust::Allowed => Ok(None),
+        ProgramTrust::File => {
             let unknown = to_ask_for(paths, setups);
             if unknown.is_empty() {
                 return Ok(None);
             }
             Err(PrepareError::Programs(unknown))
         }
-        Origin::Typed => {
+        ProgramTrust::Typed => {
             let lines = lines(setups);
             if lines.is_empty() {
                 return Ok(None);
@@ -124,19 +124,24 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::under(home.path());
         let plan = setups(&["command,run=\"touch owned\"", "rten"]);
-        let refused = check(&paths, &plan, Origin::File).unwrap_err().to_string();
+        let refused = check(&paths, &plan, ProgramTrust::File)
+            .unwrap_err()
+            .to_string();
         for word in ["    command: run=touch owned", "--allow-commands"] {
             assert!(refused.contains(word), "{refused}");
         }
-        assert!(check(&paths, &plan, Origin::Allowed).is_ok());
+        assert!(check(&paths, &plan, ProgramTrust::Allowed).is_ok());
         assert!(
-            check(&paths, &plan, Origin::File).is_err(),
+            check(&paths, &plan, ProgramTrust::File).is_err(),
             "that was for once"
         );
-        assert!(matches!(check(&paths, &plan, Origin::Typed), Ok(None)));
-        assert!(check(&paths, &plan, Origin::File).is_ok());
+        assert!(matches!(
+            check(&paths, &plan, ProgramTrust::Typed),
+            Ok(None)
+        ));
+        assert!(check(&paths, &plan, ProgramTrust::File).is_ok());
         let changed = setups(&["command,run=\"touch owned2\"", "rten"]);
-        assert!(check(&paths, &changed, Origin::File).is_err());
-        assert!(check(&paths, &setups(&["rten"]), Origin::File).is_ok());
+        assert!(check(&paths, &changed, ProgramTrust::File).is_err());
+        assert!(check(&paths, &setups(&["rten"]), ProgramTrust::File).is_ok());
     }
 }

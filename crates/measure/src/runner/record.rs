@@ -10,16 +10,16 @@ use super::control::Control;
 use super::run::{self, Observer, PreparedRun};
 use powerband_core::base::paths::Paths;
 use powerband_core::base::{atomic_file, clock};
-use powerband_core::domain::event::Beginning;
+use powerband_core::domain::event::RunStart;
 use powerband_core::domain::session::Session;
-use powerband_store::journal::{Extent, Journal};
+use powerband_store::journal::{Journal, JournalExtent};
 use powerband_store::library::Stamp;
 use powerband_store::session_file::WriteError;
 use powerband_store::{library, recoverable, session_file, trace_file};
 
 /// Where the session goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SessionTarget {
     /// A file of its own in the library.
     Library,
     /// A file that the user named.
@@ -38,7 +38,7 @@ pub enum Target {
     },
 }
 
-impl Target {
+impl SessionTarget {
     /// Whether a session can be written there, as far as can be known before the run.
     pub fn check(&self) -> Result<(), WriteError> {
         match self {
@@ -48,9 +48,9 @@ impl Target {
     }
 }
 
-/// A run that is over.
+/// A finished run, saved or not.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedRun {
     /// What was measured.
     pub session: Session,
     /// The session's file; or why there is none, and where its journal is.
@@ -74,7 +74,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// Makes the journal. A run goes on without one, but the user should know before it begins.
-    pub fn begin(beginning: &Beginning, paths: &Paths) -> Self {
+    pub fn begin(beginning: &RunStart, paths: &Paths) -> Self {
         let name = format!(
             "{}-{}",
             library::safe(&beginning.name),
@@ -101,15 +101,15 @@ impl Recorder {
         self,
         request: PreparedRun,
         paths: &Paths,
-        target: &Target,
+        target: &SessionTarget,
         control: &Control,
         observer: &mut Observer<'_>,
-    ) -> Recorded {
+    ) -> RecordedRun {
         let (mut session, mut journal) = run::run(request, self.journal, control, observer);
         let mut notes: Vec<String> = self.note.into_iter().collect();
         let mut diverted = None;
         let saved = save(&mut session, paths, target, &mut diverted).or_else(|reason| {
-            let is_in_journal = journal.as_mut().map(Journal::catch_up) == Some(Extent::All);
+            let is_in_journal = journal.as_mut().map(Journal::catch_up) == Some(JournalExtent::All);
             if !self.keeps_aside || is_in_journal {
                 return Err(reason);
             }
@@ -125,7 +125,7 @@ impl Recorder {
         {
             notes.push(format!("The journal could not be removed: {error}"));
         }
-        Recorded {
+        RecordedRun {
             session,
             saved,
             diverted,
@@ -138,10 +138,10 @@ impl Recorder {
 pub fn record(
     request: PreparedRun,
     paths: &Paths,
-    target: &Target,
+    target: &SessionTarget,
     control: &Control,
     observer: &mut Observer<'_>,
-) -> Recorded {
+) -> RecordedRun {
     Recorder::begin(&request.beginning, paths).run(request, paths, target, control, observer)
 }
 
@@ -149,20 +149,20 @@ pub fn record(
 fn save(
     session: &mut Session,
     paths: &Paths,
-    target: &Target,
+    target: &SessionTarget,
     diverted: &mut Option<String>,
 ) -> Result<PathBuf, String> {
     let written = match target {
-        Target::Library => None,
+        SessionTarget::Library => None,
         // Checked once more: another run may have written there since.
-        Target::File { path, .. } => {
+        SessionTarget::File { path, .. } => {
             let checked = target.check();
             let written = checked.and_then(|()| write_with_traces(session, path));
             let written = written.map_err(|error| error.to_string());
             Some((path, written, "the session"))
         }
-        Target::Again { path, stamp } => {
-            let written = if Stamp::of(path).is_ok_and(|now| now == *stamp) {
+        SessionTarget::Again { path, stamp } => {
+            let written = if Stamp::read(path).is_ok_and(|now| now == *stamp) {
                 write_with_traces(session, path).map_err(|error| error.to_string())
             } else {
                 let path = path.display();
@@ -246,12 +246,14 @@ fn move_file(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
-/// What is left of a run that could not be saved.
+/// Text about the journal of a run that could not be saved.
 fn kept_in(journal: Option<&mut Journal>) -> String {
     let has = match journal.map(|journal| (journal.catch_up(), journal.path().display())) {
-        None | Some((Extent::Nothing, _)) => return "the session was not saved".to_owned(),
-        Some((Extent::All, path)) => (path, "has it all"),
-        Some((Extent::Part, path)) => (path, "has what was measured until it could not be written"),
+        None | Some((JournalExtent::Nothing, _)) => return "the session was not saved".to_owned(),
+        Some((JournalExtent::All, path)) => (path, "has it all"),
+        Some((JournalExtent::Part, path)) => {
+            (path, "has what was measured until it could not be written")
+        }
     };
     let (path, has) = has;
     format!(

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::programs::Origin;
+use super::programs::ProgramTrust;
 use crate::engines;
 use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{
-    Judging, Keeping, Load, Look, MeasureRule, Plan, PresetName, Profiler, TimeLimits, WarmUpRule,
+    AccuracyCheck, Load, MeasureRule, Plan, PresetName, Profiler, SetupStyle, TimeLimits,
+    WarmUpRule, WorkerLifetime,
 };
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
@@ -36,7 +37,7 @@ pub struct RunRequest {
     /// Ways to run it; empty for every engine that is here.
     pub setups: Vec<Setup>,
     /// How each setup is to be shown, in the order of `setups`; may be shorter.
-    pub looks: Vec<Look>,
+    pub looks: Vec<SetupStyle>,
     /// Points of the sweep; without any, the usual batch sizes, or the one that the model fixes.
     pub points: Option<Vec<Point>>,
     /// Whether each setup is a step on the one before, at the first batch size; the last one goes on to
@@ -50,7 +51,7 @@ pub struct RunRequest {
     pub dims: Vec<NamedDim>,
     /// What inputs are filled with, where the user says so.
     pub inputs: BTreeMap<String, Fill>,
-    /// How carefully.
+    /// The preset of the measurement settings.
     pub preset: PresetName,
     /// Rules in place of the preset's.
     pub rules: Option<Rules>,
@@ -65,15 +66,15 @@ pub struct RunRequest {
     /// When runs start.
     pub load: Load,
     /// How the workers are kept.
-    pub keeping: Keeping,
+    pub keeping: WorkerLifetime,
     /// Whether each case is measured long enough for its energy to be told.
     pub energy: bool,
     /// Whether and on what the setups' outputs are compared.
-    pub judging: Option<Judging>,
+    pub judging: Option<AccuracyCheck>,
     /// Whether each case is run once more, watched.
     pub profiling: Option<Profiler>,
     /// Who says that programs and libraries of the setups may run.
-    pub programs: Origin,
+    pub programs: ProgramTrust,
     /// The experiments that the setups are.
     pub experiments: Option<Experiments>,
     /// What the session is called; without one, as the model.
@@ -100,11 +101,11 @@ impl RunRequest {
             timeout_s: None,
             seed: None,
             load: Load::Closed,
-            keeping: Keeping::Together,
+            keeping: WorkerLifetime::Together,
             energy: false,
             judging: None,
             profiling: None,
-            programs: Origin::File,
+            programs: ProgramTrust::File,
             experiments: None,
             name: None,
         }
@@ -121,7 +122,7 @@ impl RunRequest {
     }
 
     /// The request for this plan once more, with the same seed and the same rules.
-    pub fn of(plan: &Plan) -> Self {
+    pub fn from_plan(plan: &Plan) -> Self {
         let mut planned = Rules {
             measure: plan.measure.clone(),
             warm_up: plan.warm_up.clone(),
@@ -159,7 +160,7 @@ impl RunRequest {
 /// What a preset asks for on these devices.
 pub fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
     let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
-    let mut measure = MeasureRule::of(preset);
+    let mut measure = MeasureRule::from_preset(preset);
     // Times that are made up are the same in every process and at every moment.
     let is_made_up =
         |setup: &Setup| engines::find(&setup.engine).is_some_and(|engine| !engine.is_offered());

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn rounds_add_up_to_the_rule() {
         for preset in PresetName::ALL {
-            let rule = MeasureRule::of(preset);
+            let rule = MeasureRule::from_preset(preset);
             let share = share(&rule);
             assert!(share.min_samples * u64::from(rule.rounds) >= rule.min_samples);
             assert!(share.max_ns * u64::from(rule.rounds) <= rule.max_time_ms * 1_000_000);
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_restless_case_gets_more_rounds_and_a_steady_one_does_not() {
-        let rule = MeasureRule::of(PresetName::Standard);
+        let rule = MeasureRule::from_preset(PresetName::Standard);
         let steady = case(&[[100; 50].as_slice(); 5]);
         let restless = case(&[&[100; 50], &[120; 50], &[90; 50], &[140; 50], &[100; 50]]);
         assert!(
@@ -214,7 +214,7 @@ mod tests {
         assert!(!wants_round(&restless, &rule, 20), "not for ever");
         assert!(!wants_round(
             &restless,
-            &MeasureRule::of(PresetName::Quick),
+            &MeasureRule::from_preset(PresetName::Quick),
             5
         ));
     }

@@ -22,7 +22,7 @@ use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::fitting_shapes;
 use powerband_onnx::inspect;
-use powerband_onnx::shape_error::Shapes;
+use powerband_onnx::shape_error::InputShapes;
 use powerband_onnx::shapes::{self, InputSizes, ShapeError};
 use powerband_onnx::source::ModelFile;
 
@@ -86,7 +86,7 @@ pub fn with_tried_shapes(
 /// The result of trying the example shapes.
 enum Trial {
     /// The network runs with these shapes.
-    Fits(Shapes),
+    Fits(InputShapes),
     /// It runs with none of them; why not with the first.
     Refused(String),
     /// Nothing could be tried.
@@ -98,10 +98,10 @@ fn try_all(
     model: &ModelFile,
     ports: &[Port],
     sizes: &InputSizes,
-    candidates: &[Shapes],
+    candidates: &[InputShapes],
 ) -> Trial {
     let cancel = CancelToken::default();
-    let (setup, runtime) = precision::trusted(place);
+    let (setup, runtime) = precision::reference_setup(place);
     // An engine that lacks operators says nothing of shapes by refusing.
     let is_authority = setup.engine != engines::LAST_RESORT;
     let batch = fixed_batch(ports, &sizes.batch_axis).unwrap_or(1);
@@ -163,7 +163,7 @@ fn inputs_with(
     model: &ModelFile,
     ports: &[Port],
     sizes: &InputSizes,
-    added: &Shapes,
+    added: &InputShapes,
     batch: usize,
 ) -> Option<Vec<TensorSpec>> {
     let mut all = sizes.clone();

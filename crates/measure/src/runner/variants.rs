@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::case_inputs::Network;
+use super::case_inputs::NetworkInputs;
 use super::installation::Installation;
-use super::precision::{self, Converted};
+use super::precision::{self, ConvertedModel};
 use super::prepare_error::PrepareError;
-use crate::engines::{self, Needs};
-use crate::worker::transport::Machine;
+use crate::engines::{self, Requirement};
+use crate::worker::transport::SetupMachine;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::setup::Setup;
@@ -19,7 +19,7 @@ use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
 
 /// The setups of a plan, and what was found for them.
-pub(super) struct Chosen {
+pub(super) struct ChosenSetups {
     /// The setups.
     pub setups: Vec<Setup>,
     /// Each one's library, where its engine has one; or why it cannot run here.
@@ -28,7 +28,7 @@ pub(super) struct Chosen {
     /// What is to be said of them.
     pub notes: Vec<String>,
     /// The machines of those that do not run here, by their places.
-    pub machines: BTreeMap<usize, Machine>,
+    pub machines: BTreeMap<usize, SetupMachine>,
 }
 
 /// A model that one setup runs in place of the plan's.
@@ -43,8 +43,8 @@ pub(super) struct Variant {
 
 impl Variant {
     /// It as the network that a setup's cases feed.
-    pub(super) fn network(&self) -> Network<'_> {
-        Network {
+    pub(super) fn network(&self) -> NetworkInputs<'_> {
+        NetworkInputs {
             proto: &self.file.proto,
             ports: &self.ports,
             batch_axis: &self.batch_axis,
@@ -58,14 +58,14 @@ pub(super) fn variants(
     place: &Installation,
     model: &ModelFile,
     sizes: &InputSizes,
-    chosen: &mut Chosen,
+    chosen: &mut ChosenSetups,
 ) -> Result<BTreeMap<usize, Variant>, PrepareError> {
     let mut variants = BTreeMap::new();
     for (setup, spec) in chosen.setups.iter().enumerate() {
         let own = spec.own_model();
         let own = own.map(|name| source::open(name, &place.paths.cache));
         let own = own.transpose()?;
-        let recipe = engines::recipe(spec).unwrap_or_default();
+        let recipe = engines::rewrite_recipe(spec).unwrap_or_default();
         if recipe.is_plain() {
             if let Some(file) = own {
                 let variant = Variant {
@@ -81,7 +81,7 @@ pub(super) fn variants(
         // Ranges are found with the library that the setup runs on.
         let place = with_runtime(place, spec, chosen.runtimes.get(setup));
         match precision::convert(&place, original, &recipe, sizes) {
-            Ok(Converted { file, notes }) => {
+            Ok(ConvertedModel { file, notes }) => {
                 let notes = notes.iter().map(|note| format!("{spec}: {note}"));
                 chosen.notes.extend(notes);
                 // Once the batch is fixed, its dimensions have no names any more.
@@ -111,7 +111,8 @@ pub(super) fn with_runtime(
     setup: &Setup,
     found: Option<&Result<Option<PathBuf>, String>>,
 ) -> Installation {
-    let is_ort = engines::find(&setup.engine).is_some_and(|e| e.needs() == Needs::OnnxRuntime);
+    let is_ort =
+        engines::find(&setup.engine).is_some_and(|e| e.needs() == Requirement::OnnxRuntime);
     let library = found
         .and_then(|found| found.clone().ok()?)
         .filter(|_| is_ort);

@@ -10,25 +10,25 @@ use powerband_core::domain::outcome::Phase;
 
 /// What a run does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RunStep {
     /// The case whose visit it belongs to; nothing outside visits.
     pub case: Option<CaseKey>,
     /// What is done.
-    pub doing: Doing,
+    pub doing: RunStepKind,
 }
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum RunStepKind {
     /// A phase of a visit.
     Phase(Phase),
     /// A round is measured, counted from 0.
     Round(u32),
-    /// Something beside that.
+    /// An activity outside phases and rounds.
     Activity(Activity),
 }
 
-impl Doing {
+impl RunStepKind {
     /// The setup that it is about, where that is another one than its case's or there is no case.
     pub fn setup(self) -> Option<usize> {
         match self {
@@ -49,7 +49,7 @@ impl Doing {
     }
 }
 
-impl fmt::Display for Doing {
+impl fmt::Display for RunStepKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Round(round) => write!(f, "round {}", round + 1),
@@ -82,40 +82,46 @@ impl fmt::Display for Doing {
     }
 }
 
-/// Follows a run through its events.
+/// Derives the current step of a run from its events.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Visits {
+pub struct StepFollower {
     /// The case whose visit has begun and is not over.
     visited: Option<CaseKey>,
 }
 
-impl Visits {
+impl StepFollower {
     /// Takes one event in; the next step, where it begins one.
-    pub fn follow(&mut self, event: &RunEvent) -> Option<Step> {
+    pub fn follow(&mut self, event: &RunEvent) -> Option<RunStep> {
         let (case, doing) = match event {
             RunEvent::VisitBegan { case, begins } => {
                 self.visited = Some(*case);
-                (Some(*case), Doing::Phase(begins.unwrap_or(Phase::Start)))
+                (
+                    Some(*case),
+                    RunStepKind::Phase(begins.unwrap_or(Phase::Start)),
+                )
             }
-            RunEvent::WorkerStarted { setup, .. } => {
-                (Some(self.visited_of(*setup)?), Doing::Phase(Phase::Load))
-            }
-            RunEvent::SetupReady { setup, .. } => {
-                (Some(self.visited_of(*setup)?), Doing::Phase(Phase::Open))
-            }
-            RunEvent::Examined { setup, .. } => {
-                (Some(self.visited_of(*setup)?), Doing::Phase(Phase::Start))
-            }
-            RunEvent::Turned { activity } => (self.visited, Doing::Activity(*activity)),
+            RunEvent::WorkerStarted { setup, .. } => (
+                Some(self.visited_of(*setup)?),
+                RunStepKind::Phase(Phase::Load),
+            ),
+            RunEvent::SetupReady { setup, .. } => (
+                Some(self.visited_of(*setup)?),
+                RunStepKind::Phase(Phase::Open),
+            ),
+            RunEvent::Examined { setup, .. } => (
+                Some(self.visited_of(*setup)?),
+                RunStepKind::Phase(Phase::Start),
+            ),
+            RunEvent::Turned { activity } => (self.visited, RunStepKind::Activity(*activity)),
             RunEvent::CaseOpened { case, .. } if self.visited == Some(*case) => {
-                (Some(*case), Doing::Phase(Phase::WarmUp))
+                (Some(*case), RunStepKind::Phase(Phase::WarmUp))
             }
             // A smaller batch size was opened on the way.
             RunEvent::CaseOpened { case, .. } => (
                 Some(self.visited_of(case.setup)?),
-                Doing::Phase(Phase::Open),
+                RunStepKind::Phase(Phase::Open),
             ),
-            RunEvent::RoundStarted { case, round } => (Some(*case), Doing::Round(*round)),
+            RunEvent::RoundStarted { case, round } => (Some(*case), RunStepKind::Round(*round)),
             RunEvent::RoundFinished { .. } => {
                 self.visited = None;
                 return None;
@@ -127,7 +133,7 @@ impl Visits {
             }
             _ => return None,
         };
-        Some(Step { case, doing })
+        Some(RunStep { case, doing })
     }
 
     /// Whether an event ends what was done, so that nothing is waited for until the next step.
@@ -153,7 +159,7 @@ impl Visits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::case::{Opening, Round};
+    use powerband_core::domain::case::{CaseOpening, Round};
     use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
 
@@ -167,13 +173,13 @@ mod tests {
     }
 
     fn opened(case: CaseKey) -> RunEvent {
-        let opening = Opening::default();
+        let opening = CaseOpening::default();
         RunEvent::CaseOpened { case, opening }
     }
 
     #[test]
     fn a_visit_is_told_from_the_start_of_its_worker_on() {
-        let mut visits = Visits::default();
+        let mut visits = StepFollower::default();
         let mut words = |event: RunEvent| visits.follow(&event).map(|step| step.doing.to_string());
         let begins = Some(Phase::Start);
         let report = SetupReport::default();
@@ -209,7 +215,7 @@ mod tests {
 
     #[test]
     fn workers_that_no_visit_waits_for_tell_nothing() {
-        let mut visits = Visits::default();
+        let mut visits = StepFollower::default();
         let begins = Some(Phase::Measure);
         let step = visits.follow(&RunEvent::VisitBegan { case: CASE, begins });
         assert_eq!(step.unwrap().doing.to_string(), "waking up");

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use crate::telemetry::sampler::{Catch, Sampler};
-use crate::telemetry::source::Places;
+use crate::telemetry::sampler::{SampledReadings, Sampler};
+use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::survey;
 use crate::worker::remote::sampling::RemoteSampler;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::telemetry::{
-    Lost, MissingSource, Reading, Span, Telemetry, WatchedDevice,
+    DeviceLoss, DeviceReading, MissingSource, Telemetry, TimeSpan, WatchedDevice,
 };
 
 /// How often readings are handed on. The reader of the events has other work in between.
@@ -29,14 +29,14 @@ pub struct WatchRequest {
     /// Readings a second.
     pub rate_hz: f64,
     /// Where sources look.
-    pub places: Places,
+    pub places: TelemetryPaths,
     /// Whether each case is measured for so long that its energy can be measured.
     pub for_energy: bool,
 }
 
 /// Watches while a run goes on.
 pub(crate) struct Watcher {
-    machines: Vec<Watched>,
+    machines: Vec<SampledMachine>,
     /// Sources that are not available, of every machine.
     missing: Vec<MissingSource>,
     /// When the session's time began, on the monotonic clock.
@@ -46,7 +46,7 @@ pub(crate) struct Watcher {
 }
 
 /// The devices of one machine.
-struct Watched {
+struct SampledMachine {
     sampler: AnySampler,
     devices: Vec<WatchedDevice>,
     /// Each device's place in the session.
@@ -57,26 +57,26 @@ struct Watched {
     starts: u32,
 }
 
-/// What reads them.
+/// A sampler of this machine, or of another one.
 enum AnySampler {
     Here(Sampler),
     There(Box<RemoteSampler>),
 }
 
-impl Watched {
+impl SampledMachine {
     fn here(request: &WatchRequest) -> (Self, Vec<MissingSource>) {
         let survey = survey::survey(&request.places);
         let (devices, missing) = (survey.devices.clone(), survey.missing.clone());
         let sampler = AnySampler::Here(Sampler::start(survey, request.rate_hz));
-        (Self::of(sampler, devices), missing)
+        (Self::new(sampler, devices), missing)
     }
 
     fn there(sampler: RemoteSampler) -> Self {
         let devices = sampler.devices.clone();
-        Self::of(AnySampler::There(Box::new(sampler)), devices)
+        Self::new(AnySampler::There(Box::new(sampler)), devices)
     }
 
-    fn of(sampler: AnySampler, devices: Vec<WatchedDevice>) -> Self {
+    fn new(sampler: AnySampler, devices: Vec<WatchedDevice>) -> Self {
         Self {
             sampler,
             devices,
@@ -95,7 +95,7 @@ impl Watched {
     }
 
     fn tells_power(&self) -> bool {
-        self.devices.iter().any(WatchedDevice::may_tell_power)
+        self.devices.iter().any(WatchedDevice::may_report_power)
     }
 
     fn find_places(&mut self, telemetry: &Telemetry) {
@@ -116,13 +116,13 @@ impl Watcher {
         began_ns: u64,
     ) -> Self {
         let (here, mut missing) = if watches_here {
-            let (here, missing) = Watched::here(request);
+            let (here, missing) = SampledMachine::here(request);
             (Some(here), missing)
         } else {
             (None, Vec::new())
         };
         missing.extend(there.iter().flat_map(|there| there.missing.clone()));
-        let there = there.into_iter().map(Watched::there);
+        let there = there.into_iter().map(SampledMachine::there);
         Self {
             machines: here.into_iter().chain(there).collect(),
             missing,
@@ -150,8 +150,8 @@ impl Watcher {
     }
 
     /// Readings a second that a machine's devices are to be read at again, because reading them ended.
-    pub(crate) fn wants_again(&self, name: &str) -> Option<f64> {
-        let of_name = |machine: &&Watched| machine.name() == Some(name);
+    pub(crate) fn restart_rate(&self, name: &str) -> Option<f64> {
+        let of_name = |machine: &&SampledMachine| machine.name() == Some(name);
         let machine = self.machines.iter().find(of_name)?;
         match &machine.sampler {
             AnySampler::There(sampler) if sampler.has_ended() => {
@@ -163,7 +163,7 @@ impl Watcher {
 
     /// A machine's devices are read again, or cannot be: that was one of the tries.
     pub(crate) fn again(&mut self, name: &str, sampler: Option<RemoteSampler>) -> Option<RunEvent> {
-        let of_name = |machine: &&mut Watched| machine.name() == Some(name);
+        let of_name = |machine: &&mut SampledMachine| machine.name() == Some(name);
         let machine = self.machines.iter_mut().find(of_name)?;
         machine.starts += 1;
         let sampler = sampler?;
@@ -184,12 +184,12 @@ impl Watcher {
         let seconds = (IDLE_READINGS / self.rate_hz).clamp(IDLE_S.0, IDLE_S.1);
         self.machines
             .iter()
-            .any(Watched::tells_power)
+            .any(SampledMachine::tells_power)
             .then(|| Duration::from_millis((seconds * 1e3) as u64))
     }
 
-    /// What is to be said where the devices are not those of this run.
-    pub(crate) fn played_back(&self) -> Option<RunEvent> {
+    /// The warning for a run with replayed telemetry.
+    pub(crate) fn replay_warning(&self) -> Option<RunEvent> {
         let mut devices = self.machines.iter().flat_map(|machine| &machine.devices);
         devices
             .any(WatchedDevice::is_played_back)
@@ -226,9 +226,9 @@ impl Watcher {
     }
 
     /// A stretch that ends now, in the session's time.
-    pub(crate) fn span_since(&self, from_ns: u64) -> Span {
+    pub(crate) fn span_since(&self, from_ns: u64) -> TimeSpan {
         let relative = |at_ns: u64| at_ns.saturating_sub(self.began_ns);
-        Span {
+        TimeSpan {
             from_ns: relative(from_ns),
             to_ns: relative(clock::monotonic_ns()),
         }
@@ -254,7 +254,7 @@ impl Watcher {
         self.all_events()
     }
 
-    /// What was caught until now.
+    /// Events of all readings so far.
     pub(crate) fn all_events(&mut self) -> Vec<RunEvent> {
         self.handed_on_ns = clock::monotonic_ns();
         self.events_of(|sampler| match sampler {
@@ -263,7 +263,7 @@ impl Watcher {
         })
     }
 
-    /// The last that is caught.
+    /// Events of the last readings, after sampling has ended.
     pub(crate) fn last_events(&mut self, cancel: &CancelToken) -> Vec<RunEvent> {
         self.events_of(|sampler| match sampler {
             AnySampler::Here(sampler) => sampler.fetch(),
@@ -271,7 +271,10 @@ impl Watcher {
         })
     }
 
-    fn events_of(&mut self, mut fetch: impl FnMut(&mut AnySampler) -> Catch) -> Vec<RunEvent> {
+    fn events_of(
+        &mut self,
+        mut fetch: impl FnMut(&mut AnySampler) -> SampledReadings,
+    ) -> Vec<RunEvent> {
         let began_ns = self.began_ns;
         let machines = self.machines.iter_mut();
         machines
@@ -286,17 +289,17 @@ impl Watcher {
 }
 
 /// What was caught, in the time and with the devices of the session.
-fn events_in(caught: Catch, places: &[usize], began_ns: u64) -> Vec<RunEvent> {
-    let Catch {
+fn events_in(caught: SampledReadings, places: &[usize], began_ns: u64) -> Vec<RunEvent> {
+    let SampledReadings {
         readings,
         lost,
         warnings,
     } = caught;
     let mut events = Vec::new();
-    let readings: Vec<Reading> = readings
+    let readings: Vec<DeviceReading> = readings
         .into_iter()
         .filter_map(|reading| {
-            Some(Reading {
+            Some(DeviceReading {
                 device: *places.get(reading.device)?,
                 at_ns: reading.at_ns.saturating_sub(began_ns),
                 values: reading.values,
@@ -311,7 +314,7 @@ fn events_in(caught: Catch, places: &[usize], began_ns: u64) -> Vec<RunEvent> {
             let at_ns = at_ns.saturating_sub(began_ns);
             events.push(RunEvent::DeviceLost {
                 device: *place,
-                lost: Lost { at_ns, why },
+                lost: DeviceLoss { at_ns, why },
             });
         }
     }
@@ -330,7 +333,7 @@ mod tests {
         let nothing = Some(empty.path().join("nothing.so"));
         let request = WatchRequest {
             rate_hz: 10.0,
-            places: Places {
+            places: TelemetryPaths {
                 root: empty.path().to_path_buf(),
                 nvml: nothing.clone(),
                 rocm_smi: nothing,

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::files;
-use super::source::{Gone, Places, Source, Values, Watch};
+use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
 };
@@ -16,7 +16,7 @@ pub const AMD: &str = "0x1002";
 #[derive(Debug)]
 pub struct Amdgpu;
 
-impl Source for Amdgpu {
+impl TelemetrySource for Amdgpu {
     fn id(&self) -> &'static str {
         "amdgpu"
     }
@@ -25,12 +25,12 @@ impl Source for Amdgpu {
         "amdgpu"
     }
 
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource> {
         let folder = places.root.join("sys/class/drm");
         let mut cards: Vec<Card> = files::entries(&folder)
             .iter()
             .filter(|path| is_card(&files::name(path)))
-            .filter_map(|path| Card::of(&path.join("device")))
+            .filter_map(|path| Card::from_folder(&path.join("device")))
             .collect();
         // In the order of the bus, as ROCm SMI counts them; card10 comes before card2 by its name.
         cards.sort_by_key(|card| files::name(&card.folder));
@@ -41,7 +41,7 @@ impl Source for Amdgpu {
             ));
         }
         let devices = cards.iter().enumerate();
-        Ok(Box::new(Cards {
+        Ok(Box::new(AmdgpuCards {
             devices: devices
                 .map(|(number, card)| card.describe(number, &places.root))
                 .collect(),
@@ -56,17 +56,17 @@ fn is_card(name: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-struct Cards {
+struct AmdgpuCards {
     devices: Vec<WatchedDevice>,
     cards: Vec<Card>,
 }
 
-impl Watch for Cards {
+impl DeviceReader for AmdgpuCards {
     fn devices(&self) -> &[WatchedDevice] {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, DeviceGone> {
         let Some(card) = self.cards.get(device) else {
             return Ok(Values::new());
         };
@@ -79,11 +79,11 @@ impl Watch for Cards {
 }
 
 /// Whether a card's files are still where they were.
-pub(crate) fn still_there(folder: &Path) -> Result<(), Gone> {
+pub(crate) fn still_there(folder: &Path) -> Result<(), DeviceGone> {
     if folder.join("vendor").exists() {
         return Ok(());
     }
-    Err(Gone(format!(
+    Err(DeviceGone(format!(
         "its files in {} are gone: it fell off the bus, or its driver was unloaded",
         folder.display()
     )))
@@ -100,7 +100,7 @@ struct Card {
 
 impl Card {
     /// The card in a folder, where it is one of AMD's.
-    fn of(device: &Path) -> Option<Self> {
+    fn from_folder(device: &Path) -> Option<Self> {
         let folder = device.canonicalize().ok()?;
         if files::text(&folder.join("vendor"))? != AMD {
             return None;
@@ -278,10 +278,10 @@ mod tests {
         folder
     }
 
-    fn open(root: &Path) -> Result<Box<dyn Watch>, MissingSource> {
-        Amdgpu.open(&Places {
+    fn open(root: &Path) -> Result<Box<dyn DeviceReader>, MissingSource> {
+        Amdgpu.open(&TelemetryPaths {
             root: root.to_path_buf(),
-            ..Places::default()
+            ..TelemetryPaths::default()
         })
     }
 

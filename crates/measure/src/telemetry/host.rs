@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::files;
-use super::source::{Gone, Places, Source, Values, Watch};
+use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
 use super::{machine, process};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
@@ -26,7 +26,7 @@ const SENSORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 #[derive(Debug)]
 pub struct Host;
 
-impl Source for Host {
+impl TelemetrySource for Host {
     fn id(&self) -> &'static str {
         "host"
     }
@@ -39,7 +39,7 @@ impl Source for Host {
         false
     }
 
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource> {
         let root = &places.root;
         let Some(ticks) = ticks(root) else {
             return Err(self.missing(
@@ -47,7 +47,7 @@ impl Source for Host {
                 "nothing: this system tells its load in another way",
             ));
         };
-        Ok(Box::new(Machine {
+        Ok(Box::new(HostReader {
             devices: vec![describe(root)],
             root: root.clone(),
             ticks,
@@ -86,7 +86,7 @@ fn settings(governor: Option<String>, boost: Option<bool>) -> Vec<Setting> {
     [governor, boost].into_iter().flatten().collect()
 }
 
-struct Machine {
+struct HostReader {
     devices: Vec<WatchedDevice>,
     root: PathBuf,
     ticks: Ticks,
@@ -99,12 +99,12 @@ struct Machine {
     switches: Option<(u32, Instant, u64)>,
 }
 
-impl Watch for Machine {
+impl DeviceReader for HostReader {
     fn devices(&self) -> &[WatchedDevice] {
         &self.devices
     }
 
-    fn read(&mut self, _device: usize, workers: &[u32]) -> Result<Values, Gone> {
+    fn read(&mut self, _device: usize, workers: &[u32]) -> Result<Values, DeviceGone> {
         let worker = workers.first().copied();
         let mut values = Values::new();
         self.read_load(&mut values);
@@ -127,7 +127,7 @@ impl Watch for Machine {
     }
 }
 
-impl Machine {
+impl HostReader {
     fn read_load(&mut self, values: &mut Values) {
         let Some(now) = ticks(&self.root) else {
             return;
@@ -191,20 +191,20 @@ impl Machine {
 /// The processors' time since the machine started, in the kernel's unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Ticks {
-    whole: Spent,
-    cores: BTreeMap<u16, Spent>,
+    whole: CpuTicks,
+    cores: BTreeMap<u16, CpuTicks>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Spent {
+struct CpuTicks {
     busy: u64,
     stolen: u64,
     all: u64,
 }
 
-impl Spent {
+impl CpuTicks {
     /// From the numbers in `cpu user nice system idle iowait irq softirq steal guest guest_nice`.
-    fn of(words: &str) -> Self {
+    fn parse(words: &str) -> Self {
         // Guests' time is in the user's already.
         let fields: Vec<u64> = words
             .split_ascii_whitespace()
@@ -256,9 +256,9 @@ fn ticks(root: &Path) -> Option<Ticks> {
         };
         match name.parse() {
             Ok(core) => {
-                ticks.cores.insert(core, Spent::of(words));
+                ticks.cores.insert(core, CpuTicks::parse(words));
             }
-            Err(_) => ticks.whole = Spent::of(words),
+            Err(_) => ticks.whole = CpuTicks::parse(words),
         }
     }
     (ticks.whole.all > 0).then_some(ticks)
@@ -324,10 +324,10 @@ fn heat_file(root: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn open(root: &Path) -> Result<Box<dyn Watch>, MissingSource> {
-        Host.open(&Places {
+    fn open(root: &Path) -> Result<Box<dyn DeviceReader>, MissingSource> {
+        Host.open(&TelemetryPaths {
             root: root.to_path_buf(),
-            ..Places::default()
+            ..TelemetryPaths::default()
         })
     }
 
@@ -337,7 +337,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn read(watch: &mut dyn Watch, worker: Option<u32>) -> Values {
+    fn read(watch: &mut dyn DeviceReader, worker: Option<u32>) -> Values {
         watch.read(0, worker.as_slice()).unwrap()
     }
 

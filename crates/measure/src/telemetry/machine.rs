@@ -7,7 +7,7 @@ use std::thread;
 use sysinfo::System;
 
 use crate::version;
-use powerband_core::domain::device::{Cpu, Memory};
+use powerband_core::domain::device::{Cpu, MainMemory};
 use powerband_core::domain::environment::Environment;
 
 /// Instruction sets that decide how fast a processor multiplies matrices.
@@ -43,7 +43,7 @@ pub fn environment() -> Environment {
 }
 
 /// Main memory: all of it, and what can be had now.
-pub fn memory() -> Option<Memory> {
+pub fn memory() -> Option<MainMemory> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
     let limits = system.cgroup_limits();
@@ -52,7 +52,7 @@ pub fn memory() -> Option<Memory> {
             .filter(|limit| *limit > 0)
             .map_or(own, |limit| own.min(limit))
     };
-    Some(Memory {
+    Some(MainMemory {
         total_bytes: within(
             system.total_memory(),
             limits.as_ref().map(|limits| limits.total_memory),

@@ -17,10 +17,10 @@ pub mod sampler;
 pub mod source;
 pub mod survey;
 
-use source::Source;
+use source::TelemetrySource;
 
 /// Every source, the preferred first: a card that one reads is not read through the next.
-pub const ALL: &[&dyn Source] = &[
+pub const ALL: &[&dyn TelemetrySource] = &[
     &nvml::Nvml,
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     &rocm_smi::RocmSmi,

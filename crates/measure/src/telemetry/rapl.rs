@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::files;
-use super::source::{Gone, Places, Source, Values, Watch};
+use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
 
 /// Power is the counter's change over at least this time: it ticks about a thousand times a second.
@@ -14,7 +14,7 @@ const SHORTEST_S: f64 = 0.02;
 #[derive(Debug)]
 pub(crate) struct Rapl;
 
-impl Source for Rapl {
+impl TelemetrySource for Rapl {
     fn id(&self) -> &'static str {
         "rapl"
     }
@@ -27,7 +27,7 @@ impl Source for Rapl {
         false
     }
 
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource> {
         let folder = places.root.join("sys/class/powercap");
         let zones = zones(&folder);
         if zones.is_empty() {
@@ -93,12 +93,12 @@ struct Zones {
     zones: Vec<Zone>,
 }
 
-impl Watch for Zones {
+impl DeviceReader for Zones {
     fn devices(&self) -> &[WatchedDevice] {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, DeviceGone> {
         let zone = self.zones.get_mut(device);
         Ok(zone.map_or_else(Values::new, |zone| zone.read(Instant::now())))
     }
@@ -170,9 +170,9 @@ mod tests {
         zone(root.path(), "intel-rapl:0:0", "core", 5);
         zone(root.path(), "intel-rapl:0:1", "dram", 5);
         zone(root.path(), "intel-rapl:1", "psys", 5);
-        let places = Places {
+        let places = TelemetryPaths {
             root: root.path().to_path_buf(),
-            ..Places::default()
+            ..TelemetryPaths::default()
         };
         let watch = Rapl.open(&places).unwrap();
         let names: Vec<&str> = watch.devices().iter().map(|d| d.name.as_str()).collect();
@@ -194,9 +194,9 @@ mod tests {
     #[test]
     fn what_may_not_be_read_comes_with_the_command_that_helps() {
         let root = tempfile::tempdir().unwrap();
-        let places = Places {
+        let places = TelemetryPaths {
             root: root.path().to_path_buf(),
-            ..Places::default()
+            ..TelemetryPaths::default()
         };
         assert!(Rapl.open(&places).is_err());
         let folder = zone(root.path(), "intel-rapl:0", "package-0", 5);

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::source::{Gone, Places, Source, Values, Watch};
+use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{
-    MissingSource, PLAYED_BACK, Telemetry, Track, WatchedDevice,
+    DeviceTelemetry, MissingSource, PLAYED_BACK, Telemetry, WatchedDevice,
 };
 
 /// The telemetry of a session.
 #[derive(Debug)]
 pub(crate) struct Replay;
 
-impl Source for Replay {
+impl TelemetrySource for Replay {
     fn id(&self) -> &'static str {
         "replay"
     }
@@ -22,7 +22,7 @@ impl Source for Replay {
         "Replay"
     }
 
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource> {
         let recorded = places.replay.clone();
         let Some(recorded) = recorded.filter(|recorded| !recorded.tracks.is_empty()) else {
             return Err(self.missing(
@@ -58,30 +58,30 @@ impl Tape {
         }
     }
 
-    fn at(&self, device: usize, at_ns: u64) -> Result<Values, Gone> {
+    fn values_at(&self, device: usize, at_ns: u64) -> Result<Values, DeviceGone> {
         let Some(track) = self.recorded.tracks.get(device) else {
             return Ok(Values::new());
         };
         if let Some(lost) = track.lost.as_ref().filter(|lost| lost.at_ns <= at_ns) {
-            return Err(Gone(lost.why.clone()));
+            return Err(DeviceGone(lost.why.clone()));
         }
         Ok(newest(track, at_ns, self.recorded.longest_step_ns(at_ns)))
     }
 }
 
-impl Watch for Tape {
+impl DeviceReader for Tape {
     fn devices(&self) -> &[WatchedDevice] {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, DeviceGone> {
         let passed_ns = self.began.elapsed().as_nanos() as u64;
-        self.at(device, self.from_ns + passed_ns)
+        self.values_at(device, self.from_ns + passed_ns)
     }
 }
 
 /// The last reading before a moment, as long as it is not older than a step.
-fn newest(track: &Track, at_ns: u64, step_ns: u64) -> Values {
+fn newest(track: &DeviceTelemetry, at_ns: u64, step_ns: u64) -> Values {
     let Some(index) = track
         .times_ns
         .partition_point(|time| *time <= at_ns)
@@ -103,13 +103,13 @@ fn newest(track: &Track, at_ns: u64, step_ns: u64) -> Values {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::telemetry::{DeviceKind, Lost, Quantity, Reading};
+    use powerband_core::domain::telemetry::{DeviceKind, DeviceLoss, DeviceReading, Quantity};
 
     fn recorded() -> Arc<Telemetry> {
         let mut telemetry = Telemetry::default();
         let card = WatchedDevice::new("nvml", DeviceKind::Nvidia, 0, "0000:01:00.0", "Card");
         telemetry.watch(0, 10.0, vec![card], Vec::new());
-        let reading = |at_ms: u64, watts: f64| Reading {
+        let reading = |at_ms: u64, watts: f64| DeviceReading {
             device: 0,
             at_ns: at_ms * 1_000_000,
             values: vec![(Quantity::Power, watts)],
@@ -119,7 +119,7 @@ mod tests {
             reading(1_100, 60.0),
             reading(1_900, 70.0),
         ]);
-        let lost = Lost {
+        let lost = DeviceLoss {
             at_ns: 2_000_000_000,
             why: "it fell off the bus".to_owned(),
         };
@@ -132,16 +132,16 @@ mod tests {
         let tape = Tape::new(recorded(), Instant::now());
         assert_eq!(tape.from_ns, 1_000_000_000);
         assert_eq!(tape.devices()[0].source, "replay");
-        let at = |ms: u64| tape.at(0, ms * 1_000_000);
+        let at = |ms: u64| tape.values_at(0, ms * 1_000_000);
         assert_eq!(at(1_050), Ok(vec![(Quantity::Power, 50.0)]));
         assert_eq!(at(1_199), Ok(vec![(Quantity::Power, 60.0)]));
         assert_eq!(at(1_700), Ok(vec![]), "a gap stays a gap");
         assert_eq!(at(1_950), Ok(vec![(Quantity::Power, 70.0)]));
-        assert_eq!(at(2_000), Err(Gone("it fell off the bus".to_owned())));
+        assert_eq!(at(2_000), Err(DeviceGone("it fell off the bus".to_owned())));
     }
 
     #[test]
     fn nothing_to_play_is_said() {
-        assert!(Replay.open(&Places::default()).is_err());
+        assert!(Replay.open(&TelemetryPaths::default()).is_err());
     }
 }

@@ -10,7 +10,7 @@ use rocm_smi_lib::{
 use rocm_smi_lib_sys::extra;
 use rocm_smi_lib_sys::library::{self, Library};
 
-use super::source::{Gone, Places, Source, Values, Watch};
+use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
 use super::{amdgpu, files};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
 
@@ -43,7 +43,7 @@ const SLOWLY: Duration = Duration::from_millis(90);
 #[derive(Debug)]
 pub struct RocmSmi;
 
-impl Source for RocmSmi {
+impl TelemetrySource for RocmSmi {
     fn id(&self) -> &'static str {
         "rocm-smi"
     }
@@ -52,7 +52,7 @@ impl Source for RocmSmi {
         "ROCm SMI"
     }
 
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource> {
         if places.rocm_smi.is_none() && places.root != Path::new("/") {
             return Err(self.missing(
                 format!(
@@ -82,7 +82,7 @@ impl Source for RocmSmi {
                 none()
             }
         })?;
-        let cards = Cards::of(session, &places.root);
+        let cards = RocmCards::from_session(session, &places.root);
         if cards.devices.is_empty() {
             return Err(self.nothing(&format!("{} found none", library.path().display())));
         }
@@ -135,13 +135,12 @@ impl Drop for Session {
     }
 }
 
-struct Cards {
+struct RocmCards {
     session: Session,
     devices: Vec<WatchedDevice>,
     cards: Vec<Card>,
 }
 
-/// One card.
 struct Card {
     /// Its number for the library.
     index: u32,
@@ -159,8 +158,8 @@ struct Card {
     sensors: bool,
 }
 
-impl Cards {
-    fn of(mut session: Session, root: &Path) -> Self {
+impl RocmCards {
+    fn from_session(mut session: Session, root: &Path) -> Self {
         let mut devices: Vec<WatchedDevice> = Vec::new();
         let mut cards = Vec::new();
         for index in 0..session.count {
@@ -184,12 +183,12 @@ impl Cards {
     }
 }
 
-impl Watch for Cards {
+impl DeviceReader for RocmCards {
     fn devices(&self) -> &[WatchedDevice] {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, _workers: &[u32]) -> Result<Values, DeviceGone> {
         let Some(card) = self.cards.get_mut(device) else {
             return Ok(Values::new());
         };
@@ -197,7 +196,7 @@ impl Watch for Cards {
         // What is read while it goes away is not to be believed.
         card.still_there()?;
         if values.is_empty() {
-            return Err(Gone(
+            return Err(DeviceGone(
                 "ROCm SMI tells nothing of it any more: look into the system's log with sudo dmesg"
                     .to_owned(),
             ));
@@ -231,7 +230,7 @@ impl Card {
     }
 
     /// Whether its files, from which the library reads everything, are still where they were.
-    fn still_there(&self) -> Result<(), Gone> {
+    fn still_there(&self) -> Result<(), DeviceGone> {
         self.folder.as_deref().map_or(Ok(()), amdgpu::still_there)
     }
 
@@ -535,9 +534,9 @@ mod tests {
 
     #[test]
     fn a_library_that_is_not_there_is_missing() {
-        let places = Places {
+        let places = TelemetryPaths {
             rocm_smi: Some(PathBuf::from("/nowhere/librocm_smi64.so.6")),
-            ..Places::default()
+            ..TelemetryPaths::default()
         };
         let missing = RocmSmi.open(&places).err().unwrap();
         assert_eq!(missing.source, "ROCm SMI");

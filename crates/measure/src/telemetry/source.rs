@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use powerband_core::domain::telemetry::{MissingSource, Quantity, Telemetry, WatchedDevice};
 
-/// Where sources look. Everything can be put elsewhere, so that a recorded machine can be read.
+/// Paths of telemetry sources; all can be redirected to read a recorded machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Places {
+pub struct TelemetryPaths {
     /// The folder below which `/proc` and `/sys` are looked for.
     pub root: PathBuf,
     /// NVIDIA's library, where it is not in its usual place.
@@ -19,7 +19,7 @@ pub struct Places {
     pub replay: Option<Arc<Telemetry>>,
 }
 
-impl Places {
+impl TelemetryPaths {
     /// This machine, with libraries and files where the environment says: `POWERBAND_NVML` and
     /// `POWERBAND_ROCM_SMI` name a library, `POWERBAND_ROOT` the folder that has `proc` and `sys`.
     pub fn of_user() -> Self {
@@ -36,7 +36,7 @@ impl Places {
     }
 }
 
-impl Default for Places {
+impl Default for TelemetryPaths {
     /// This machine.
     fn default() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Places {
 }
 
 /// A kind of source. [`super::ALL`] lists them.
-pub trait Source: Sync {
+pub trait TelemetrySource: Sync {
     /// Its name in messages and sessions.
     fn id(&self) -> &'static str;
 
@@ -62,7 +62,7 @@ pub trait Source: Sync {
     }
 
     /// Opens the source; or says why it is not available, and what would help.
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource>;
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource>;
 
     /// Why it is not available, and what would help.
     fn missing(&self, why: impl Into<String>, remedy: &str) -> MissingSource
@@ -80,17 +80,17 @@ pub trait Source: Sync {
 /// What was read of a device, each quantity in its unit.
 pub type Values = Vec<(Quantity, f64)>;
 
-/// Why a device cannot be read any more. Anything less than that is a gap.
+/// The reason why a device is lost for good; a single failed reading is only a gap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Gone(pub String);
+pub struct DeviceGone(pub String);
 
 /// Reads the devices of a source. Belongs to one thread, which may wait.
-pub trait Watch: Send {
+pub trait DeviceReader: Send {
     /// The devices that it reads.
     fn devices(&self) -> &[WatchedDevice];
 
     /// What could be read of one of them, by its place in that list. `workers` are the run's processes on this
     /// machine; the first one is measuring now.
-    fn read(&mut self, device: usize, workers: &[u32]) -> Result<Values, Gone>;
+    fn read(&mut self, device: usize, workers: &[u32]) -> Result<Values, DeviceGone>;
 }

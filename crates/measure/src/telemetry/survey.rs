@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use super::ALL;
 use super::replay::Replay;
-use super::source::{Places, Source, Watch};
+use super::source::{DeviceReader, TelemetryPaths, TelemetrySource};
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 
 /// A library that has not found its cards by then has a driver that hangs.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A source that is here, and which of its devices are watched.
-pub struct Opened {
+/// An available telemetry source and the devices that it reads.
+pub struct OpenedSource {
     /// What people call it.
     pub title: &'static str,
     /// It.
-    pub watch: Box<dyn Watch>,
+    pub watch: Box<dyn DeviceReader>,
     /// The places of its devices in the survey's list; nothing for one that another source reads.
     pub places: Vec<Option<usize>>,
 }
@@ -26,7 +26,7 @@ pub struct Opened {
 #[derive(Default)]
 pub struct Survey {
     /// Sources that are here.
-    pub opened: Vec<Opened>,
+    pub opened: Vec<OpenedSource>,
     /// Their devices.
     pub devices: Vec<WatchedDevice>,
     /// Sources that are not here, and why.
@@ -34,7 +34,7 @@ pub struct Survey {
 }
 
 /// Asks every source; or plays back what was recorded, where that is wanted.
-pub fn survey(places: &Places) -> Survey {
+pub fn survey(places: &TelemetryPaths) -> Survey {
     if places.replay.is_some() {
         return survey_sources(&[&Replay], places, PATIENCE);
     }
@@ -43,8 +43,8 @@ pub fn survey(places: &Places) -> Survey {
 
 /// Asks these sources, all at once, each for at most so long.
 pub fn survey_sources(
-    sources: &[&'static dyn Source],
-    places: &Places,
+    sources: &[&'static dyn TelemetrySource],
+    places: &TelemetryPaths,
     patience: Duration,
 ) -> Survey {
     let asked: Vec<_> = sources.iter().map(|source| ask(*source, places)).collect();
@@ -60,13 +60,13 @@ pub fn survey_sources(
     survey
 }
 
-type Answer = Result<Box<dyn Watch>, MissingSource>;
+type OpenResult = Result<Box<dyn DeviceReader>, MissingSource>;
 
 /// A driver may hang, so each source is asked in a thread of its own, which is left to itself then.
 fn ask(
-    source: &'static dyn Source,
-    places: &Places,
-) -> Result<mpsc::Receiver<Answer>, MissingSource> {
+    source: &'static dyn TelemetrySource,
+    places: &TelemetryPaths,
+) -> Result<mpsc::Receiver<OpenResult>, MissingSource> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let places = places.clone();
     let started = thread::Builder::new()
@@ -86,10 +86,10 @@ fn ask(
 }
 
 fn heard(
-    source: &dyn Source,
-    answer: Result<Answer, RecvTimeoutError>,
+    source: &dyn TelemetrySource,
+    answer: Result<OpenResult, RecvTimeoutError>,
     patience: Duration,
-) -> Answer {
+) -> OpenResult {
     answer.unwrap_or_else(|error| {
         let why = match error {
             RecvTimeoutError::Timeout => format!(
@@ -110,7 +110,7 @@ fn heard(
 }
 
 impl Survey {
-    fn add(&mut self, source: &dyn Source, watch: Box<dyn Watch>) {
+    fn add(&mut self, source: &dyn TelemetrySource, watch: Box<dyn DeviceReader>) {
         let mut known_from = None;
         let mut places = Vec::new();
         for device in watch.devices() {
@@ -131,7 +131,7 @@ impl Survey {
             });
             return;
         }
-        self.opened.push(Opened {
+        self.opened.push(OpenedSource {
             title: source.title(),
             watch,
             places,
@@ -142,67 +142,67 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::source::{Gone, Values};
+    use crate::telemetry::source::{DeviceGone, Values};
     use powerband_core::domain::telemetry::DeviceKind;
 
-    struct Cards(Vec<WatchedDevice>);
+    struct FakeCards(Vec<WatchedDevice>);
 
-    impl Watch for Cards {
+    impl DeviceReader for FakeCards {
         fn devices(&self) -> &[WatchedDevice] {
             &self.0
         }
 
-        fn read(&mut self, _device: usize, _workers: &[u32]) -> Result<Values, Gone> {
+        fn read(&mut self, _device: usize, _workers: &[u32]) -> Result<Values, DeviceGone> {
             Ok(Values::new())
         }
     }
 
-    fn cards(source: &str, ids: &[&str]) -> Box<dyn Watch> {
+    fn cards(source: &str, ids: &[&str]) -> Box<dyn DeviceReader> {
         let cards = ids.iter().enumerate();
         let card = |(number, id): (usize, &&str)| {
             WatchedDevice::new(source, DeviceKind::Amd, number, id, "Card")
         };
-        Box::new(Cards(cards.map(card).collect()))
+        Box::new(FakeCards(cards.map(card).collect()))
     }
 
     struct First;
 
-    impl Source for First {
+    impl TelemetrySource for First {
         fn id(&self) -> &'static str {
             "first"
         }
         fn title(&self) -> &'static str {
             "First"
         }
-        fn open(&self, _places: &Places) -> Answer {
+        fn open(&self, _places: &TelemetryPaths) -> OpenResult {
             Ok(cards("first", &["0000:43:00.0", "0000:53:00.0"]))
         }
     }
 
     struct Second;
 
-    impl Source for Second {
+    impl TelemetrySource for Second {
         fn id(&self) -> &'static str {
             "second"
         }
         fn title(&self) -> &'static str {
             "Second"
         }
-        fn open(&self, _places: &Places) -> Answer {
+        fn open(&self, _places: &TelemetryPaths) -> OpenResult {
             Ok(cards("second", &["0000:53:00.0"]))
         }
     }
 
     struct Hanging;
 
-    impl Source for Hanging {
+    impl TelemetrySource for Hanging {
         fn id(&self) -> &'static str {
             "hanging"
         }
         fn title(&self) -> &'static str {
             "Hanging"
         }
-        fn open(&self, _places: &Places) -> Answer {
+        fn open(&self, _places: &TelemetryPaths) -> OpenResult {
             thread::sleep(Duration::from_hours(1));
             Ok(cards("hanging", &[]))
         }
@@ -210,21 +210,21 @@ mod tests {
 
     struct Panicking;
 
-    impl Source for Panicking {
+    impl TelemetrySource for Panicking {
         fn id(&self) -> &'static str {
             "panicking"
         }
         fn title(&self) -> &'static str {
             "Panicking"
         }
-        fn open(&self, _places: &Places) -> Answer {
+        fn open(&self, _places: &TelemetryPaths) -> OpenResult {
             panic!("on purpose")
         }
     }
 
     #[test]
     fn a_card_is_watched_once() {
-        let survey = survey_sources(&[&First, &Second], &Places::default(), PATIENCE);
+        let survey = survey_sources(&[&First, &Second], &TelemetryPaths::default(), PATIENCE);
         assert_eq!(survey.devices.len(), 2);
         assert_eq!(survey.opened.len(), 1);
         assert_eq!(survey.opened[0].places, [Some(0), Some(1)]);
@@ -236,7 +236,7 @@ mod tests {
         let patience = Duration::from_millis(200);
         let survey = survey_sources(
             &[&Hanging, &Panicking, &Second],
-            &Places::default(),
+            &TelemetryPaths::default(),
             patience,
         );
         assert_eq!(survey.devices.len(), 1);

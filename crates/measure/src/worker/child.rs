@@ -15,14 +15,14 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use super::command::{self, CommandModel};
 use super::measure;
-use super::protocol::{Hello, Observed, Output, Reply, Request, VERSION, WorkerCase};
+use super::protocol::{Hello, OutputRange, Reply, Request, RunOutput, VERSION, WorkerCase};
 use super::streams::{self, Answers, Stream};
 use super::supervisor::WorkerError;
 use super::worker_group::WorkerGroup;
 use crate::engines::generate::Generate;
 use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::domain::case::Opening;
+use powerband_core::domain::case::CaseOpening;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
@@ -42,7 +42,7 @@ pub fn run() -> io::Result<()> {
         pid: Some(std::process::id()),
     };
     say(&mut out, &hello)?;
-    let mut state = State::default();
+    let mut state = WorkerState::default();
     for line in io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?) {
             Ok(request) => {
@@ -104,7 +104,7 @@ fn say(out: &mut File, what: &impl serde::Serialize) -> io::Result<()> {
 
 /// What a worker holds: a model, and the cases that were opened of it.
 #[derive(Default)]
-struct State {
+struct WorkerState {
     // Declared before the model: what is bound goes before what it is bound to.
     cases: BTreeMap<WorkerCase, Box<dyn Runnable>>,
     model: Option<Box<dyn LoadedModel>>,
@@ -112,7 +112,7 @@ struct State {
     streams: Option<WorkerGroup<Stream>>,
 }
 
-impl Answers for State {
+impl Answers for WorkerState {
     fn answer(&mut self, request: Request) -> Result<Reply, EngineError> {
         if let Request::Load { setup, .. } = &request {
             let streams = engines::streams(setup).map_err(EngineError::Unsupported)?;
@@ -162,7 +162,7 @@ impl Answers for State {
                 Ok(Reply::Measured(measure::round(self.case(case)?, &rule)?))
             }
             Request::Outputs { case } => Ok(Reply::Outputs(outputs(self.case(case)?)?)),
-            Request::Observe { case } => Ok(Reply::Observed(observed(self.case(case)?)?)),
+            Request::Observe { case } => Ok(Reply::Observed(output_ranges(self.case(case)?)?)),
             Request::Close { case } => {
                 self.cases.remove(&case);
                 Ok(Reply::Closed)
@@ -194,7 +194,7 @@ impl Answers for State {
     }
 }
 
-impl State {
+impl WorkerState {
     fn load(
         &mut self,
         setup: &Setup,
@@ -243,9 +243,9 @@ impl State {
             .as_mut()
             .ok_or_else(|| EngineError::Failed("no model was loaded".to_owned()))?;
         let tensors = if feed.is_empty() {
-            made(inputs, seed)?
+            input_tensors(inputs, seed)?
         } else {
-            fed(inputs, feed)?
+            file_tensors(inputs, feed)?
         };
         let start = Instant::now();
         let mut runnable = model.open(&tensors, case.point.batch())?;
@@ -262,7 +262,7 @@ impl State {
             feeding = format!("{feeding}; {fills}");
         }
         self.cases.insert(case, runnable);
-        Ok(Reply::Opened(Opening {
+        Ok(Reply::Opened(CaseOpening {
             open_ns,
             first_run_ns,
             feeding,
@@ -287,7 +287,7 @@ impl State {
         let first_run_ns = runnable.timed_run()?;
         let feeding = model.feeding_of_requests().to_owned();
         self.cases.insert(case, runnable);
-        Ok(Reply::Opened(Opening {
+        Ok(Reply::Opened(CaseOpening {
             open_ns,
             first_run_ns,
             feeding,
@@ -340,17 +340,17 @@ fn profiled(request: &Request) -> Result<Reply, EngineError> {
     })
 }
 
-fn outputs(model: &mut dyn Runnable) -> Result<Vec<Output>, EngineError> {
+fn outputs(model: &mut dyn Runnable) -> Result<Vec<RunOutput>, EngineError> {
     let tensors = model.outputs()?;
-    let output = |tensor: Tensor| Output {
+    let output = |tensor: Tensor| RunOutput {
         values: tensor.to_f64(),
         spec: tensor.spec,
     };
     Ok(tensors.into_iter().map(output).collect())
 }
 
-/// Made-up values, or those of the files that inputs are filled from.
-fn made(inputs: &[TensorSpec], seed: u64) -> Result<Vec<Tensor>, EngineError> {
+/// Input tensors: seeded values, or the contents of files.
+fn input_tensors(inputs: &[TensorSpec], seed: u64) -> Result<Vec<Tensor>, EngineError> {
     let numbered = (seed..).zip(inputs);
     let tensors = numbered.map(|(seed, spec)| input_values::tensor(spec, seed));
     let tensors: Result<_, _> = tensors.collect();
@@ -363,11 +363,14 @@ fn one_run(
     seed: u64,
     generate: Option<&Generate>,
 ) -> Result<Vec<Tensor>, EngineError> {
-    generate.map_or_else(|| made(inputs, seed), |generate| generate.step_inputs(seed))
+    generate.map_or_else(
+        || input_tensors(inputs, seed),
+        |generate| generate.step_inputs(seed),
+    )
 }
 
 /// Values out of files, which have to be what the model takes.
-fn fed(inputs: &[TensorSpec], files: &[PathBuf]) -> Result<Vec<Tensor>, EngineError> {
+fn file_tensors(inputs: &[TensorSpec], files: &[PathBuf]) -> Result<Vec<Tensor>, EngineError> {
     let wrong = |what: String| EngineError::Failed(what);
     if inputs.len() != files.len() {
         return Err(wrong(format!(
@@ -408,11 +411,11 @@ fn save(model: &mut dyn Runnable, folder: &Path) -> Result<Reply, EngineError> {
 }
 
 /// How far each output reaches; one without a single number that is one is left out.
-fn observed(model: &mut dyn Runnable) -> Result<Vec<Observed>, EngineError> {
+fn output_ranges(model: &mut dyn Runnable) -> Result<Vec<OutputRange>, EngineError> {
     let tensors = model.outputs()?;
     let reach = tensors.into_iter().filter_map(|tensor| {
-        let (low, high) = tensor.reach()?;
-        Some(Observed {
+        let (low, high) = tensor.value_range()?;
+        Some(OutputRange {
             name: tensor.spec.name,
             low,
             high,

@@ -9,7 +9,7 @@ use signal_hook::iterator::Signals;
 
 use super::process;
 use crate::engines::command::Outside;
-use crate::engines::{EngineError, Loaded, LoadedModel, Runnable};
+use crate::engines::{EngineError, LoadedInfo, LoadedModel, Runnable};
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::tensor::Tensor;
@@ -45,7 +45,7 @@ pub(super) fn end_with_parent() -> io::Result<()> {
 /// A command, before its batch size is known.
 pub(crate) struct CommandModel {
     outside: Outside,
-    loaded: Loaded,
+    loaded: LoadedInfo,
     /// What starting alone takes, in nanoseconds; nothing is taken off its own figures.
     start_ns: u64,
 }
@@ -68,11 +68,11 @@ impl CommandModel {
             ),
         };
         Ok(Self {
-            loaded: Loaded {
+            loaded: LoadedInfo {
                 engine: "a command".to_owned(),
                 feeding: "the command feeds itself",
                 notes: vec![note],
-                ..Loaded::default()
+                ..LoadedInfo::default()
             },
             outside,
             start_ns,
@@ -122,7 +122,7 @@ fn last(text: &str) -> String {
 }
 
 impl LoadedModel for CommandModel {
-    fn loaded(&self) -> &Loaded {
+    fn loaded(&self) -> &LoadedInfo {
         &self.loaded
     }
 
@@ -235,11 +235,11 @@ impl Runnable for CommandRun {
         ))
     }
 
-    fn wakes_up(&self) -> bool {
+    fn needs_warm_up(&self) -> bool {
         false
     }
 
-    fn tells_its_own_times(&self) -> bool {
+    fn reports_own_times(&self) -> bool {
         self.outside.figures.is_some()
     }
 }

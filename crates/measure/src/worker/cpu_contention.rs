@@ -17,11 +17,11 @@ pub struct Counters {
     /// The processors that are counted; all where this is empty.
     cores: Vec<usize>,
     at: Instant,
-    counted: Counted,
+    counted: CpuCounts,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counted {
+struct CpuCounts {
     /// Ticks in which any processor of this machine was busy.
     busy: u64,
     /// Ticks that went to other machines.
@@ -74,7 +74,7 @@ impl Counters {
     }
 }
 
-fn counted(root: &Path, cores: &[usize]) -> Option<Counted> {
+fn counted(root: &Path, cores: &[usize]) -> Option<CpuCounts> {
     let stat = fs::read_to_string(root.join("stat")).ok()?;
     let is_counted = |name: &str| match name.parse::<usize>() {
         Ok(core) => cores.contains(&core),
@@ -96,7 +96,7 @@ fn counted(root: &Path, cores: &[usize]) -> Option<Counted> {
         found = true;
     }
     found.then_some(())?;
-    Some(Counted {
+    Some(CpuCounts {
         busy,
         stolen,
         own: own_ticks(root)?,

@@ -14,9 +14,9 @@ use powerband_core::domain::outcome::death_sentence;
 const LAST_LINES: usize = 3;
 const LAST_LETTERS: usize = 400;
 
-/// How a child ended.
+/// The end of a child process: status, last output, memory.
 #[derive(Clone, Debug)]
-pub struct Ending {
+pub struct ProcessEnd {
     /// In words: `exit status 3`, `signal 11 (SIGSEGV)`.
     pub how: String,
     /// The end of its standard error, trimmed.
@@ -34,7 +34,7 @@ pub(super) const FAREWELL: &str = "powerband-worker-ended: ";
 /// What the guard adds where the system killed the worker for its memory.
 pub(super) const FOR_MEMORY: &str = "the system killed the worker to free memory (OOM killer)";
 
-impl Ending {
+impl ProcessEnd {
     /// The end of a worker on another machine, as its guard says it. Where it says nothing, the connection is lost.
     pub(super) fn guarded(self) -> Self {
         let Some((before, said)) = self.stderr.rsplit_once(FAREWELL) else {
@@ -84,7 +84,7 @@ impl Ending {
 }
 
 /// `signal 9 (SIGKILL). Its last words: Segmentation fault`.
-impl fmt::Display for Ending {
+impl fmt::Display for ProcessEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.how)?;
         if let Some(reason) = &self.memory {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_guard_says_how_its_worker_ended_and_its_silence_is_a_lost_connection() {
-        let ending = |stderr: &str| Ending {
+        let ending = |stderr: &str| ProcessEnd {
             how: "exit status 255".to_owned(),
             stderr: stderr.to_owned(),
             memory: None,

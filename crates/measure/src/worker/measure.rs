@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
 use super::cpu_contention::Counters;
-use super::protocol::{Measured, RoundRule};
+use super::protocol::{MeasuredRound, RoundRule};
 use crate::engines::{EngineError, Runnable};
 use powerband_core::base::clock;
 use powerband_core::domain::case::WarmUp;
@@ -36,7 +36,7 @@ pub fn warm_up(
     rule: &WarmUpRule,
     limit: Option<WarmUpLimit>,
 ) -> Result<WarmUp, EngineError> {
-    if !model.wakes_up() {
+    if !model.needs_warm_up() {
         return Ok(WarmUp {
             runs: 0,
             spent_ns: 0,
@@ -68,7 +68,7 @@ pub fn warm_up(
         runs += window.len() as u64;
         spent_ns += in_window_ns;
         medians.extend(median(&window));
-        let settled = agree(&medians, rule);
+        let settled = medians_agree(&medians, rule);
         let enough = runs >= rule.min_runs && spent_ns >= rule.min_time_ms * 1_000_000;
         // Runs too short for the clock never add up to the limit, so they are counted as well.
         if (settled && enough) || is_over(runs, spent_ns) || runs >= MOST_RUNS {
@@ -82,7 +82,7 @@ pub fn warm_up(
 }
 
 /// Whether the last windows' medians lie within the allowed share of each other.
-fn agree(medians: &[f64], rule: &WarmUpRule) -> bool {
+fn medians_agree(medians: &[f64], rule: &WarmUpRule) -> bool {
     let windows = rule.windows as usize;
     let Some(last) = medians
         .len()
@@ -97,7 +97,7 @@ fn agree(medians: &[f64], rule: &WarmUpRule) -> bool {
 }
 
 /// Measures one round.
-pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, EngineError> {
+pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<MeasuredRound, EngineError> {
     wake_up(model, rule)?;
     if let Some(at) = rule.starts_at_ns {
         wait(Duration::from_nanos(
@@ -112,7 +112,7 @@ pub fn round(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, Eng
         Some(per_s) => open_loop(model, rule, per_s),
     }?;
     let company = counters.and_then(|counters| counters.since());
-    Ok(Measured {
+    Ok(MeasuredRound {
         company,
         generation: model
             .take_generation()
@@ -138,7 +138,7 @@ fn from_arrival(mut tokens: Generation, samples_ns: &[u64]) -> Generation {
 /// Runs that are not measured: caches and clocks wake up, and the system spreads the threads over the
 /// cores again, which it had put to sleep on one.
 fn wake_up(model: &mut dyn Runnable, rule: &RoundRule) -> Result<(), EngineError> {
-    if !model.wakes_up() {
+    if !model.needs_warm_up() {
         return Ok(());
     }
     let start = Instant::now();
@@ -152,10 +152,10 @@ fn wake_up(model: &mut dyn Runnable, rule: &RoundRule) -> Result<(), EngineError
 }
 
 /// Each run as soon as the one before is over.
-fn closed_loop(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, EngineError> {
+fn closed_loop(model: &mut dyn Runnable, rule: &RoundRule) -> Result<MeasuredRound, EngineError> {
     let mut samples_ns = Vec::with_capacity(rule.max_samples.min(1 << 20) as usize);
     let mut sum_ns = 0;
-    let is_told = model.tells_its_own_times();
+    let is_told = model.reports_own_times();
     let started_monotonic_ns = clock::monotonic_ns();
     let start = Instant::now();
     loop {
@@ -180,11 +180,11 @@ fn closed_loop(model: &mut dyn Runnable, rule: &RoundRule) -> Result<Measured, E
     } else {
         (start.elapsed().as_nanos() as u64).max(sum_ns)
     };
-    Ok(Measured {
+    Ok(MeasuredRound {
         started_monotonic_ns,
         spent_ns,
         samples_ns,
-        ..Measured::default()
+        ..MeasuredRound::default()
     })
 }
 
@@ -194,7 +194,7 @@ fn open_loop(
     model: &mut dyn Runnable,
     rule: &RoundRule,
     per_s: f64,
-) -> Result<Measured, EngineError> {
+) -> Result<MeasuredRound, EngineError> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(rule.seed);
     let mut gap_ns = || {
         let share: f64 = match rule.load {
@@ -222,11 +222,11 @@ fn open_loop(
         let n = samples_ns.len() as u64;
         let enough = n >= rule.min_samples && spent_ns >= rule.min_ns;
         if enough || n >= rule.max_samples || spent_ns >= rule.max_ns {
-            return Ok(Measured {
+            return Ok(MeasuredRound {
                 started_monotonic_ns,
                 spent_ns,
                 samples_ns,
-                ..Measured::default()
+                ..MeasuredRound::default()
             });
         }
         due_ns += gap_ns();

@@ -9,8 +9,10 @@ use std::time::Duration;
 use super::process;
 use super::protocol::{Reply, Request};
 use super::supervisor::Worker;
-use crate::engines::runtimes::{self, EnvironmentRoots, FoundRuntime, Offer, Places};
-use crate::engines::{self, Engine, EngineInfo, Needs};
+use crate::engines::runtimes::{
+    self, EnvironmentRoots, FoundRuntime, OfferedEnvironment, RuntimePlaces,
+};
+use crate::engines::{self, Engine, EngineInfo, Requirement};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::setup::{Setup, SetupError};
@@ -26,8 +28,8 @@ const AT_ONCE: usize = 4;
 const NOT_ASKED: &str = "it was not asked, because no thread could be started";
 
 /// Everywhere that an ONNX Runtime may be, the folders of the user's Pythons among them.
-pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>) -> Places {
-    let mut places = Places::new(paths, onnxruntime);
+pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>) -> RuntimePlaces {
+    let mut places = RuntimePlaces::new(paths, onnxruntime);
     let cancel = CancelToken::default();
     let pythons: Vec<PathBuf> = python
         .map(Path::to_path_buf)
@@ -69,20 +71,22 @@ pub fn places(paths: &Paths, onnxruntime: Option<PathBuf>, python: Option<&Path>
 pub(crate) fn runtime_for(
     engine: &dyn Engine,
     setup: &Setup,
-    places: &Places,
+    places: &RuntimePlaces,
 ) -> Result<Option<FoundRuntime>, String> {
     let option = |key: &str| setup.options.get(key).map(String::as_str);
     let found = match engine.needs() {
-        Needs::Nothing => return Ok(None),
-        Needs::OnnxRuntime => runtimes::choose(option("runtime"), places),
-        Needs::Python { package } => runtimes::choose_python(package, option("python"), places),
+        Requirement::Nothing => return Ok(None),
+        Requirement::OnnxRuntime => runtimes::choose(option("runtime"), places),
+        Requirement::Python { package } => {
+            runtimes::choose_python(package, option("python"), places)
+        }
     };
     found.map(Some).map_err(|error| error.to_string())
 }
 
-/// One way in which an engine is here, or why it is not.
+/// The result of probing an engine: available with its library, or why not.
 #[derive(Clone)]
-pub struct Found {
+pub struct EngineProbe {
     /// The engine.
     pub engine: &'static dyn Engine,
     /// Its library, for an engine that has one.
@@ -90,7 +94,7 @@ pub struct Found {
     /// What it says of itself, or what is missing.
     pub answer: Result<EngineInfo, String>,
     /// Environments that have it and were not searched, the likeliest first; none where it runs.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<OfferedEnvironment>,
 }
 
 /// Asks every offered engine, and every library of those that have several; takes a second or more.
@@ -100,11 +104,11 @@ pub fn survey(
     python: Option<&Path>,
     program: &Path,
     roots: &EnvironmentRoots,
-) -> Vec<Found> {
+) -> Vec<EngineProbe> {
     let places = places(paths, onnxruntime, python);
-    let mut asked: Vec<Found> = Vec::new();
+    let mut asked: Vec<EngineProbe> = Vec::new();
     let mut add = |engine, runtime, answer| {
-        asked.push(Found {
+        asked.push(EngineProbe {
             engine,
             runtime,
             answer,
@@ -116,12 +120,12 @@ pub fn survey(
         .filter(|engine| engine.is_offered() && engine.stands_alone());
     for &engine in offered {
         let libraries = match engine.needs() {
-            Needs::Nothing => {
+            Requirement::Nothing => {
                 add(engine, None, Err(NOT_ASKED.to_owned()));
                 continue;
             }
-            Needs::OnnxRuntime => runtimes::find_all(&places),
-            Needs::Python { package } => runtimes::pythons_with(package, &places),
+            Requirement::OnnxRuntime => runtimes::find_all(&places),
+            Requirement::Python { package } => runtimes::pythons_with(package, &places),
         };
         if libraries.is_empty() {
             let missing = bare(engine).and_then(|setup| runtime_for(engine, &setup, &places));
@@ -138,7 +142,7 @@ pub fn survey(
 
 /// Asks the engines that were not asked yet, a few at a time: a library that hangs delays the others no longer than
 /// the limit.
-fn answers(mut all: Vec<Found>, program: &Path) -> Vec<Found> {
+fn answers(mut all: Vec<EngineProbe>, program: &Path) -> Vec<EngineProbe> {
     let mut waiting = all
         .iter_mut()
         .filter(|one| one.answer.as_ref().is_err_and(|reason| reason == NOT_ASKED))
@@ -162,10 +166,10 @@ fn answers(mut all: Vec<Found>, program: &Path) -> Vec<Found> {
 }
 
 /// Names the environments that have an engine which runs from nowhere else, with the first copy of it that was found.
-fn add_offers(found: &mut [Found], roots: &EnvironmentRoots, searched: &Places) {
+fn add_offers(found: &mut [EngineProbe], roots: &EnvironmentRoots, searched: &RuntimePlaces) {
     for &engine in engines::ALL {
-        let is_this = |one: &&mut Found| one.engine.id() == engine.id();
-        let mut own: Vec<&mut Found> = found.iter_mut().filter(is_this).collect();
+        let is_this = |one: &&mut EngineProbe| one.engine.id() == engine.id();
+        let mut own: Vec<&mut EngineProbe> = found.iter_mut().filter(is_this).collect();
         let runs = own.iter().any(|one| one.answer.is_ok());
         if let Some(first) = own.first_mut().filter(|_| !runs) {
             first.offers = runtimes::offers(engine.needs(), roots, searched);

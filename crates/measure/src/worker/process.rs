@@ -19,11 +19,11 @@ use tempfile::TempDir;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-pub use super::ending::Ending;
+pub use super::ending::ProcessEnd;
 use super::ending::{how_it_ended, oom_kills};
 pub use super::lines::Incoming;
 use super::lines::{keep_end, read_lines, skip_greeting};
-use super::stops::Change;
+use super::stops::ChildChange;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, Script};
 
@@ -38,7 +38,7 @@ const FINISH_LOOK: Duration = Duration::from_millis(100);
 
 /// A child process with its pipes.
 #[derive(Debug)]
-pub struct Process {
+pub struct ChildProcess {
     child: Child,
     group: Option<Pid>,
     stdin: Option<Arc<Mutex<ChildStdin>>>,
@@ -56,7 +56,7 @@ pub struct Process {
     _script: Option<TempDir>,
 }
 
-impl Process {
+impl ChildProcess {
     /// Starts a child whose output is read line by line; `longest` is in bytes.
     pub fn start(spec: &ProcessSpec, longest: usize) -> io::Result<Self> {
         let oom_kills_before = oom_kills();
@@ -168,27 +168,27 @@ impl Process {
     }
 
     /// How it ended, where it did so by itself since it was last looked at.
-    pub(crate) fn ended_by_itself(&mut self) -> Option<Ending> {
+    pub(crate) fn ended_by_itself(&mut self) -> Option<ProcessEnd> {
         let is_gone = !self.is_over && matches!(self.child.try_wait(), Ok(Some(_)));
         is_gone.then(|| self.end())
     }
 
     /// What the kernel reports of its stops since it was last asked, the oldest first; nothing where there was none.
-    pub(crate) fn stop_change(&self) -> Option<Change> {
+    pub(crate) fn stop_change(&self) -> Option<ChildChange> {
         if self.ended.is_some() {
             return None;
         }
         let wanted = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
         let change = waitid(WaitId::Pid(self.group?), wanted).ok()??;
         if change.continued() {
-            Some(Change::Continued)
+            Some(ChildChange::Continued)
         } else {
-            change.stopped().then_some(Change::Stopped)
+            change.stopped().then_some(ChildChange::Stopped)
         }
     }
 
     /// Ends it and its whole group: politely, then not. Says how it ended.
-    pub fn end(&mut self) -> Ending {
+    pub fn end(&mut self) -> ProcessEnd {
         self.close_input();
         self.is_over = true;
         let by_itself = self.wait(GRACE);
@@ -204,7 +204,7 @@ impl Process {
 
     /// Lets it come to its end by itself, and ends it where that takes longer than `limit` or the wait is
     /// cancelled.
-    pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> Ending {
+    pub fn finish(&mut self, limit: Duration, cancel: &CancelToken) -> ProcessEnd {
         self.close_input();
         self.is_over = true;
         let deadline = Instant::now() + limit;
@@ -231,12 +231,12 @@ impl Process {
         self.stdin = None;
     }
 
-    fn describe_end(&self, by_itself: Option<ExitStatus>) -> Ending {
+    fn describe_end(&self, by_itself: Option<ExitStatus>) -> ProcessEnd {
         // Whatever the child left running goes too, and with it the writers of its pipes.
         self.signal(Signal::KILL);
         let stderr = self.stderr_end();
         let how = by_itself.map_or_else(|| "ended by Powerband".to_owned(), how_it_ended);
-        let ending = Ending {
+        let ending = ProcessEnd {
             memory: by_itself.and_then(|status| self.blames_memory(status, &stderr)),
             is_failure: by_itself.is_some_and(|status| !status.success()),
             is_lost: false,
@@ -298,7 +298,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         if self.ended.is_none() {
             self.kill();
@@ -353,7 +353,7 @@ pub(crate) fn run_watched(
     cancel: &CancelToken,
     watcher: &mut dyn FnMut(&str),
 ) -> io::Result<Finished> {
-    let mut process = Process::start(spec, 1 << 20)?;
+    let mut process = ChildProcess::start(spec, 1 << 20)?;
     process.stdin = None;
     Ok(collect(process, limit, cancel, watcher, &mut || ()))
 }
@@ -367,7 +367,7 @@ pub(crate) fn run_fed(
     feed: impl FnOnce(&mut dyn io::Write) -> io::Result<()> + Send + 'static,
     while_waiting: &mut dyn FnMut(),
 ) -> io::Result<Finished> {
-    let mut process = Process::start(spec, 1 << 20)?;
+    let mut process = ChildProcess::start(spec, 1 << 20)?;
     if let Some(stdin) = process.stdin.take() {
         // What ends early says why itself; that the pipe is broken is only the consequence.
         named("feed", move || {
@@ -385,7 +385,7 @@ pub(crate) fn run_fed(
 }
 
 fn collect(
-    mut process: Process,
+    mut process: ChildProcess,
     limit: Duration,
     cancel: &CancelToken,
     watcher: &mut dyn FnMut(&str),
@@ -535,7 +535,8 @@ mod tests {
 
     #[test]
     fn an_unexpected_end_is_reported_once_with_its_last_words() {
-        let mut process = Process::start(&shell("echo farewell >&2; kill -9 $$"), 1 << 20).unwrap();
+        let mut process =
+            ChildProcess::start(&shell("echo farewell >&2; kill -9 $$"), 1 << 20).unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
         let ending = loop {
             if let Some(ending) = process.ended_by_itself() {
@@ -553,7 +554,7 @@ mod tests {
 
     #[test]
     fn the_whole_group_is_ended() {
-        let mut process = Process::start(
+        let mut process = ChildProcess::start(
             &shell("trap '' TERM; sleep 300 & echo $!; wait; sleep 300"),
             1 << 20,
         )
@@ -582,7 +583,9 @@ mod tests {
         assert_eq!(allowed.trim(), first.to_string());
         assert!(sched_getaffinity(None).unwrap() == before);
         let nowhere = shell(":").on_cores(vec![CpuSet::MAX_CPU - 1]);
-        let refused = Process::start(&nowhere, 1 << 20).unwrap_err().to_string();
+        let refused = ChildProcess::start(&nowhere, 1 << 20)
+            .unwrap_err()
+            .to_string();
         assert!(
             refused.contains("cannot run on the processors"),
             "{refused}"

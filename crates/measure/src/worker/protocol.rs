@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engines::generate::Generate;
 use crate::engines::{EngineError, EngineInfo};
-use powerband_core::domain::case::{CaseKey, CpuContention, Epoch, Opening, Part, WarmUp};
+use powerband_core::domain::case::{
+    CaseKey, CaseOpening, CpuContention, Epoch, PhaseSamples, WarmUp,
+};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::generation::Generation;
 use powerband_core::domain::plan::{Load, WarmUpRule};
@@ -223,19 +225,19 @@ pub enum Reply {
     /// To `Load`.
     Loaded(SetupReport),
     /// To `Open`.
-    Opened(Opening),
+    Opened(CaseOpening),
     /// To `WarmUp`.
     Warm(WarmUp),
     /// To `Measure`.
-    Measured(Measured),
+    Measured(MeasuredRound),
     /// To `Outputs`, in the model's order.
-    Outputs(Vec<Output>),
+    Outputs(Vec<RunOutput>),
     /// To `Examine`.
     Examined(Box<Examination>),
     /// To `Save`: the files, in the model's order.
     Saved(Vec<PathBuf>),
     /// To `Export`.
-    Exported(Exported),
+    Exported(ExportedModel),
     /// To `Profile`.
     Profiled {
         /// What was seen, in files that importers know.
@@ -248,7 +250,7 @@ pub enum Reply {
         began_ns: Option<u64>,
     },
     /// To `Observe`.
-    Observed(Vec<Observed>),
+    Observed(Vec<OutputRange>),
     /// To `Close`.
     Closed,
     /// To any request: the engine cannot, or will not.
@@ -257,7 +259,7 @@ pub enum Reply {
 
 /// One output of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Output {
+pub struct RunOutput {
     /// Its type and shape.
     pub spec: TensorSpec,
     /// Its elements, row by row.
@@ -266,7 +268,7 @@ pub struct Output {
 
 /// A network that was written as an ONNX file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Exported {
+pub struct ExportedModel {
     /// The largest difference between its outputs and those of the network itself, where it was run.
     pub worst: Option<f64>,
     /// What the user should know.
@@ -276,7 +278,7 @@ pub struct Exported {
 
 /// How far the elements of an output reach.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Observed {
+pub struct OutputRange {
     /// The output.
     pub name: String,
     /// The smallest element.
@@ -287,7 +289,7 @@ pub struct Observed {
 
 /// A round, as the worker saw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MeasuredRound {
     /// When the first sample began, on the monotonic clock.
     pub started_monotonic_ns: u64,
     /// From there to the end of the last.
@@ -301,7 +303,7 @@ pub struct Measured {
     pub company: Option<CpuContention>,
     /// What each run consists of, where the worker reports it.
     #[serde(default)]
-    pub parts: Vec<Part>,
+    pub parts: Vec<PhaseSamples>,
     /// What was learned, epoch by epoch.
     #[serde(default)]
     pub epochs: Vec<Epoch>,

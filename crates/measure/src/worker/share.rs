@@ -3,9 +3,9 @@
 //! The copies run free once they have started together: the k-th sample of the whole is the longest of
 //! the copies' k-th runs, because a batch is done when its last share is.
 
-use super::protocol::{Measured, Reply, Request, RoundRule, WorkerCase};
+use super::protocol::{MeasuredRound, Reply, Request, RoundRule, WorkerCase};
 use crate::engines::{self, CLOCK_KEY};
-use powerband_core::domain::case::{CpuContention, Epoch, Opening, Part, WarmUp};
+use powerband_core::domain::case::{CaseOpening, CpuContention, Epoch, PhaseSamples, WarmUp};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
@@ -37,9 +37,9 @@ impl Sharing {
     }
 }
 
-/// What each of several workers does of the whole.
+/// The share of a batch that one of several workers runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WorkerShare {
     /// Which of them, from 0.
     pub index: usize,
     /// How many there are.
@@ -48,7 +48,7 @@ pub struct Place {
     pub sharing: Sharing,
 }
 
-impl Place {
+impl WorkerShare {
     /// Its share of a batch; the first ones take what does not divide.
     pub fn share(self, batch: usize) -> usize {
         batch / self.of + usize::from(self.index < batch % self.of)
@@ -212,9 +212,9 @@ fn loaded(all: &[&SetupReport], sharing: Sharing) -> Option<SetupReport> {
     })
 }
 
-fn opened(all: &[&Opening]) -> Option<Opening> {
+fn opened(all: &[&CaseOpening]) -> Option<CaseOpening> {
     let first = *all.first()?;
-    Some(Opening {
+    Some(CaseOpening {
         open_ns: longest(all, |opening| opening.open_ns),
         first_run_ns: longest(all, |opening| opening.first_run_ns),
         ..first.clone()
@@ -234,10 +234,10 @@ fn warmed(all: &[&WarmUp]) -> WarmUp {
 }
 
 /// The whole of a round: as many samples as the slowest has, and the time in which they were done.
-fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
+fn measured(all: &[&MeasuredRound], batch: usize, sharing: Sharing) -> MeasuredRound {
     let last = last_ones(all);
     let runs = last.len();
-    let kth = |(k, one): (usize, &&Measured)| one.samples_ns.get(k).copied();
+    let kth = |(k, one): (usize, &&MeasuredRound)| one.samples_ns.get(k).copied();
     let samples_ns: Vec<u64> = last.iter().enumerate().filter_map(kth).collect();
     let started = all
         .iter()
@@ -245,7 +245,7 @@ fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
         .min()
         .unwrap_or_default();
     let ended = longest(all, |one| one.started_monotonic_ns + one.spent_ns);
-    let places = (0..all.len()).map(|index| Place {
+    let places = (0..all.len()).map(|index| WorkerShare {
         index,
         of: all.len(),
         sharing,
@@ -256,7 +256,7 @@ fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
         .sum();
     // Faster copies did more runs: the time counts as far as it went into the whole batches.
     let whole = (runs * batch) as f64 / items.max(1) as f64;
-    Measured {
+    MeasuredRound {
         started_monotonic_ns: started,
         spent_ns: ((ended - started) as f64 * whole) as u64,
         samples_ns,
@@ -278,7 +278,7 @@ fn measured(all: &[&Measured], batch: usize, sharing: Sharing) -> Measured {
 }
 
 /// For each run of the whole, the worker whose run took longest: the batch was done with it.
-fn last_ones<'a>(all: &[&'a Measured]) -> Vec<&'a Measured> {
+fn last_ones<'a>(all: &[&'a MeasuredRound]) -> Vec<&'a MeasuredRound> {
     let runs = all.iter().map(|one| one.samples_ns.len()).min();
     let last = |k: usize| all.iter().max_by_key(|one| one.samples_ns.get(k)).copied();
     (0..runs.unwrap_or_default()).filter_map(last).collect()
@@ -286,10 +286,10 @@ fn last_ones<'a>(all: &[&'a Measured]) -> Vec<&'a Measured> {
 
 /// What each run of the whole consists of: the parts of the run that took longest, so that they add up to
 /// its sample. Nothing where one of them does not report its parts, or names others.
-fn parts(last: &[&Measured]) -> Option<Vec<Part>> {
+fn parts(last: &[&MeasuredRound]) -> Option<Vec<PhaseSamples>> {
     let first = last.first()?;
     let of_one = |name: &str| {
-        let kth = |(k, one): (usize, &&Measured)| {
+        let kth = |(k, one): (usize, &&MeasuredRound)| {
             let part = one.parts.iter().find(|part| part.name == name)?;
             part.samples_ns.get(k).copied()
         };
@@ -298,9 +298,9 @@ fn parts(last: &[&Measured]) -> Option<Vec<Part>> {
             .map(kth)
             .collect::<Option<Vec<u64>>>()
     };
-    let is_alike = |one: &&Measured| one.parts.len() == first.parts.len();
+    let is_alike = |one: &&MeasuredRound| one.parts.len() == first.parts.len();
     let parts = first.parts.iter().map(|part| {
-        Some(Part {
+        Some(PhaseSamples {
             name: part.name.clone(),
             samples_ns: of_one(&part.name)?,
         })
@@ -310,7 +310,7 @@ fn parts(last: &[&Measured]) -> Option<Vec<Part>> {
 
 /// What was learned, epoch by epoch, over the items of all: each of them learns by itself, so the loss of
 /// the whole is the mean over its items.
-fn epochs(all: &[&Measured]) -> Vec<Epoch> {
+fn epochs(all: &[&MeasuredRound]) -> Vec<Epoch> {
     let longest = all.iter().map(|one| one.epochs.len()).max();
     let kth = |k: usize| {
         let own: Vec<&Epoch> = all.iter().filter_map(|one| one.epochs.get(k)).collect();
@@ -332,7 +332,7 @@ fn epochs(all: &[&Measured]) -> Vec<Epoch> {
 }
 
 /// Who else used the processor: the copies are no company to each other.
-fn company(all: &[&Measured]) -> Option<CpuContention> {
+fn company(all: &[&MeasuredRound]) -> Option<CpuContention> {
     let told: Vec<CpuContention> = all.iter().map(|one| one.company).collect::<Option<_>>()?;
     let first = *told.first()?;
     let own_ns: u64 = told.iter().map(|company| company.own_ns).sum();
@@ -351,8 +351,8 @@ mod tests {
     use super::*;
     use powerband_core::domain::point::Point;
 
-    fn place(index: usize, of: usize) -> Place {
-        Place {
+    fn place(index: usize, of: usize) -> WorkerShare {
+        WorkerShare {
             index,
             of,
             sharing: Sharing::Copies,
@@ -396,11 +396,11 @@ mod tests {
 
     #[test]
     fn a_round_of_copies_is_done_when_the_last_share_is() {
-        let one = |started, samples: &[u64]| Measured {
+        let one = |started, samples: &[u64]| MeasuredRound {
             started_monotonic_ns: started,
             spent_ns: samples.iter().sum(),
             samples_ns: samples.to_vec(),
-            ..Measured::default()
+            ..MeasuredRound::default()
         };
         let whole = measured(
             &[&one(100, &[10, 10, 10]), &one(105, &[20, 12])],
@@ -416,14 +416,14 @@ mod tests {
 
     #[test]
     fn the_copies_are_no_company_to_each_other() {
-        let one = |own, others| Measured {
+        let one = |own, others| MeasuredRound {
             company: Some(CpuContention {
                 counted_ns: 1_000,
                 own_ns: own,
                 others_ns: others,
                 ..CpuContention::default()
             }),
-            ..Measured::default()
+            ..MeasuredRound::default()
         };
         let whole = company(&[&one(900, 1_000), &one(800, 1_100)]).unwrap();
         assert_eq!((whole.own_ns, whole.others_ns), (1_700, 200));
@@ -448,8 +448,12 @@ mod tests {
         assert_eq!(of_stream(of_three).point.batch(), 1);
     }
 
-    fn trained(samples: &[u64], forward: &[u64], epochs: &[(u64, Option<f64>, f64)]) -> Measured {
-        let part = |name: &str, samples_ns: Vec<u64>| Part {
+    fn trained(
+        samples: &[u64],
+        forward: &[u64],
+        epochs: &[(u64, Option<f64>, f64)],
+    ) -> MeasuredRound {
+        let part = |name: &str, samples_ns: Vec<u64>| PhaseSamples {
             name: name.to_owned(),
             samples_ns,
         };
@@ -459,14 +463,14 @@ mod tests {
             loss,
             accuracy,
         };
-        Measured {
+        MeasuredRound {
             samples_ns: samples.to_vec(),
             parts: vec![
                 part("forward", forward.to_vec()),
                 part("backward", rest.collect()),
             ],
             epochs: epochs.iter().map(epoch).collect(),
-            ..Measured::default()
+            ..MeasuredRound::default()
         }
     }
 

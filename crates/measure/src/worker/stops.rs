@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::protocol::Measured;
+use super::protocol::MeasuredRound;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
 
@@ -16,7 +16,7 @@ const AS_LONG: f64 = 0.9;
 
 /// What the kernel reports of a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum ChildChange {
     /// A signal stopped it.
     Stopped,
     /// A signal let it go on.
@@ -40,10 +40,10 @@ pub(crate) struct Stops {
 
 impl Stops {
     /// Takes in what the kernel reports.
-    pub(crate) fn take_in(&mut self, change: Change) {
+    pub(crate) fn take_in(&mut self, change: ChildChange) {
         match change {
-            Change::Stopped => self.since = self.since.or_else(|| Some(Instant::now())),
-            Change::Continued => {
+            ChildChange::Stopped => self.since = self.since.or_else(|| Some(Instant::now())),
+            ChildChange::Continued => {
                 self.continued += 1;
                 let since = self.since.take();
                 self.stopped += since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -91,7 +91,7 @@ impl Stops {
     }
 
     /// What stopped the worker during a question, in words that follow its name.
-    pub(crate) fn words(&self) -> Option<String> {
+    pub(crate) fn stop_text(&self) -> Option<String> {
         if self.machine > Duration::ZERO {
             return Some(format!(
                 "the machine was suspended for {}",
@@ -109,8 +109,8 @@ impl Stops {
     }
 
     /// Why a round says nothing about the network.
-    pub(crate) fn spoils(&self, round: &Measured) -> Option<String> {
-        self.words().or_else(|| {
+    pub(crate) fn spoils(&self, round: &MeasuredRound) -> Option<String> {
+        self.stop_text().or_else(|| {
             let longest = round.samples_ns.iter().copied().max().unwrap_or_default();
             let between = round
                 .spent_ns
@@ -135,26 +135,26 @@ fn words_for(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn round(samples_ns: &[u64]) -> Measured {
-        Measured {
+    fn round(samples_ns: &[u64]) -> MeasuredRound {
+        MeasuredRound {
             spent_ns: samples_ns.iter().sum(),
             samples_ns: samples_ns.to_vec(),
-            ..Measured::default()
+            ..MeasuredRound::default()
         }
     }
 
     #[test]
     fn a_stop_between_two_looks_counts() {
         let mut stops = Stops::default();
-        assert_eq!(stops.words(), None);
-        stops.take_in(Change::Continued);
-        let words = stops.words().unwrap();
+        assert_eq!(stops.stop_text(), None);
+        stops.take_in(ChildChange::Continued);
+        let words = stops.stop_text().unwrap();
         assert_eq!(words, "its worker was stopped by a signal and continued");
         assert!(stops.take().spoils(&round(&[5])).is_some());
-        assert_eq!(stops.words(), None, "taken");
-        stops.take_in(Change::Stopped);
+        assert_eq!(stops.stop_text(), None, "taken");
+        stops.take_in(ChildChange::Stopped);
         assert!(stops.is_stopped() && stops.take().is_stopped() && stops.is_stopped());
-        stops.take_in(Change::Continued);
+        stops.take_in(ChildChange::Continued);
         assert!(!stops.is_stopped());
     }
 
@@ -170,13 +170,13 @@ mod tests {
             words.contains("were stopped together for 3.00 s"),
             "{words}"
         );
-        let between = Measured {
+        let between = MeasuredRound {
             spent_ns: 4 * second,
             ..round(&[second / 100; 10])
         };
         assert!(stops.spoils(&between).is_some());
         assert_eq!(
-            stops.words(),
+            stops.stop_text(),
             None,
             "what is asked otherwise has no samples"
         );
@@ -186,7 +186,7 @@ mod tests {
     fn a_suspension_is_the_clocks_that_run_apart() {
         let mut stops = Stops::default();
         stops.take_in_suspension(clock::suspended_ns());
-        assert_eq!(stops.words(), None, "none here");
+        assert_eq!(stops.stop_text(), None, "none here");
         stops.machine = Duration::from_mins(3);
         let words = stops.spoils(&round(&[5])).unwrap();
         assert!(words.contains("suspended for"), "{words}");

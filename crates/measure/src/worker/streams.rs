@@ -29,7 +29,7 @@ pub(super) trait Answers: Default + 'static {
 pub(super) fn start<A: Answers>(streams: usize) -> io::Result<WorkerGroup<Stream>> {
     let members = (1..=streams).map(Stream::start::<A>);
     let members = members.collect::<io::Result<Vec<_>>>()?;
-    Ok(WorkerGroup::of(members, Sharing::Streams))
+    Ok(WorkerGroup::from_workers(members, Sharing::Streams))
 }
 
 impl Stream {

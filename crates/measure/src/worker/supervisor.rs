@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
-use super::process::{Ending, Incoming, Process};
+use super::process::{ChildProcess, Incoming, ProcessEnd};
 use super::protocol::{Hello, LONGEST_LINE, Reply, Request, VERSION};
 use super::stops::Stops;
 use crate::engines::{self, EngineError};
@@ -50,7 +50,7 @@ pub enum WorkerError {
     Ended(Outcome),
     /// It is gone.
     #[error("the worker died: {0}")]
-    Died(Ending),
+    Died(ProcessEnd),
     /// It said something else than an answer, and was ended.
     #[error("{0}")]
     Garbled(String),
@@ -95,7 +95,7 @@ impl WorkerError {
             },
             Self::Lost(reason) => Outcome::Lost { phase, reason },
             Self::Ended(outcome) => outcome,
-            Self::Died(Ending {
+            Self::Died(ProcessEnd {
                 memory: Some(reason),
                 ..
             })
@@ -127,7 +127,7 @@ fn stopped_for(waited: Duration) -> Duration {
 /// One living worker.
 #[derive(Debug)]
 pub struct Worker {
-    process: Process,
+    process: ChildProcess,
     /// Whether another program writes to its standard output as well; the lines of that are skipped.
     has_company: bool,
     /// How long it, this program and the machine were stopped while answers were waited for.
@@ -175,7 +175,7 @@ impl Worker {
         cancel: &CancelToken,
     ) -> Result<Self, WorkerError> {
         let start = Instant::now();
-        let process = Process::start(spec, LONGEST_LINE)
+        let process = ChildProcess::start(spec, LONGEST_LINE)
             .map_err(|error| WorkerError::Start(format!("{error} ({})", spec.command_line())))?;
         let mut worker = Self {
             process,
@@ -255,7 +255,7 @@ impl Worker {
 
     /// Ends it: asks first, and kills it where it does not answer. Returns how it failed before that, where
     /// that was not reported yet.
-    pub fn end(mut self) -> Option<Ending> {
+    pub fn end(mut self) -> Option<ProcessEnd> {
         if self.process.is_over() {
             return None;
         }
@@ -264,12 +264,12 @@ impl Worker {
     }
 
     /// How it ended, where it did so by itself while nothing was asked of it; returned once.
-    pub(crate) fn death(&mut self) -> Option<Ending> {
+    pub(crate) fn death(&mut self) -> Option<ProcessEnd> {
         self.process.ended_by_itself()
     }
 
     /// Lets it come to its end by itself, for as long as `limit`; returns how it ended.
-    pub fn finish(mut self, limit: Duration, cancel: &CancelToken) -> Ending {
+    pub fn finish(mut self, limit: Duration, cancel: &CancelToken) -> ProcessEnd {
         self.process.finish(limit, cancel)
     }
 

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-use super::process::Ending;
+use super::process::ProcessEnd;
 use super::protocol::{Reply, Request, RoundRule, WorkerCase};
-use super::share::{self, Place, Sharing};
+use super::share::{self, Sharing, WorkerShare};
 use super::stops::Stops;
 use super::supervisor::{Worker, WorkerError};
 use crate::engines::{self, EngineError};
@@ -77,7 +77,7 @@ impl WorkerGroup {
         let copies = engines::copies(setup).map_err(EngineError::Unsupported)?;
         let start = |_| Worker::start_process(process, limit, cancel);
         let workers = (0..copies).map(start).collect::<Result<_, _>>()?;
-        Ok(Self::of(workers, Sharing::Copies))
+        Ok(Self::from_workers(workers, Sharing::Copies))
     }
 
     /// The same on another machine, with its clock and its hardware threads.
@@ -130,7 +130,7 @@ impl WorkerGroup {
 
     /// Ends them: asks first, kills those that do not answer. Returns the failures that were not reported
     /// yet.
-    pub(crate) fn end(self) -> Vec<Ending> {
+    pub(crate) fn end(self) -> Vec<ProcessEnd> {
         self.workers.into_iter().filter_map(Worker::end).collect()
     }
 
@@ -141,14 +141,14 @@ impl WorkerGroup {
     }
 
     /// How one of them ended by itself while nothing was asked of it.
-    pub(crate) fn death(&mut self) -> Option<Ending> {
+    pub(crate) fn death(&mut self) -> Option<ProcessEnd> {
         self.workers.iter_mut().find_map(Worker::death)
     }
 }
 
 impl<M: WorkerHandle> WorkerGroup<M> {
     /// A group of workers that are started already.
-    pub(crate) fn of(workers: Vec<M>, sharing: Sharing) -> Self {
+    pub(crate) fn from_workers(workers: Vec<M>, sharing: Sharing) -> Self {
         Self {
             workers,
             sharing,
@@ -168,7 +168,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
     ) -> Result<Reply, WorkerError> {
         let mut answer = self.ask(request, limit, cancel, while_waiting);
         if let (Some(clock), Ok(Reply::Measured(measured))) = (self.clock, &mut answer) {
-            measured.started_monotonic_ns = clock.here(measured.started_monotonic_ns);
+            measured.started_monotonic_ns = clock.to_local(measured.started_monotonic_ns);
         }
         answer
     }
@@ -203,7 +203,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
                 // Every copy has to hear it in time, over a connection too.
                 let offset = self.clock.unwrap_or_default();
                 let notice_ns = NOTICE.as_nanos() as u64 + 2 * offset.round_trip_ns;
-                let at = offset.there(clock::monotonic_ns() + notice_ns);
+                let at = offset.to_remote(clock::monotonic_ns() + notice_ns);
                 self.ask_all(
                     &ask(share::together(rule, at)),
                     limit,
@@ -232,7 +232,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
     ) -> Result<Vec<Reply>, WorkerError> {
         let of = self.workers.len();
         for (index, worker) in self.workers.iter_mut().enumerate() {
-            let place = Place {
+            let place = WorkerShare {
                 index,
                 of,
                 sharing: self.sharing,

@@ -17,7 +17,6 @@ use crate::proto::{self, elements};
 pub struct NodeCost {
     /// The node's name, or its first output's where it has none.
     pub name: String,
-    /// Its operator.
     pub op_type: String,
     /// Multiply-accumulates; zero where the operator is not one of those counted.
     pub macs: u64,
@@ -26,7 +25,7 @@ pub struct NodeCost {
 }
 
 /// Where a counted operator keeps its two factors.
-enum Product {
+enum FactorLayout {
     /// Output places times weights per place: the index of the weights.
     Conv(usize),
     /// Input places times weights per place.
@@ -110,14 +109,16 @@ fn label(node: &NodeProto) -> String {
 }
 
 /// Which kind of product an operator is.
-fn product(node: &NodeProto) -> Option<Product> {
+fn product(node: &NodeProto) -> Option<FactorLayout> {
     let swapped = |name| proto::int(node, name).is_some_and(|flag| flag != 0);
     Some(match node.op_type.as_str() {
-        "Conv" | "ConvInteger" | "FusedConv" | "NhwcFusedConv" => Product::Conv(1),
-        "QLinearConv" => Product::Conv(3),
-        "ConvTranspose" => Product::Transposed,
-        "Gemm" | "QGemm" | "FusedGemm" | "FusedMatMul" => Product::Matrix(0, swapped("transA")),
-        "MatMul" | "MatMulInteger" | "QLinearMatMul" => Product::Matrix(0, false),
+        "Conv" | "ConvInteger" | "FusedConv" | "NhwcFusedConv" => FactorLayout::Conv(1),
+        "QLinearConv" => FactorLayout::Conv(3),
+        "ConvTranspose" => FactorLayout::Transposed,
+        "Gemm" | "QGemm" | "FusedGemm" | "FusedMatMul" => {
+            FactorLayout::Matrix(0, swapped("transA"))
+        }
+        "MatMul" | "MatMulInteger" | "QLinearMatMul" => FactorLayout::Matrix(0, false),
         _ => return None,
     })
 }
@@ -128,12 +129,14 @@ fn node_macs(node: &NodeProto, shapes: &Shapes) -> Option<u64> {
     let output = shapes.get(node.output.first()?)?;
     Some(match product(node)? {
         // Weights are outputs × inputs per group × window, so that all but the first are per output.
-        Product::Conv(weights) => {
+        FactorLayout::Conv(weights) => {
             elements(output).saturating_mul(elements(shape(weights)?.get(1..)?))
         }
         // Weights are inputs × outputs per group × window, so that all but the first are per input.
-        Product::Transposed => elements(shape(0)?).saturating_mul(elements(shape(1)?.get(1..)?)),
-        Product::Matrix(first, swapped) => {
+        FactorLayout::Transposed => {
+            elements(shape(0)?).saturating_mul(elements(shape(1)?.get(1..)?))
+        }
+        FactorLayout::Matrix(first, swapped) => {
             let dims = shape(first)?;
             let inner = if swapped {
                 dims.len().checked_sub(2)?
@@ -148,10 +151,10 @@ fn node_macs(node: &NodeProto, shapes: &Shapes) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr};
+    use crate::infer::testing::{TestGraph, attr};
 
     #[track_caller]
-    fn check(graph: &Graph, expect: u64) {
+    fn check(graph: &TestGraph, expect: u64) {
         let (total, costs) = macs(&graph.model(), &graph.shapes());
         assert_eq!(total, expect);
         assert_eq!(costs.iter().map(|cost| cost.macs).sum::<u64>(), expect);
@@ -159,29 +162,29 @@ mod tests {
 
     #[test]
     fn products_are_counted() {
-        let conv = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[6, 4, 3, 3]);
+        let conv = TestGraph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[6, 4, 3, 3]);
         check(
             &conv.node("Conv", "x w", "y", &[attr("pads", &[1, 1, 1, 1])]),
             6 * 64 * 4 * 9,
         );
-        let grouped = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[4, 1, 3, 3]);
+        let grouped = TestGraph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[4, 1, 3, 3]);
         check(
             &grouped.node("Conv", "x w", "y", &[attr("pads", &[1, 1, 1, 1])]),
             4 * 64 * 9,
         );
-        let transposed = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[4, 6, 2, 2]);
+        let transposed = TestGraph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[4, 6, 2, 2]);
         check(
             &transposed.node("ConvTranspose", "x w", "y", &[attr("strides", &[2, 2])]),
             4 * 64 * 6 * 4,
         );
-        let gemm = Graph::new(&[("x", &[2, 16])]).weight("w", &[10, 16]);
+        let gemm = TestGraph::new(&[("x", &[2, 16])]).weight("w", &[10, 16]);
         check(
             &gemm.node("Gemm", "x w", "y", &[attr("transB", &[1])]),
             2 * 16 * 10,
         );
-        let matmul = Graph::new(&[("a", &[3, 2, 4]), ("b", &[3, 4, 5])]);
+        let matmul = TestGraph::new(&[("a", &[3, 2, 4]), ("b", &[3, 4, 5])]);
         check(&matmul.node("MatMul", "a b", "y", &[]), 3 * 2 * 4 * 5);
-        let quantised = Graph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[6, 4, 1, 1]);
+        let quantised = TestGraph::new(&[("x", &[1, 4, 8, 8])]).weight("w", &[6, 4, 1, 1]);
         check(
             &quantised.node("QLinearConv", "x s z w s z s z", "y", &[]),
             6 * 64 * 4,
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn bytes_are_what_goes_in_and_out() {
-        let graph = Graph::new(&[("x", &[2, 16])]).node("Relu", "x", "y", &[]);
+        let graph = TestGraph::new(&[("x", &[2, 16])]).node("Relu", "x", "y", &[]);
         let (_, costs) = macs(&graph.model(), &graph.shapes());
         assert_eq!(costs.len(), 1);
         assert_eq!(
@@ -202,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let graph = Graph::new(&[("x", &[2, 16])])
+        let graph = TestGraph::new(&[("x", &[2, 16])])
             .weight("w", &[16, 16])
             .node("Mystery", "x", "y", &[])
             .node("MatMul", "y w", "z", &[])

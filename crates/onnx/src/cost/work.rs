@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use powerband_core::domain::work::{Numbers, Work};
-use powerband_core::work::operators::{self, Attributes, Node};
+use powerband_core::domain::work::{NumberFormat, Work};
+use powerband_core::work::operators::{self, Attributes, OperatorCall};
 use powerband_core::work::{Cost, Element, Operand};
 
 use crate::infer::Shapes;
@@ -25,7 +25,7 @@ const DOMAINS: [&str; 5] = [
 
 /// A node with what it costs.
 #[derive(Clone, Debug)]
-struct Entry {
+struct NodeEntry {
     name: String,
     op: String,
     inputs: Vec<String>,
@@ -36,7 +36,7 @@ struct Entry {
 /// The work of a graph's nodes.
 #[derive(Clone, Debug, Default)]
 pub struct GraphWork {
-    entries: Vec<Entry>,
+    entries: Vec<NodeEntry>,
     /// Nodes by name and by first output; nothing where several share one.
     by_name: HashMap<String, Option<usize>>,
     /// Nodes that read a tensor.
@@ -54,7 +54,7 @@ impl GraphWork {
             let given = graph.output.iter().map(|output| output.name.clone());
             work.given = given.collect();
         }
-        let known = Known {
+        let known = TensorFacts {
             model,
             shapes,
             elements: &elements,
@@ -63,7 +63,7 @@ impl GraphWork {
         let nodes = proto::nodes(model).iter();
         for node in nodes.filter(|node| node.op_type != "Constant") {
             let index = work.entries.len();
-            let entry = Entry {
+            let entry = NodeEntry {
                 name: super::label(node),
                 op: node.op_type.clone(),
                 inputs: node.input.clone(),
@@ -119,13 +119,13 @@ impl GraphWork {
 
     /// The work of nodes that an engine runs as one. `numbers` is what it computes with, where that is not what
     /// the nodes say. Nothing where one of them is not there, or its work is not known.
-    pub fn group(&self, names: &[&str], numbers: Option<Numbers>) -> Option<Work> {
+    pub fn group(&self, names: &[&str], numbers: Option<NumberFormat>) -> Option<Work> {
         let members: Option<BTreeSet<usize>> = names
             .iter()
             .map(|name| self.by_name.get(*name).copied().flatten())
             .collect();
         let members = members?;
-        let costs: Option<Vec<(&Entry, &Cost)>> = members
+        let costs: Option<Vec<(&NodeEntry, &Cost)>> = members
             .iter()
             .map(|&index| {
                 let entry = self.entries.get(index)?;
@@ -156,7 +156,7 @@ impl GraphWork {
     }
 
     /// Bytes of what goes into a group and comes out of it, each tensor once.
-    fn crossing(&self, members: &BTreeSet<usize>, costs: &[(&Entry, &Cost)]) -> u64 {
+    fn crossing(&self, members: &BTreeSet<usize>, costs: &[(&NodeEntry, &Cost)]) -> u64 {
         let made = costs.iter().flat_map(|(entry, _)| &entry.outputs);
         let made: BTreeSet<&str> = made.map(String::as_str).collect();
         let mut moved: BTreeMap<&str, u64> = BTreeMap::new();
@@ -181,14 +181,14 @@ impl GraphWork {
     }
 }
 
-/// What is known when a node's turn comes.
-struct Known<'a> {
+/// Shapes and element types of the model's tensors.
+struct TensorFacts<'a> {
     model: &'a ModelProto,
     shapes: &'a Shapes,
     elements: &'a BTreeMap<&'a str, Element>,
 }
 
-impl Known<'_> {
+impl TensorFacts<'_> {
     fn operand(&self, name: &str) -> Option<Operand> {
         Some(Operand {
             dims: self.shapes.get(name)?.clone(),
@@ -219,9 +219,9 @@ impl Known<'_> {
         if outputs.iter().all(Option::is_none) {
             return None;
         }
-        operators::cost(&Node {
+        operators::cost(&OperatorCall {
             op: &node.op_type,
-            attributes: &OfNode(node),
+            attributes: &NodeAttributes(node),
             inputs: &inputs,
             outputs: &outputs,
         })
@@ -229,9 +229,9 @@ impl Known<'_> {
 }
 
 /// The attributes of a node in a file.
-struct OfNode<'a>(&'a NodeProto);
+struct NodeAttributes<'a>(&'a NodeProto);
 
-impl Attributes for OfNode<'_> {
+impl Attributes for NodeAttributes<'_> {
     fn are_known(&self) -> bool {
         true
     }
@@ -335,7 +335,7 @@ fn outputs_of(node: &NodeProto, of: &dyn Fn(usize) -> Option<Element>) -> Vec<Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr};
+    use crate::infer::testing::{TestGraph, attr};
     use crate::zoo::testing::shapes_at;
     use crate::zoo::{self, ZooModel, probes::PROBES};
 
@@ -380,8 +380,8 @@ mod tests {
         }
     }
 
-    fn block() -> (Graph, GraphWork) {
-        let graph = Graph::new(&[("x", &[1, 4, 8, 8])])
+    fn block() -> (TestGraph, GraphWork) {
+        let graph = TestGraph::new(&[("x", &[1, 4, 8, 8])])
             .weight("w", &[6, 4, 1, 1])
             .weight("s", &[6])
             .weight("b", &[6])
@@ -413,14 +413,14 @@ mod tests {
         let high: u64 = parts.iter().map(|part| part.high_bytes).sum();
         assert_eq!(group.high_bytes, high);
         assert_eq!(work.node("f").unwrap().low_bytes, 0);
-        let quantised = work.group(&["c"], Some(Numbers::Int8)).unwrap();
-        assert_eq!(quantised.numbers, Numbers::Int8);
+        let quantised = work.group(&["c"], Some(NumberFormat::Int8)).unwrap();
+        assert_eq!(quantised.numbers, NumberFormat::Int8);
         assert_eq!(work.group(&["c", "nowhere"], None), None);
     }
 
     #[test]
     fn what_has_no_rule_is_named_and_not_guessed() {
-        let graph = Graph::new(&[("x", &[2, 3])])
+        let graph = TestGraph::new(&[("x", &[2, 3])])
             .node("Mystery", "x", "y", &[])
             .node("Relu", "y", "z", &[])
             .node("If", "x", "i", &[])
@@ -430,7 +430,7 @@ mod tests {
         // The rectifier behind what is not known has no shape.
         assert_eq!(unknown, [("If", 1), ("Mystery", 1), ("Relu", 1)]);
         assert_eq!(work.node("out").unwrap().operations, 6);
-        let foreign = Graph::new(&[("x", &[2, 3])]).node("Relu", "x", "y", &[]);
+        let foreign = TestGraph::new(&[("x", &[2, 3])]).node("Relu", "x", "y", &[]);
         let mut model = foreign.model();
         let nodes = model.graph.iter_mut().flat_map(|graph| &mut graph.node);
         nodes.for_each(|node| "somebody".clone_into(&mut node.domain));

@@ -20,19 +20,16 @@ const PAST: &str = "past";
 /// Longest chain of nodes between an input of indices and the table that they index.
 const MOST_STEPS: usize = 8;
 
-/// An input by name and element type.
+/// Name and element type of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fed {
-    /// Its name.
+pub struct FedInput {
     pub name: String,
-    /// Its element type.
     pub element: ElementType,
 }
 
 /// A dimension of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CacheDim {
-    /// The batch.
     Batch,
     /// The number of tokens before.
     Length,
@@ -47,7 +44,6 @@ pub struct Cache {
     pub past: String,
     /// The output: those with the new tokens behind.
     pub present: String,
-    /// Their element type.
     pub element: ElementType,
     /// Their dimensions.
     pub dims: Vec<CacheDim>,
@@ -75,13 +71,13 @@ impl Cache {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decoder {
     /// The tokens: batch × sequence.
-    pub tokens: Fed,
+    pub tokens: FedInput,
     /// Which tokens count, those before among them: batch × (past + sequence).
-    pub mask: Option<Fed>,
+    pub mask: Option<FedInput>,
     /// Where the tokens stand: batch × sequence.
-    pub positions: Option<Fed>,
+    pub positions: Option<FedInput>,
     /// Whether there are tokens before: one value.
-    pub uses_cache: Option<Fed>,
+    pub uses_cache: Option<FedInput>,
     /// Keys and values, layer by layer.
     pub caches: Vec<Cache>,
     /// The output with a score for each token of the vocabulary: batch × sequence × vocabulary.
@@ -183,7 +179,7 @@ impl Decoder {
 
     /// The inputs of one step: so many tokens of each sequence, behind so many that it has seen.
     pub fn inputs(&self, batch: usize, sequence: usize, past: usize) -> Vec<TensorSpec> {
-        let spec = |fed: &Fed, dims: Vec<usize>| TensorSpec::new(&fed.name, fed.element, dims);
+        let spec = |fed: &FedInput, dims: Vec<usize>| TensorSpec::new(&fed.name, fed.element, dims);
         let mut specs = vec![spec(&self.tokens, vec![batch, sequence])];
         let mask = self.mask.as_ref();
         specs.extend(mask.map(|fed| spec(fed, vec![batch, past + sequence])));
@@ -207,8 +203,8 @@ impl Decoder {
     }
 }
 
-fn fed(port: &Port) -> Fed {
-    Fed {
+fn fed(port: &Port) -> FedInput {
+    FedInput {
         name: port.name.clone(),
         element: port.element,
     }

@@ -19,7 +19,7 @@ const WIDTH: usize = HEADS * HEAD;
 
 /// The decoder, with seeded weights.
 pub fn tiny() -> ModelProto {
-    let mut graph = Graph::default();
+    let mut graph = DecoderGraph::default();
     graph.weight("tokens", &[VOCABULARY, WIDTH]);
     graph.weight("positions", &[POSITIONS, WIDTH]);
     graph.integers("split", &[0, 0, HEADS as i64, HEAD as i64]);
@@ -53,12 +53,12 @@ pub fn tiny() -> ModelProto {
 }
 
 #[derive(Default)]
-struct Graph {
+struct DecoderGraph {
     nodes: Vec<NodeProto>,
     weights: Vec<TensorProto>,
 }
 
-impl Graph {
+impl DecoderGraph {
     fn attention(&mut self, layer: usize) {
         let own = |name: &str| format!("{name}{layer}");
         let x = own("x");

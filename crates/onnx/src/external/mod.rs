@@ -27,14 +27,12 @@ const PAGE: u64 = 4096;
 /// Smaller tensors stay in the model's own file.
 const LEAST_APART: usize = 1024;
 
-/// Which weights of which model are meant.
+/// Tensor, file and model of external weights, for messages.
 #[derive(Debug)]
-pub struct Weights {
-    /// The tensor.
+pub struct ExternalWeights {
     pub tensor: String,
     /// The file that it is in, as the model says.
     pub location: String,
-    /// The model.
     pub model: PathBuf,
 }
 
@@ -49,7 +47,7 @@ pub enum ExternalError {
     )]
     Outside {
         /// What is meant.
-        of: Box<Weights>,
+        of: Box<ExternalWeights>,
     },
     /// A compiled part of the model in a place that it is not read from.
     #[error(
@@ -59,7 +57,7 @@ pub enum ExternalError {
     )]
     ContextOutside {
         /// What is meant; the node in place of the tensor.
-        of: Box<Weights>,
+        of: Box<ExternalWeights>,
     },
     /// No such file.
     #[error(
@@ -68,7 +66,7 @@ pub enum ExternalError {
     )]
     Missing {
         /// What is meant.
-        of: Box<Weights>,
+        of: Box<ExternalWeights>,
     },
     /// Numbers beyond the end of the file, or no numbers.
     #[error(
@@ -78,7 +76,7 @@ pub enum ExternalError {
     )]
     Range {
         /// What is meant.
-        of: Box<Weights>,
+        of: Box<ExternalWeights>,
         /// The first byte, as the model says.
         offset: String,
         /// How many, as the model says.
@@ -93,7 +91,7 @@ pub enum ExternalError {
     )]
     Length {
         /// What is meant.
-        of: Box<Weights>,
+        of: Box<ExternalWeights>,
         /// Bytes that the model promises.
         length: u64,
         /// Bytes that the shape asks for.
@@ -105,19 +103,13 @@ pub enum ExternalError {
         memory / 1_000_000, model.display()
     )]
     Memory {
-        /// The model.
         model: PathBuf,
         /// Bytes of memory.
         memory: u64,
     },
-    /// The operating system says no.
+    /// The operating system reported an error.
     #[error("cannot read the weights beside the model ({source}): {}", path.display())]
-    Io {
-        /// What the system says.
-        source: io::Error,
-        /// The file.
-        path: PathBuf,
-    },
+    Io { source: io::Error, path: PathBuf },
 }
 
 /// Whether the numbers of a tensor are in another file.
@@ -132,8 +124,11 @@ pub(crate) fn is_external(tensor: &TensorProto) -> bool {
 /// # Errors
 ///
 /// Where a file is not there, is outside of the model's folder, or is too short.
-pub fn settle(model: &mut ModelProto, path: &Path) -> Result<Vec<PathBuf>, ExternalError> {
-    let mut files = Files::of(path);
+pub fn load_short_weights(
+    model: &mut ModelProto,
+    path: &Path,
+) -> Result<Vec<PathBuf>, ExternalError> {
+    let mut files = Files::for_model(path);
     visit(model, &mut |tensor| {
         if !is_external(tensor) {
             return Ok(());
@@ -176,8 +171,8 @@ pub(crate) fn drop_weights(model: &mut ModelProto) {
 ///
 /// As `settle`.
 pub fn fill(model: &mut ModelProto, path: &Path) -> Result<(), ExternalError> {
-    let mut files = Files::of(path);
-    let mut room = Room::of(regular_file::memory());
+    let mut files = Files::for_model(path);
+    let mut room = WeightBudget::new(regular_file::memory());
     files.contexts(model)?;
     visit(model, &mut |tensor| {
         if is_external(tensor) {
@@ -193,13 +188,13 @@ pub fn fill(model: &mut ModelProto, path: &Path) -> Result<(), ExternalError> {
 
 /// The memory for the weights of a model. Thousands of tensors may name the same bytes, or a file that is mostly
 /// a hole.
-struct Room {
+struct WeightBudget {
     memory: u64,
     left: u64,
 }
 
-impl Room {
-    fn of(memory: u64) -> Self {
+impl WeightBudget {
+    fn new(memory: u64) -> Self {
         Self {
             memory,
             left: memory,
@@ -217,15 +212,14 @@ impl Room {
     }
 }
 
-/// Where the numbers of a tensor are, checked.
-struct Place {
+/// Location of a tensor's bytes in a file, checked.
+struct WeightLocation {
     location: String,
     offset: u64,
     length: u64,
 }
 
-/// A file of weights.
-struct Open {
+struct WeightFile {
     path: PathBuf,
     file: File,
     size: u64,
@@ -234,11 +228,11 @@ struct Open {
 /// The files of weights beside a model, each opened once.
 struct Files<'a> {
     model: &'a Path,
-    open: BTreeMap<String, Open>,
+    open: BTreeMap<String, WeightFile>,
 }
 
 impl<'a> Files<'a> {
-    fn of(model: &'a Path) -> Self {
+    fn for_model(model: &'a Path) -> Self {
         Self {
             model,
             open: BTreeMap::new(),
@@ -246,7 +240,7 @@ impl<'a> Files<'a> {
     }
 
     /// Where a tensor's numbers are, which is within a file beside the model.
-    fn place(&mut self, tensor: &TensorProto) -> Result<Place, ExternalError> {
+    fn place(&mut self, tensor: &TensorProto) -> Result<WeightLocation, ExternalError> {
         let said = |key: &str| {
             let entry = tensor.external_data.iter().find(|entry| entry.key == key);
             entry.map(|entry| entry.value.as_str())
@@ -282,7 +276,7 @@ impl<'a> Files<'a> {
                 needed,
             });
         }
-        Ok(Place {
+        Ok(WeightLocation {
             location,
             offset: from,
             length: bytes,
@@ -305,8 +299,8 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    fn named(&self, tensor: &str, location: &str) -> Weights {
-        Weights {
+    fn named(&self, tensor: &str, location: &str) -> ExternalWeights {
+        ExternalWeights {
             tensor: tensor.to_owned(),
             location: location.to_owned(),
             model: self.model.to_owned(),
@@ -314,7 +308,7 @@ impl<'a> Files<'a> {
     }
 
     /// Opens a file that is in the model's folder, also where a link leads to it.
-    fn open(&self, tensor: &str, location: &str) -> Result<Open, ExternalError> {
+    fn open(&self, tensor: &str, location: &str) -> Result<WeightFile, ExternalError> {
         let outside = || ExternalError::Outside {
             of: Box::new(self.named(tensor, location)),
         };
@@ -351,14 +345,14 @@ impl<'a> Files<'a> {
             return Err(outside());
         }
         let file = File::open(&path).map_err(failed)?;
-        Ok(Open {
+        Ok(WeightFile {
             size: known.len(),
             path,
             file,
         })
     }
 
-    fn read(&mut self, place: &Place) -> Result<Vec<u8>, ExternalError> {
+    fn read(&mut self, place: &WeightLocation) -> Result<Vec<u8>, ExternalError> {
         let Some(open) = self.open.get_mut(&place.location) else {
             return Ok(Vec::new());
         };
@@ -389,11 +383,11 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// What is done with each tensor.
-type Visit<'a> = dyn FnMut(&mut TensorProto) -> Result<(), ExternalError> + 'a;
+/// Function that is called for each tensor.
+type TensorVisitor<'a> = dyn FnMut(&mut TensorProto) -> Result<(), ExternalError> + 'a;
 
 /// Every tensor of a model: stored ones, and those of nodes, branches, loops and functions.
-fn visit(model: &mut ModelProto, act: &mut Visit<'_>) -> Result<(), ExternalError> {
+fn visit(model: &mut ModelProto, act: &mut TensorVisitor<'_>) -> Result<(), ExternalError> {
     if let Some(graph) = &mut model.graph {
         visit_graph(graph, act)?;
     }
@@ -401,21 +395,24 @@ fn visit(model: &mut ModelProto, act: &mut Visit<'_>) -> Result<(), ExternalErro
     visit_nodes(functions.flat_map(|function| &mut function.node), act)
 }
 
-fn visit_graph(graph: &mut GraphProto, act: &mut Visit<'_>) -> Result<(), ExternalError> {
+fn visit_graph(graph: &mut GraphProto, act: &mut TensorVisitor<'_>) -> Result<(), ExternalError> {
     graph.initializer.iter_mut().try_for_each(&mut *act)?;
     let mut sparse = graph.sparse_initializer.iter_mut();
     sparse.try_for_each(|tensor| visit_sparse(tensor, act))?;
     visit_nodes(graph.node.iter_mut(), act)
 }
 
-fn visit_sparse(sparse: &mut SparseTensorProto, act: &mut Visit<'_>) -> Result<(), ExternalError> {
+fn visit_sparse(
+    sparse: &mut SparseTensorProto,
+    act: &mut TensorVisitor<'_>,
+) -> Result<(), ExternalError> {
     let mut parts = sparse.values.iter_mut().chain(&mut sparse.indices);
     parts.try_for_each(act)
 }
 
 fn visit_nodes<'a>(
     nodes: impl Iterator<Item = &'a mut NodeProto>,
-    act: &mut Visit<'_>,
+    act: &mut TensorVisitor<'_>,
 ) -> Result<(), ExternalError> {
     for attribute in nodes.flat_map(|node| &mut node.attribute) {
         visit_attribute(attribute, act)?;
@@ -425,7 +422,7 @@ fn visit_nodes<'a>(
 
 fn visit_attribute(
     attribute: &mut AttributeProto,
-    act: &mut Visit<'_>,
+    act: &mut TensorVisitor<'_>,
 ) -> Result<(), ExternalError> {
     let mut tensors = attribute.t.iter_mut().chain(&mut attribute.tensors);
     tensors.try_for_each(&mut *act)?;
@@ -437,16 +434,16 @@ fn visit_attribute(
 }
 
 /// A model in two parts: its own file, and one of weights beside it.
-pub(crate) struct Apart<'a> {
+pub(crate) struct SplitModel<'a> {
     /// The model, which says where its weights are.
     pub model: ModelProto,
     /// The weights, with the byte that each begins at.
     weights: Vec<(u64, &'a [u8])>,
 }
 
-impl<'a> Apart<'a> {
+impl<'a> SplitModel<'a> {
     /// Takes the larger stored tensors out; `location` is the name of the file that they go to.
-    pub(crate) fn of(model: &'a ModelProto, location: &str) -> Self {
+    pub(crate) fn new(model: &'a ModelProto, location: &str) -> Self {
         let mut weights = Vec::new();
         let mut end = 0_u64;
         let mut stub = |tensor: &'a TensorProto| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::external::is_external;
 use crate::file;
-use crate::infer::testing::Graph;
+use crate::infer::testing::TestGraph;
 use crate::pb::tensor_proto::DataType;
 use crate::pb::{StringStringEntryProto, TensorProto};
 
@@ -27,7 +27,7 @@ pub fn two_files(folder: &Path) -> PathBuf {
             ..Default::default()
         }
     };
-    let mut model = Graph::new(&[("x", &[5000])])
+    let mut model = TestGraph::new(&[("x", &[5000])])
         .node("Add", "x w", "y", &[])
         .node("Mystery", "y n", "z", &[])
         .model();

@@ -26,7 +26,7 @@ fn weights_are_read_from_beside_the_model() {
     };
     assert_eq!(proto::int_values(short), Some(vec![1, 2, 3]));
     assert!(is_external(short) && is_external(long) && long.raw_data.is_empty());
-    let whole = tensors(&opened.whole().unwrap());
+    let whole = tensors(&opened.with_weights().unwrap());
     assert!(
         whole
             .iter()
@@ -151,9 +151,9 @@ fn tensors_that_share_a_hole_do_not_fill_the_memory() {
     let mut large = graph.initializer[1].clone();
     large.dims = vec![gigabyte / 4];
     graph.initializer = vec![large; 1000];
-    let mut files = Files::of(&path);
+    let mut files = Files::for_model(&path);
     assert!(files.place(&graph.initializer[0]).is_ok(), "each is sound");
-    let mut room = Room::of(64_000_000_000);
+    let mut room = WeightBudget::new(64_000_000_000);
     let mut all = graph.initializer.iter();
     let error = all.find_map(|tensor| {
         let place = files.place(tensor).unwrap();

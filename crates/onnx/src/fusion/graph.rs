@@ -31,7 +31,7 @@ const CONVERTERS: [&str; 3] = ["Cast", "QuantizeLinear", "DequantizeLinear"];
 const SHAPES: [&str; 3] = ["Constant", "Shape", "Size"];
 
 /// A graph with its indices. Subgraphs are part of the node that holds them.
-pub(super) struct Graph<'a> {
+pub(super) struct FusionGraph<'a> {
     /// The nodes, in the order of the file.
     pub nodes: &'a [NodeProto],
     makers: HashMap<&'a str, usize>,
@@ -44,7 +44,7 @@ pub(super) struct Graph<'a> {
     sources: HashMap<&'a str, &'a str>,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> FusionGraph<'a> {
     /// Reads a model's outermost graph.
     pub(super) fn new(model: &'a ModelProto) -> Self {
         let mut graph = Self {
@@ -105,7 +105,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Whether a node makes, reads or holds a tensor of this name.
-    pub(super) fn has(&self, tensor: &str) -> bool {
+    pub(super) fn has_tensor(&self, tensor: &str) -> bool {
         self.makers.contains_key(tensor)
             || self.readers.contains_key(tensor)
             || self.is_stored(tensor)
@@ -138,7 +138,7 @@ impl<'a> Graph<'a> {
     }
 
     /// For each node, an earlier one that computes the same from the same.
-    pub(super) fn twins(&self) -> Vec<Option<usize>> {
+    pub(super) fn duplicate_nodes(&self) -> Vec<Option<usize>> {
         let mut first: HashMap<(&str, Vec<u8>, Vec<&str>), usize> = HashMap::new();
         // What a twin makes goes by the name of what the first makes.
         let mut same: HashMap<&str, &str> = HashMap::new();
@@ -216,7 +216,7 @@ pub(crate) fn is_carrier(op: &str) -> bool {
 }
 
 /// Whether a node of the file can have stayed as one of the prepared graph, by their operators.
-pub(crate) fn is_kin(op: &str, original: &str) -> bool {
+pub(crate) fn may_be_same_node(op: &str, original: &str) -> bool {
     op == original || (is_view(op) && is_view(original))
 }
 

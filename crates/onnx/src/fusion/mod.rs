@@ -16,9 +16,9 @@ use std::collections::HashMap;
 
 use crate::pb::{ModelProto, NodeProto};
 
-use graph::Graph;
-use names::Named;
-use powerband_core::domain::examination::{Became, Fusions, Origin};
+use graph::FusionGraph;
+use names::NameOrigin;
+use powerband_core::domain::examination::{Fusions, NamedNode, PreparedNode};
 
 /// Operators that a node can swallow when they come behind it.
 const TAILS: [&str; 20] = [
@@ -62,22 +62,22 @@ pub fn name_nodes(model: &mut ModelProto) -> bool {
 
 /// The fate of each node of the file, and the nodes that were added.
 pub fn compare(original: &ModelProto, prepared: &ModelProto) -> Fusions {
-    let file = Graph::new(original);
-    let after = Graph::new(prepared);
+    let file = FusionGraph::new(original);
+    let after = FusionGraph::new(prepared);
     let mut matching = Matching::new(&file, &after);
-    matching.by_tensors();
-    matching.by_forms();
-    matching.by_names();
-    matching.by_weights();
-    matching.forwards();
-    matching.backwards();
-    matching.told()
+    matching.match_by_tensors();
+    matching.match_by_forms();
+    matching.match_by_names();
+    matching.match_by_weights();
+    matching.match_forwards();
+    matching.match_backwards();
+    matching.fusions()
 }
 
 /// The matching so far.
 struct Matching<'a> {
-    file: &'a Graph<'a>,
-    after: &'a Graph<'a>,
+    file: &'a FusionGraph<'a>,
+    after: &'a FusionGraph<'a>,
     /// For each node of the file, the node that stands for it.
     owner: Vec<Option<usize>>,
     /// For each prepared node, the last node of the file that it stands for.
@@ -89,10 +89,11 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    fn new(file: &'a Graph<'a>, after: &'a Graph<'a>) -> Self {
+    fn new(file: &'a FusionGraph<'a>, after: &'a FusionGraph<'a>) -> Self {
         let carries = after.nodes.iter().map(|node| {
             let same = file.named(&node.name);
-            let same = same.is_some_and(|known| graph::is_kin(&node.op_type, op(file, known)));
+            let same =
+                same.is_some_and(|known| graph::may_be_same_node(&node.op_type, op(file, known)));
             graph::is_carrier(&node.op_type) && !same
         });
         Self {
@@ -105,7 +106,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Says that a prepared node stands for this node of the file, unless another does.
+    /// Assigns a node of the file to a prepared node, unless it has one.
     fn claim(&mut self, node: usize, original: usize) {
         if self.owner[original].is_none() {
             self.owner[original] = Some(node);
@@ -125,14 +126,14 @@ impl<'a> Matching<'a> {
     /// Whether a prepared node was added to bring what this node of the file makes into another
     /// form, and does not stand for it.
     fn was_added(&self, node: usize, original: usize) -> bool {
-        self.carries[node] && !graph::is_kin(self.op(node), op(self.file, original))
+        self.carries[node] && !graph::may_be_same_node(self.op(node), op(self.file, original))
     }
 
     /// Tensors that kept their names: the node that makes one now stands for the node that made it.
-    fn by_tensors(&mut self) {
+    fn match_by_tensors(&mut self) {
         for (index, node) in self.after.nodes.iter().enumerate() {
             for output in node.output.iter().filter(|name| !name.is_empty()) {
-                if !self.file.has(output) {
+                if !self.file.has_tensor(output) {
                     continue;
                 }
                 self.values.insert(output, output);
@@ -147,10 +148,10 @@ impl<'a> Matching<'a> {
 
     /// Tensors that are one of the file's in another form: cast, or about to be brought back into
     /// the file's form by a node that was added. From the back, because those come one after another.
-    fn by_forms(&mut self) {
+    fn match_by_forms(&mut self) {
         for (index, node) in self.after.nodes.iter().enumerate().rev() {
             for output in node.output.iter().filter(|name| !name.is_empty()) {
-                let cast = names::uncast(output).filter(|tensor| self.file.has(tensor));
+                let cast = names::uncast(output).filter(|tensor| self.file.has_tensor(tensor));
                 let Some(tensor) = self.values.get(output.as_str()).copied().or(cast) else {
                     continue;
                 };
@@ -158,15 +159,15 @@ impl<'a> Matching<'a> {
                 let Some(original) = self.maker(index, tensor) else {
                     continue;
                 };
-                if let Some(kept) = self.kept(index, original) {
+                if let Some(kept) = self.kept_form(index, original) {
                     self.carries[index] = false;
                     self.claim(index, kept);
                 }
                 if !self.was_added(index, original) {
                     self.claim(index, original);
                 } else if let Some(input) = node.input.first()
-                    && !self.file.has(input)
-                    && names::uncast(input).is_none_or(|cast| !self.file.has(cast))
+                    && !self.file.has_tensor(input)
+                    && names::uncast(input).is_none_or(|cast| !self.file.has_tensor(cast))
                 {
                     self.values.entry(input).or_insert(tensor);
                 }
@@ -176,7 +177,7 @@ impl<'a> Matching<'a> {
 
     /// The node of the file that a prepared one stayed, where it now makes the value in a later
     /// form: a `Flatten` between whose numbers and its reader's the file has a quantisation.
-    fn kept(&self, node: usize, original: usize) -> Option<usize> {
+    fn kept_form(&self, node: usize, original: usize) -> Option<usize> {
         let mut before = original;
         for _ in 0..FORMS {
             if !self.was_added(node, original) || !graph::is_carrier(op(self.file, before)) {
@@ -191,13 +192,13 @@ impl<'a> Matching<'a> {
     }
 
     /// Nodes that are named after a node or a tensor of the file.
-    fn by_names(&mut self) {
+    fn match_by_names(&mut self) {
         for (index, node) in self.after.nodes.iter().enumerate() {
             let found = names::namesakes(&node.name)
                 .into_iter()
                 .find_map(|name| match name {
-                    Named::Node(name) => self.file.named(name),
-                    Named::Tensor(tensor) => self.maker(index, tensor),
+                    NameOrigin::Node(name) => self.file.named(name),
+                    NameOrigin::Tensor(tensor) => self.maker(index, tensor),
                 });
             if let Some(original) = found
                 && !self.was_added(index, original)
@@ -208,13 +209,13 @@ impl<'a> Matching<'a> {
     }
 
     /// Nodes that read a weight which one node of the file reads.
-    fn by_weights(&mut self) {
+    fn match_by_weights(&mut self) {
         for (index, node) in self.after.nodes.iter().enumerate() {
             if self.last[index].is_some() || self.carries[index] {
                 continue;
             }
             let mut weights = node.input.iter().filter(|name| self.file.is_stored(name));
-            let found = weights.find_map(|weight| self.related(index, weight));
+            let found = weights.find_map(|weight| self.matching_reader(index, weight));
             if let Some(original) = found {
                 self.claim(index, original);
             }
@@ -223,7 +224,7 @@ impl<'a> Matching<'a> {
 
     /// The only node of the file that reads this tensor, in whatever form, where it is of the
     /// prepared node's kind and no node stands for it yet.
-    fn related(&self, node: usize, tensor: &str) -> Option<usize> {
+    fn matching_reader(&self, node: usize, tensor: &str) -> Option<usize> {
         let mut tensor = tensor;
         for _ in 0..FORMS {
             let [reader] = self.file.readers(tensor) else {
@@ -243,7 +244,7 @@ impl<'a> Matching<'a> {
 
     /// Follows the values through the prepared graph, so that each node takes what came behind it
     /// in the file and is nowhere to be seen.
-    fn forwards(&mut self) {
+    fn match_forwards(&mut self) {
         for (index, node) in self.after.nodes.iter().enumerate() {
             let Some(output) = node.output.first() else {
                 continue;
@@ -252,7 +253,7 @@ impl<'a> Matching<'a> {
             // What carries a value to a tensor of the file is explained already.
             if self.last[index].is_none() && (lost || !self.carries[index]) {
                 let mut inputs = node.input.iter();
-                let found = inputs.find_map(|name| self.related(index, self.value(name)?));
+                let found = inputs.find_map(|name| self.matching_reader(index, self.value(name)?));
                 if let Some(original) = found {
                     self.claim(index, original);
                 }
@@ -261,7 +262,7 @@ impl<'a> Matching<'a> {
                 continue;
             }
             let value = match self.last[index] {
-                Some(original) => self.swallow(index, original),
+                Some(original) => self.absorb_followers(index, original),
                 None if self.carries[index] => {
                     node.input.first().and_then(|input| self.value(input))
                 }
@@ -275,7 +276,7 @@ impl<'a> Matching<'a> {
 
     /// Takes the nodes of the file behind this one that can only be part of the prepared node:
     /// no other node reads what is before them, and none stands for them. Says what it then makes.
-    fn swallow(&mut self, node: usize, original: usize) -> Option<&'a str> {
+    fn absorb_followers(&mut self, node: usize, original: usize) -> Option<&'a str> {
         let file = self.file;
         let mut tensor = file.nodes[original].output.first()?.as_str();
         while let [reader] = file.readers(tensor) {
@@ -328,13 +329,13 @@ impl<'a> Matching<'a> {
         'a: 't,
     {
         let known = self.values.get(tensor).copied();
-        known.or_else(|| self.file.has(tensor).then_some(tensor))
+        known.or_else(|| self.file.has_tensor(tensor).then_some(tensor))
     }
 
     /// From the back: a node for which none stands was merged into the reader of its output, or is gone.
-    fn backwards(&mut self) {
+    fn match_backwards(&mut self) {
         let constants = self.file.constants();
-        let twins = self.file.twins();
+        let twins = self.file.duplicate_nodes();
         // The node that stands for what is behind a node, even where the node itself is gone.
         let mut behind: Vec<Option<usize>> = self.owner.clone();
         for original in (0..self.file.nodes.len()).rev() {
@@ -383,16 +384,16 @@ impl<'a> Matching<'a> {
         let kept = op(self.file, reader);
         changes
             && kept == self.op(node)
-            && !graph::is_kin(kept, kind)
+            && !graph::may_be_same_node(kept, kind)
             && self.file.nodes[original]
                 .input
                 .first()
                 .is_some_and(|input| self.reads(node, input))
     }
 
-    /// The result, in the order of the two graphs.
-    fn told(&self) -> Fusions {
-        let mut from: Vec<Vec<Origin>> = vec![Vec::new(); self.after.nodes.len()];
+    /// The fusions in the order of the two graphs.
+    fn fusions(&self) -> Fusions {
+        let mut from: Vec<Vec<NamedNode>> = vec![Vec::new(); self.after.nodes.len()];
         let mut told = Fusions::default();
         for (node, owner) in self.file.nodes.iter().zip(&self.owner) {
             match owner {
@@ -401,12 +402,12 @@ impl<'a> Matching<'a> {
             }
         }
         for (node, from) in self.after.nodes.iter().zip(from) {
-            let Origin { name, op } = origin(node);
+            let NamedNode { name, op } = origin(node);
             if from.is_empty() {
-                told.added.push(Origin { name, op });
+                told.added.push(NamedNode { name, op });
             } else {
                 let node = name;
-                told.became.push(Became { node, op, from });
+                told.became.push(PreparedNode { node, op, from });
             }
         }
         told
@@ -417,23 +418,23 @@ impl<'a> Matching<'a> {
     }
 }
 
-fn op<'a>(graph: &Graph<'a>, node: usize) -> &'a str {
+fn op<'a>(graph: &FusionGraph<'a>, node: usize) -> &'a str {
     &graph.nodes[node].op_type
 }
 
 /// A node by name and operator.
-fn origin(node: &NodeProto) -> Origin {
+fn origin(node: &NodeProto) -> NamedNode {
     let unnamed = || node.output.first().cloned().unwrap_or_default();
     let name = Some(node.name.clone()).filter(|name| !name.is_empty());
-    Origin {
+    NamedNode {
         name: name.unwrap_or_else(unnamed),
-        op: titled(node),
+        op: operator_title(node),
     }
 }
 
 /// The operator as people say it: with the layout, where a domain or an attribute of ONNX Runtime's
 /// stands for one, and without the usual domains.
-fn titled(node: &NodeProto) -> String {
+fn operator_title(node: &NodeProto) -> String {
     let op = &node.op_type;
     let channels_last = crate::proto::int(node, "channels_last") == Some(1);
     match node.domain.as_str() {

@@ -11,9 +11,9 @@ const AFTER_NODE: [&str; 3] = ["_new_reshape", "_nhwc", "/"];
 /// Put after the name of a tensor, to call the node that makes it in blocks of channels.
 const AFTER_TENSOR: [&str; 2] = ["_nchwc", "_bn_nchwc"];
 
-/// Something of the file that a node may be named after.
+/// Node or tensor of the file that a prepared node is named after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named<'a> {
+pub(super) enum NameOrigin<'a> {
     /// A node of this name.
     Node(&'a str),
     /// The node that makes this tensor.
@@ -21,17 +21,17 @@ pub(super) enum Named<'a> {
 }
 
 /// What a node of the prepared graph may be named after, the likeliest first.
-pub(crate) fn namesakes(name: &str) -> Vec<Named<'_>> {
-    let mut found = vec![Named::Node(name)];
+pub(crate) fn namesakes(name: &str) -> Vec<NameOrigin<'_>> {
+    let mut found = vec![NameOrigin::Node(name)];
     let mut rest = name;
     while let Some(shorter) = shortened(rest) {
-        found.push(Named::Node(shorter));
+        found.push(NameOrigin::Node(shorter));
         rest = shorter;
     }
     for after in AFTER_TENSOR {
         if let Some(tensor) = rest.strip_suffix(after) {
-            found.push(Named::Tensor(tensor));
-            found.extend(uncast(tensor).map(Named::Tensor));
+            found.push(NameOrigin::Tensor(tensor));
+            found.extend(uncast(tensor).map(NameOrigin::Tensor));
         }
     }
     found
@@ -71,15 +71,15 @@ mod tests {
     #[test]
     fn made_up_names_lead_back() {
         let cases = [
-            ("conv1_token_17", Named::Node("conv1")),
-            ("MatMul_19/MatMulAddFusion", Named::Node("MatMul_19")),
-            ("Mul_13/LayerNormFusion/", Named::Node("Mul_13")),
-            ("Reshape_34_new_reshape", Named::Node("Reshape_34")),
-            ("relu.out_nchwc", Named::Tensor("relu.out")),
-            ("norm1.out_bn_nchwc", Named::Tensor("norm1.out")),
+            ("conv1_token_17", NameOrigin::Node("conv1")),
+            ("MatMul_19/MatMulAddFusion", NameOrigin::Node("MatMul_19")),
+            ("Mul_13/LayerNormFusion/", NameOrigin::Node("Mul_13")),
+            ("Reshape_34_new_reshape", NameOrigin::Node("Reshape_34")),
+            ("relu.out_nchwc", NameOrigin::Tensor("relu.out")),
+            ("norm1.out_bn_nchwc", NameOrigin::Tensor("norm1.out")),
             (
                 "InsertedPrecisionFreeCast_relu.out_nchwc",
-                Named::Tensor("relu.out"),
+                NameOrigin::Tensor("relu.out"),
             ),
         ];
         for (name, expect) in cases {
@@ -90,14 +90,17 @@ mod tests {
     #[test]
     fn the_longer_reading_comes_first() {
         let found = namesakes("a_bn_nchwc");
-        assert_eq!(found[1..], [Named::Tensor("a_bn"), Named::Tensor("a")]);
+        assert_eq!(
+            found[1..],
+            [NameOrigin::Tensor("a_bn"), NameOrigin::Tensor("a")]
+        );
     }
 
     #[test]
     fn odd_names_are_left_alone() {
         for name in ["", "_token_", "_token_x", "/model/Conv"] {
-            assert_eq!(namesakes(name), [Named::Node(name)]);
+            assert_eq!(namesakes(name), [NameOrigin::Node(name)]);
         }
-        assert_eq!(namesakes("/"), [Named::Node("/")]);
+        assert_eq!(namesakes("/"), [NameOrigin::Node("/")]);
     }
 }

@@ -45,7 +45,7 @@ fn model(nodes: Vec<NodeProto>) -> ModelProto {
 
 /// `FusedConv c <- c b`, one line for each node that stands for others, then what is gone and added.
 fn lines(fusions: &Fusions) -> Vec<String> {
-    let names = |origins: &[Origin]| {
+    let names = |origins: &[NamedNode]| {
         let names: Vec<&str> = origins.iter().map(|origin| origin.name.as_str()).collect();
         names.join(" ")
     };

@@ -5,10 +5,10 @@
 
 use super::super::proto::{self, elements};
 use super::slicing::indices;
-use super::{Op, Outputs, broadcast, slicing};
+use super::{NodeView, Outputs, broadcast, slicing};
 
 /// The shape of the node's one output.
-pub(super) fn follow(op: &Op<'_>) -> Option<Vec<usize>> {
+pub(super) fn follow(op: &NodeView<'_>) -> Option<Vec<usize>> {
     match op.node.op_type.as_str() {
         "Constant" => constant(op),
         "Shape" => Some(vec![op.shape(0)?.len()]),
@@ -45,7 +45,7 @@ pub(super) fn follow(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// Parts along one axis: given sizes, or as equal as can be.
-pub(super) fn split(op: &Op<'_>) -> Outputs {
+pub(super) fn split(op: &NodeView<'_>) -> Outputs {
     let dims = op.shape(0)?;
     let along = op.axis(0, dims.len())?;
     let outputs = op.node.output.len();
@@ -69,7 +69,7 @@ pub(super) fn sizes(ints: &[i64]) -> Option<Vec<usize>> {
 }
 
 /// A constant that is not a tensor: lists and single numbers.
-fn constant(op: &Op<'_>) -> Option<Vec<usize>> {
+fn constant(op: &NodeView<'_>) -> Option<Vec<usize>> {
     if let Some(tensor) = proto::attribute(op.node, "value") {
         return proto::dims(tensor.t.as_ref()?);
     }
@@ -85,7 +85,7 @@ fn constant(op: &Op<'_>) -> Option<Vec<usize>> {
     single.then(Vec::new)
 }
 
-fn concat(op: &Op<'_>, first: usize, step: usize) -> Option<Vec<usize>> {
+fn concat(op: &NodeView<'_>, first: usize, step: usize) -> Option<Vec<usize>> {
     let mut dims = op.same(first)?;
     let along = op.axis(1, dims.len()).or_else(|| op.axis(0, dims.len()))?;
     for index in (first + step..op.node.input.len()).step_by(step) {
@@ -98,7 +98,7 @@ fn concat(op: &Op<'_>, first: usize, step: usize) -> Option<Vec<usize>> {
     Some(dims)
 }
 
-fn flatten(op: &Op<'_>) -> Option<Vec<usize>> {
+fn flatten(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let dims = op.shape(0)?;
     let rank = i64::try_from(dims.len()).ok()?;
     let at = op.int("axis", 1);
@@ -110,7 +110,7 @@ fn flatten(op: &Op<'_>) -> Option<Vec<usize>> {
     ])
 }
 
-fn reshape(op: &Op<'_>) -> Option<Vec<usize>> {
+fn reshape(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let from = op.shape(0)?;
     let target = op.ints("shape", 1)?;
     let keeps_zero = op.int("allowzero", 0) == 0;
@@ -135,7 +135,7 @@ fn reshape(op: &Op<'_>) -> Option<Vec<usize>> {
     Some(dims)
 }
 
-fn transpose(op: &Op<'_>) -> Option<Vec<usize>> {
+fn transpose(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let dims = op.shape(0)?;
     let Some(order) = proto::ints(op.node, "perm").filter(|order| !order.is_empty()) else {
         return Some(dims.iter().rev().copied().collect());
@@ -149,7 +149,7 @@ fn transpose(op: &Op<'_>) -> Option<Vec<usize>> {
         .collect()
 }
 
-fn squeeze(op: &Op<'_>) -> Option<Vec<usize>> {
+fn squeeze(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let dims = op.shape(0)?;
     let ones = || (0..dims.len()).filter(|&index| dims[index] == 1).collect();
     let gone: Vec<usize> = op.optional("axes", 1, ones, |axes| indices(axes, dims.len()))?;
@@ -163,7 +163,7 @@ fn squeeze(op: &Op<'_>) -> Option<Vec<usize>> {
     Some(kept.map(|(_, &dim)| dim).collect())
 }
 
-fn unsqueeze(op: &Op<'_>) -> Option<Vec<usize>> {
+fn unsqueeze(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let dims = op.shape(0)?;
     let axes = op.ints("axes", 1)?;
     let rank = dims.len() + axes.len();
@@ -180,7 +180,7 @@ fn unsqueeze(op: &Op<'_>) -> Option<Vec<usize>> {
         .collect()
 }
 
-fn global_pool(op: &Op<'_>) -> Option<Vec<usize>> {
+fn global_pool(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let mut dims = op.same(0)?;
     let spatial = if op.int("channels_last", 0) == 0 {
         2..dims.len()
@@ -191,20 +191,20 @@ fn global_pool(op: &Op<'_>) -> Option<Vec<usize>> {
     Some(dims)
 }
 
-fn gather(op: &Op<'_>) -> Option<Vec<usize>> {
+fn gather(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let (dims, picked) = (op.shape(0)?, op.shape(1)?);
     let along = op.axis(0, dims.len())?;
     Some([&dims[..along], picked, &dims[along + 1..]].concat())
 }
 
-fn gather_nd(op: &Op<'_>) -> Option<Vec<usize>> {
+fn gather_nd(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let (dims, picked) = (op.shape(0)?, op.shape(1)?);
     let batch = usize::try_from(op.int("batch_dims", 0)).ok()?;
     let (&depth, outer) = picked.split_last()?;
     Some([outer, dims.get(batch.checked_add(depth)?..)?].concat())
 }
 
-fn pad(op: &Op<'_>) -> Option<Vec<usize>> {
+fn pad(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let mut dims = op.same(0)?;
     let pads = op.ints("pads", 1)?;
     let along = match op.int_input(3) {
@@ -223,7 +223,7 @@ fn pad(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// As many steps as fit between the limits.
-pub(super) fn range(op: &Op<'_>) -> Option<Vec<usize>> {
+pub(super) fn range(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let one = |index| {
         op.int_input(index)
             .and_then(|values| values.first().copied())
@@ -241,7 +241,7 @@ pub(super) fn range(op: &Op<'_>) -> Option<Vec<usize>> {
     Some(vec![usize::try_from(steps.max(0)).ok()?])
 }
 
-fn tile(op: &Op<'_>) -> Option<Vec<usize>> {
+fn tile(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let (dims, times) = (op.shape(0)?, sizes(op.int_input(1)?)?);
     if times.len() != dims.len() {
         return None;
@@ -253,7 +253,7 @@ fn tile(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// Another size by stated sizes or by factors, whichever the node has.
-fn resize(op: &Op<'_>, factors: usize, stated: usize) -> Option<Vec<usize>> {
+fn resize(op: &NodeView<'_>, factors: usize, stated: usize) -> Option<Vec<usize>> {
     let dims = op.shape(0)?;
     // With an axes attribute the lists are shorter than the shape, and the rules differ.
     if proto::ints(op.node, "axes").is_some() {
@@ -281,7 +281,7 @@ fn resize(op: &Op<'_>, factors: usize, stated: usize) -> Option<Vec<usize>> {
         .collect()
 }
 
-fn reduce(op: &Op<'_>) -> Option<Vec<usize>> {
+fn reduce(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let rank = op.shape(0)?.len();
     let axes = op.optional("axes", 1, Vec::new, |axes| indices(axes, rank))?;
     match axes.as_slice() {
@@ -292,7 +292,7 @@ fn reduce(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// The shape without the given axes, or with 1 in their places.
-fn reduce_axes(op: &Op<'_>, axes: &[usize]) -> Option<Vec<usize>> {
+fn reduce_axes(op: &NodeView<'_>, axes: &[usize]) -> Option<Vec<usize>> {
     let keep = op.int("keepdims", 1) != 0;
     let dims = op.shape(0)?.iter().enumerate();
     let left = dims.filter_map(|(index, &dim)| match (axes.contains(&index), keep) {
@@ -303,7 +303,7 @@ fn reduce_axes(op: &Op<'_>, axes: &[usize]) -> Option<Vec<usize>> {
     Some(left.collect())
 }
 
-fn depth_to_space(op: &Op<'_>) -> Option<Vec<usize>> {
+fn depth_to_space(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let &[batch, channels, height, width] = op.shape(0)? else {
         return None;
     };
@@ -319,7 +319,7 @@ fn depth_to_space(op: &Op<'_>) -> Option<Vec<usize>> {
     ])
 }
 
-fn space_to_depth(op: &Op<'_>) -> Option<Vec<usize>> {
+fn space_to_depth(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let &[batch, channels, height, width] = op.shape(0)? else {
         return None;
     };
@@ -332,7 +332,7 @@ fn space_to_depth(op: &Op<'_>) -> Option<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Graph, attr};
+    use super::super::testing::{TestGraph, attr};
     use crate::pb::AttributeProto;
 
     /// One node on `x` with lists of integers as its further inputs.
@@ -344,7 +344,7 @@ mod tests {
         attributes: &[AttributeProto],
         expect: Option<&[usize]>,
     ) {
-        let mut graph = Graph::new(&[("x", x)]);
+        let mut graph = TestGraph::new(&[("x", x)]);
         let mut inputs = "x".to_owned();
         for (index, list) in lists.iter().enumerate() {
             graph = graph.ints(&format!("list{index}"), list);
@@ -494,19 +494,19 @@ mod tests {
 
     #[test]
     fn several_parts() {
-        let joined = Graph::new(&[("a", &[2, 3, 4]), ("b", &[2, 5, 4])]);
+        let joined = TestGraph::new(&[("a", &[2, 3, 4]), ("b", &[2, 5, 4])]);
         let shapes = joined
             .node("Concat", "a b", "y", &[attr("axis", &[1])])
             .shapes();
         assert_eq!(shapes.get("y"), Some(&vec![2, 8, 4]));
-        let even = Graph::new(&[("x", &[2, 7])])
+        let even = TestGraph::new(&[("x", &[2, 7])])
             .node("Split", "x", "a b", &[attr("axis", &[1])])
             .shapes();
         assert_eq!(
             (even.get("a"), even.get("b")),
             (Some(&vec![2, 4]), Some(&vec![2, 3]))
         );
-        let given = Graph::new(&[("x", &[2, 7])]).ints("s", &[1, 6]);
+        let given = TestGraph::new(&[("x", &[2, 7])]).ints("s", &[1, 6]);
         let given = given
             .node("Split", "x s", "a b", &[attr("axis", &[-1])])
             .shapes();
@@ -518,10 +518,10 @@ mod tests {
 
     #[test]
     fn resizes() {
-        let by_factor = Graph::new(&[("x", &[1, 3, 8, 8])]).floats("f", &[1.0, 1.0, 2.0, 1.5]);
+        let by_factor = TestGraph::new(&[("x", &[1, 3, 8, 8])]).floats("f", &[1.0, 1.0, 2.0, 1.5]);
         let shapes = by_factor.node("Resize", "x _ f", "y", &[]).shapes();
         assert_eq!(shapes.get("y"), Some(&vec![1, 3, 16, 12]));
-        let by_size = Graph::new(&[("x", &[1, 3, 8, 8])]).ints("s", &[1, 3, 5, 5]);
+        let by_size = TestGraph::new(&[("x", &[1, 3, 8, 8])]).ints("s", &[1, 3, 5, 5]);
         let shapes = by_size.node("Resize", "x _ _ s", "y", &[]).shapes();
         assert_eq!(shapes.get("y"), Some(&vec![1, 3, 5, 5]));
     }

@@ -39,8 +39,8 @@ pub(crate) fn infer_with_ints(model: &ModelProto, inputs: &[TensorSpec]) -> (Sha
     (known.shapes, known.ints)
 }
 
-fn walk<'a>(model: &'a ModelProto, inputs: &[TensorSpec]) -> Known<'a> {
-    let mut known = Known::default();
+fn walk<'a>(model: &'a ModelProto, inputs: &[TensorSpec]) -> KnownValues<'a> {
+    let mut known = KnownValues::default();
     let Some(graph) = &model.graph else {
         return known;
     };
@@ -63,7 +63,7 @@ fn walk<'a>(model: &'a ModelProto, inputs: &[TensorSpec]) -> Known<'a> {
     }
     let stated = stated_shapes(model, inputs);
     for node in &graph.node {
-        let op = Op {
+        let op = NodeView {
             node,
             known: &known,
         };
@@ -109,9 +109,9 @@ pub(crate) fn unfollowed(model: &ModelProto, shapes: &Shapes) -> BTreeMap<String
     ends
 }
 
-/// What is known so far.
+/// Shapes and values inferred so far.
 #[derive(Default)]
-struct Known<'a> {
+struct KnownValues<'a> {
     shapes: Shapes,
     /// Short integer values: the operands of reshapes, slices and their like.
     ints: Ints,
@@ -119,7 +119,7 @@ struct Known<'a> {
     tensors: BTreeMap<&'a str, &'a TensorProto>,
 }
 
-impl Known<'_> {
+impl KnownValues<'_> {
     fn set(&mut self, name: &str, dims: Vec<usize>) {
         if !name.is_empty() && dims.len() <= MOST_DIMS {
             self.shapes.insert(name.to_owned(), dims);
@@ -131,12 +131,12 @@ impl Known<'_> {
 type Outputs = Option<Vec<Option<Vec<usize>>>>;
 
 /// A node and what is known when its turn comes.
-struct Op<'a> {
+struct NodeView<'a> {
     node: &'a NodeProto,
-    known: &'a Known<'a>,
+    known: &'a KnownValues<'a>,
 }
 
-impl<'a> Op<'a> {
+impl<'a> NodeView<'a> {
     /// The shape of an input.
     fn shape(&self, index: usize) -> Option<&'a [usize]> {
         self.known
@@ -393,7 +393,7 @@ fn matmul(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 }
 
 /// A recurrent layer: all its states, and the last one; an LSTM has a second last one.
-fn recurrent(op: &Op<'_>) -> Outputs {
+fn recurrent(op: &NodeView<'_>) -> Outputs {
     let (&[first, second, _], &[ways, _, hidden]) = (op.shape(0)?, op.shape(2)?) else {
         return None;
     };
@@ -409,7 +409,7 @@ fn recurrent(op: &Op<'_>) -> Outputs {
 }
 
 /// A matrix product whose factors may be transposed by flags.
-fn fused_matmul(op: &Op<'_>) -> Option<Vec<usize>> {
+fn fused_matmul(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let factor = |index, flag| {
         let mut dims = op.same(index)?;
         let rank = dims.len();
@@ -422,7 +422,7 @@ fn fused_matmul(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// A product of two matrices, with the second factor at the given input.
-fn gemm(op: &Op<'_>, second: usize) -> Option<Vec<usize>> {
+fn gemm(op: &NodeView<'_>, second: usize) -> Option<Vec<usize>> {
     let (&[a0, a1], &[b0, b1]) = (op.shape(0)?, op.shape(second)?) else {
         return None;
     };
@@ -477,11 +477,11 @@ fn stated_shapes(model: &ModelProto, inputs: &[TensorSpec]) -> Shapes {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::{Graph, attr};
+    use super::testing::{TestGraph, attr};
     use super::*;
 
     #[track_caller]
-    fn check(graph: &Graph, expect: &[usize]) {
+    fn check(graph: &TestGraph, expect: &[usize]) {
         assert_eq!(graph.shapes().get("y").map(Vec::as_slice), Some(expect));
     }
 
@@ -507,7 +507,7 @@ mod tests {
         assert_eq!(matmul(&[3], &[3]), Some(vec![]));
         assert_eq!(matmul(&[2, 3], &[4, 2]), None);
         assert_eq!(matmul(&[], &[4]), None);
-        let graph = Graph::new(&[("x", &[16, 2])]).weight("w", &[10, 16]);
+        let graph = TestGraph::new(&[("x", &[16, 2])]).weight("w", &[10, 16]);
         check(
             &graph.node(
                 "Gemm",
@@ -521,7 +521,7 @@ mod tests {
 
     #[test]
     fn operators_that_are_not_known_stop_quietly() {
-        let graph = Graph::new(&[("x", &[2, 3])])
+        let graph = TestGraph::new(&[("x", &[2, 3])])
             .node("Relu", "x", "a", &[])
             .node("Mystery", "a", "b", &[])
             .node("Relu", "b", "y", &[]);
@@ -537,16 +537,16 @@ mod tests {
 
     #[test]
     fn stated_shapes_fill_gaps() {
-        let graph = Graph::new(&[("x", &[2, 3])])
+        let graph = TestGraph::new(&[("x", &[2, 3])])
             .node("Mystery", "x", "a", &[])
             .stated("a", &["5", "7"])
             .node("Relu", "a", "y", &[]);
         check(&graph, &[5, 7]);
-        let unnamed = Graph::new(&[("x", &[2, 3])])
+        let unnamed = TestGraph::new(&[("x", &[2, 3])])
             .node("Mystery", "x", "y", &[])
             .stated("y", &["", "7"]);
         assert_eq!(unnamed.shapes().get("y"), None);
-        let named = Graph::new(&[("x", &[2, 3])])
+        let named = TestGraph::new(&[("x", &[2, 3])])
             .node("Mystery", "x", "y", &[])
             .stated("y", &["x0", "7"]);
         check(&named, &[2, 7]);
@@ -554,7 +554,7 @@ mod tests {
 
     #[test]
     fn hostile_graphs_end() {
-        let mut graph = Graph::new(&[("x0", &[2, 2])]).ints("v0", &[1; 64]);
+        let mut graph = TestGraph::new(&[("x0", &[2, 2])]).ints("v0", &[1; 64]);
         for index in 0..60 {
             let (x, v, next) = (
                 format!("x{index} x{index}"),
@@ -567,7 +567,8 @@ mod tests {
         let shapes = graph.shapes();
         assert!(shapes.values().all(|dims| dims.len() <= MOST_DIMS));
         assert_eq!(shapes.get("v57"), Some(&vec![64 << 57]));
-        let huge = Graph::new(&[("x", &[usize::MAX, usize::MAX])]).node("Concat", "x x", "y", &[]);
+        let huge =
+            TestGraph::new(&[("x", &[usize::MAX, usize::MAX])]).node("Concat", "x x", "y", &[]);
         assert_eq!(huge.shapes().get("y"), None);
     }
 

@@ -1,17 +1,16 @@
 //! What slices take: sizes for the walk in this folder, places for the short lists that `values` follows.
 
-use super::{Op, axis};
+use super::{NodeView, axis};
 
-/// What a slice takes along one dimension.
-pub(super) struct Cut {
-    /// The dimension.
+/// Start, end and step of a slice along one dimension.
+pub(super) struct AxisSlice {
     pub(super) axis: usize,
     start: i64,
     end: i64,
     step: i64,
 }
 
-impl Cut {
+impl AxisSlice {
     /// The places that it takes of `size`.
     pub(super) fn places(&self, size: usize) -> Option<Vec<usize>> {
         let count = slice_size(size, self.start, self.end, self.step)?;
@@ -35,7 +34,7 @@ impl Cut {
 }
 
 /// What a slice takes along each of the dimensions that it cuts.
-pub(super) fn cuts(op: &Op<'_>, rank: usize) -> Option<Vec<Cut>> {
+pub(super) fn cuts(op: &NodeView<'_>, rank: usize) -> Option<Vec<AxisSlice>> {
     let (starts, ends) = (op.ints("starts", 1)?, op.ints("ends", 2)?);
     let axes = op.optional(
         "axes",
@@ -50,7 +49,7 @@ pub(super) fn cuts(op: &Op<'_>, rank: usize) -> Option<Vec<Cut>> {
         |steps| Some(steps.to_vec()),
     )?;
     let cut = |(index, &axis): (usize, &usize)| {
-        Some(Cut {
+        Some(AxisSlice {
             axis: Some(axis).filter(|axis| *axis < rank)?,
             start: *starts.get(index)?,
             end: *ends.get(index)?,
@@ -60,7 +59,7 @@ pub(super) fn cuts(op: &Op<'_>, rank: usize) -> Option<Vec<Cut>> {
     axes.iter().enumerate().map(cut).collect()
 }
 
-pub(super) fn slice(op: &Op<'_>) -> Option<Vec<usize>> {
+pub(super) fn slice(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let mut dims = op.same(0)?;
     for cut in cuts(op, dims.len())? {
         dims[cut.axis] = slice_size(dims[cut.axis], cut.start, cut.end, cut.step)?;
@@ -111,7 +110,7 @@ mod tests {
     #[test]
     fn places_forwards_and_backwards() {
         let places = |size, start, end, step| {
-            let cut = Cut {
+            let cut = AxisSlice {
                 axis: 0,
                 start,
                 end,

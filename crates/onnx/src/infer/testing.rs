@@ -16,13 +16,13 @@ use powerband_core::domain::tensor::{ElementType, TensorSpec};
 
 /// A graph under construction.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub struct TestGraph {
     /// The protobuf so far.
     pub graph: GraphProto,
     specs: Vec<TensorSpec>,
 }
 
-impl Graph {
+impl TestGraph {
     /// A graph with float inputs; the file names dimension 0 of `x` as `x0`, and so on.
     pub fn new(inputs: &[(&str, &[usize])]) -> Self {
         let mut new = Self::default();
@@ -129,9 +129,9 @@ impl Graph {
 pub fn port(name: &str, data_type: DataType, dims: &[&str]) -> ValueInfoProto {
     let dim = dims.iter().map(|dim| {
         let value = match dim.parse() {
-            Ok(size) => Some(dimension::Value::DimValue(size)),
+            Ok(size) => Some(dimension::DimensionValue::DimValue(size)),
             Err(_) if dim.is_empty() => None,
-            Err(_) => Some(dimension::Value::DimParam((*dim).to_owned())),
+            Err(_) => Some(dimension::DimensionValue::DimParam((*dim).to_owned())),
         };
         Dimension {
             value,
@@ -146,7 +146,7 @@ pub fn port(name: &str, data_type: DataType, dims: &[&str]) -> ValueInfoProto {
     ValueInfoProto {
         name: name.to_owned(),
         r#type: Some(TypeProto {
-            value: Some(type_proto::Value::TensorType(tensor)),
+            value: Some(type_proto::TypeValue::TensorType(tensor)),
             ..Default::default()
         }),
         ..Default::default()

@@ -8,13 +8,13 @@ use crate::pb::NodeProto;
 use crate::pb::tensor_proto::DataType;
 
 use super::super::proto::{self, elements};
-use super::{Op, broadcast, layout, slicing};
+use super::{NodeView, broadcast, layout, slicing};
 
 /// Longer lists are data, not shapes.
 const LONGEST: usize = 4096;
 
 /// The values of the node's first output, where they follow from what is known.
-pub(super) fn follow(op: &Op<'_>) -> Option<Vec<i64>> {
+pub(super) fn follow(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let values = match op.node.op_type.as_str() {
         "Constant" => constant(op.node),
         "Shape" => shape(op),
@@ -62,7 +62,7 @@ fn constant(node: &NodeProto) -> Option<Vec<i64>> {
     .or_else(|| proto::int_values(proto::attribute(node, "value")?.t.as_ref()?))
 }
 
-fn shape(op: &Op<'_>) -> Option<Vec<i64>> {
+fn shape(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let dims = op.shape(0)?;
     let rank = i64::try_from(dims.len()).ok()?;
     let clamp = |value: i64| {
@@ -79,7 +79,7 @@ fn shape(op: &Op<'_>) -> Option<Vec<i64>> {
 }
 
 /// A cast to `bool` makes ones of all that is not zero; other casts leave what a shape can hold.
-fn cast(op: &Op<'_>) -> Option<Vec<i64>> {
+fn cast(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let is_bool = op.int("to", 0) == i64::from(DataType::Bool as i32);
     let value = |&value: &i64| {
         if is_bool {
@@ -99,16 +99,16 @@ fn floor_mod(value: i64, divisor: i64) -> Option<i64> {
 }
 
 /// The integers of an input with their dimensions.
-fn array<'a>(op: &Op<'a>, index: usize) -> Option<(&'a [i64], &'a [usize])> {
+fn array<'a>(op: &NodeView<'a>, index: usize) -> Option<(&'a [i64], &'a [usize])> {
     let (values, dims) = (op.int_input(index)?, op.shape(index)?);
     (elements(dims) == values.len() as u64).then_some((values, dims))
 }
 
 /// One dimension of what is picked out of a list: how far its places lie apart there, and which are taken.
-type Picked = (usize, Vec<usize>);
+type PickedAxis = (usize, Vec<usize>);
 
 /// The elements at the given places of each dimension, the last dimension fastest.
-fn pick(from: &[i64], dims: &[Picked]) -> Option<Vec<i64>> {
+fn pick(from: &[i64], dims: &[PickedAxis]) -> Option<Vec<i64>> {
     let mut places = vec![0_usize];
     for (apart, taken) in dims {
         if places.len().checked_mul(taken.len())? > LONGEST {
@@ -126,30 +126,30 @@ fn pick(from: &[i64], dims: &[Picked]) -> Option<Vec<i64>> {
 }
 
 /// All of a list with these dimensions.
-fn everything(dims: &[usize]) -> Vec<Picked> {
+fn pick_all(dims: &[usize]) -> Vec<PickedAxis> {
     let mut apart = 1;
     let from_the_last = dims.iter().rev().map(|&size| {
         let picked = (apart, (0..size).collect());
         apart *= size;
         picked
     });
-    let mut picked: Vec<Picked> = from_the_last.collect();
+    let mut picked: Vec<PickedAxis> = from_the_last.collect();
     picked.reverse();
     picked
 }
 
-fn gather(op: &Op<'_>) -> Option<Vec<i64>> {
+fn gather(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let (from, dims) = array(op, 0)?;
     let along = op.axis(0, dims.len())?;
     let indices = op.int_input(1)?.iter();
-    let mut picked = everything(dims);
+    let mut picked = pick_all(dims);
     picked[along].1 = indices
         .map(|&index| super::axis(index, dims[along]))
         .collect::<Option<_>>()?;
     pick(from, &picked)
 }
 
-fn concat(op: &Op<'_>) -> Option<Vec<i64>> {
+fn concat(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let parts: Vec<_> = (0..op.node.input.len())
         .map(|index| array(op, index))
         .collect::<Option<_>>()?;
@@ -169,18 +169,18 @@ fn concat(op: &Op<'_>) -> Option<Vec<i64>> {
     Some(all)
 }
 
-fn slice(op: &Op<'_>) -> Option<Vec<i64>> {
+fn slice(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let (from, dims) = array(op, 0)?;
-    let mut picked = everything(dims);
+    let mut picked = pick_all(dims);
     for cut in slicing::cuts(op, dims.len())? {
         picked[cut.axis].1 = cut.places(dims[cut.axis])?;
     }
     pick(from, &picked)
 }
 
-fn transpose(op: &Op<'_>) -> Option<Vec<i64>> {
+fn transpose(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let (from, dims) = array(op, 0)?;
-    let picked = everything(dims);
+    let picked = pick_all(dims);
     let turned = match proto::ints(op.node, "perm").filter(|order| !order.is_empty()) {
         None => picked.into_iter().rev().collect(),
         Some(order) => order
@@ -197,8 +197,8 @@ fn stretched((from, dims): (&[i64], &[usize]), to: &[usize]) -> Option<Vec<i64>>
         return None;
     }
     let new = to.len().checked_sub(dims.len())?;
-    let mut picked: Vec<Picked> = to[..new].iter().map(|&size| (0, vec![0; size])).collect();
-    let own = everything(dims).into_iter().zip(&to[new..]);
+    let mut picked: Vec<PickedAxis> = to[..new].iter().map(|&size| (0, vec![0; size])).collect();
+    let own = pick_all(dims).into_iter().zip(&to[new..]);
     picked.extend(own.map(|((apart, taken), &size)| match taken.len() {
         1 => (0, vec![0; size]),
         _ => (apart, taken),
@@ -206,13 +206,13 @@ fn stretched((from, dims): (&[i64], &[usize]), to: &[usize]) -> Option<Vec<i64>>
     pick(from, &picked)
 }
 
-fn expand(op: &Op<'_>) -> Option<Vec<i64>> {
+fn expand(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let own = array(op, 0)?;
     stretched(own, &broadcast(own.1, &layout::sizes(op.int_input(1)?)?)?)
 }
 
 /// One value everywhere.
-fn filled(op: &Op<'_>) -> Option<Vec<i64>> {
+fn filled(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let count = elements(&layout::sizes(op.int_input(0)?)?);
     let value = match proto::attribute(op.node, "value") {
         Some(value) => proto::int_values(value.t.as_ref()?)?.first().copied()?,
@@ -222,7 +222,7 @@ fn filled(op: &Op<'_>) -> Option<Vec<i64>> {
     (count <= LONGEST as u64).then(|| vec![value; count as usize])
 }
 
-fn range(op: &Op<'_>) -> Option<Vec<i64>> {
+fn range(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let count = *layout::range(op)?.first()?;
     let (start, step) = (*op.int_input(0)?.first()?, *op.int_input(2)?.first()?);
     if count > LONGEST {
@@ -232,7 +232,7 @@ fn range(op: &Op<'_>) -> Option<Vec<i64>> {
     (0..count).map(value).collect()
 }
 
-fn select(op: &Op<'_>) -> Option<Vec<i64>> {
+fn select(op: &NodeView<'_>) -> Option<Vec<i64>> {
     let parts = [array(op, 0)?, array(op, 1)?, array(op, 2)?];
     let to = broadcast(&broadcast(parts[0].1, parts[1].1)?, parts[2].1)?;
     let [choices, yes, no] = parts.map(|part| stretched(part, &to));
@@ -246,7 +246,7 @@ fn select(op: &Op<'_>) -> Option<Vec<i64>> {
 }
 
 /// Arithmetic on two lists, stretched to common dimensions.
-fn zip(op: &Op<'_>, join: fn(i64, i64) -> Option<i64>) -> Option<Vec<i64>> {
+fn zip(op: &NodeView<'_>, join: fn(i64, i64) -> Option<i64>) -> Option<Vec<i64>> {
     let (a, b) = (array(op, 0)?, array(op, 1)?);
     let to = broadcast(a.1, b.1)?;
     let both = stretched(a, &to)?.into_iter().zip(stretched(b, &to)?);
@@ -255,12 +255,12 @@ fn zip(op: &Op<'_>, join: fn(i64, i64) -> Option<i64>) -> Option<Vec<i64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Graph, attr};
+    use super::super::testing::{TestGraph, attr};
     use crate::pb::{AttributeProto, TensorProto};
 
     #[test]
     fn the_usual_flattening_chain() {
-        let graph = Graph::new(&[("x", &[8, 4, 2, 2])])
+        let graph = TestGraph::new(&[("x", &[8, 4, 2, 2])])
             .ints("zero", &[0])
             .ints("minus", &[-1])
             .node("Shape", "x", "shape", &[])
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn slices_and_arithmetic() {
-        let graph = Graph::new(&[("x", &[8, 4, 6, 2])])
+        let graph = TestGraph::new(&[("x", &[8, 4, 6, 2])])
             .ints("one", &[1])
             .ints("three", &[3])
             .ints("two", &[2])
@@ -287,7 +287,7 @@ mod tests {
     /// What exporters of PyTorch make of `F.pad`: pairs of pads, the last dimension first, turned around.
     #[test]
     fn the_chain_before_a_pad() {
-        let graph = Graph::new(&[("x", &[2, 10, 13, 4])])
+        let graph = TestGraph::new(&[("x", &[2, 10, 13, 4])])
             .ints("seven", &[7])
             .ints("eight", &[8])
             .ints("one", &[1])
@@ -342,12 +342,12 @@ mod tests {
 
     #[test]
     fn lists_of_several_dimensions() {
-        let values = |graph: Graph, name: &str| {
+        let values = |graph: TestGraph, name: &str| {
             let (_, ints) = crate::infer::infer_with_ints(&graph.model(), &[]);
             ints.get(name).cloned()
         };
         let table = || {
-            Graph::new(&[])
+            TestGraph::new(&[])
                 .ints("list", &[1, 2, 3, 4, 5, 6])
                 .ints("rows", &[2, 3])
                 .ints("zero", &[0])
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn division_by_zero_is_unknown() {
-        let graph = Graph::new(&[("x", &[8])])
+        let graph = TestGraph::new(&[("x", &[8])])
             .ints("zero", &[0])
             .node("Shape", "x", "shape", &[])
             .node("Div", "shape zero", "none", &[])

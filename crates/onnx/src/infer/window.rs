@@ -4,7 +4,7 @@
 //! of sane size, so that no number in a file can overflow it.
 
 use super::super::proto;
-use super::Op;
+use super::NodeView;
 
 /// How a window moves along one dimension.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ enum AutoPad {
 }
 
 /// Convolution, with the weights at the given input.
-pub(super) fn conv(op: &Op<'_>, weights: usize) -> Option<Vec<usize>> {
+pub(super) fn conv(op: &NodeView<'_>, weights: usize) -> Option<Vec<usize>> {
     let (x, w) = (op.shape(0)?, op.shape(weights)?);
     let (batch, spatial) = (x.first()?, x.get(2..)?);
     let axes = axes(op, w.get(2..)?, spatial.len())?;
@@ -41,7 +41,7 @@ pub(super) fn conv(op: &Op<'_>, weights: usize) -> Option<Vec<usize>> {
 }
 
 /// Pool: the channels stay.
-pub(super) fn pool(op: &Op<'_>) -> Option<Vec<usize>> {
+pub(super) fn pool(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let x = op.shape(0)?;
     let (&[batch, channels], spatial) = x.split_first_chunk::<2>()?;
     let kernel = proto::ints(op.node, "kernel_shape")?;
@@ -59,7 +59,7 @@ pub(super) fn pool(op: &Op<'_>) -> Option<Vec<usize>> {
 }
 
 /// Transposed convolution.
-pub(super) fn conv_transpose(op: &Op<'_>) -> Option<Vec<usize>> {
+pub(super) fn conv_transpose(op: &NodeView<'_>) -> Option<Vec<usize>> {
     let (x, w) = (op.shape(0)?, op.shape(1)?);
     let (batch, spatial) = (x.first()?, x.get(2..)?);
     let group = usize::try_from(op.int("group", 1)).ok()?;
@@ -116,7 +116,7 @@ fn slide(size: usize, axis: Axis, auto: AutoPad, ceil: bool) -> Option<usize> {
 }
 
 /// The window along each dimension; nothing where the file's lists do not fit.
-fn axes(op: &Op<'_>, kernel: &[usize], rank: usize) -> Option<Vec<Axis>> {
+fn axes(op: &NodeView<'_>, kernel: &[usize], rank: usize) -> Option<Vec<Axis>> {
     let list = |name, default| {
         let found = proto::ints(op.node, name).filter(|list| !list.is_empty());
         move |index: usize| match found {
@@ -146,7 +146,7 @@ fn axes(op: &Op<'_>, kernel: &[usize], rank: usize) -> Option<Vec<Axis>> {
     axes.collect()
 }
 
-fn auto_pad(op: &Op<'_>) -> Option<AutoPad> {
+fn auto_pad(op: &NodeView<'_>) -> Option<AutoPad> {
     match proto::text(op.node, "auto_pad") {
         None | Some("" | "NOTSET") => Some(AutoPad::NotSet),
         Some("SAME_UPPER" | "SAME_LOWER") => Some(AutoPad::Same),
@@ -168,7 +168,7 @@ fn with_channels(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Graph, attr, attr_text};
+    use super::super::testing::{TestGraph, attr, attr_text};
     use crate::pb::AttributeProto;
 
     /// The side that comes out of a 2 × 4 × side × side picture.
@@ -180,7 +180,7 @@ mod tests {
         attributes: &[AttributeProto],
         expect: Option<[usize; 2]>,
     ) {
-        let graph = Graph::new(&[("x", &[2, 4, side, side])]).weight("w", weight);
+        let graph = TestGraph::new(&[("x", &[2, 4, side, side])]).weight("w", weight);
         let inputs = if op.contains("Conv") { "x w" } else { "x" };
         let shapes = graph.node(op, inputs, "y", attributes).shapes();
         let expect = expect.map(|[channels, side]| vec![2, channels, side, side]);

@@ -23,9 +23,7 @@ pub enum ArrayError {
     /// It cannot be read.
     #[error("--input {input}={}: {why}", path)]
     Read {
-        /// The input.
         input: String,
-        /// The file.
         path: String,
         /// Why not.
         why: NpyError,
@@ -36,9 +34,7 @@ pub enum ArrayError {
          array.astype(numpy.{wanted})"
     )]
     Element {
-        /// The input.
         input: String,
-        /// The file.
         path: String,
         /// What it holds.
         found: ElementType,
@@ -48,11 +44,8 @@ pub enum ArrayError {
     /// Another number of dimensions.
     #[error("--input {input}={path}: the file holds {found}, and {input} is {wanted}")]
     Rank {
-        /// The input.
         input: String,
-        /// The file.
         path: String,
-        /// Its dimensions.
         found: String,
         /// Type and shape of the input.
         wanted: String,
@@ -60,9 +53,7 @@ pub enum ArrayError {
     /// Another size of some dimensions.
     #[error("--input {input}={path}: the file holds {sizes}: {differences}")]
     Sizes {
-        /// The input.
         input: String,
-        /// The file.
         path: String,
         /// Its sizes, the names of the dimensions, and the sizes of the point.
         sizes: String,
@@ -128,7 +119,7 @@ pub(super) fn open(path: &str, port: &Port) -> Result<Array, ArrayError> {
             [] => "a single number".to_owned(),
             dims => format!(
                 "{} ({})",
-                humanize::of_many(dims.len() as u64, "dimension"),
+                humanize::pluralised(dims.len() as u64, "dimension"),
                 sizes(dims)
             ),
         };

@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 16;
 
 /// The nodes of a graph and of all graphs inside of it.
 #[derive(Default)]
-pub(super) struct Graph<'a> {
+pub(super) struct ValueGraph<'a> {
     /// In the order of the file.
     pub nodes: Vec<&'a NodeProto>,
     makers: BTreeMap<&'a str, &'a NodeProto>,
@@ -23,14 +23,14 @@ pub(super) struct Graph<'a> {
 
 /// A constant that is looked up by indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
+pub(super) struct LookupTable {
     /// The initializer that it comes from.
     pub name: String,
     /// Its dimensions as they are where it is used.
     pub dims: Vec<usize>,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> ValueGraph<'a> {
     pub(super) fn new(graph: &'a GraphProto) -> Self {
         let mut all = Self::default();
         all.add(graph);
@@ -73,7 +73,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The constant that a value is, whatever it was called or converted to on the way.
-    pub(super) fn table(&self, value: &str) -> Option<Table> {
+    pub(super) fn table(&self, value: &str) -> Option<LookupTable> {
         let mut turns = Vec::new();
         let mut name = value;
         for _ in 0..MOST_STEPS {
@@ -82,7 +82,7 @@ impl<'a> Graph<'a> {
                 for node in turns.into_iter().rev() {
                     dims = transposed(&dims, node)?;
                 }
-                return Some(Table {
+                return Some(LookupTable {
                     name: name.to_owned(),
                     dims,
                 });

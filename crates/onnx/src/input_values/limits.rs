@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::graph::Graph;
+use super::graph::ValueGraph;
 use super::uses;
 use crate::infer::{self, Ints, Shapes};
 use crate::pb::tensor_proto::DataType;
@@ -20,7 +20,7 @@ const MOST_NODES: usize = 2_000;
 const NO_END: i64 = i32::MAX as i64;
 
 /// The least and the greatest number of a value.
-type Reach = (i64, i64);
+type ValueRange = (i64, i64);
 
 /// What must stay below the size of a table.
 enum Index {
@@ -42,12 +42,10 @@ struct Limit {
     rows: Vec<usize>,
 }
 
-/// What is exceeded at a point.
+/// A table that indices exceed at a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Excess {
-    /// The table.
+pub(super) struct TableOverflow {
     pub table: String,
-    /// Its rows.
     pub rows: usize,
     /// The rows that would be needed.
     pub needed: i64,
@@ -62,11 +60,11 @@ pub(super) struct Limits {
     /// Those nodes as a network, without weights.
     model: ModelProto,
     /// How far long constants reach.
-    long: BTreeMap<String, Reach>,
+    long: BTreeMap<String, ValueRange>,
 }
 
 impl Limits {
-    pub(super) fn find(whole: &GraphProto, graph: &Graph<'_>) -> Self {
+    pub(super) fn find(whole: &GraphProto, graph: &ValueGraph<'_>) -> Self {
         let mut limits = Vec::new();
         let mut wanted = BTreeSet::new();
         for node in &graph.nodes {
@@ -135,13 +133,13 @@ impl Limits {
     pub(super) fn exceeded(
         &self,
         specs: &[TensorSpec],
-        known: &BTreeMap<String, Reach>,
-    ) -> Option<Excess> {
+        known: &BTreeMap<String, ValueRange>,
+    ) -> Option<TableOverflow> {
         if self.limits.is_empty() {
             return None;
         }
         let (shapes, ints) = infer::infer_with_ints(&self.model, specs);
-        let mut reached = Reached {
+        let mut reached = ValueRanges {
             shapes,
             ints,
             reach: self.long.clone(),
@@ -157,11 +155,11 @@ impl Limits {
             reached.follow(node);
         }
         self.limits.iter().find_map(|limit| {
-            let (needed, rows) = reached.beyond(limit)?;
+            let (needed, rows) = reached.overflow(limit)?;
             let inputs = specs
                 .iter()
                 .filter(|spec| self.comes_from(limit, &spec.name));
-            Some(Excess {
+            Some(TableOverflow {
                 table: limit.table.clone(),
                 rows,
                 needed,
@@ -188,7 +186,7 @@ impl Limits {
 }
 
 /// The limits that a node sets.
-fn limits_of(graph: &Graph<'_>, node: &NodeProto) -> Vec<Limit> {
+fn limits_of(graph: &ValueGraph<'_>, node: &NodeProto) -> Vec<Limit> {
     let value = |slot| proto::input(node, slot).map(str::to_owned);
     let mut found = Vec::new();
     let along = |slot: usize, axis: i64| {
@@ -233,7 +231,7 @@ fn limits_of(graph: &Graph<'_>, node: &NodeProto) -> Vec<Limit> {
 }
 
 /// The dimensions that a slice cuts; nothing where they are worked out.
-fn sliced_axes(graph: &Graph<'_>, node: &NodeProto, rank: usize) -> Option<Vec<usize>> {
+fn sliced_axes(graph: &ValueGraph<'_>, node: &NodeProto, rank: usize) -> Option<Vec<usize>> {
     let Some(axes) = proto::input(node, 3) else {
         return Some((0..rank).collect());
     };
@@ -244,7 +242,7 @@ fn sliced_axes(graph: &Graph<'_>, node: &NodeProto, rank: usize) -> Option<Vec<u
 }
 
 /// Adds a value and all that it is worked out of; whether there were few enough.
-fn add_sources(graph: &Graph<'_>, value: &str, wanted: &mut BTreeSet<String>) -> bool {
+fn add_sources(graph: &ValueGraph<'_>, value: &str, wanted: &mut BTreeSet<String>) -> bool {
     let mut open = vec![value];
     while let Some(name) = open.pop() {
         if !wanted.insert(name.to_owned()) {
@@ -265,7 +263,7 @@ fn add_sources(graph: &Graph<'_>, value: &str, wanted: &mut BTreeSet<String>) ->
     true
 }
 
-fn reach_of_tensor(tensor: &TensorProto) -> Option<Reach> {
+fn reach_of_tensor(tensor: &TensorProto) -> Option<ValueRange> {
     let ends = |values: &mut dyn Iterator<Item = i64>| {
         let first = values.next()?;
         Some(values.fold((first, first), |(low, high), value| {
@@ -296,14 +294,14 @@ fn reach_of_tensor(tensor: &TensorProto) -> Option<Reach> {
 }
 
 /// How far the values of a network reach at a point.
-struct Reached {
+struct ValueRanges {
     shapes: Shapes,
     ints: Ints,
-    reach: BTreeMap<String, Reach>,
+    reach: BTreeMap<String, ValueRange>,
 }
 
-impl Reached {
-    fn of(&self, value: &str) -> Option<Reach> {
+impl ValueRanges {
+    fn reach_of(&self, value: &str) -> Option<ValueRange> {
         if let Some(reach) = self.reach.get(value) {
             return Some(*reach);
         }
@@ -311,13 +309,13 @@ impl Reached {
         Some((*ints.iter().min()?, *ints.iter().max()?))
     }
 
-    fn of_input(&self, node: &NodeProto, slot: usize) -> Option<Reach> {
-        self.of(proto::input(node, slot)?)
+    fn of_input(&self, node: &NodeProto, slot: usize) -> Option<ValueRange> {
+        self.reach_of(proto::input(node, slot)?)
     }
 
     /// Both ends of what is known of all these inputs together.
-    fn of_all(&self, node: &NodeProto, slots: impl Iterator<Item = usize>) -> Option<Reach> {
-        let mut all: Option<Reach> = None;
+    fn of_all(&self, node: &NodeProto, slots: impl Iterator<Item = usize>) -> Option<ValueRange> {
+        let mut all: Option<ValueRange> = None;
         for slot in slots {
             let (low, high) = self.of_input(node, slot)?;
             let (least, greatest) = all.unwrap_or((low, high));
@@ -337,7 +335,7 @@ impl Reached {
         }
     }
 
-    fn reach_behind(&self, node: &NodeProto) -> Option<Reach> {
+    fn reach_behind(&self, node: &NodeProto) -> Option<ValueRange> {
         let one = || self.of_input(node, 0);
         let two = || Some((self.of_input(node, 0)?, self.of_input(node, 1)?));
         let mul = |(a, b): (i64, i64), (c, d): (i64, i64)| {
@@ -426,14 +424,14 @@ impl Reached {
     }
 
     /// The rows that would be needed and those that there are, where they are too few.
-    fn beyond(&self, limit: &Limit) -> Option<(i64, usize)> {
+    fn overflow(&self, limit: &Limit) -> Option<(i64, usize)> {
         let exceeds = |needed: i64, rows: usize| {
             let has = i64::try_from(rows).unwrap_or(i64::MAX);
             (needed > has).then_some((needed, rows))
         };
         match &limit.index {
             Index::Value(value) => {
-                let (low, high) = self.of(value)?;
+                let (low, high) = self.reach_of(value)?;
                 let rows = *limit.rows.first()?;
                 // Indices below zero count from the end.
                 exceeds(high.saturating_add(1), rows).or_else(|| exceeds(low.checked_neg()?, rows))
@@ -442,7 +440,7 @@ impl Reached {
                 let columns = *self.shapes.get(of)?.get(1)?;
                 exceeds(i64::try_from(columns).ok()?, *limit.rows.first()?)
             }
-            Index::Count(value) => exceeds(self.of(value)?.1, *limit.rows.first()?),
+            Index::Count(value) => exceeds(self.reach_of(value)?.1, *limit.rows.first()?),
             Index::Part { ends, axes } => {
                 let ends = self.ints.get(ends)?;
                 let parts = axes.iter().zip(ends);

@@ -21,8 +21,8 @@ use thiserror::Error;
 
 use self::arrays::Array;
 pub use self::arrays::{ArrayError, tensor};
-use self::graph::Graph;
-use self::limits::{Excess, Limits};
+use self::graph::ValueGraph;
+use self::limits::{Limits, TableOverflow};
 pub(crate) use self::recurrent::state_axes;
 use self::roles::{InputRole, Lengths, Role, dim_name};
 use crate::batch_axis::{BatchAxes, name_of};
@@ -42,18 +42,11 @@ use powerband_core::domain::tensor::TensorSpec;
 pub enum ValuesError {
     /// A choice for an input that there is not.
     #[error("--input names an input {name:?} that the model does not have; it has {}", known.join(", "))]
-    UnknownInput {
-        /// What was named.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
+    UnknownInput { name: String, known: Vec<String> },
     /// Numbers that the type cannot hold.
     #[error("--input {name}={fill}: {reason}")]
     Element {
-        /// The input.
         name: String,
-        /// The choice.
         fill: Fill,
         /// Why it cannot be.
         reason: String,
@@ -70,7 +63,6 @@ pub enum ValuesError {
          {mask}=Nx{wanted}"
     )]
     Mask {
-        /// The mask.
         mask: String,
         /// How its dimension is called.
         dim: String,
@@ -103,7 +95,7 @@ impl<'a> InputValues<'a> {
     pub fn find(model: &'a ModelProto, ports: &[Port]) -> Self {
         let ports = ports.to_vec();
         let whole = model.graph.as_ref();
-        let graph = whole.map(Graph::new).unwrap_or_default();
+        let graph = whole.map(ValueGraph::new).unwrap_or_default();
         let lengths = roles::lengths(&graph, &ports);
         Self {
             model,
@@ -215,7 +207,7 @@ impl<'a> InputValues<'a> {
         explained.map_or(Ok(specs), |text| Err(ValuesError::Excess(text)))
     }
 
-    fn exceeded(&self, specs: &[TensorSpec]) -> Option<Excess> {
+    fn exceeded(&self, specs: &[TensorSpec]) -> Option<TableOverflow> {
         let files = self.files.iter();
         let known = files.filter_map(|(name, file)| Some((name.clone(), file.reach?)));
         self.limits.exceeded(specs, &known.collect())
@@ -282,14 +274,14 @@ impl<'a> InputValues<'a> {
                 && !has_encoder
                 && !self.has_buffers;
             let wanted = match &self.lengths.past {
-                _ if is_same_name => sequence.at(specs).unwrap_or(total),
+                _ if is_same_name => sequence.size_in(specs).unwrap_or(total),
                 _ if is_open && follows_all => total,
                 _ => continue,
             };
             if wanted != found {
                 let past = self.lengths.past.iter().filter(|_| !is_same_name);
                 let parts = past.chain([sequence]).map(|size| {
-                    let count = humanize::count(size.at(specs).unwrap_or(0) as u64);
+                    let count = humanize::count(size.size_in(specs).unwrap_or(0) as u64);
                     format!("{} {count}", size.name)
                 });
                 return Err(ValuesError::Mask {
@@ -306,7 +298,7 @@ impl<'a> InputValues<'a> {
 
     /// Says which dimensions go beyond a table, or which input does; nothing where neither is found, so that
     /// the run has to show it.
-    fn explained(&self, excess: &Excess, specs: &[TensorSpec]) -> Option<String> {
+    fn explained(&self, excess: &TableOverflow, specs: &[TensorSpec]) -> Option<String> {
         let rows = humanize::count(excess.rows as u64);
         let needed = humanize::count(excess.needed.unsigned_abs());
         let has_grown = |dim: &str| {

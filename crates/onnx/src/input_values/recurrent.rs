@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::graph::Graph;
+use super::graph::ValueGraph;
 use crate::infer;
 use crate::pb::{ModelProto, NodeProto};
 use crate::proto;
@@ -26,7 +26,7 @@ pub(crate) fn state_axes(model: &ModelProto, ports: &mut [Port]) {
     if !nodes.into_iter().any(is_recurrent) {
         return;
     }
-    let graph = Graph::new(whole);
+    let graph = ValueGraph::new(whole);
     for port in ports {
         port.recurrent = axes_of(&graph, port);
     }
@@ -37,7 +37,7 @@ fn is_recurrent(node: &NodeProto) -> bool {
 }
 
 /// What the first recurrent layer behind an input says of it.
-fn axes_of(graph: &Graph<'_>, port: &Port) -> Option<RecurrentAxes> {
+fn axes_of(graph: &ValueGraph<'_>, port: &Port) -> Option<RecurrentAxes> {
     let own: Origins = (0..port.dims.len()).map(Some).collect();
     let mut open = vec![(port.name.as_str(), own)];
     let mut seen = BTreeSet::from([port.name.as_str()]);
@@ -58,7 +58,7 @@ fn axes_of(graph: &Graph<'_>, port: &Port) -> Option<RecurrentAxes> {
             }
         }
         // What a branch hands on has the dimensions that it has there.
-        behind.extend(outside(graph, value).map(|name| (name, origins.clone())));
+        behind.extend(outer_names(graph, value).map(|name| (name, origins.clone())));
         for (name, origins) in behind {
             if seen.len() < MOST_VALUES && seen.insert(name) {
                 open.push((name, origins));
@@ -69,7 +69,7 @@ fn axes_of(graph: &Graph<'_>, port: &Port) -> Option<RecurrentAxes> {
 }
 
 /// What a value at the end of a branch of `If` is called outside of it.
-fn outside<'a>(graph: &Graph<'a>, value: &str) -> impl Iterator<Item = &'a str> {
+fn outer_names<'a>(graph: &ValueGraph<'a>, value: &str) -> impl Iterator<Item = &'a str> {
     let choices = graph.nodes.iter().filter(|node| node.op_type == "If");
     choices.flat_map(move |node| {
         let branches = node
@@ -104,7 +104,7 @@ fn layer_axes(node: &NodeProto, slot: usize, origins: &[Option<usize>]) -> Optio
 
 /// Where the dimensions of a node's input are in its first output; nothing where that is not known.
 fn moved(
-    graph: &Graph<'_>,
+    graph: &ValueGraph<'_>,
     node: &NodeProto,
     slot: usize,
     origins: &[Option<usize>],
@@ -141,7 +141,11 @@ fn moved(
 }
 
 /// The same behind a node that only rearranges dimensions.
-fn rearranged(graph: &Graph<'_>, node: &NodeProto, origins: &[Option<usize>]) -> Option<Origins> {
+fn rearranged(
+    graph: &ValueGraph<'_>,
+    node: &NodeProto,
+    origins: &[Option<usize>],
+) -> Option<Origins> {
     let rank = origins.len();
     let ints = |name: &str| {
         let stated = proto::ints(node, name).map(<[i64]>::to_vec);
@@ -188,7 +192,7 @@ fn rearranged(graph: &Graph<'_>, node: &NodeProto, origins: &[Option<usize>]) ->
 
 /// The same behind a lookup: rows of a table in place of their numbers, or some of the input.
 fn gathered(
-    graph: &Graph<'_>,
+    graph: &ValueGraph<'_>,
     node: &NodeProto,
     slot: usize,
     origins: &[Option<usize>],
@@ -222,7 +226,7 @@ fn keeps_dims(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::infer::testing::{Graph as Draft, attr, port};
+    use crate::infer::testing::{TestGraph as Draft, attr, port};
     use crate::pb::tensor_proto::DataType;
     use crate::pb::{AttributeProto, GraphProto};
 

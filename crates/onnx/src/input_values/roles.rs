@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::graph::{Graph, Table};
-use super::uses::{self, Counted, Lookup, Mask};
+use super::graph::{LookupTable, ValueGraph};
+use super::uses::{self, CountedLength, Lookup, Mask};
 use crate::batch_axis::{BatchAxes, name_of};
 use crate::infer::Shapes;
 use powerband_core::base::humanize;
@@ -18,19 +18,17 @@ use powerband_core::domain::tensor::{ElementType, TensorSpec};
 /// Two lookups are seldom through one input; a list of more is cut.
 const NAMED_TABLES: usize = 2;
 
-/// A dimension of an input that others are filled by.
+/// Dimension of an input whose size other inputs are filled by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SizeOf {
-    /// The input.
+pub(super) struct InputDim {
     pub input: String,
     /// Which of its dimensions.
     pub axis: usize,
-    /// What it is called.
     pub name: String,
 }
 
-impl SizeOf {
-    fn of(port: &Port, axis: usize) -> Self {
+impl InputDim {
+    fn new(port: &Port, axis: usize) -> Self {
         Self {
             input: port.name.clone(),
             axis,
@@ -39,7 +37,7 @@ impl SizeOf {
     }
 
     /// Its size at a point.
-    pub(super) fn at(&self, specs: &[TensorSpec]) -> Option<usize> {
+    pub(super) fn size_in(&self, specs: &[TensorSpec]) -> Option<usize> {
         let spec = specs.iter().find(|spec| spec.name == self.input)?;
         spec.dims.get(self.axis).copied()
     }
@@ -58,9 +56,9 @@ pub(super) fn dim_name(port: &Port, axis: usize) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lengths {
     /// Of the tokens that are fed.
-    pub sequence: Option<SizeOf>,
+    pub sequence: Option<InputDim>,
     /// Of the keys and values of the tokens before.
-    pub past: Option<SizeOf>,
+    pub past: Option<InputDim>,
 }
 
 impl Lengths {
@@ -68,7 +66,7 @@ impl Lengths {
     pub(super) fn past_at(&self, specs: &[TensorSpec]) -> usize {
         self.past
             .as_ref()
-            .and_then(|past| past.at(specs))
+            .and_then(|past| past.size_in(specs))
             .unwrap_or(0)
     }
 
@@ -76,11 +74,11 @@ impl Lengths {
     pub(super) fn total_at(&self, specs: &[TensorSpec]) -> Option<usize> {
         self.sequence
             .as_ref()?
-            .at(specs)?
+            .size_in(specs)?
             .checked_add(self.past_at(specs))
     }
 
-    /// What `total_at` adds up, for people.
+    /// The sum of `total_at` as text for messages.
     pub(super) fn total_name(&self) -> String {
         let names = [&self.past, &self.sequence];
         let names: Vec<&str> = names
@@ -139,7 +137,7 @@ pub(super) struct InputRole {
 
 /// The roles of all inputs that have one.
 pub(super) fn roles(
-    graph: &Graph<'_>,
+    graph: &ValueGraph<'_>,
     ports: &[Port],
     lengths: &Lengths,
 ) -> BTreeMap<String, InputRole> {
@@ -150,7 +148,7 @@ pub(super) fn roles(
     found.collect()
 }
 
-fn role(graph: &Graph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> {
+fn role(graph: &ValueGraph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> {
     let name = port.name.to_lowercase();
     if port.element.is_float() {
         if is_past(port) {
@@ -180,9 +178,9 @@ fn role(graph: &Graph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> 
     }
     if let Some((counted, operator)) = uses::length(graph, &port.name) {
         let of = match counted {
-            Counted::LastPosition => LengthOf::LastPosition,
-            Counted::AllPositions => LengthOf::Total,
-            Counted::Dimension { value, axis } => LengthOf::Value {
+            CountedLength::LastPosition => LengthOf::LastPosition,
+            CountedLength::AllPositions => LengthOf::Total,
+            CountedLength::Dimension { value, axis } => LengthOf::Value {
                 value,
                 axis: axis as i64,
             },
@@ -193,7 +191,7 @@ fn role(graph: &Graph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> 
     if let Some(index) = indexed(&name, &lookups, lengths) {
         return Some(index);
     }
-    if let Some(number) = compared(graph, port) {
+    if let Some(number) = compared_role(graph, port) {
         return Some(number);
     }
     if is_called_mask(&name) {
@@ -236,20 +234,23 @@ fn role(graph: &Graph<'_>, port: &Port, lengths: &Lengths) -> Option<InputRole> 
 }
 
 /// The number that a single whole number is compared with.
-fn compared(graph: &Graph<'_>, port: &Port) -> Option<InputRole> {
+fn compared_role(graph: &ValueGraph<'_>, port: &Port) -> Option<InputRole> {
     let is_single = port.dims.iter().all(|dim| *dim == Dim::Fixed(1));
     if !is_single || port.element == ElementType::Bool {
         return None;
     }
-    let number = uses::compared(graph, &port.name)?;
+    let number = uses::compared_number(graph, &port.name)?;
     Some(InputRole {
         role: Role::Number(number),
-        description: format!("{}: what it is compared with in Equal", whole(number)),
+        description: format!(
+            "{}: what it is compared with in Equal",
+            grouped_number(number)
+        ),
     })
 }
 
-/// A whole number with its thousands apart.
-fn whole(number: f64) -> String {
+/// A whole number with thin spaces between its thousands.
+fn grouped_number(number: f64) -> String {
     let size = humanize::count(number.abs() as u64);
     if number < 0.0 {
         return format!("−{size}");
@@ -259,7 +260,7 @@ fn whole(number: f64) -> String {
 
 /// Indices, by what they look up.
 fn indexed(name: &str, lookups: &[Lookup], lengths: &Lengths) -> Option<InputRole> {
-    let tables: Vec<(&Table, usize, Option<i64>)> = lookups
+    let tables: Vec<(&LookupTable, usize, Option<i64>)> = lookups
         .iter()
         .filter_map(|lookup| match lookup {
             Lookup::Constant {
@@ -284,7 +285,7 @@ fn indexed(name: &str, lookups: &[Lookup], lengths: &Lengths) -> Option<InputRol
             description: format!("below the size of what it indexes, {value}"),
         });
     }
-    let rows_left = |(table, axis, offset): &(&Table, usize, Option<i64>)| {
+    let rows_left = |(table, axis, offset): &(&LookupTable, usize, Option<i64>)| {
         let rows = table.dims[*axis];
         let offset = offset.unwrap_or(0).max(0);
         rows.saturating_sub(usize::try_from(offset).unwrap_or(usize::MAX))
@@ -414,7 +415,10 @@ impl Role {
             Self::Length(of) => {
                 let length = match of {
                     LengthOf::Past => Some(lengths.past_at(specs)),
-                    LengthOf::Sequence => lengths.sequence.as_ref().and_then(|size| size.at(specs)),
+                    LengthOf::Sequence => lengths
+                        .sequence
+                        .as_ref()
+                        .and_then(|size| size.size_in(specs)),
                     LengthOf::Total => lengths.total_at(specs),
                     LengthOf::LastPosition => {
                         lengths.total_at(specs).map(|total| total.saturating_sub(1))
@@ -449,7 +453,7 @@ fn index_fill(rows: usize) -> Fill {
 }
 
 /// The dimensions that count tokens and the tokens before them.
-pub(super) fn lengths(graph: &Graph<'_>, ports: &[Port]) -> Lengths {
+pub(super) fn lengths(graph: &ValueGraph<'_>, ports: &[Port]) -> Lengths {
     let axes = BatchAxes::find(ports, &[]).ok();
     let is_batch = |port: &Port, axis: usize| {
         axes.as_ref()
@@ -469,7 +473,7 @@ pub(super) fn lengths(graph: &Graph<'_>, ports: &[Port]) -> Lengths {
         let named = (0..port.dims.len()).find(|axis| is_counted(port, *axis));
         // Where all sizes are fixed, values of a head come last and positions before them.
         let axis = named.or_else(|| open(port));
-        SizeOf::of(port, axis.unwrap_or(port.dims.len() - 2))
+        InputDim::new(port, axis.unwrap_or(port.dims.len() - 2))
     });
     let is_tokens = |port: &&Port| {
         let name = port.name.to_lowercase();
@@ -478,7 +482,7 @@ pub(super) fn lengths(graph: &Graph<'_>, ports: &[Port]) -> Lengths {
     let of_tokens = |port: &Port| {
         // Whatever comes first beside the batch, open or not.
         let axis = (0..port.dims.len()).find(|axis| !is_batch(port, *axis));
-        axis.map(|axis| SizeOf::of(port, axis))
+        axis.map(|axis| InputDim::new(port, axis))
     };
     let indices = || {
         let whole = ports.iter().filter(|port| !port.element.is_float());
@@ -492,7 +496,7 @@ pub(super) fn lengths(graph: &Graph<'_>, ports: &[Port]) -> Lengths {
             let mut floats = ports.iter().filter(|port| port.element.is_float());
             floats.find_map(|port| {
                 let axis = Some(port).filter(is_tokens).and_then(open)?;
-                Some(SizeOf::of(port, axis))
+                Some(InputDim::new(port, axis))
             })
         });
     Lengths { sequence, past }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::InputValues;
-use crate::infer::testing::{Graph, attr, port};
+use crate::infer::testing::{TestGraph, attr, port};
 use crate::inspect;
 use crate::pb::ModelProto;
 use crate::pb::tensor_proto::DataType;
@@ -15,8 +15,8 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 
 /// A graph with these inputs, each `name:type:dims`.
-fn graph(inputs: &[&str]) -> Graph {
-    let mut graph = Graph::new(&[]);
+fn graph(inputs: &[&str]) -> TestGraph {
+    let mut graph = TestGraph::new(&[]);
     for text in inputs {
         let [name, element, dims] = text.split(' ').collect::<Vec<_>>()[..] else {
             panic!("{text}");
@@ -67,13 +67,13 @@ fn filled(model: &ModelProto, shapes: &[&str], choices: &[&str]) -> Result<Fille
     })
 }
 
-fn fill_of(graph: &Graph, shapes: &[&str], input: &str) -> String {
+fn fill_of(graph: &TestGraph, shapes: &[&str], input: &str) -> String {
     let filled = filled(&graph.model(), shapes, &[]).unwrap();
     filled.fills[input].clone()
 }
 
 /// Embeddings and mask of BERT, as PyTorch exports them: positions are cut out of a constant.
-fn bert() -> Graph {
+fn bert() -> TestGraph {
     graph(&[
         "input_ids i64 batch,sequence",
         "attention_mask i64 batch,sequence",
@@ -144,7 +144,7 @@ fn positions_beyond_their_table_name_the_dimension() {
 }
 
 /// Embeddings of GPT-2 with past keys: positions are an input, or worked out.
-fn gpt(inputs: &[&str]) -> Graph {
+fn gpt(inputs: &[&str]) -> TestGraph {
     graph(inputs)
         .weight("wte", &[50_257, 4])
         .weight("transformer.wpe.weight", &[1024, 4])

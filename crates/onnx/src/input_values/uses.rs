@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::graph::{Graph, Table};
+use super::graph::{LookupTable, ValueGraph};
 use crate::pb::NodeProto;
 use crate::proto;
 
@@ -19,8 +19,7 @@ const MOST_VALUES: usize = 10_000;
 pub(super) enum Lookup {
     /// Rows of a constant.
     Constant {
-        /// The constant.
-        table: Table,
+        table: LookupTable,
         /// Along which of its dimensions.
         axis: usize,
         /// What is added to the input before; nothing where that is not a constant.
@@ -28,7 +27,6 @@ pub(super) enum Lookup {
     },
     /// Part of a value that is worked out.
     Computed {
-        /// The value.
         value: String,
         /// Along which of its dimensions; may count from the end.
         axis: i64,
@@ -51,7 +49,7 @@ pub(super) fn lookup_slots(node: &NodeProto, slot: usize) -> Option<(usize, i64)
 }
 
 /// What is looked up by an input, in the order of the graph.
-pub(super) fn lookups(graph: &Graph<'_>, input: &str) -> Vec<Lookup> {
+pub(super) fn lookups(graph: &ValueGraph<'_>, input: &str) -> Vec<Lookup> {
     let mut found = Vec::new();
     let mut walk = Walk::new((input.to_owned(), Some(0)));
     while let Some((value, offset)) = walk.next() {
@@ -73,7 +71,7 @@ pub(super) fn lookups(graph: &Graph<'_>, input: &str) -> Vec<Lookup> {
                 _ => None,
             };
             if let Some(offset) = moved {
-                walk.go(node.output.iter().map(|name| (name.clone(), offset)));
+                walk.push_unseen(node.output.iter().map(|name| (name.clone(), offset)));
             }
         }
     }
@@ -81,7 +79,7 @@ pub(super) fn lookups(graph: &Graph<'_>, input: &str) -> Vec<Lookup> {
 }
 
 fn lookup(
-    graph: &Graph<'_>,
+    graph: &ValueGraph<'_>,
     node: &NodeProto,
     looked_into: usize,
     axis: i64,
@@ -112,7 +110,7 @@ pub(super) enum Mask {
 }
 
 /// Which numbers hide nothing, where an input is used as a mask, and the operator that shows it.
-pub(super) fn mask(graph: &Graph<'_>, input: &str, is_float: bool) -> Option<(Mask, String)> {
+pub(super) fn mask(graph: &ValueGraph<'_>, input: &str, is_float: bool) -> Option<(Mask, String)> {
     let mut walk = Walk::new((input.to_owned(), false));
     while let Some((value, flipped)) = walk.next() {
         let kept_where = |is_one: bool| {
@@ -163,7 +161,7 @@ pub(super) fn mask(graph: &Graph<'_>, input: &str, is_float: bool) -> Option<(Ma
                 _ => None,
             };
             if let Some(flipped) = onward {
-                walk.go(node.output.iter().map(|name| (name.clone(), flipped)));
+                walk.push_unseen(node.output.iter().map(|name| (name.clone(), flipped)));
             }
         }
     }
@@ -171,7 +169,7 @@ pub(super) fn mask(graph: &Graph<'_>, input: &str, is_float: bool) -> Option<(Ma
 }
 
 /// Whether a softmax follows a sum.
-fn is_scored(graph: &Graph<'_>, sum: &NodeProto) -> bool {
+fn is_scored(graph: &ValueGraph<'_>, sum: &NodeProto) -> bool {
     const MOST_NODES_BETWEEN: usize = 4;
     let mut values: Vec<&str> = sum.output.iter().map(String::as_str).collect();
     for _ in 0..MOST_NODES_BETWEEN {
@@ -196,14 +194,13 @@ fn is_scored(graph: &Graph<'_>, sum: &NodeProto) -> bool {
 
 /// Which length an operator takes an input for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(super) enum CountedLength {
     /// All positions but one.
     LastPosition,
     /// All positions.
     AllPositions,
     /// A dimension of a value.
     Dimension {
-        /// The value.
         value: String,
         /// Which of its dimensions.
         axis: usize,
@@ -211,18 +208,18 @@ pub(super) enum Counted {
 }
 
 /// Which length an input is taken for, and by which operator.
-pub(super) fn length(graph: &Graph<'_>, input: &str) -> Option<(Counted, String)> {
+pub(super) fn length(graph: &ValueGraph<'_>, input: &str) -> Option<(CountedLength, String)> {
     let mut walk = Walk::new((input.to_owned(), ()));
     while let Some((value, ())) = walk.next() {
         for (node, slot) in graph.users(&value) {
             let of_first = |axis| {
                 let value = proto::input(node, 0)?.to_owned();
-                Some(Counted::Dimension { value, axis })
+                Some(CountedLength::Dimension { value, axis })
             };
             let int = |name| proto::int(node, name).unwrap_or(0);
             let counted = match (node.op_type.as_str(), *slot) {
-                ("GroupQueryAttention", 5) => Some(Counted::LastPosition),
-                ("GroupQueryAttention", 6) => Some(Counted::AllPositions),
+                ("GroupQueryAttention", 5) => Some(CountedLength::LastPosition),
+                ("GroupQueryAttention", 6) => Some(CountedLength::AllPositions),
                 ("LSTM" | "GRU" | "RNN", 4) => of_first(usize::from(int("layout") == 1)),
                 ("ReverseSequence", 1) => usize::try_from(int("time_axis")).ok().and_then(of_first),
                 _ => None,
@@ -231,7 +228,7 @@ pub(super) fn length(graph: &Graph<'_>, input: &str) -> Option<(Counted, String)
                 return Some((counted, node.op_type.clone()));
             }
             if keeps_numbers(node, *slot) {
-                walk.go(node.output.iter().map(|name| (name.clone(), ())));
+                walk.push_unseen(node.output.iter().map(|name| (name.clone(), ())));
             }
         }
     }
@@ -240,7 +237,7 @@ pub(super) fn length(graph: &Graph<'_>, input: &str) -> Option<(Counted, String)
 
 /// The number that an input is compared with by `Equal`, the first in the order of the graph: the sampling rate that
 /// decides which branch runs, the task that a network is asked for.
-pub(super) fn compared(graph: &Graph<'_>, input: &str) -> Option<f64> {
+pub(super) fn compared_number(graph: &ValueGraph<'_>, input: &str) -> Option<f64> {
     let mut walk = Walk::new((input.to_owned(), ()));
     while let Some((value, ())) = walk.next() {
         for (node, slot) in graph.users(&value) {
@@ -251,7 +248,7 @@ pub(super) fn compared(graph: &Graph<'_>, input: &str) -> Option<f64> {
                 }
             }
             if keeps_numbers(node, *slot) {
-                walk.go(node.output.iter().map(|name| (name.clone(), ())));
+                walk.push_unseen(node.output.iter().map(|name| (name.clone(), ())));
             }
         }
     }
@@ -300,7 +297,7 @@ impl<K: Ord + Clone> Walk<K> {
         self.open.pop()
     }
 
-    fn go(&mut self, values: impl Iterator<Item = (String, K)>) {
+    fn push_unseen(&mut self, values: impl Iterator<Item = (String, K)>) {
         for value in values {
             if self.seen.len() < MOST_VALUES && self.seen.insert(value.clone()) {
                 self.open.push(value);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::pb::tensor_shape_proto::{Dimension, dimension};
 use crate::pb::{GraphProto, ModelProto, TensorShapeProto, ValueInfoProto, type_proto};
 
-use super::parts::called;
+use super::parts::node_label;
 use super::{Counts, RewriteError, Rewritten};
 use crate::batch_axis::BatchAxes;
 use crate::infer::{self, Shapes};
@@ -40,12 +40,12 @@ pub fn rewrite(
     let mut new = model.clone();
     let mut notes = Vec::new();
     if axes.is_open(&ports) {
-        let open = Open { axes };
+        let open = BatchDims { axes };
         if let Some(graph) = &mut new.graph {
             open.close_inputs(graph, &ports, size);
             open.close(graph, size);
         }
-        settle(&mut new, &open, &ports, batch, &mut notes);
+        check_stated_shapes(&mut new, &open, &ports, batch, &mut notes);
     } else {
         match axes.fixed(&ports) {
             Some(fixed) if fixed == batch => {
@@ -68,11 +68,11 @@ pub fn rewrite(
 }
 
 /// The dimensions that stand for the batch.
-struct Open {
+struct BatchDims {
     axes: BatchAxes,
 }
 
-impl Open {
+impl BatchDims {
     /// Closes the dimensions of inputs, with or without a name.
     fn close_inputs(&self, graph: &mut GraphProto, ports: &[Port], size: i64) {
         for port in ports {
@@ -83,7 +83,7 @@ impl Open {
             for &axis in self.axes.of_input(&port.name) {
                 let is_open = matches!(port.dims.get(axis), Some(Dim::Named(_)));
                 if let Some(dim) = shape.dim.get_mut(axis).filter(|_| is_open) {
-                    dim.value = Some(dimension::Value::DimValue(size));
+                    dim.value = Some(dimension::DimensionValue::DimValue(size));
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Open {
         let dims = shape_of(value).into_iter().flat_map(|shape| &mut shape.dim);
         for dim in dims {
             if name_of(dim).is_some_and(|name| self.axes.names().contains(name)) {
-                dim.value = Some(dimension::Value::DimValue(size));
+                dim.value = Some(dimension::DimensionValue::DimValue(size));
             }
         }
     }
@@ -146,22 +146,22 @@ impl Open {
 
 fn name_of(dim: &Dimension) -> Option<&str> {
     match &dim.value {
-        Some(dimension::Value::DimParam(name)) if !name.is_empty() => Some(name),
+        Some(dimension::DimensionValue::DimParam(name)) if !name.is_empty() => Some(name),
         _ => None,
     }
 }
 
 fn shape_of(value: &mut ValueInfoProto) -> Option<&mut TensorShapeProto> {
     match value.r#type.as_mut()?.value.as_mut()? {
-        type_proto::Value::TensorType(tensor) => tensor.shape.as_mut(),
+        type_proto::TypeValue::TensorType(tensor) => tensor.shape.as_mut(),
         _ => None,
     }
 }
 
-/// Holds what the file says of its values against what follows from the inputs.
-fn settle(
+/// Checks the shapes that the file states against those inferred from the inputs.
+fn check_stated_shapes(
     model: &mut ModelProto,
-    open: &Open,
+    open: &BatchDims,
     ports: &[Port],
     batch: usize,
     notes: &mut Vec<String>,
@@ -179,12 +179,14 @@ fn settle(
     };
     let (known, elsewhere) = (at(batch), at(other));
     if let (Some(known), Some(elsewhere)) = (&known, &elsewhere) {
-        notes.extend(misfit(model, known, elsewhere, batch));
+        notes.extend(misfit_note(model, known, elsewhere, batch));
     }
     let nothing = Shapes::new();
     let known = known.as_ref().unwrap_or(&nothing);
     inner.retain_mut(|value| {
-        let agrees = known.get(&value.name).is_none_or(|dims| agree(value, dims));
+        let agrees = known
+            .get(&value.name)
+            .is_none_or(|dims| fill_shape(value, dims));
         let dims = shape_of(value).map(|shape| shape.dim.as_slice());
         agrees && !dims.is_some_and(|dims| dims.iter().any(|dim| open.is_in(dim)))
     });
@@ -192,7 +194,7 @@ fn settle(
         let Some(dims) = known.get(&value.name) else {
             continue;
         };
-        if !agree(value, dims) {
+        if !fill_shape(value, dims) {
             notes.push(format!(
                 "The file stated another shape for output {:?} than it has for a batch of {batch}; it \
                  is corrected",
@@ -201,7 +203,7 @@ fn settle(
             if let Some(shape) = shape_of(value) {
                 shape.dim = vec![Dimension::default(); dims.len()];
             }
-            agree(value, dims);
+            fill_shape(value, dims);
         }
     }
     if let Some(graph) = &mut model.graph {
@@ -210,8 +212,8 @@ fn settle(
     }
 }
 
-/// Fills the open dimensions of a value. Says whether the others are what they have to be.
-fn agree(value: &mut ValueInfoProto, dims: &[usize]) -> bool {
+/// Fills the open dimensions of a value; returns whether the fixed ones agree.
+fn fill_shape(value: &mut ValueInfoProto, dims: &[usize]) -> bool {
     let Some(shape) = shape_of(value) else {
         // No shape at all is never wrong.
         return true;
@@ -222,12 +224,12 @@ fn agree(value: &mut ValueInfoProto, dims: &[usize]) -> bool {
     for (stated, &size) in shape.dim.iter_mut().zip(dims) {
         let size = size as i64;
         match stated.value {
-            Some(dimension::Value::DimValue(known)) if known > 0 => {
+            Some(dimension::DimensionValue::DimValue(known)) if known > 0 => {
                 if known != size {
                     return false;
                 }
             }
-            _ => stated.value = Some(dimension::Value::DimValue(size)),
+            _ => stated.value = Some(dimension::DimensionValue::DimValue(size)),
         }
     }
     true
@@ -235,7 +237,12 @@ fn agree(value: &mut ValueInfoProto, dims: &[usize]) -> bool {
 
 /// A sentence where another batch can be followed further through the network than this one: a size
 /// inside of it is fixed then, in a `Reshape` as a rule.
-fn misfit(model: &ModelProto, known: &Shapes, elsewhere: &Shapes, batch: usize) -> Option<String> {
+fn misfit_note(
+    model: &ModelProto,
+    known: &Shapes,
+    elsewhere: &Shapes,
+    batch: usize,
+) -> Option<String> {
     let ends: BTreeMap<String, u64> = infer::unfollowed(model, known);
     let node = proto::nodes(model).iter().find(|node| {
         let output = node.output.first();
@@ -245,7 +252,7 @@ fn misfit(model: &ModelProto, known: &Shapes, elsewhere: &Shapes, batch: usize) 
     Some(format!(
         "{} does not fit a batch of {batch}: a size inside of the network is fixed. Export it with \
          that batch, or with a batch that stays open throughout",
-        called(node)
+        node_label(node)
     ))
 }
 
@@ -253,7 +260,7 @@ fn misfit(model: &ModelProto, known: &Shapes, elsewhere: &Shapes, batch: usize) 
 mod tests {
     use super::*;
     use crate::batch_axis::fixed_batch;
-    use crate::infer::testing::{Graph, port};
+    use crate::infer::testing::{TestGraph, port};
     use crate::pb::tensor_proto::DataType;
     use crate::zoo;
 
@@ -268,7 +275,7 @@ mod tests {
     }
 
     /// A graph whose inputs and outputs are said as `x n 4`.
-    fn model(graph: Graph, inputs: &[&str], outputs: &[&str]) -> ModelProto {
+    fn model(graph: TestGraph, inputs: &[&str], outputs: &[&str]) -> ModelProto {
         let ports = |texts: &[&str]| -> Vec<ValueInfoProto> {
             let one = |text: &&str| {
                 let words: Vec<&str> = text.split(' ').collect();
@@ -315,7 +322,7 @@ mod tests {
 
     #[test]
     fn everything_of_that_name_is_fixed() {
-        let graph = Graph::new(&[])
+        let graph = TestGraph::new(&[])
             .node("Mystery", "x m", "a b", &[])
             .node("Relu", "a", "y", &[])
             .stated("a", &["n", "seq"])
@@ -331,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_follows_is_filled_in_and_what_contradicts_is_dropped() {
-        let graph = Graph::new(&[])
+        let graph = TestGraph::new(&[])
             .weight("w", &[4, 5])
             .node("Relu", "x", "a", &[])
             .node("Relu", "a", "b", &[])
@@ -349,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_size_that_is_fixed_inside_is_said() {
-        let graph = Graph::new(&[])
+        let graph = TestGraph::new(&[])
             .ints("s", &[1, 16])
             .node("Relu", "x", "a", &[])
             .node("Reshape", "a s", "y", &[]);
@@ -360,7 +367,7 @@ mod tests {
             notes[0].contains("Reshape \"y\" does not fit a batch of 2"),
             "{notes:?}"
         );
-        let swallowed = Graph::new(&[])
+        let swallowed = TestGraph::new(&[])
             .weight("w", &[16, 3])
             .ints("s", &[1, -1])
             .node("Reshape", "x s", "a", &[])
@@ -372,13 +379,13 @@ mod tests {
 
     #[test]
     fn branches_and_loops_are_looked_into() {
-        let inner = Graph::new(&[]).stated("q", &["n", "3"]).graph;
+        let inner = TestGraph::new(&[]).stated("q", &["n", "3"]).graph;
         let branch = crate::pb::AttributeProto {
             name: "then_branch".to_owned(),
             g: Some(inner),
             ..Default::default()
         };
-        let graph = Graph::new(&[]).node("If", "x", "y", &[branch]);
+        let graph = TestGraph::new(&[]).node("If", "x", "y", &[branch]);
         let (graph, _) = fixed(&model(graph, &["x n"], &["y n"]), 5);
         let inner = graph.node[0].attribute[0].g.as_ref().unwrap();
         assert_eq!(all(&inner.value_info), ["q:5x3"]);
@@ -387,7 +394,7 @@ mod tests {
     #[test]
     fn what_has_no_batch_is_refused() {
         let refusal = |inputs: &[&str], batch| {
-            let graph = Graph::new(&[]).node("Relu", "x", "y", &[]);
+            let graph = TestGraph::new(&[]).node("Relu", "x", "y", &[]);
             let made = model(graph, inputs, &["y"]);
             rewrite(&made, batch, &[]).unwrap_err().to_string()
         };

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::pb::{GraphProto, NodeProto, TensorProto};
 
 use super::RewriteError;
-use super::parts::{self, FLOAT, LeaveOut, Names, is_op};
+use super::parts::{self, FLOAT, LeaveOut, TakenNames, is_op};
 use crate::proto;
 
 /// What the standard says where a node does not say.
@@ -28,7 +28,7 @@ pub(crate) fn norms(graph: &mut GraphProto, leave_out: &LeaveOut<'_>) -> Result<
         .enumerate()
         .map(|(index, tensor)| (tensor.name.clone(), index))
         .collect();
-    let mut names = Names::new(graph);
+    let mut names = TakenNames::new(graph);
     let mut gone = BTreeSet::new();
     for (conv, norm) in pairs {
         let tensor = |name: &String| stored.get(name).map(|&index| &graph.initializer[index]);
@@ -54,7 +54,7 @@ pub(crate) fn norms(graph: &mut GraphProto, leave_out: &LeaveOut<'_>) -> Result<
         index += 1;
         !gone.contains(&(index - 1))
     });
-    parts::sweep(graph);
+    parts::drop_unused(graph);
     Ok(gone.len() as u64)
 }
 
@@ -65,13 +65,13 @@ fn pairs(graph: &GraphProto, leave_out: &LeaveOut<'_>) -> Vec<(usize, usize)> {
         .node
         .iter()
         .enumerate()
-        .filter(|(_, node)| is_op(node, "Conv") && !leave_out.has(node))
+        .filter(|(_, node)| is_op(node, "Conv") && !leave_out.contains(node))
         .filter_map(|(index, node)| Some((node.output.first()?.as_str(), index)))
         .filter(|(name, _)| uses.get(*name) == Some(&1))
         .collect();
     let norms = graph.node.iter().enumerate().filter(|(_, node)| {
         is_op(node, "BatchNormalization")
-            && !leave_out.has(node)
+            && !leave_out.contains(node)
             && node.input.len() == 5
             && node.output.iter().filter(|name| !name.is_empty()).count() == 1
             && proto::int(node, "training_mode").unwrap_or(0) == 0
@@ -153,10 +153,10 @@ fn fold<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr};
+    use crate::infer::testing::{TestGraph, attr};
 
     fn graph() -> GraphProto {
-        let mut graph = Graph::new(&[("x", &[1, 2, 1, 1])])
+        let mut graph = TestGraph::new(&[("x", &[1, 2, 1, 1])])
             .floats("w", &[1.0, 2.0, 3.0, 4.0])
             .floats("b", &[0.5, -0.5])
             .floats("scale", &[2.0, 1.0])
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_others_read_stays() {
         let mut read = graph();
-        let relu = Graph::default().node("Relu", "c", "z", &[]).graph.node;
+        let relu = TestGraph::default().node("Relu", "c", "z", &[]).graph.node;
         read.node.extend(relu);
         assert_eq!(folded(&mut read), 0);
         let mut training = graph();

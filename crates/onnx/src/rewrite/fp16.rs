@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::pb::{GraphProto, ModelProto, NodeProto};
 
 use super::halving::{HALF, halved, retype, set_element};
-use super::left::{Left, Reason};
-use super::parts::{self, FLOAT, LeaveOut, Names, is_op};
+use super::left::{NodesKept, Reason};
+use super::parts::{self, FLOAT, LeaveOut, TakenNames, is_op};
 use super::types::{self, Types};
 use super::{Counts, RewriteError, Rewritten, caches, islands};
 use crate::proto;
@@ -55,19 +55,19 @@ pub fn rewrite(model: &ModelProto, options: &Fp16Options) -> Result<Rewritten, R
         return Err(RewriteError::Quantised { operator });
     }
     let leave_out = LeaveOut::new(&options.leave_out);
-    let mut notes = leave_out.strangers(&graph.node);
-    let plan = Plan::new(graph, options.keep_io, &leave_out);
+    let mut notes = leave_out.unmatched_words(&graph.node);
+    let plan = HalvingPlan::new(graph, options.keep_io, &leave_out);
     let mut counts = Counts::default();
     notes.extend(plan.left.notes());
-    plan.store(graph, &mut counts)?;
-    plan.state(graph);
+    plan.halve_stored(graph, &mut counts)?;
+    plan.halve_stated(graph);
     plan.connect(graph, &mut counts);
-    parts::sweep(graph);
+    parts::drop_unused(graph);
     let caches = plan.ends.caches.len() as u64 / 2;
     if caches > 0 {
         notes.push(format!(
             "{} for past keys and values and the outputs in which they come back are 16-bit floats too",
-            humanize::of_many(caches, "input")
+            humanize::pluralised(caches, "input")
         ));
     }
     if counts.rewritten == 0 {
@@ -94,12 +94,12 @@ pub fn rewrite(model: &ModelProto, options: &Fp16Options) -> Result<Rewritten, R
 
 /// One of the two kinds of float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum FloatKind {
     Float,
     Half,
 }
 
-impl Kind {
+impl FloatKind {
     fn element(self) -> i32 {
         match self {
             Self::Float => FLOAT,
@@ -117,17 +117,17 @@ impl Kind {
 
 /// A value that was a 32-bit float.
 #[derive(Clone, Debug)]
-struct Value {
-    /// What it is made as.
-    home: Kind,
+struct HalvedValue {
+    /// Precision that its node computes it in.
+    home: FloatKind,
     /// The name of what it is made as.
     name: String,
     /// The name of its copy in the other precision, where a node reads that.
     other: Option<String>,
 }
 
-impl Value {
-    fn named(&self, kind: Kind) -> &str {
+impl HalvedValue {
+    fn named(&self, kind: FloatKind) -> &str {
         match &self.other {
             Some(other) if kind != self.home => other,
             _ => &self.name,
@@ -136,16 +136,16 @@ impl Value {
 }
 
 /// What the inputs and outputs of the network are.
-struct Ends {
-    kind: Kind,
+struct EndKinds {
+    kind: FloatKind,
     /// Those that are halved in any case.
     caches: BTreeSet<String>,
 }
 
-impl Ends {
-    fn of(&self, name: &str) -> Kind {
+impl EndKinds {
+    fn kind_of(&self, name: &str) -> FloatKind {
         if self.caches.contains(name) {
-            Kind::Half
+            FloatKind::Half
         } else {
             self.kind
         }
@@ -153,25 +153,29 @@ impl Ends {
 }
 
 /// What each node and value is rewritten to.
-struct Plan {
+struct HalvingPlan {
     stays: Vec<bool>,
-    values: BTreeMap<String, Value>,
-    ends: Ends,
-    left: Left,
+    values: BTreeMap<String, HalvedValue>,
+    ends: EndKinds,
+    left: NodesKept,
 }
 
-impl Plan {
+impl HalvingPlan {
     fn new(graph: &GraphProto, keep_io: bool, leave_out: &LeaveOut<'_>) -> Self {
         let types = types::follow(graph);
-        let ends = Ends {
-            kind: if keep_io { Kind::Float } else { Kind::Half },
+        let ends = EndKinds {
+            kind: if keep_io {
+                FloatKind::Float
+            } else {
+                FloatKind::Half
+            },
             caches: caches::find(graph),
         };
         let islands = islands::find(graph, &types);
-        let mut left = Left::default();
+        let mut left = NodesKept::default();
         let mut stays = Vec::with_capacity(graph.node.len());
         for (index, node) in graph.node.iter().enumerate() {
-            let asked = leave_out.has(node).then_some(Reason::Asked);
+            let asked = leave_out.contains(node).then_some(Reason::Asked);
             let island = islands.get(&index).copied();
             let reason = asked.or_else(|| islands::must_stay(node)).or(island);
             stays.push(reason.is_some());
@@ -181,9 +185,9 @@ impl Plan {
                 left.add(node, reason);
             }
         }
-        let mut wanted: BTreeMap<&str, BTreeSet<Kind>> = BTreeMap::new();
+        let mut wanted: BTreeMap<&str, BTreeSet<FloatKind>> = BTreeMap::new();
         for value in &graph.output {
-            let kind = ends.of(&value.name);
+            let kind = ends.kind_of(&value.name);
             wanted.entry(&value.name).or_default().insert(kind);
         }
         // Readers come before what they read, so that a cast knows which nodes read its result.
@@ -192,12 +196,12 @@ impl Plan {
                 && proto::int(node, "to") == Some(i64::from(FLOAT))
                 && wanted
                     .get(node.output.first().map_or("", String::as_str))
-                    .is_some_and(|kinds| !kinds.contains(&Kind::Half));
+                    .is_some_and(|kinds| !kinds.contains(&FloatKind::Half));
             for (index, name) in node.input.iter().enumerate() {
                 let kind = if *stays || islands::is_float_slot(node, index) {
-                    Kind::Float
+                    FloatKind::Float
                 } else {
-                    Kind::Half
+                    FloatKind::Half
                 };
                 wanted.entry(name).or_default().insert(kind);
             }
@@ -211,14 +215,18 @@ impl Plan {
         }
     }
 
-    /// Turns the stored tensors.
-    fn store(&self, graph: &mut GraphProto, counts: &mut Counts) -> Result<(), RewriteError> {
+    /// Converts the stored tensors to 16-bit floats.
+    fn halve_stored(
+        &self,
+        graph: &mut GraphProto,
+        counts: &mut Counts,
+    ) -> Result<(), RewriteError> {
         let mut copies = Vec::new();
         for tensor in &mut graph.initializer {
             let Some(value) = self.values.get(&tensor.name) else {
                 continue;
             };
-            if value.home == Kind::Half {
+            if value.home == FloatKind::Half {
                 *tensor = halved(tensor, &value.name, counts)?;
             } else if let Some(other) = &value.other {
                 copies.push(halved(tensor, other, counts)?);
@@ -229,11 +237,11 @@ impl Plan {
         Ok(())
     }
 
-    /// Turns what the graph says of its values.
-    fn state(&self, graph: &mut GraphProto) {
+    /// Converts the element types that the graph states of its values.
+    fn halve_stated(&self, graph: &mut GraphProto) {
         for value in graph.input.iter_mut().chain(&mut graph.output) {
             if self.values.contains_key(&value.name) {
-                set_element(value, self.ends.of(&value.name).element());
+                set_element(value, self.ends.kind_of(&value.name).element());
             }
         }
         let outputs = parts::outputs(graph);
@@ -241,7 +249,7 @@ impl Plan {
             if let Some(known) = self.values.get(&value.name) {
                 let end = outputs.contains(&value.name);
                 let kind = if end {
-                    self.ends.of(&value.name)
+                    self.ends.kind_of(&value.name)
                 } else {
                     known.home
                 };
@@ -289,9 +297,9 @@ impl Plan {
             .any(|name| self.values.contains_key(name));
         for index in 0..node.input.len() {
             let kind = if stays || islands::is_float_slot(node, index) {
-                Kind::Float
+                FloatKind::Float
             } else {
-                Kind::Half
+                FloatKind::Half
             };
             if let Some(value) = self.values.get(&node.input[index]) {
                 value.named(kind).clone_into(&mut node.input[index]);
@@ -320,32 +328,36 @@ fn named_values(
     graph: &GraphProto,
     types: &Types,
     stays: &[bool],
-    wanted: &BTreeMap<&str, BTreeSet<Kind>>,
-    ends: &Ends,
-) -> BTreeMap<String, Value> {
-    let mut names = Names::new(graph);
+    wanted: &BTreeMap<&str, BTreeSet<FloatKind>>,
+    ends: &EndKinds,
+) -> BTreeMap<String, HalvedValue> {
+    let mut names = TakenNames::new(graph);
     let outputs = parts::outputs(graph);
     let only_half = |name: &str| {
         let kinds = wanted.get(name);
-        kinds.is_some_and(|kinds| !kinds.contains(&Kind::Float))
+        kinds.is_some_and(|kinds| !kinds.contains(&FloatKind::Float))
     };
     let stored = graph.initializer.iter().map(|tensor| {
         // A stored tensor that is wanted as both keeps all its digits and gets a copy.
         let home = if only_half(&tensor.name) {
-            Kind::Half
+            FloatKind::Half
         } else {
-            Kind::Float
+            FloatKind::Float
         };
         (&tensor.name, home)
     });
     let sparse = graph
         .sparse_initializer
         .iter()
-        .filter_map(|sparse| Some((&sparse.values.as_ref()?.name, Kind::Float)));
+        .filter_map(|sparse| Some((&sparse.values.as_ref()?.name, FloatKind::Float)));
     let inputs = graph.input.iter();
-    let inputs = inputs.map(|value| (&value.name, ends.of(&value.name)));
+    let inputs = inputs.map(|value| (&value.name, ends.kind_of(&value.name)));
     let made = graph.node.iter().zip(stays).flat_map(|(node, &stays)| {
-        let home = if stays { Kind::Float } else { Kind::Half };
+        let home = if stays {
+            FloatKind::Float
+        } else {
+            FloatKind::Half
+        };
         node.output.iter().map(move |name| (name, home))
     });
     let mut values = BTreeMap::new();
@@ -360,11 +372,11 @@ fn named_values(
         let mut other = None;
         if both {
             let suffix = match home {
-                Kind::Float => ["float", "fp16"],
-                Kind::Half => ["fp16", "float"],
+                FloatKind::Float => ["float", "fp16"],
+                FloatKind::Half => ["fp16", "float"],
             };
             // The outside knows an output by its name, whichever kind it is made as.
-            if outputs.contains(name) && home != ends.of(name) {
+            if outputs.contains(name) && home != ends.kind_of(name) {
                 own = names.fresh(name, suffix[0]);
                 other = Some(name.clone());
             } else {
@@ -373,7 +385,7 @@ fn named_values(
         }
         values.insert(
             name.clone(),
-            Value {
+            HalvedValue {
                 home,
                 name: own,
                 other,
@@ -386,11 +398,11 @@ fn named_values(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr, port};
+    use crate::infer::testing::{TestGraph, attr, port};
     use crate::pb::tensor_proto::DataType;
     use crate::pb::{OperatorSetIdProto, ValueInfoProto};
 
-    fn model(graph: &Graph) -> ModelProto {
+    fn model(graph: &TestGraph) -> ModelProto {
         let mut model = graph.model();
         model.opset_import.push(OperatorSetIdProto {
             domain: String::new(),
@@ -418,7 +430,7 @@ mod tests {
 
     #[test]
     fn casts_are_at_the_edges() {
-        let graph = Graph::new(&[("x", &[2])])
+        let graph = TestGraph::new(&[("x", &[2])])
             .floats("b", &[1.0, 2.0])
             .node("Add", "x b", "a", &[])
             .stated("a", &["2"])
@@ -454,7 +466,7 @@ mod tests {
 
     #[test]
     fn some_operators_and_inputs_stay() {
-        let graph = Graph::new(&[("x", &[1, 1, 2, 2])])
+        let graph = TestGraph::new(&[("x", &[1, 1, 2, 2])])
             .floats("s", &[1.0, 1.0, 2.0, 2.0])
             .node("Resize", "x _ s", "a", &[])
             .node("Mul", "a s", "b", &[])
@@ -488,7 +500,7 @@ mod tests {
 
     #[test]
     fn casts_of_the_network_give_what_is_wanted() {
-        let graph = Graph::new(&[("x", &[2])])
+        let graph = TestGraph::new(&[("x", &[2])])
             .node("Shape", "x", "n", &[])
             .node("Cast", "n", "a", &[attr("to", &[1])])
             .node("Mul", "x a", "b", &[])
@@ -506,7 +518,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_rewritten_is_said() {
-        let graph = Graph::new(&[("x", &[2])]).node("Relu", "x", "y", &[]);
+        let graph = TestGraph::new(&[("x", &[2])]).node("Relu", "x", "y", &[]);
         let refusal = |model: &ModelProto| {
             let result = rewrite(model, &Fp16Options::default());
             result.unwrap_err().to_string()
@@ -532,7 +544,7 @@ mod tests {
 
     #[test]
     fn caches_are_halved_with_what_comes_back() {
-        let graph = Graph::new(&[("x", &[1, 2, 1, 4]), ("past.0.key", &[1, 2, 3, 4])]);
+        let graph = TestGraph::new(&[("x", &[1, 2, 1, 4]), ("past.0.key", &[1, 2, 3, 4])]);
         let mut made = graph.node(
             "Concat",
             "past.0.key x",

@@ -82,7 +82,7 @@ pub(super) fn retype(node: &mut NodeProto) {
 /// Changes what a value is said to hold, where that is a float.
 pub(super) fn set_element(value: &mut ValueInfoProto, element: i32) {
     let inner = value.r#type.as_mut().and_then(|known| known.value.as_mut());
-    if let Some(type_proto::Value::TensorType(tensor)) = inner
+    if let Some(type_proto::TypeValue::TensorType(tensor)) = inner
         && matches!(tensor.elem_type, FLOAT | HALF)
     {
         tensor.elem_type = element;

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::pb::tensor_proto::DataType;
 use crate::pb::{ModelProto, NodeProto, TensorProto};
 
-use super::parts::{self, FLOAT, LeaveOut, Names};
-use super::placing::{self, Job, Placing};
+use super::parts::{self, FLOAT, LeaveOut, TakenNames};
+use super::placing::{self, Int8Job, Int8Placement};
 use super::quantity::{self, Affine, Channels};
 use super::{Counts, RewriteError, Rewritten};
 use crate::proto;
@@ -37,7 +37,7 @@ pub fn rewrite(
     options: &Int8Options,
 ) -> Result<Rewritten, RewriteError> {
     let leave_out = LeaveOut::new(&options.leave_out);
-    let mut notes = leave_out.strangers(proto::nodes(model));
+    let mut notes = leave_out.unmatched_words(proto::nodes(model));
     let placing = placing::place(model, &leave_out)?;
     let affine = steps(&placing, ranges)?;
     let graph = placing.model.graph.as_ref().ok_or(RewriteError::NoGraph)?;
@@ -49,7 +49,7 @@ pub fn rewrite(
             .map(|tensor| (tensor.name.as_str(), tensor))
             .collect(),
         outputs: parts::outputs(graph),
-        names: Names::new(graph),
+        names: TakenNames::new(graph),
         affine,
         parameters: BTreeMap::new(),
         read_as: BTreeMap::new(),
@@ -63,7 +63,7 @@ pub fn rewrite(
         placing: &placing,
     };
     for value in &graph.input {
-        writer.pair(&value.name, &value.name, false);
+        writer.quantise_value(&value.name, &value.name, false);
     }
     let float = |name: &String| placing.types.get(name) == Some(&FLOAT);
     for (node, &job) in graph.node.iter().zip(&placing.jobs) {
@@ -83,7 +83,7 @@ pub fn rewrite(
     if let Some(graph) = &mut model.graph {
         graph.node = nodes;
         graph.initializer.extend(tensors);
-        parts::sweep(graph);
+        parts::drop_unused(graph);
     }
     Ok(Rewritten {
         model,
@@ -94,10 +94,10 @@ pub fn rewrite(
 
 /// The steps in which each value is stored, by the value that they were measured on.
 fn steps(
-    placing: &Placing,
+    placing: &Int8Placement,
     ranges: &BTreeMap<String, (f32, f32)>,
 ) -> Result<BTreeMap<String, Affine>, RewriteError> {
-    let roots = placing.roots();
+    let roots = placing.range_sources();
     let mut missing = roots.iter().filter(|name| !ranges.contains_key(**name));
     if let Some(first) = missing.next() {
         return Err(RewriteError::NoRange {
@@ -123,11 +123,11 @@ fn steps(
 
 /// The new graph as far as it is written.
 struct Writer<'a> {
-    placing: &'a Placing,
+    placing: &'a Int8Placement,
     reduced: bool,
     stored: BTreeMap<&'a str, &'a TensorProto>,
     outputs: BTreeSet<String>,
-    names: Names,
+    names: TakenNames,
     affine: BTreeMap<String, Affine>,
     /// The names of scale and zero point, by the value that they were measured on.
     parameters: BTreeMap<String, [String; 2]>,
@@ -142,12 +142,12 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes a node with what it reads, and what is stored of its result.
-    fn node(&mut self, node: &NodeProto, job: Option<Job>) -> Result<(), RewriteError> {
+    fn node(&mut self, node: &NodeProto, job: Option<Int8Job>) -> Result<(), RewriteError> {
         let mut node = node.clone();
         match job {
-            Some(Job::Layer { axis }) => self.layer(&mut node, axis)?,
-            Some(Job::Plain) => self.constants(&node)?,
-            Some(Job::Pass) | None => {}
+            Some(Int8Job::Layer { axis }) => self.layer(&mut node, axis)?,
+            Some(Int8Job::Plain) => self.constants(&node)?,
+            Some(Int8Job::Pass) | None => {}
         }
         self.counts.rewritten += u64::from(job.is_some());
         for name in &mut node.input {
@@ -172,18 +172,18 @@ impl Writer<'_> {
         }
         self.nodes.push(node);
         for (value, name, everywhere) in written {
-            self.pair(&value, &name, everywhere);
+            self.quantise_value(&value, &name, everywhere);
         }
         Ok(())
     }
 
     /// Stores a value and takes it back, where it goes through 8 bits. What a node in 8 bits made
     /// is read in this form by all nodes, so that the engine can leave the float form out.
-    fn pair(&mut self, value: &str, written: &str, everywhere: bool) {
+    fn quantise_value(&mut self, value: &str, written: &str, everywhere: bool) {
         if !self.placing.values.contains(value) {
             return;
         }
-        let root = self.placing.root(value).to_owned();
+        let root = self.placing.range_source(value).to_owned();
         let Some(&affine) = self.affine.get(&root) else {
             return;
         };
@@ -248,7 +248,7 @@ impl Writer<'_> {
             .map(|tensor| scaled(tensor, factor("beta")))
             .transpose()?
             .filter(|bias: &Vec<f32>| bias.len() == channels.count());
-        let input = self.affine.get(self.placing.root(&node.input[0]));
+        let input = self.affine.get(self.placing.range_source(&node.input[0]));
         let step = input.map_or(1.0, |affine| affine.scale);
         let in_steps: Option<Vec<f32>> = bias
             .as_ref()
@@ -343,11 +343,11 @@ struct Stored<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr, attr_text, port};
+    use crate::infer::testing::{TestGraph, attr, attr_text, port};
     use crate::pb::OperatorSetIdProto;
     use crate::rewrite::observe;
 
-    fn model(graph: &Graph, version: i64) -> ModelProto {
+    fn model(graph: &TestGraph, version: i64) -> ModelProto {
         let mut model = graph.model();
         model.opset_import.push(OperatorSetIdProto {
             domain: String::new(),
@@ -360,8 +360,8 @@ mod tests {
     }
 
     /// Two channels in, two out, one pixel.
-    fn conv() -> Graph {
-        let mut graph = Graph::new(&[("x", &[1, 2, 1, 1])])
+    fn conv() -> TestGraph {
+        let mut graph = TestGraph::new(&[("x", &[1, 2, 1, 1])])
             .floats("w", &[1.0, -2.0, 0.5, 0.25])
             .floats("b", &[1.0, -1.0])
             .node("Conv", "x w b", "c", &[]);
@@ -467,8 +467,8 @@ mod tests {
 
     #[test]
     fn refusals_have_reasons() {
-        let relu = Graph::new(&[("x", &[1])]).node("Relu", "x", "y", &[]);
-        let says = |graph: &Graph, version, known: &[(&str, f32, f32)]| {
+        let relu = TestGraph::new(&[("x", &[1])]).node("Relu", "x", "y", &[]);
+        let says = |graph: &TestGraph, version, known: &[(&str, f32, f32)]| {
             let result = rewrite(&model(graph, version), &ranges(known), &Default::default());
             result.unwrap_err().to_string()
         };

@@ -94,13 +94,13 @@ pub(super) fn is_float_slot(node: &NodeProto, index: usize) -> bool {
 
 /// The nodes that stay, by their places, and why.
 pub(super) fn find(graph: &GraphProto, types: &Types) -> BTreeMap<usize, Reason> {
-    let search = Search::new(graph, types);
+    let search = IslandSearch::new(graph, types);
     let mut found = search.counted();
     found.extend(search.squares());
     found
 }
 
-struct Search<'a> {
+struct IslandSearch<'a> {
     graph: &'a GraphProto,
     types: &'a Types,
     stored: BTreeSet<&'a str>,
@@ -110,7 +110,7 @@ struct Search<'a> {
     readers: BTreeMap<&'a str, Vec<usize>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> IslandSearch<'a> {
     fn new(graph: &'a GraphProto, types: &'a Types) -> Self {
         let mut makers = BTreeMap::new();
         let mut readers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -275,11 +275,11 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr, port};
+    use crate::infer::testing::{TestGraph, attr, port};
     use crate::rewrite::types;
 
     /// The operators that stay, in the order of the graph.
-    fn stay(graph: &Graph) -> Vec<(String, Reason)> {
+    fn stay(graph: &TestGraph) -> Vec<(String, Reason)> {
         let graph = &graph.graph;
         let found = find(graph, &types::follow(graph));
         let name =
@@ -287,7 +287,7 @@ mod tests {
         found.iter().map(name).collect()
     }
 
-    fn whole(mut graph: Graph, name: &str) -> Graph {
+    fn with_positions(mut graph: TestGraph, name: &str) -> TestGraph {
         let positions = port(name, DataType::Int64, &["batch", "sequence"]);
         graph.graph.input.push(positions);
         graph
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn angles_of_positions_stay_and_other_casts_do_not() {
-        let graph = whole(Graph::new(&[("x", &[2, 4])]), "ids")
+        let graph = with_positions(TestGraph::new(&[("x", &[2, 4])]), "ids")
             .floats("frequencies", &[1.0, 0.5])
             .node("Cast", "ids", "counted", &[attr("to", &[1])])
             .node("Mul", "counted frequencies", "angles", &[])
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn squares_stay_up_to_the_division_by_their_root() {
-        let graph = Graph::new(&[("x", &[2, 4])])
+        let graph = TestGraph::new(&[("x", &[2, 4])])
             .floats("two", &[2.0])
             .floats("three", &[3.0])
             .floats("epsilon", &[1e-6])
@@ -331,7 +331,7 @@ mod tests {
             kept,
             ["Pow", "ReduceMean", "Add", "Sqrt", "Reciprocal", "Mul"]
         );
-        let product = Graph::new(&[("x", &[2, 4])])
+        let product = TestGraph::new(&[("x", &[2, 4])])
             .node("Mul", "x x", "square", &[])
             .node("ReduceSum", "square", "y", &[]);
         let squares = ["Mul", "ReduceSum"].map(|name| (name.to_owned(), Reason::Squares));

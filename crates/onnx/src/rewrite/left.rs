@@ -56,13 +56,13 @@ impl Reason {
     }
 }
 
-/// The nodes that stay.
+/// Nodes that stay in 32-bit floats, by reason and operator.
 #[derive(Debug, Default)]
-pub(super) struct Left {
+pub(super) struct NodesKept {
     nodes: BTreeMap<Reason, BTreeMap<String, Vec<String>>>,
 }
 
-impl Left {
+impl NodesKept {
     /// Takes a node in.
     pub(super) fn add(&mut self, node: &NodeProto, reason: Reason) {
         let name = [Some(&node.name), node.output.first()];
@@ -121,7 +121,7 @@ mod tests {
             output: vec![output.to_owned()],
             ..Default::default()
         };
-        let mut left = Left::default();
+        let mut left = NodesKept::default();
         left.add(&node("Softmax", "", "s"), Reason::Coarse);
         for layer in 0..5 {
             left.add(

@@ -159,16 +159,10 @@ pub enum RewriteError {
     },
     /// Weights that are elsewhere.
     #[error("tensor {tensor:?} is stored in a file next to the model, which has not been read")]
-    External {
-        /// The tensor.
-        tensor: String,
-    },
+    External { tensor: String },
     /// Stored values that do not fit their shape.
     #[error("tensor {tensor:?} does not hold the values that its shape promises")]
-    Damaged {
-        /// The tensor.
-        tensor: String,
-    },
+    Damaged { tensor: String },
     /// The network is quantised already.
     #[error("the network is quantised already: it holds {operator}")]
     Quantised {
@@ -189,7 +183,6 @@ pub enum RewriteError {
     /// A range that is none.
     #[error("the range of {tensor:?} is {low} to {high}, which is none")]
     BadRange {
-        /// The tensor.
         tensor: String,
         /// Its lower end.
         low: f32,

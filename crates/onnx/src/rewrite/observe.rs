@@ -43,7 +43,11 @@ pub fn outputs(model: &ModelProto, options: &Int8Options) -> Result<ModelProto, 
 pub fn names(model: &ModelProto, options: &Int8Options) -> Result<BTreeSet<String>, RewriteError> {
     let leave_out = LeaveOut::new(&options.leave_out);
     let placing = placing::place(model, &leave_out)?;
-    Ok(placing.roots().into_iter().map(str::to_owned).collect())
+    Ok(placing
+        .range_sources()
+        .into_iter()
+        .map(str::to_owned)
+        .collect())
 }
 
 /// A float value of that many open dimensions.
@@ -57,7 +61,7 @@ fn float(name: &str, rank: usize) -> ValueInfoProto {
     ValueInfoProto {
         name: name.to_owned(),
         r#type: Some(TypeProto {
-            value: Some(type_proto::Value::TensorType(tensor)),
+            value: Some(type_proto::TypeValue::TensorType(tensor)),
             ..Default::default()
         }),
         ..Default::default()

@@ -56,8 +56,8 @@ pub(crate) fn is_quantised(node: &NodeProto) -> bool {
         )
 }
 
-/// What to call a node in a message.
-pub(super) fn called(node: &NodeProto) -> String {
+/// Operator and name of a node, for messages.
+pub(super) fn node_label(node: &NodeProto) -> String {
     let name = if node.name.is_empty() {
         node.output.first().map_or("", String::as_str)
     } else {
@@ -74,12 +74,16 @@ pub(super) fn prepare(model: &mut ModelProto) -> Result<&mut GraphProto, Rewrite
         let inner =
             |attribute: &AttributeProto| attribute.g.is_some() || !attribute.graphs.is_empty();
         if node.attribute.iter().any(inner) {
-            return Err(RewriteError::Subgraph { node: called(node) });
+            return Err(RewriteError::Subgraph {
+                node: node_label(node),
+            });
         }
         if node.op_type.contains("Sequence") && node.op_type != "ReverseSequence"
             || node.op_type.starts_with("Optional")
         {
-            return Err(RewriteError::Sequence { node: called(node) });
+            return Err(RewriteError::Sequence {
+                node: node_label(node),
+            });
         }
     }
     if let Some(tensor) = graph.initializer.iter().find(|tensor| is_external(tensor)) {
@@ -256,7 +260,7 @@ pub(super) fn outputs(graph: &GraphProto) -> BTreeSet<String> {
 }
 
 /// Drops stored tensors that no node reads, and what is said of values that are gone.
-pub(crate) fn sweep(graph: &mut GraphProto) {
+pub(crate) fn drop_unused(graph: &mut GraphProto) {
     let read = uses(graph);
     graph
         .initializer
@@ -278,14 +282,14 @@ impl<'a> LeaveOut<'a> {
     }
 
     /// Whether this node is one of them.
-    pub(super) fn has(&self, node: &NodeProto) -> bool {
+    pub(super) fn contains(&self, node: &NodeProto) -> bool {
         self.words
             .iter()
             .any(|word| *word == node.op_type || *word == node.name)
     }
 
     /// A sentence for each word that fits no node: it was mistyped, most likely.
-    pub(crate) fn strangers(&self, nodes: &[NodeProto]) -> Vec<String> {
+    pub(crate) fn unmatched_words(&self, nodes: &[NodeProto]) -> Vec<String> {
         let fits = |word: &&String| {
             let fits = |node: &NodeProto| **word == node.op_type || **word == node.name;
             nodes.iter().any(fits)
@@ -300,9 +304,9 @@ impl<'a> LeaveOut<'a> {
 
 /// Names that are taken.
 #[derive(Debug)]
-pub(super) struct Names(BTreeSet<String>);
+pub(super) struct TakenNames(BTreeSet<String>);
 
-impl Names {
+impl TakenNames {
     /// All names of a graph.
     pub(super) fn new(graph: &GraphProto) -> Self {
         let nodes = graph

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pb::{GraphProto, ModelProto, NodeProto, TensorProto};
 
-use super::left::{Left, Reason};
+use super::left::{NodesKept, Reason};
 use super::parts::{self, FLOAT, LeaveOut, is_op, is_own};
 use super::types::{self, Types};
 use super::{RewriteError, fold, raise};
@@ -41,7 +41,7 @@ const MOVE: &[&str] = &[
 
 /// How a node computes in 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Job {
+pub(crate) enum Int8Job {
     /// Input 0 with stored weights, whose channels lie along an axis, and perhaps a stored bias.
     Layer {
         /// The axis of the output channels.
@@ -55,11 +55,11 @@ pub(crate) enum Job {
 
 /// A network that is ready for 8 bits.
 #[derive(Debug)]
-pub(super) struct Placing {
+pub(super) struct Int8Placement {
     /// Folded, and without the rectifiers that rounding does by itself.
     pub model: ModelProto,
     /// What each node of it is rewritten to; nothing for nodes that stay in floats.
-    pub jobs: Vec<Option<Job>>,
+    pub jobs: Vec<Option<Int8Job>>,
     /// The values that go through 8 bits.
     pub values: BTreeSet<String>,
     /// Values that take the steps of another.
@@ -69,14 +69,14 @@ pub(super) struct Placing {
     /// Element types.
     pub types: Types,
     /// The nodes that stay in floats, and why.
-    pub left: Left,
+    pub left: NodesKept,
     /// How many normalisations were folded.
     pub folded: u64,
 }
 
-impl Placing {
-    /// Whose steps a value has.
-    pub(super) fn root<'a>(&'a self, name: &'a str) -> &'a str {
+impl Int8Placement {
+    /// The value whose scale this one shares.
+    pub(super) fn range_source<'a>(&'a self, name: &'a str) -> &'a str {
         let mut root = name;
         while let Some(next) = self.like.get(root) {
             root = next;
@@ -85,13 +85,19 @@ impl Placing {
     }
 
     /// The values whose range must be known.
-    pub(super) fn roots(&self) -> BTreeSet<&str> {
-        self.values.iter().map(|name| self.root(name)).collect()
+    pub(super) fn range_sources(&self) -> BTreeSet<&str> {
+        self.values
+            .iter()
+            .map(|name| self.range_source(name))
+            .collect()
     }
 }
 
 /// Works out the places.
-pub(super) fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Placing, RewriteError> {
+pub(super) fn place(
+    model: &ModelProto,
+    leave_out: &LeaveOut<'_>,
+) -> Result<Int8Placement, RewriteError> {
     let mut model = model.clone();
     parts::prepare(&mut model)?;
     raise::raise(&mut model)?;
@@ -102,13 +108,13 @@ pub(super) fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Plac
     }
     let folded = fold::norms(graph, leave_out)?;
     let types = types::follow(graph);
-    let mut search = Search::new(graph, &types);
+    let mut search = PlacingSearch::new(graph, &types);
     for (index, node) in graph.node.iter().enumerate() {
-        if is_own(&node.domain) && !leave_out.has(node) {
+        if is_own(&node.domain) && !leave_out.contains(node) {
             search.visit(index, node);
         }
     }
-    let Search {
+    let PlacingSearch {
         mut jobs,
         bounds,
         gone,
@@ -133,7 +139,7 @@ pub(super) fn place(model: &ModelProto, leave_out: &LeaveOut<'_>) -> Result<Plac
     });
     let (values, like) = values(graph, &jobs, &bounds, &types);
     let left = left(graph, &jobs, &types, leave_out);
-    Ok(Placing {
+    Ok(Int8Placement {
         model,
         jobs,
         values,
@@ -152,7 +158,12 @@ pub(super) fn is_product(node: &NodeProto) -> bool {
 }
 
 /// The nodes that take floats, give floats and have no job.
-fn left(graph: &GraphProto, jobs: &[Option<Job>], types: &Types, leave_out: &LeaveOut<'_>) -> Left {
+fn left(
+    graph: &GraphProto,
+    jobs: &[Option<Int8Job>],
+    types: &Types,
+    leave_out: &LeaveOut<'_>,
+) -> NodesKept {
     let stored: BTreeSet<&str> = graph
         .initializer
         .iter()
@@ -160,13 +171,13 @@ fn left(graph: &GraphProto, jobs: &[Option<Job>], types: &Types, leave_out: &Lea
         .collect();
     let float = |name: &String| types.get(name) == Some(&FLOAT);
     let computed = |name: &&String| float(name) && !stored.contains(name.as_str());
-    let mut left = Left::default();
+    let mut left = NodesKept::default();
     for (node, job) in graph.node.iter().zip(jobs) {
         if job.is_some() || !node.input.iter().any(float) || !node.output.iter().any(float) {
             continue;
         }
         let reason = match node.op_type.as_str() {
-            _ if leave_out.has(node) => Reason::Asked,
+            _ if leave_out.contains(node) => Reason::Asked,
             _ if !is_own(&node.domain) => Reason::Foreign,
             "MatMul" | "Gemm" | "Einsum" if node.input.iter().filter(computed).count() > 1 => {
                 Reason::Activations
@@ -191,11 +202,11 @@ fn left(graph: &GraphProto, jobs: &[Option<Job>], types: &Types, leave_out: &Lea
 }
 
 /// The search for nodes, from the inputs to the outputs.
-struct Search<'a> {
+struct PlacingSearch<'a> {
     stored: BTreeMap<&'a str, &'a TensorProto>,
     types: &'a Types,
     uses: BTreeMap<String, usize>,
-    jobs: Vec<Option<Job>>,
+    jobs: Vec<Option<Int8Job>>,
     /// The node that computes a value in 8 bits.
     made: BTreeMap<&'a str, usize>,
     /// The matrix product that gives a value, which is in floats where nothing wants it otherwise.
@@ -209,7 +220,7 @@ struct Search<'a> {
     gone: BTreeMap<usize, usize>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> PlacingSearch<'a> {
     fn new(graph: &'a GraphProto, types: &'a Types) -> Self {
         Self {
             stored: graph
@@ -253,7 +264,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn job(&self, node: &NodeProto) -> Option<Job> {
+    fn job(&self, node: &NodeProto) -> Option<Int8Job> {
         let made = |name: &String| self.made.contains_key(name.as_str());
         match node.op_type.as_str() {
             "Conv" | "Gemm" | "MatMul" => self.layer(node),
@@ -261,11 +272,13 @@ impl<'a> Search<'a> {
                 let floats = node.input.iter().all(|name| self.is_float(Some(name)));
                 let joins = matches!(name, "Add" | "Concat");
                 let enough = !joins || node.input.iter().all(|name| self.is_ready(name));
-                (floats && enough && node.input.iter().any(made)).then_some(Job::Plain)
+                (floats && enough && node.input.iter().any(made)).then_some(Int8Job::Plain)
             }
-            name if PASS.contains(&name) => {
-                node.input.first().is_some_and(made).then_some(Job::Pass)
-            }
+            name if PASS.contains(&name) => node
+                .input
+                .first()
+                .is_some_and(made)
+                .then_some(Int8Job::Pass),
             _ => None,
         }
     }
@@ -283,7 +296,7 @@ impl<'a> Search<'a> {
     }
 
     /// A layer whose weights and bias are stored in a form that we know.
-    fn layer(&self, node: &NodeProto) -> Option<Job> {
+    fn layer(&self, node: &NodeProto) -> Option<Int8Job> {
         if self.stored.contains_key(proto::input(node, 0)?) {
             return None;
         }
@@ -308,7 +321,7 @@ impl<'a> Search<'a> {
             }
         }
         let filled = weight.dims.iter().all(|&dim| dim > 0);
-        filled.then_some(Job::Layer { axis })
+        filled.then_some(Int8Job::Layer { axis })
     }
 
     /// The range that a node cuts its input to, where it does nothing else.
@@ -340,7 +353,7 @@ impl<'a> Search<'a> {
         };
         self.near.insert(&node.output[0]);
         let alone = self.uses.get(&node.input[0]) == Some(&1);
-        if !alone || self.jobs[producer] == Some(Job::Pass) {
+        if !alone || self.jobs[producer] == Some(Int8Job::Pass) {
             return;
         }
         // A product is stored in 8 bits where layers alone read it.
@@ -393,7 +406,7 @@ fn readers(graph: &GraphProto) -> BTreeMap<&str, Vec<&NodeProto>> {
 /// The values that go through 8 bits, and those of them that take another's steps.
 fn values(
     graph: &GraphProto,
-    jobs: &[Option<Job>],
+    jobs: &[Option<Int8Job>],
     bounds: &BTreeMap<String, (f32, f32)>,
     types: &Types,
 ) -> (BTreeSet<String>, BTreeMap<String, String>) {
@@ -407,8 +420,8 @@ fn values(
     for (node, job) in graph.node.iter().zip(jobs) {
         let Some(job) = job else { continue };
         let inputs = match job {
-            Job::Plain => node.input.len(),
-            Job::Layer { .. } | Job::Pass => 1,
+            Int8Job::Plain => node.input.len(),
+            Int8Job::Layer { .. } | Int8Job::Pass => 1,
         };
         let read = node
             .input
@@ -420,7 +433,7 @@ fn values(
         if !is_product(node) || bounds.contains_key(output) {
             values.insert(output.clone());
         }
-        if *job == Job::Pass {
+        if *job == Int8Job::Pass {
             like.insert(output.clone(), node.input[0].clone());
         }
     }
@@ -430,18 +443,18 @@ fn values(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, port};
+    use crate::infer::testing::{TestGraph, port};
     use crate::pb::OperatorSetIdProto;
     use crate::pb::tensor_proto::DataType;
 
     /// A convolution of two channels with weights, and whatever comes after.
-    fn placed(graph: Graph, output: &str) -> Placing {
+    fn placed(graph: TestGraph, output: &str) -> Int8Placement {
         placed_with(graph, Vec::new(), output)
     }
 
     /// The same with more stored tensors; those of four values are squares.
-    fn placed_with(graph: Graph, stored: Vec<TensorProto>, output: &str) -> Placing {
-        let conv = Graph::new(&[("x", &[1, 2, 4, 4])])
+    fn placed_with(graph: TestGraph, stored: Vec<TensorProto>, output: &str) -> Int8Placement {
+        let conv = TestGraph::new(&[("x", &[1, 2, 4, 4])])
             .floats("w", &[1.0; 4])
             .floats("low", &[0.0])
             .floats("six", &[6.0])
@@ -465,54 +478,60 @@ mod tests {
         place(&model, &LeaveOut::new(&[])).unwrap()
     }
 
-    fn names(placing: &Placing) -> Vec<&str> {
+    fn names(placing: &Int8Placement) -> Vec<&str> {
         placing.values.iter().map(String::as_str).collect()
     }
 
     #[test]
     fn rectifiers_go_where_no_other_node_reads() {
-        let clip = placed(Graph::default().node("Clip", "c low six", "y", &[]), "y");
+        let clip = placed(
+            TestGraph::default().node("Clip", "c low six", "y", &[]),
+            "y",
+        );
         assert_eq!(clip.bounds["y"], (0.0, 6.0));
         assert_eq!((clip.jobs.len(), names(&clip)), (1, vec!["x", "y"]));
-        let open = placed(Graph::default().node("Clip", "c six", "y", &[]), "y");
+        let open = placed(TestGraph::default().node("Clip", "c six", "y", &[]), "y");
         assert!(open.bounds.is_empty() && open.jobs.len() == 2);
-        let both = Graph::default().node("Relu", "c", "r", &[]);
+        let both = TestGraph::default().node("Relu", "c", "r", &[]);
         let both = placed(both.node("Add", "c r", "y", &[]), "y");
         assert!(both.bounds.is_empty());
         assert_eq!(names(&both), ["c", "r", "x", "y"]);
-        assert_eq!(both.jobs[1..], [None, Some(Job::Plain)]);
+        assert_eq!(both.jobs[1..], [None, Some(Int8Job::Plain)]);
     }
 
     #[test]
     fn what_passes_keeps_its_steps() {
-        let graph = Graph::default()
+        let graph = TestGraph::default()
             .node("MaxPool", "c", "p", &[])
             .node("Flatten", "p", "f", &[])
             .node("Erf", "f", "e", &[])
             .node("Flatten", "e", "y", &[]);
         let placing = placed(graph, "y");
         assert_eq!(names(&placing), ["c", "f", "p", "x"]);
-        assert_eq!(placing.root("f"), "c");
-        assert_eq!(placing.roots().into_iter().collect::<Vec<_>>(), ["c", "x"]);
+        assert_eq!(placing.range_source("f"), "c");
+        assert_eq!(
+            placing.range_sources().into_iter().collect::<Vec<_>>(),
+            ["c", "x"]
+        );
     }
 
     #[test]
     fn products_keep_their_digits_and_activations_floats() {
-        let graph = Graph::default()
+        let graph = TestGraph::default()
             .node("Reshape", "c", "p", &[])
             .node("MatMul", "p v", "q", &[])
             .node("Add", "q b", "s", &[])
             .node("MatMul", "s q", "t", &[])
             .node("Add", "p t", "y", &[]);
-        let stored = Graph::default()
+        let stored = TestGraph::default()
             .floats("v", &[1.0; 4])
             .floats("b", &[1.0; 2]);
         let placing = placed_with(graph, stored.graph.initializer, "y");
         // The bias, the product of two activations and the sum of both are in floats.
-        let layer = Some(Job::Layer { axis: 1 });
+        let layer = Some(Int8Job::Layer { axis: 1 });
         assert_eq!(
             placing.jobs[1..],
-            [Some(Job::Pass), layer, None, None, None]
+            [Some(Int8Job::Pass), layer, None, None, None]
         );
         assert_eq!(names(&placing), ["c", "p", "x"]);
         let notes = placing.left.notes();
@@ -523,11 +542,14 @@ mod tests {
     #[test]
     fn a_rectified_product_is_stored_for_layers_alone() {
         let chain = |last: &str, inputs: &str| {
-            let graph = Graph::default()
+            let graph = TestGraph::default()
                 .node("Gemm", "c v", "q", &[])
                 .node("Relu", "q", "r", &[])
                 .node(last, inputs, "y", &[]);
-            let stored = Graph::default().floats("v", &[1.0; 4]).graph.initializer;
+            let stored = TestGraph::default()
+                .floats("v", &[1.0; 4])
+                .graph
+                .initializer;
             placed_with(graph, stored, "y")
         };
         let layers = chain("Gemm", "r v");
@@ -540,19 +562,19 @@ mod tests {
 
     #[test]
     fn a_token_beside_patches_keeps_its_digits() {
-        let graph = Graph::default()
+        let graph = TestGraph::default()
             .node("Reshape", "c", "p", &[])
             .node("Expand", "token", "t", &[])
             .node("Concat", "t p", "a", &[])
             .node("Concat", "p p", "b", &[])
             .node("Add", "p bias", "d", &[])
             .node("Add", "p places", "y", &[]);
-        let stored = Graph::default()
+        let stored = TestGraph::default()
             .floats("token", &[1.0; 2])
             .floats("bias", &[1.0; 2])
             .floats("places", &[1.0; 4]);
         let placing = placed_with(graph, stored.graph.initializer, "y");
-        let plain = Some(Job::Plain);
+        let plain = Some(Int8Job::Plain);
         assert_eq!(placing.jobs[2..], [None, None, plain, plain, None]);
     }
 }

@@ -53,7 +53,7 @@ impl Affine {
 
 /// Weights in 8 bits, with a scale for each output channel.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Weights {
+pub(crate) struct QuantisedWeights {
     /// As stored.
     pub stored: Vec<i8>,
     /// One per channel.
@@ -80,7 +80,7 @@ impl Channels {
         self.count
     }
 
-    fn of(self, index: usize) -> usize {
+    fn channel_of(self, index: usize) -> usize {
         index / self.stride % self.count
     }
 }
@@ -92,11 +92,11 @@ pub(super) fn weights(
     channels: Channels,
     reduced: bool,
     bias: Option<&[f32]>,
-) -> Weights {
+) -> QuantisedWeights {
     let most = if reduced { REDUCED_MOST } else { WEIGHT_MOST };
     let mut largest = vec![0.0_f32; channels.count];
     for (index, value) in values.iter().enumerate() {
-        let channel = &mut largest[channels.of(index)];
+        let channel = &mut largest[channels.channel_of(index)];
         *channel = channel.max(value.abs());
     }
     let scales: Vec<f32> = largest
@@ -114,10 +114,10 @@ pub(super) fn weights(
         })
         .collect();
     let stored = values.iter().enumerate().map(|(index, value)| {
-        let steps = (value / scales[channels.of(index)]).round_ties_even();
+        let steps = (value / scales[channels.channel_of(index)]).round_ties_even();
         steps.clamp(-most, most) as i8
     });
-    Weights {
+    QuantisedWeights {
         stored: stored.collect(),
         scales,
     }

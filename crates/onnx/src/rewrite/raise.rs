@@ -10,7 +10,7 @@ use crate::pb::tensor_proto::DataType;
 use crate::pb::{ModelProto, NodeProto, TensorProto};
 
 use super::RewriteError;
-use super::parts::{self, Names, is_own};
+use super::parts::{self, TakenNames, is_own};
 use crate::infer::Shapes;
 use crate::proto;
 
@@ -43,7 +43,7 @@ pub(super) fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
         return Err(RewriteError::NoGraph);
     };
     let mut work = Raise {
-        names: Names::new(graph),
+        names: TakenNames::new(graph),
         uses: parts::uses(graph),
         shapes,
         found,
@@ -67,7 +67,7 @@ pub(super) fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
 }
 
 struct Raise {
-    names: Names,
+    names: TakenNames,
     uses: BTreeMap<String, usize>,
     /// Of which the number of dimensions holds.
     shapes: Shapes,
@@ -169,10 +169,10 @@ impl Raise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr, attr_text};
+    use crate::infer::testing::{TestGraph, attr, attr_text};
     use crate::pb::{AttributeProto, OperatorSetIdProto};
 
-    fn raised(graph: &Graph, version: i64) -> Result<ModelProto, RewriteError> {
+    fn raised(graph: &TestGraph, version: i64) -> Result<ModelProto, RewriteError> {
         let mut model = graph.model();
         model.opset_import.push(OperatorSetIdProto {
             version,
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn settings_become_inputs() {
-        let graph = Graph::new(&[("x", &[1, 4, 1])])
+        let graph = TestGraph::new(&[("x", &[1, 4, 1])])
             .node("Squeeze", "x", "a", &[attr("axes", &[0, 2])])
             .node("Unsqueeze", "a", "b", &[attr("axes", &[-1])])
             .node(
@@ -241,13 +241,13 @@ mod tests {
         assert_eq!(proto::int_values(&stored[0]), Some(vec![0, 2]));
         assert_eq!(proto::int_values(&stored[3]), Some(vec![1, 3]));
         assert_eq!(proto::float_values(&stored[4]), Some(vec![0.25]));
-        let newer = raised(&Graph::new(&[]).node("Dropout", "x r", "y", &[]), 12);
+        let newer = raised(&TestGraph::new(&[]).node("Dropout", "x r", "y", &[]), 12);
         assert_eq!(lines(&newer.unwrap()), ["Dropout x r > y"]);
     }
 
     #[test]
     fn a_softmax_over_several_dimensions_goes_through_one() {
-        let graph = Graph::new(&[("x", &[2, 3, 4])])
+        let graph = TestGraph::new(&[("x", &[2, 3, 4])])
             .node("Softmax", "x", "a", &[])
             .node("LogSoftmax", "x", "b", &[attr("axis", &[2])])
             .node("Hardmax", "x", "c", &[attr("axis", &[-2])])
@@ -269,18 +269,18 @@ mod tests {
                 "Softmax d > y axis=1",
             ]
         );
-        let unknown = Graph::new(&[]).node("Softmax", "x", "y", &[attr("axis", &[1])]);
+        let unknown = TestGraph::new(&[]).node("Softmax", "x", "y", &[attr("axis", &[1])]);
         assert_eq!(lines(&raised(&unknown, 12).unwrap()).len(), 4);
     }
 
     #[test]
     fn what_has_no_equal_is_named() {
         let mode = |name| attr_text("coordinate_transformation_mode", name);
-        let resize = |name| Graph::new(&[]).node("Resize", "x r s", "y", &[mode(name)]);
-        let says = |graph: &Graph, version| raised(graph, version).unwrap_err().to_string();
+        let resize = |name| TestGraph::new(&[]).node("Resize", "x r s", "y", &[mode(name)]);
+        let says = |graph: &TestGraph, version| raised(graph, version).unwrap_err().to_string();
         assert!(says(&resize("tf_half_pixel_for_nn"), 11).contains("Resize has another form"));
         assert!(raised(&resize("asymmetric"), 11).is_ok());
-        let masked = Graph::new(&[])
+        let masked = TestGraph::new(&[])
             .node("Dropout", "x", "y m", &[ratio()])
             .node("Not", "m", "z", &[]);
         assert!(says(&masked, 11).contains("Dropout has another form"));

@@ -25,7 +25,7 @@ impl Method {
 #[derive(Clone, Debug)]
 pub struct Ranges {
     method: Method,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, TensorRange>,
 }
 
 impl Ranges {
@@ -46,7 +46,8 @@ impl Ranges {
             return;
         }
         if !self.seen.contains_key(name) {
-            self.seen.insert(name.to_owned(), Seen::new(low, high));
+            self.seen
+                .insert(name.to_owned(), TensorRange::new(low, high));
         }
         let Some(seen) = self.seen.get_mut(name) else {
             return;
@@ -61,10 +62,10 @@ impl Ranges {
 
     /// The lower and upper end for each tensor.
     pub fn finish(&self) -> BTreeMap<String, (f32, f32)> {
-        let range = |seen: &Seen| match self.method {
+        let range = |seen: &TensorRange| match self.method {
             Method::MinMax => (seen.low, seen.high),
             Method::Percentile(percent) => {
-                let (low, high) = seen.bins.middle(percent);
+                let (low, high) = seen.bins.central_range(percent);
                 (low.max(seen.low), high.min(seen.high))
             }
         };
@@ -75,15 +76,15 @@ impl Ranges {
     }
 }
 
-/// What was seen of one tensor.
+/// Observed range of one tensor.
 #[derive(Clone, Debug)]
-struct Seen {
+struct TensorRange {
     low: f32,
     high: f32,
     bins: Bins,
 }
 
-impl Seen {
+impl TensorRange {
     fn new(low: f32, high: f32) -> Self {
         Self {
             low,
@@ -134,18 +135,18 @@ impl Bins {
     }
 
     /// The range that holds this share of the values, with as many left out on either side.
-    fn middle(&self, percent: f64) -> (f32, f32) {
+    fn central_range(&self, percent: f64) -> (f32, f32) {
         let total: u64 = self.counts.iter().sum();
         let out = (total as f64 * (100.0 - percent.clamp(50.0, 100.0)) / 200.0) as u64;
-        let first = past(self.counts.iter(), out);
-        let last = BINS - past(self.counts.iter().rev(), out);
+        let first = bins_within(self.counts.iter(), out);
+        let last = BINS - bins_within(self.counts.iter().rev(), out);
         let edge = |bin: usize| (self.start + self.step * bin as f64) as f32;
         (edge(first), edge(last))
     }
 }
 
-/// How many bins hold no more than so many values together.
-fn past<'a>(counts: impl Iterator<Item = &'a u64>, out: u64) -> usize {
+/// Number of leading bins that together hold at most `out` values.
+fn bins_within<'a>(counts: impl Iterator<Item = &'a u64>, out: u64) -> usize {
     let mut sum = 0;
     counts
         .take_while(|&&count| {

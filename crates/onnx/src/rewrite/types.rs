@@ -104,11 +104,11 @@ fn output(node: &NodeProto, index: usize, types: &Types) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infer::testing::{Graph, attr};
+    use crate::infer::testing::{TestGraph, attr};
 
     #[test]
     fn types_follow_the_operators() {
-        let graph = Graph::new(&[("x", &[2, 3])])
+        let graph = TestGraph::new(&[("x", &[2, 3])])
             .node("Shape", "x", "dims", &[])
             .node("Add", "dims dims", "more", &[])
             .node("Cast", "more", "floats", &[attr("to", &[1])])

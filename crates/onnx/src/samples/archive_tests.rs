@@ -106,7 +106,7 @@ fn rows_of_archives_make_batches_of_every_input() {
         set.notes,
         ["arrays that are no inputs of the network are passed over: label"]
     );
-    let set = set.sound(9, &CancelToken::default()).unwrap();
+    let set = set.take_readable(9, &CancelToken::default()).unwrap();
     let specs = specs(2);
     // The second row of the first file, and the only one of the second.
     let tensors = set.reader().tensors(&[1, 2], &specs).unwrap();
@@ -256,7 +256,7 @@ fn damaged_archives_are_named() {
     fs::write(&a, &changed).unwrap();
     stored(&b, &arrays);
     let set = open(dir.path()).unwrap().for_inputs(&specs(1));
-    let sound = set.and_then(|set| set.sound(4, &CancelToken::default()));
+    let sound = set.and_then(|set| set.take_readable(4, &CancelToken::default()));
     let sound = sound.unwrap();
     assert!(sound.items.iter().all(|item| item.path == b), "{sound:?}");
     assert!(sound.notes[0].contains("a.npz"), "{:?}", sound.notes);

@@ -6,7 +6,7 @@ use half::f16;
 
 use super::npy::{self, Header};
 use super::picture::Preprocess;
-use super::{Item, Part, SampleError, SampleSet};
+use super::{SampleError, SampleItem, SamplePart, SampleSet};
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 
 impl SampleSet {
@@ -23,26 +23,26 @@ impl SampleSet {
         let wanted = item_dims(spec);
         let mut items = Vec::with_capacity(self.items.len());
         for item in &self.items {
-            let like = |part| Item {
+            let like = |part| SampleItem {
                 part,
                 ..item.clone()
             };
             match item.part {
-                Part::Picture => {
+                SamplePart::Picture => {
                     square_side(spec)?;
                     items.push(item.clone());
                 }
-                Part::Archive | Part::ArchiveRow(_) => return Err(SampleError::Reader),
+                SamplePart::Archive | SamplePart::ArchiveRow(_) => return Err(SampleError::Reader),
                 // All rows together are one item: it stands for the first, and the others go.
-                Part::Row(row) if row > 0 && is_item_before(&items, item) => {}
-                Part::Array | Part::Row(_) => {
+                SamplePart::Row(row) if row > 0 && is_item_before(&items, item) => {}
+                SamplePart::Array | SamplePart::Row(_) => {
                     let header = npy::header(&item.path)?;
                     match item.part {
-                        _ if header.dims == wanted => items.push(like(Part::Array)),
-                        Part::Row(_) if is_batch(&header, wanted) => items.push(item.clone()),
-                        Part::Array if is_batch(&header, wanted) => {
+                        _ if header.dims == wanted => items.push(like(SamplePart::Array)),
+                        SamplePart::Row(_) if is_batch(&header, wanted) => items.push(item.clone()),
+                        SamplePart::Array if is_batch(&header, wanted) => {
                             let rows = header.dims.first().copied().unwrap_or_default();
-                            items.extend((0..rows).map(|row| like(Part::Row(row))));
+                            items.extend((0..rows).map(|row| like(SamplePart::Row(row))));
                         }
                         _ => return Err(wrong_shape(&item.path, &header.dims, spec)),
                     }
@@ -86,7 +86,7 @@ impl SampleSet {
                 .get(index)
                 .ok_or(SampleError::NoItem { index, count })?;
             let values = match item.part {
-                Part::Picture => {
+                SamplePart::Picture => {
                     let side = square_side(spec)?;
                     let preprocess = Preprocess {
                         side,
@@ -98,8 +98,8 @@ impl SampleSet {
                         why,
                     })?)
                 }
-                Part::Array | Part::Row(_) => array(item, spec)?,
-                Part::Archive | Part::ArchiveRow(_) => return Err(SampleError::Reader),
+                SamplePart::Array | SamplePart::Row(_) => array(item, spec)?,
+                SamplePart::Archive | SamplePart::ArchiveRow(_) => return Err(SampleError::Reader),
             };
             let found = element_of(&values);
             if !append(&mut data, values) {
@@ -131,10 +131,10 @@ fn is_batch(header: &Header, wanted: &[usize]) -> bool {
 }
 
 /// Whether the whole file of a row was taken for one item already.
-fn is_item_before(items: &[Item], row: &Item) -> bool {
+fn is_item_before(items: &[SampleItem], row: &SampleItem) -> bool {
     items
         .last()
-        .is_some_and(|last| last.part == Part::Array && last.path == row.path)
+        .is_some_and(|last| last.part == SamplePart::Array && last.path == row.path)
 }
 
 /// Width and height of the pictures that an input takes.
@@ -153,17 +153,17 @@ fn square_side(spec: &TensorSpec) -> Result<usize, SampleError> {
 }
 
 /// The values of one item that is an array or a row of one.
-fn array(item: &Item, spec: &TensorSpec) -> Result<TensorData, SampleError> {
+fn array(item: &SampleItem, spec: &TensorSpec) -> Result<TensorData, SampleError> {
     let wanted = item_dims(spec);
     let tensor = match item.part {
-        Part::Row(row) => npy::read_rows(&item.path, &spec.name, row, 1)?,
+        SamplePart::Row(row) => npy::read_rows(&item.path, &spec.name, row, 1)?,
         _ => npy::read(&item.path, &spec.name)?,
     };
     let dims = tensor.spec.dims.as_slice();
     let is_one = dims
         .split_first()
         .is_some_and(|(&rows, rest)| rows == 1 && rest == wanted);
-    let is_whole = matches!(item.part, Part::Array) && dims == wanted;
+    let is_whole = matches!(item.part, SamplePart::Array) && dims == wanted;
     if is_one || is_whole {
         return Ok(tensor.data);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Broken, Item, Part, SampleError, SampleSet, npz, picture};
+use super::{BrokenFiles, SampleError, SampleItem, SamplePart, SampleSet, npz, picture};
 use powerband_core::base::cancel::CancelToken;
 
 impl SampleSet {
@@ -15,13 +15,13 @@ impl SampleSet {
             .flat_map(|group| group.chosen)
             .collect();
         chosen.sort_unstable();
-        self.only(&chosen)
+        self.with_items(&chosen)
     }
 
     /// As `take`, but reads each picture and each archive to the end and takes another of its class in place of one that
     /// is broken. Takes as long as reading them; afterwards none of them fails unless its file changes.
-    pub fn sound(&self, n: usize, cancel: &CancelToken) -> Result<Self, SampleError> {
-        let mut broken = Broken::default();
+    pub fn take_readable(&self, n: usize, cancel: &CancelToken) -> Result<Self, SampleError> {
+        let mut broken = BrokenFiles::default();
         let mut sound = Vec::new();
         let mut archives = Archives::default();
         for group in groups(&self.items, n) {
@@ -38,10 +38,12 @@ impl SampleSet {
                     continue;
                 };
                 let verdict = match item.part {
-                    Part::Picture => picture::check(&item.path).map_err(|why| why.to_string()),
+                    SamplePart::Picture => {
+                        picture::check(&item.path).map_err(|why| why.to_string())
+                    }
                     // All of it was promised and found when the header was read.
-                    Part::Array | Part::Row(_) => Ok(()),
-                    Part::Archive | Part::ArchiveRow(_) => archives.check(&item.path),
+                    SamplePart::Array | SamplePart::Row(_) => Ok(()),
+                    SamplePart::Archive | SamplePart::ArchiveRow(_) => archives.check(&item.path),
                 };
                 match verdict {
                     Ok(()) => {
@@ -57,12 +59,12 @@ impl SampleSet {
         }
         let looked_at = sound.len() + broken.count;
         sound.sort_unstable();
-        let mut new = self.only(&sound);
+        let mut new = self.with_items(&sound);
         new.notes.extend(broken.note(looked_at));
         Ok(new)
     }
 
-    fn only(&self, indices: &[usize]) -> Self {
+    fn with_items(&self, indices: &[usize]) -> Self {
         let items = indices.iter().filter_map(|&index| self.items.get(index));
         Self {
             items: items.cloned().collect(),
@@ -90,7 +92,7 @@ struct Group {
     others: Vec<usize>,
 }
 
-fn groups(items: &[Item], n: usize) -> Vec<Group> {
+fn groups(items: &[SampleItem], n: usize) -> Vec<Group> {
     let mut classes: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.iter().enumerate() {
         classes.entry(item.label).or_default().push(index);
@@ -156,10 +158,10 @@ mod tests {
 
     #[test]
     fn items_are_spread_over_their_class() {
-        let item = |index: usize| Item {
+        let item = |index: usize| SampleItem {
             path: format!("{index}").into(),
             label: Some(index % 2),
-            part: Part::Array,
+            part: SamplePart::Array,
         };
         let set = SampleSet {
             items: (0..20).map(item).collect(),
@@ -173,10 +175,13 @@ mod tests {
         assert_eq!(set.take(20), set);
         assert_eq!(set.take(99), set);
         assert_eq!(set.take(0).items, []);
-        let sound = set.sound(4, &CancelToken::default()).unwrap();
+        let sound = set.take_readable(4, &CancelToken::default()).unwrap();
         assert_eq!(sound, set.take(4));
         let cancel = CancelToken::default();
         cancel.cancel();
-        assert!(matches!(set.sound(4, &cancel), Err(SampleError::Cancelled)));
+        assert!(matches!(
+            set.take_readable(4, &cancel),
+            Err(SampleError::Cancelled)
+        ));
     }
 }

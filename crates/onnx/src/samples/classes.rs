@@ -42,7 +42,7 @@ pub(super) fn number(
         return Ok(unlabelled(files.len()));
     } else if let Some(titles) = read_list(&path)? {
         (listed(&names, &titles, &path)?, titles)
-    } else if let Some(numbers) = whole(&names) {
+    } else if let Some(numbers) = numeric_classes(&names) {
         let largest = numbers.values().max().copied().unwrap_or_default();
         if largest >= MOST_CLASSES {
             let over = numbers.iter().find(|(_, number)| **number == largest);
@@ -96,8 +96,8 @@ fn places(titles: &[String]) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// The classes as numbers, where all of them are.
-fn whole(names: &BTreeSet<&str>) -> Option<BTreeMap<String, usize>> {
+/// Classes by number, where all names are whole numbers.
+fn numeric_classes(names: &BTreeSet<&str>) -> Option<BTreeMap<String, usize>> {
     let is_whole = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     if !names.iter().all(|name| is_whole(name)) {
         return None;
@@ -140,7 +140,7 @@ fn listed(
         words.entry(word).or_default().push(number);
     }
     let find = |name: &str| lines.get(name).or_else(|| words.get(name));
-    let numbers = whole(names).filter(|_| !names.iter().any(|name| find(name).is_some()));
+    let numbers = numeric_classes(names).filter(|_| !names.iter().any(|name| find(name).is_some()));
     let place = |name: &str| {
         let unknown = || SampleError::UnknownClass {
             label: name.to_owned(),

@@ -5,24 +5,24 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Found, SampleError, is_archive, is_array, picture};
+use super::{FoundFiles, SampleError, is_archive, is_array, picture};
 use powerband_core::base::humanize;
 
 /// A folder that archives made on a Mac bring along.
 const NOT_A_CLASS: &str = "__MACOSX";
 
 /// Pictures and arrays of a folder, in the order of their names.
-pub(super) fn find(folder: &Path) -> Result<Found, SampleError> {
-    let top = Entries::of(folder)?;
-    let mut found = Found::default();
+pub(super) fn find(folder: &Path) -> Result<FoundFiles, SampleError> {
+    let top = Entries::read(folder)?;
+    let mut found = FoundFiles::default();
     let mut deeper = 0;
     let mut nested = None;
     for class in &top.folders {
-        let inside = Entries::of(class)?;
+        let inside = Entries::read(class)?;
         let name = name_of(class);
         let mut below = None;
         for inner in &inside.folders {
-            if !Entries::of(inner)?.files.is_empty() {
+            if !Entries::read(inner)?.files.is_empty() {
                 below = Some(inner.clone());
                 deeper += 1;
             }
@@ -38,7 +38,7 @@ pub(super) fn find(folder: &Path) -> Result<Found, SampleError> {
         found.classes.push(name);
     }
     if found.files.is_empty() && !top.files.is_empty() {
-        return Ok(Found {
+        return Ok(FoundFiles {
             files: top.files.into_iter().map(|file| (file, None)).collect(),
             ..Default::default()
         });
@@ -50,13 +50,13 @@ pub(super) fn find(folder: &Path) -> Result<Found, SampleError> {
     if deeper > 0 {
         found.notes.push(format!(
             "{} inside of the classes' folders passed over",
-            humanize::of_many(deeper, "folder")
+            humanize::pluralised(deeper, "folder")
         ));
     }
     if !top.files.is_empty() {
         found.notes.push(format!(
             "{} beside the classes' folders passed over: no folder, no class",
-            humanize::of_many(top.files.len() as u64, "file")
+            humanize::pluralised(top.files.len() as u64, "file")
         ));
     }
     Ok(found)
@@ -70,7 +70,7 @@ struct Entries {
 }
 
 impl Entries {
-    fn of(folder: &Path) -> Result<Self, SampleError> {
+    fn read(folder: &Path) -> Result<Self, SampleError> {
         let failed = |why| SampleError::Read {
             path: folder.to_owned(),
             why,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::batches::{append, element_of, empty, shown};
 use super::npy::Header;
 use super::npz::{self, NpzError};
-use super::{Item, Part, SampleError, SampleSet};
+use super::{SampleError, SampleItem, SamplePart, SampleSet};
 use crate::batch_axis::BatchAxes;
 use powerband_core::domain::input_sizes::{BATCH, InputAxis};
 use powerband_core::domain::model::Port;
@@ -19,7 +19,9 @@ impl SampleSet {
     /// The same items as the inputs of a network take them: files that hold a batch are parted into their
     /// rows. Says at once where an input takes something else. The size of the batch is of no consequence.
     pub fn for_inputs(&self, specs: &[TensorSpec]) -> Result<Self, SampleError> {
-        let is_archive = |item: &Item| matches!(item.part, Part::Archive | Part::ArchiveRow(_));
+        let is_archive = |item: &SampleItem| {
+            matches!(item.part, SamplePart::Archive | SamplePart::ArchiveRow(_))
+        };
         if !self.items.iter().any(is_archive) {
             let [spec] = specs else {
                 let path = self.items.first().map(|item| item.path.clone());
@@ -35,8 +37,8 @@ impl SampleSet {
         for item in &self.items {
             let headers = npz::headers(&item.path)?;
             for row in 0..rows(&item.path, &headers, specs)? {
-                items.push(Item {
-                    part: Part::ArchiveRow(row),
+                items.push(SampleItem {
+                    part: SamplePart::ArchiveRow(row),
                     ..item.clone()
                 });
             }
@@ -62,7 +64,8 @@ impl SampleSet {
     /// for inputs that it has no fitting array for.
     pub fn shapes(&self, ports: &[Port], batch_axis: &[InputAxis]) -> Vec<(String, Vec<usize>)> {
         let first = self.items.first();
-        let archive = first.filter(|item| matches!(item.part, Part::Archive | Part::ArchiveRow(_)));
+        let archive = first
+            .filter(|item| matches!(item.part, SamplePart::Archive | SamplePart::ArchiveRow(_)));
         let (Some(item), Ok(axes)) = (archive, BatchAxes::find(ports, batch_axis)) else {
             return Vec::new();
         };
@@ -84,8 +87,8 @@ impl SampleSet {
     }
 
     /// Reads batches of these items, which `for_inputs` parted for the same inputs.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader {
+    pub fn reader(&self) -> BatchReader<'_> {
+        BatchReader {
             set: self,
             path: PathBuf::new(),
             arrays: BTreeMap::new(),
@@ -94,13 +97,13 @@ impl SampleSet {
 }
 
 /// Reads batches, and keeps the archive that it read last: its rows are asked for one after the other.
-pub struct Reader<'a> {
+pub struct BatchReader<'a> {
     set: &'a SampleSet,
     path: PathBuf,
     arrays: BTreeMap<String, Tensor>,
 }
 
-impl Reader<'_> {
+impl BatchReader<'_> {
     /// One batch for each input, of the items at these places.
     pub fn tensors(
         &mut self,
@@ -112,8 +115,8 @@ impl Reader<'_> {
             let item = self.set.items.get(index);
             item.ok_or(SampleError::NoItem { index, count })
         });
-        let items: Vec<&Item> = items.collect::<Result<_, _>>()?;
-        let is_archive = |item: &&Item| matches!(item.part, Part::ArchiveRow(_));
+        let items: Vec<&SampleItem> = items.collect::<Result<_, _>>()?;
+        let is_archive = |item: &&SampleItem| matches!(item.part, SamplePart::ArchiveRow(_));
         match specs {
             [spec] if !items.iter().any(is_archive) => Ok(vec![self.set.tensor(places, spec)?]),
             _ => specs.iter().map(|spec| self.input(&items, spec)).collect(),
@@ -121,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// One input's values of these items, put together along its batch.
-    fn input(&mut self, items: &[&Item], spec: &TensorSpec) -> Result<Tensor, SampleError> {
+    fn input(&mut self, items: &[&SampleItem], spec: &TensorSpec) -> Result<Tensor, SampleError> {
         let Some(axis) = batch_axis(spec)? else {
             return self.shared(items, spec);
         };
@@ -138,7 +141,7 @@ impl Reader<'_> {
         // Each item's values on their own, with all that stands before the batch in rows.
         let mut parts = Vec::with_capacity(items.len());
         for item in items {
-            let Part::ArchiveRow(row) = item.part else {
+            let SamplePart::ArchiveRow(row) = item.part else {
                 return Err(SampleError::Reader);
             };
             let values = self.array(&item.path, spec)?;
@@ -169,8 +172,8 @@ impl Reader<'_> {
     }
 
     /// The values of an input without a batch, which have to be the same for all items.
-    fn shared(&mut self, items: &[&Item], spec: &TensorSpec) -> Result<Tensor, SampleError> {
-        let mut first: Option<(&Item, Tensor)> = None;
+    fn shared(&mut self, items: &[&SampleItem], spec: &TensorSpec) -> Result<Tensor, SampleError> {
+        let mut first: Option<(&SampleItem, Tensor)> = None;
         for item in items {
             let values = self.array(&item.path, spec)?.data.clone();
             let mut data = empty(spec.element);

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Found, SampleError};
+use super::{FoundFiles, SampleError};
 use powerband_core::base::regular_file;
 
 /// First lines that name columns have one of these for the file.
@@ -27,7 +27,7 @@ const LABEL_WORDS: &[&str] = &["label", "labels", "class", "class_id", "category
 const LONGEST: u64 = 1 << 30;
 
 /// The files of a list, in the order of their paths.
-pub(super) fn find(path: &Path) -> Result<Found, SampleError> {
+pub(super) fn find(path: &Path) -> Result<FoundFiles, SampleError> {
     let failed = |why| SampleError::Read {
         path: path.to_owned(),
         why,
@@ -47,12 +47,12 @@ pub(super) fn find(path: &Path) -> Result<Found, SampleError> {
     let (file, label) = columns(&mut rows);
     let beside = path.parent().unwrap_or_else(|| Path::new("."));
     let mut files: Vec<(PathBuf, Option<String>)> = Vec::with_capacity(rows.len());
-    let with_labels = rows.iter().any(|row| label.of(row).is_some());
+    let with_labels = rows.iter().any(|row| label.field(row).is_some());
     for row in &rows {
         let name = file
-            .of(row)
+            .field(row)
             .ok_or_else(|| wrong(row.line, "no file is named".to_owned()))?;
-        let label = label.of(row).map(str::to_owned);
+        let label = label.field(row).map(str::to_owned);
         if with_labels && label.is_none() {
             return Err(wrong(
                 row.line,
@@ -62,7 +62,7 @@ pub(super) fn find(path: &Path) -> Result<Found, SampleError> {
         files.push((beside.join(name), label));
     }
     files.sort();
-    Ok(Found {
+    Ok(FoundFiles {
         files,
         ..Default::default()
     })
@@ -74,7 +74,7 @@ struct Column(usize);
 
 impl Column {
     /// The field without spaces around it; nothing where it is empty.
-    fn of(self, row: &Row) -> Option<&str> {
+    fn field(self, row: &ListRow) -> Option<&str> {
         let field = row.fields.get(self.0)?.trim();
         (!field.is_empty()).then_some(field)
     }
@@ -82,13 +82,13 @@ impl Column {
 
 /// The fields of a line, and its number from 1.
 #[derive(Debug, PartialEq)]
-struct Row {
+struct ListRow {
     line: usize,
     fields: Vec<String>,
 }
 
 /// Where file and label are. Takes away the first line where it names them.
-fn columns(rows: &mut Vec<Row>) -> (Column, Column) {
+fn columns(rows: &mut Vec<ListRow>) -> (Column, Column) {
     let place = |words: &[&str]| {
         let fields = &rows.first()?.fields;
         fields
@@ -109,7 +109,7 @@ fn columns(rows: &mut Vec<Row>) -> (Column, Column) {
 }
 
 /// Parts text into rows; the line of a quotation mark that is never closed where there is one.
-fn parse(text: &str) -> Result<Vec<Row>, usize> {
+fn parse(text: &str) -> Result<Vec<ListRow>, usize> {
     let mut rows = Vec::new();
     let (mut line, mut start) = (1, 1);
     let mut fields = Vec::new();
@@ -147,10 +147,10 @@ fn parse(text: &str) -> Result<Vec<Row>, usize> {
 }
 
 /// Keeps a row, unless the line is blank.
-fn end_row(rows: &mut Vec<Row>, line: usize, fields: &mut Vec<String>) {
+fn end_row(rows: &mut Vec<ListRow>, line: usize, fields: &mut Vec<String>) {
     let fields = std::mem::take(fields);
     if fields.iter().any(|field| !field.trim().is_empty()) {
-        rows.push(Row { line, fields });
+        rows.push(ListRow { line, fields });
     }
 }
 

@@ -28,7 +28,7 @@ use self::picture::PictureError;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleSet {
     /// One for each input.
-    pub items: Vec<Item>,
+    pub items: Vec<SampleItem>,
     /// What the classes are called, by their number; empty where there are none.
     pub classes: Vec<String>,
     /// What matters for the use of the result, in sentences.
@@ -37,18 +37,17 @@ pub struct SampleSet {
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// The file.
+pub struct SampleItem {
     pub path: PathBuf,
     /// Number of its class, from 0, where it is known.
     pub label: Option<usize>,
     /// Which part of the file it is.
-    pub part: Part,
+    pub part: SamplePart,
 }
 
-/// What of a file is an input.
+/// Part of a file that is one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SamplePart {
     /// The file is a picture.
     Picture,
     /// The file is an array: one input, or a batch of them, which `SampleSet::for_input` parts.
@@ -71,15 +70,13 @@ pub enum SampleError {
         axis + 1
     )]
     InputAxis {
-        /// The input.
         input: String,
         /// The dimension, from 0.
         axis: usize,
     },
-    /// The disk says no.
+    /// The file could not be read.
     #[error("cannot read {}: {why}", path.display())]
     Read {
-        /// The file or folder.
         path: PathBuf,
         /// What the system says.
         why: std::io::Error,
@@ -90,16 +87,10 @@ pub enum SampleError {
          with a sub-folder for each class, a .csv with file and label, a .npy or a .npz file",
         path.display()
     )]
-    Kind {
-        /// The file.
-        path: PathBuf,
-    },
+    Kind { path: PathBuf },
     /// Nothing in it.
     #[error("{} holds neither pictures nor .npy or .npz files. Give the folder in which they lie", path.display())]
-    Empty {
-        /// The file or folder.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// Classes one level further down.
     #[error(
         "the inputs in {} lie two folders deep, as in {}. Give one of the folders in it", path.display(), inner.display()
@@ -149,7 +140,6 @@ pub enum SampleError {
     /// A class that the list of classes does not name.
     #[error("class {label:?} is not in {}, which names {count} classes. Add it there, in the model's order", list.display())]
     UnknownClass {
-        /// The class.
         label: String,
         /// The list of classes.
         list: PathBuf,
@@ -159,7 +149,6 @@ pub enum SampleError {
     /// A class that the list of classes names twice.
     #[error("class {label:?} is in {} more than once. Give each class a name of its own", list.display())]
     TwiceClass {
-        /// The class.
         label: String,
         /// The list of classes.
         list: PathBuf,
@@ -176,7 +165,6 @@ pub enum SampleError {
     /// A picture that cannot be used after all.
     #[error("{}: {why}. Take it out of the folder or list", path.display())]
     Picture {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         why: PictureError,
@@ -211,11 +199,9 @@ pub enum SampleError {
          without a batch in front", path.display()
     )]
     Shape {
-        /// The file.
         path: PathBuf,
         /// Its shape.
         found: String,
-        /// The input.
         input: String,
         /// The shape of one item.
         wanted: String,
@@ -226,11 +212,9 @@ pub enum SampleError {
          Save the array as {wanted}, scaled as the network expects", path.display()
     )]
     Element {
-        /// The file.
         path: PathBuf,
         /// What it holds.
         found: String,
-        /// The input.
         input: String,
         /// What the input takes.
         wanted: String,
@@ -241,7 +225,6 @@ pub enum SampleError {
          batch×3×side×side. Save what it takes as .npy files"
     )]
     NoPictures {
-        /// The input.
         input: String,
         /// Its type and shape.
         found: String,
@@ -251,7 +234,6 @@ pub enum SampleError {
     Count {
         /// How many items.
         items: usize,
-        /// The input.
         input: String,
         /// Its batch.
         batch: usize,
@@ -271,7 +253,7 @@ pub enum SampleError {
 
 /// Files, the class of each as it is written, and all classes there are.
 #[derive(Debug, Default)]
-struct Found {
+struct FoundFiles {
     files: Vec<(PathBuf, Option<String>)>,
     /// Classes in their order, those without files too; those of the files where it is empty.
     classes: Vec<String>,
@@ -304,7 +286,7 @@ pub fn open(path: &Path) -> Result<SampleSet, SampleError> {
         let path = path.to_owned();
         return Err(SampleError::Kind { path });
     }
-    let found = Found {
+    let found = FoundFiles {
         files: vec![(path.to_owned(), None)],
         ..Default::default()
     };
@@ -333,13 +315,13 @@ fn rows(path: &Path) -> Result<SampleSet, SampleError> {
         let path = path.to_owned();
         return Err(SampleError::Empty { path });
     }
-    let item = |row| Item {
+    let item = |row| SampleItem {
         path: path.to_owned(),
         label: None,
         part: if header.dims.is_empty() {
-            Part::Array
+            SamplePart::Array
         } else {
-            Part::Row(row)
+            SamplePart::Row(row)
         },
     };
     Ok(SampleSet {
@@ -349,7 +331,7 @@ fn rows(path: &Path) -> Result<SampleSet, SampleError> {
 }
 
 /// Makes items of files: leaves out what cannot be used and numbers the classes.
-fn assemble(path: &Path, beside: &Path, found: Found) -> Result<SampleSet, SampleError> {
+fn assemble(path: &Path, beside: &Path, found: FoundFiles) -> Result<SampleSet, SampleError> {
     let mut notes = found.notes;
     let count = found.files.len();
     let of_kind =
@@ -374,12 +356,12 @@ fn assemble(path: &Path, beside: &Path, found: Found) -> Result<SampleSet, Sampl
         });
     }
     let numbered = classes::number(beside, &found.files, &found.classes, &mut notes)?;
-    let mut broken = Broken::default();
+    let mut broken = BrokenFiles::default();
     let mut items = Vec::with_capacity(count);
     for ((file, _), label) in found.files.into_iter().zip(numbered.labels) {
-        let (part, verdict) = glance(&file);
+        let (part, verdict) = check_start(&file);
         match verdict {
-            Ok(()) => items.push(Item {
+            Ok(()) => items.push(SampleItem {
                 path: file,
                 label,
                 part,
@@ -398,28 +380,28 @@ fn assemble(path: &Path, beside: &Path, found: Found) -> Result<SampleSet, Sampl
     })
 }
 
-/// What a file is, and whether it begins as that.
-fn glance(file: &Path) -> (Part, Result<(), String>) {
+/// Kind of a file, and whether its beginning is valid.
+fn check_start(file: &Path) -> (SamplePart, Result<(), String>) {
     if is_archive(file) {
         let arrays = npz::headers(file).map(drop);
-        return (Part::Archive, arrays.map_err(|why| why.to_string()));
+        return (SamplePart::Archive, arrays.map_err(|why| why.to_string()));
     }
     if is_array(file) {
         let header = npy::header(file).map(drop);
-        return (Part::Array, header.map_err(|why| why.to_string()));
+        return (SamplePart::Array, header.map_err(|why| why.to_string()));
     }
-    let picture = picture::glance(file);
-    (Part::Picture, picture.map_err(|why| why.to_string()))
+    let picture = picture::check_start(file);
+    (SamplePart::Picture, picture.map_err(|why| why.to_string()))
 }
 
 /// Files that cannot be used.
 #[derive(Debug, Default)]
-struct Broken {
+struct BrokenFiles {
     count: usize,
     first: Option<(PathBuf, String)>,
 }
 
-impl Broken {
+impl BrokenFiles {
     fn add(&mut self, path: &Path, why: String) {
         self.count += 1;
         self.first.get_or_insert_with(|| (path.to_owned(), why));

@@ -24,24 +24,19 @@ pub(super) const MOST_HEADER_BYTES: usize = 1 << 16;
 /// Why an array cannot be read.
 #[derive(Debug, Error)]
 pub enum NpyError {
-    /// The disk says no.
+    /// The file could not be read.
     #[error("cannot read {}: {why}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// What the system says.
         why: std::io::Error,
     },
     /// Not this format at all.
     #[error("{} is no NumPy file: it does not begin as one. Write it with numpy.save", path.display())]
-    NotNpy {
-        /// The file.
-        path: PathBuf,
-    },
+    NotNpy { path: PathBuf },
     /// A header that makes no sense.
     #[error("{}: the header cannot be read: {why}. Write the file again with numpy.save", path.display())]
     Header {
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         why: String,
@@ -52,7 +47,6 @@ pub enum NpyError {
          signed integer, uint8 or bool, little-endian, before saving it", path.display()
     )]
     Element {
-        /// The file.
         path: PathBuf,
         /// The type as the file writes it.
         found: String,
@@ -62,26 +56,19 @@ pub enum NpyError {
         "{}: the bytes of its numbers are in big-endian order. Save array.astype(array.dtype.newbyteorder('<'))",
         path.display()
     )]
-    BigEndian {
-        /// The file.
-        path: PathBuf,
-    },
+    BigEndian { path: PathBuf },
     /// Columns before rows.
     #[error(
         "{}: the array is stored column by column. Save numpy.ascontiguousarray(array)",
         path.display()
     )]
-    Fortran {
-        /// The file.
-        path: PathBuf,
-    },
+    Fortran { path: PathBuf },
     /// More or fewer bytes than promised.
     #[error(
         "{}: the header promises {promised} bytes of values and the file holds {found}. It was cut off \
          or damaged: write it again", path.display()
     )]
     Length {
-        /// The file.
         path: PathBuf,
         /// Bytes by the header.
         promised: u64,
@@ -91,7 +78,6 @@ pub enum NpyError {
     /// Rows that the array does not have.
     #[error("{}: rows {start} to {end} were asked for, and it has {rows}", path.display())]
     Rows {
-        /// The file.
         path: PathBuf,
         /// First row asked for, from 0.
         start: usize,
@@ -376,19 +362,19 @@ fn read_part(
 
 fn values(element: ElementType, raw: &[u8]) -> TensorData {
     match element {
-        ElementType::F16 => TensorData::F16(words(raw, f16::from_le_bytes)),
-        ElementType::F32 => TensorData::F32(words(raw, f32::from_le_bytes)),
-        ElementType::F64 => TensorData::F64(words(raw, f64::from_le_bytes)),
-        ElementType::I8 => TensorData::I8(words(raw, i8::from_le_bytes)),
-        ElementType::I16 => TensorData::I16(words(raw, i16::from_le_bytes)),
-        ElementType::I32 => TensorData::I32(words(raw, i32::from_le_bytes)),
-        ElementType::I64 => TensorData::I64(words(raw, i64::from_le_bytes)),
+        ElementType::F16 => TensorData::F16(decode_values(raw, f16::from_le_bytes)),
+        ElementType::F32 => TensorData::F32(decode_values(raw, f32::from_le_bytes)),
+        ElementType::F64 => TensorData::F64(decode_values(raw, f64::from_le_bytes)),
+        ElementType::I8 => TensorData::I8(decode_values(raw, i8::from_le_bytes)),
+        ElementType::I16 => TensorData::I16(decode_values(raw, i16::from_le_bytes)),
+        ElementType::I32 => TensorData::I32(decode_values(raw, i32::from_le_bytes)),
+        ElementType::I64 => TensorData::I64(decode_values(raw, i64::from_le_bytes)),
         ElementType::U8 => TensorData::U8(raw.to_vec()),
         ElementType::Bool => TensorData::Bool(raw.iter().map(|&byte| byte != 0).collect()),
     }
 }
 
-fn words<const N: usize, T>(raw: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
+fn decode_values<const N: usize, T>(raw: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
     let (words, _) = raw.as_chunks::<N>();
     words.iter().map(|&word| read(word)).collect()
 }

@@ -22,10 +22,9 @@ const ENDING: &str = ".npy";
 /// Why an archive cannot be used.
 #[derive(Debug, Error)]
 pub enum NpzError {
-    /// The disk says no.
+    /// The file could not be read.
     #[error("cannot read {}: {why}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// What the system says.
         why: io::Error,
@@ -36,7 +35,6 @@ pub enum NpzError {
          again with numpy.savez", path.display()
     )]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What the reader says.
         why: String,
@@ -47,7 +45,6 @@ pub enum NpzError {
          numpy.savez_compressed", path.display()
     )]
     Packed {
-        /// The file.
         path: PathBuf,
         /// The array.
         array: String,
@@ -56,10 +53,7 @@ pub enum NpzError {
     },
     /// No arrays.
     #[error("{} holds no arrays. Write it with numpy.savez, an array for each input", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// An array that cannot be used.
     #[error(transparent)]
     Array(#[from] NpyError),
@@ -69,9 +63,7 @@ pub enum NpzError {
          numpy.savez(file, {input}=…)", path.display(), found.join(", ")
     )]
     Missing {
-        /// The file.
         path: PathBuf,
-        /// The input.
         input: String,
         /// What arrays it has.
         found: Vec<String>,
@@ -83,7 +75,6 @@ pub enum NpzError {
         if *has_batch { ", where N is the number of its inputs" } else { "" }
     )]
     Shape {
-        /// The file.
         path: PathBuf,
         /// The input, which is the array's name too.
         input: String,
@@ -100,7 +91,6 @@ pub enum NpzError {
          of them. Save {input}.astype(\"{wanted}\")", path.display()
     )]
     Element {
-        /// The file.
         path: PathBuf,
         /// The input, which is the array's name too.
         input: String,
@@ -115,7 +105,6 @@ pub enum NpzError {
          {other_rows}", path.display()
     )]
     Rows {
-        /// The file.
         path: PathBuf,
         /// An array.
         first: String,
@@ -132,7 +121,6 @@ pub enum NpzError {
          Compare on seeded inputs instead"
     )]
     BatchAxes {
-        /// The input.
         input: String,
         /// How many.
         axes: usize,
@@ -143,7 +131,6 @@ pub enum NpzError {
          Use a batch of 1", first.display(), other.display()
     )]
     Differs {
-        /// The input.
         input: String,
         /// A file.
         first: PathBuf,

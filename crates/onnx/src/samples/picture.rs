@@ -35,7 +35,7 @@ const EXTENSIONS: &[&str] = &[
 /// Why a picture cannot be used. The sentence goes on from the name of the file.
 #[derive(Debug, Error)]
 pub enum PictureError {
-    /// The disk says no.
+    /// The file could not be read.
     #[error("it cannot be read: {0}")]
     Read(#[from] std::io::Error),
     /// Empty, cut off or damaged.
@@ -126,7 +126,7 @@ pub(crate) fn is_picture(path: &Path) -> bool {
 
 /// Looks at the beginning of a file only: whether it is there and begins as a picture that can be
 /// read. It may turn out to be damaged further on.
-pub(crate) fn glance(path: &Path) -> Result<(), PictureError> {
+pub(crate) fn check_start(path: &Path) -> Result<(), PictureError> {
     let mut head = [0; 32];
     let mut read = 0;
     let mut file = regular_file::open(path)?;

@@ -42,7 +42,7 @@ fn array(element: ElementType, dims: &[usize]) -> Vec<u8> {
 
 /// Name and label of each item.
 fn listed(set: &SampleSet) -> Vec<(String, Option<usize>)> {
-    let name = |item: &Item| item.path.file_name().unwrap().to_str().unwrap().to_owned();
+    let name = |item: &SampleItem| item.path.file_name().unwrap().to_str().unwrap().to_owned();
     set.items
         .iter()
         .map(|item| (name(item), item.label))
@@ -175,7 +175,7 @@ fn damage_further_on_is_found_by_reading() {
     }
     let set = open(dir.path()).unwrap();
     assert_eq!(set.items.len(), 3);
-    let message = set.sound(3, &cancel).unwrap_err().to_string();
+    let message = set.take_readable(3, &cancel).unwrap_err().to_string();
     assert!(message.contains("none of 3 files"), "{message}");
     for index in 0..3 {
         let input = spec(ElementType::F32, &[1, 3, 32, 32]);
@@ -187,7 +187,7 @@ fn damage_further_on_is_found_by_reading() {
         "d.png",
         &picture_bytes(64, 64, ImageFormat::Png),
     );
-    let sound = open(dir.path()).unwrap().sound(1, &cancel).unwrap();
+    let sound = open(dir.path()).unwrap().take_readable(1, &cancel).unwrap();
     assert_eq!(listed(&sound), [("d.png".to_owned(), None)]);
     assert!(sound.notes[0].contains("3 of 4 files"), "{:?}", sound.notes);
 }
@@ -364,8 +364,11 @@ fn one_array_is_a_batch_or_an_item() {
     let path = dir.path().join("x.npy");
     put(dir.path(), "x.npy", &array(ElementType::I32, &[3, 2]));
     let set = open(&path).unwrap();
-    let parts: Vec<Part> = set.items.iter().map(|item| item.part).collect();
-    assert_eq!(parts, [Part::Row(0), Part::Row(1), Part::Row(2)]);
+    let parts: Vec<SamplePart> = set.items.iter().map(|item| item.part).collect();
+    assert_eq!(
+        parts,
+        [SamplePart::Row(0), SamplePart::Row(1), SamplePart::Row(2)]
+    );
     let batch = set
         .tensor(&[2, 1], &spec(ElementType::I64, &[2, 2]))
         .unwrap();

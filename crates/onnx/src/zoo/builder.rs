@@ -12,15 +12,13 @@ use super::weights::{Fill, TensorPlan};
 
 /// What flows along an edge of the graph: batch × channels × height × width.
 #[derive(Clone, Debug)]
-pub struct Value {
-    /// Its name in the graph.
+pub struct FeatureMap {
     name: String,
     /// How many channels it has.
     pub channels: usize,
 }
 
-impl Value {
-    /// Its name in the graph.
+impl FeatureMap {
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -48,8 +46,8 @@ pub struct GraphBuilder {
 
 impl GraphBuilder {
     /// The image that the network looks at.
-    pub fn image() -> Value {
-        Value {
+    pub fn image() -> FeatureMap {
+        FeatureMap {
             name: "input".to_owned(),
             channels: 3,
         }
@@ -58,7 +56,7 @@ impl GraphBuilder {
     /// Convolution with normal weights after He et al., "Delving Deep into Rectifiers" (2015), with
     /// the standard deviation by fan-in, √(2 ÷ inputs per output), which keeps the size of the
     /// values the same from layer to layer on the way forward.
-    pub fn conv(&mut self, name: &str, x: &Value, conv: Conv) -> Value {
+    pub fn conv(&mut self, name: &str, x: &FeatureMap, conv: Conv) -> FeatureMap {
         self.convolve(name, x, conv, 1, false)
     }
 
@@ -66,11 +64,11 @@ impl GraphBuilder {
     pub(super) fn convolve(
         &mut self,
         name: &str,
-        x: &Value,
+        x: &FeatureMap,
         conv: Conv,
         groups: usize,
         has_bias: bool,
-    ) -> Value {
+    ) -> FeatureMap {
         let Conv {
             channels,
             kernel,
@@ -92,7 +90,7 @@ impl GraphBuilder {
     }
 
     /// Batch normalisation with running statistics as a trained network might have them.
-    pub fn batch_norm(&mut self, name: &str, x: &Value, gamma: f32) -> Value {
+    pub fn batch_norm(&mut self, name: &str, x: &FeatureMap, gamma: f32) -> FeatureMap {
         let dims = || vec![x.channels];
         let inputs = vec![
             x.name.clone(),
@@ -119,12 +117,12 @@ impl GraphBuilder {
     }
 
     /// Rectifier.
-    pub fn relu(&mut self, name: &str, x: &Value) -> Value {
+    pub fn relu(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         self.node("Relu", name, vec![x.name.clone()], vec![], x.channels)
     }
 
     /// Maximum over 3 × 3 at every second place.
-    pub(crate) fn max_pool(&mut self, name: &str, x: &Value) -> Value {
+    pub(crate) fn max_pool(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         self.node(
             "MaxPool",
             name,
@@ -135,7 +133,7 @@ impl GraphBuilder {
     }
 
     /// Mean over 2 × 2, which halves the size.
-    pub fn average_pool(&mut self, name: &str, x: &Value) -> Value {
+    pub fn average_pool(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         self.node(
             "AveragePool",
             name,
@@ -146,7 +144,7 @@ impl GraphBuilder {
     }
 
     /// Sum of two equals.
-    pub fn add(&mut self, name: &str, a: &Value, b: &Value) -> Value {
+    pub fn add(&mut self, name: &str, a: &FeatureMap, b: &FeatureMap) -> FeatureMap {
         self.node(
             "Add",
             name,
@@ -157,7 +155,7 @@ impl GraphBuilder {
     }
 
     /// Channels of both, one after the other.
-    pub fn concat(&mut self, name: &str, a: &Value, b: &Value) -> Value {
+    pub fn concat(&mut self, name: &str, a: &FeatureMap, b: &FeatureMap) -> FeatureMap {
         let inputs = vec![a.name.clone(), b.name.clone()];
         self.node(
             "Concat",
@@ -170,7 +168,7 @@ impl GraphBuilder {
 
     /// Mean over the picture, then one score per class. With weights of 1 ÷ √inputs, the scores
     /// are about as large as the features.
-    pub fn classify(&mut self, name: &str, x: &Value, classes: usize) -> Value {
+    pub fn classify(&mut self, name: &str, x: &FeatureMap, classes: usize) -> FeatureMap {
         let pooled = self.node(
             "GlobalAveragePool",
             "avgpool",
@@ -200,12 +198,12 @@ impl GraphBuilder {
     }
 
     /// The finished model for square images of `side` pixels; `logits` becomes its output.
-    pub fn finish(self, name: &str, side: usize, logits: &Value) -> ModelProto {
+    pub fn finish(self, name: &str, side: usize, logits: &FeatureMap) -> ModelProto {
         self.draft(name, side, logits).fill()
     }
 
     /// The same without its weights.
-    pub(super) fn draft(self, name: &str, side: usize, logits: &Value) -> Draft {
+    pub(super) fn draft(self, name: &str, side: usize, logits: &FeatureMap) -> Draft {
         self.draft_with(name, side, logits, &[])
     }
 
@@ -214,7 +212,7 @@ impl GraphBuilder {
         mut self,
         name: &str,
         side: usize,
-        logits: &Value,
+        logits: &FeatureMap,
         further: &[&str],
     ) -> Draft {
         // The last node writes the output under its public name, without a copy in between.
@@ -269,7 +267,7 @@ impl GraphBuilder {
         input: Vec<String>,
         attribute: Vec<AttributeProto>,
         channels: usize,
-    ) -> Value {
+    ) -> FeatureMap {
         let output = format!("{name}.out");
         self.nodes.push(NodeProto {
             input,
@@ -279,7 +277,7 @@ impl GraphBuilder {
             attribute,
             ..Default::default()
         });
-        Value {
+        FeatureMap {
             name: output,
             channels,
         }

@@ -4,7 +4,7 @@
 //! layer adds 32 channels to all that came before it, and a transition between two blocks halves
 //! channels and size.
 
-use super::builder::{Conv, GraphBuilder, Value};
+use super::builder::{Conv, FeatureMap, GraphBuilder};
 use super::draft::Draft;
 use super::{DataSet, stem};
 
@@ -47,7 +47,7 @@ pub(super) fn draft(name: &str, data: DataSet) -> Draft {
 }
 
 /// One layer: everything so far goes in, 32 channels more come out.
-fn dense_layer(graph: &mut GraphBuilder, name: &str, x: &Value) -> Value {
+fn dense_layer(graph: &mut GraphBuilder, name: &str, x: &FeatureMap) -> FeatureMap {
     let squeeze = Conv {
         channels: BOTTLENECK * GROWTH,
         kernel: 1,
@@ -68,7 +68,7 @@ fn dense_layer(graph: &mut GraphBuilder, name: &str, x: &Value) -> Value {
 }
 
 /// Between two blocks: half the channels, half the size.
-fn transition(graph: &mut GraphBuilder, name: &str, x: &Value) -> Value {
+fn transition(graph: &mut GraphBuilder, name: &str, x: &FeatureMap) -> FeatureMap {
     let x = graph.batch_norm(&format!("{name}.norm"), x, 1.0);
     let x = graph.relu(&format!("{name}.relu"), &x);
     let half = Conv {

@@ -105,8 +105,8 @@ pub(super) fn tensor(name: &str, value: TensorProto) -> AttributeProto {
 pub(crate) fn port(name: &str, element: DataType, dims: &[&str]) -> ValueInfoProto {
     let dim = dims.iter().map(|dim| {
         let value = match dim.parse() {
-            Ok(size) => dimension::Value::DimValue(size),
-            Err(_) => dimension::Value::DimParam((*dim).to_owned()),
+            Ok(size) => dimension::DimensionValue::DimValue(size),
+            Err(_) => dimension::DimensionValue::DimParam((*dim).to_owned()),
         };
         Dimension {
             value: Some(value),
@@ -120,7 +120,7 @@ pub(crate) fn port(name: &str, element: DataType, dims: &[&str]) -> ValueInfoPro
     ValueInfoProto {
         name: name.to_owned(),
         r#type: Some(TypeProto {
-            value: Some(type_proto::Value::TensorType(tensor)),
+            value: Some(type_proto::TypeValue::TensorType(tensor)),
             ..Default::default()
         }),
         ..Default::default()

@@ -4,7 +4,7 @@
 //! Layers go to `builder` and `layers`. The layout and the names are those of torchvision's `efficientnet_b0`.
 
 use super::DataSet;
-use super::builder::{Conv, GraphBuilder, Value};
+use super::builder::{Conv, FeatureMap, GraphBuilder};
 use super::draft::Draft;
 
 /// A stage of blocks that look alike.
@@ -73,10 +73,10 @@ pub(super) fn draft(name: &str) -> Draft {
 fn widen(
     graph: &mut GraphBuilder,
     name: &str,
-    x: &Value,
+    x: &FeatureMap,
     channels: usize,
     (kernel, stride): (usize, usize),
-) -> Value {
+) -> FeatureMap {
     let conv = Conv {
         channels,
         kernel,
@@ -90,10 +90,10 @@ fn widen(
 fn inverted(
     graph: &mut GraphBuilder,
     name: &str,
-    x: &Value,
+    x: &FeatureMap,
     stage: &Stage,
     stride: usize,
-) -> Value {
+) -> FeatureMap {
     let is_residual = stride == 1 && x.channels == stage.channels;
     let mut layer = 0;
     let mut y = x.clone();
@@ -124,7 +124,7 @@ fn inverted(
 }
 
 /// Each channel times a number between 0 and 1 that comes from the means of all.
-fn gated(graph: &mut GraphBuilder, name: &str, x: &Value, squeezed: usize) -> Value {
+fn gated(graph: &mut GraphBuilder, name: &str, x: &FeatureMap, squeezed: usize) -> FeatureMap {
     let means = graph.global_mean(&format!("{name}.avgpool"), x);
     let few = graph.mix(&format!("{name}.fc1"), &means, squeezed);
     let few = graph.silu(&format!("{name}.activation"), &few);

@@ -5,13 +5,13 @@
 use crate::pb::TensorProto;
 use crate::pb::tensor_proto::DataType;
 
-use super::builder::{Conv, GraphBuilder, Value};
+use super::builder::{Conv, FeatureMap, GraphBuilder};
 use super::draft::integers;
 use super::weights::Fill;
 
 impl GraphBuilder {
     /// A convolution and its norm, as torchvision numbers them within `name`.
-    pub(super) fn conv_norm(&mut self, name: &str, x: &Value, conv: Conv) -> Value {
+    pub(super) fn conv_norm(&mut self, name: &str, x: &FeatureMap, conv: Conv) -> FeatureMap {
         let x = self.conv(&format!("{name}.0"), x, conv);
         self.batch_norm(&format!("{name}.1"), &x, 1.0)
     }
@@ -20,10 +20,10 @@ impl GraphBuilder {
     pub(super) fn depthwise(
         &mut self,
         name: &str,
-        x: &Value,
+        x: &FeatureMap,
         kernel: usize,
         stride: usize,
-    ) -> Value {
+    ) -> FeatureMap {
         let conv = Conv {
             channels: x.channels,
             kernel,
@@ -33,7 +33,7 @@ impl GraphBuilder {
     }
 
     /// A 1 × 1 convolution with a bias.
-    pub(super) fn mix(&mut self, name: &str, x: &Value, channels: usize) -> Value {
+    pub(super) fn mix(&mut self, name: &str, x: &FeatureMap, channels: usize) -> FeatureMap {
         let conv = Conv {
             channels,
             kernel: 1,
@@ -43,7 +43,12 @@ impl GraphBuilder {
     }
 
     /// A transposed convolution with a bias that makes 2 × 2 places of each.
-    pub(super) fn double_size(&mut self, name: &str, x: &Value, channels: usize) -> Value {
+    pub(super) fn double_size(
+        &mut self,
+        name: &str,
+        x: &FeatureMap,
+        channels: usize,
+    ) -> FeatureMap {
         // Each place comes from one place, so all that adds up are the channels.
         let std = (x.channels as f32).sqrt().recip();
         let dims = vec![x.channels, channels, 2, 2];
@@ -58,7 +63,7 @@ impl GraphBuilder {
     }
 
     /// Maximum over 2 × 2, which halves the size.
-    pub(super) fn halve(&mut self, name: &str, x: &Value) -> Value {
+    pub(super) fn halve(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         let attributes = vec![
             integers("kernel_shape", &[2; 2]),
             integers("strides", &[2; 2]),
@@ -73,20 +78,20 @@ impl GraphBuilder {
     }
 
     /// Mean of each channel.
-    pub(super) fn global_mean(&mut self, name: &str, x: &Value) -> Value {
+    pub(super) fn global_mean(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         let inputs = vec![x.name().to_owned()];
         self.node("GlobalAveragePool", name, inputs, vec![], x.channels)
     }
 
     /// Rectifier that ends at 6.
-    pub(super) fn relu6(&mut self, name: &str, x: &Value) -> Value {
+    pub(super) fn relu6(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         let limits = [0.0, 6.0].map(|limit| self.scalar(limit));
         let inputs = [vec![x.name().to_owned()], limits.to_vec()].concat();
         self.node("Clip", name, inputs, vec![], x.channels)
     }
 
     /// 1 ÷ (1 + e⁻ˣ).
-    pub(super) fn sigmoid(&mut self, name: &str, x: &Value) -> Value {
+    pub(super) fn sigmoid(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         self.node(
             "Sigmoid",
             name,
@@ -97,13 +102,13 @@ impl GraphBuilder {
     }
 
     /// x · sigmoid(x).
-    pub(super) fn silu(&mut self, name: &str, x: &Value) -> Value {
+    pub(super) fn silu(&mut self, name: &str, x: &FeatureMap) -> FeatureMap {
         let gate = self.sigmoid(&format!("{name}.sigmoid"), x);
         self.multiply(name, x, &gate)
     }
 
     /// Product of two; the second may be one number a channel.
-    pub(super) fn multiply(&mut self, name: &str, x: &Value, gate: &Value) -> Value {
+    pub(super) fn multiply(&mut self, name: &str, x: &FeatureMap, gate: &FeatureMap) -> FeatureMap {
         let inputs = vec![x.name().to_owned(), gate.name().to_owned()];
         self.node("Mul", name, inputs, vec![], x.channels)
     }

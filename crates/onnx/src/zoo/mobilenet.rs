@@ -3,7 +3,7 @@
 //! Layers go to `builder` and `layers`. The layout and the names are those of torchvision's `mobilenet_v2`.
 
 use super::DataSet;
-use super::builder::{Conv, GraphBuilder, Value};
+use super::builder::{Conv, FeatureMap, GraphBuilder};
 use super::draft::Draft;
 
 /// Of each stage: how much wider a block is inside, channels, blocks, stride of the first.
@@ -45,10 +45,10 @@ pub(super) fn draft(name: &str) -> Draft {
 fn widen(
     graph: &mut GraphBuilder,
     name: &str,
-    x: &Value,
+    x: &FeatureMap,
     channels: usize,
     (kernel, stride): (usize, usize),
-) -> Value {
+) -> FeatureMap {
     let conv = Conv {
         channels,
         kernel,
@@ -62,9 +62,9 @@ fn widen(
 fn inverted(
     graph: &mut GraphBuilder,
     number: usize,
-    x: &Value,
+    x: &FeatureMap,
     (wider, channels, stride): (usize, usize, usize),
-) -> Value {
+) -> FeatureMap {
     let name = format!("features.{number}.conv");
     let is_residual = stride == 1 && x.channels == channels;
     let mut layer = 0;

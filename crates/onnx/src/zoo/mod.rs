@@ -27,7 +27,7 @@ pub mod weights;
 use crate::pb::ModelProto;
 
 use bert::Bert;
-use builder::{Conv, GraphBuilder, Value};
+use builder::{Conv, FeatureMap, GraphBuilder};
 use draft::Draft;
 use gpt::Gpt;
 use llama::Llama;
@@ -66,7 +66,7 @@ impl DataSet {
 
 /// Which kind of network.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Network {
+enum ZooNetwork {
     /// Residual.
     Resnet(Resnet, DataSet),
     /// Densely connected.
@@ -77,7 +77,7 @@ enum Network {
     Efficientnet,
     /// Down to small pictures and up again.
     Unet,
-    /// A picture as words.
+    /// Vision transformer: a picture as a sequence of patches.
     Vit,
     /// An encoder in the manner of BERT.
     Bert(Bert),
@@ -86,7 +86,7 @@ enum Network {
     /// A decoder in the manner of Llama.
     Llama(Llama),
     /// Built to be limited by one thing.
-    Probe(probes::Kind),
+    Probe(probes::ProbeKind),
 }
 
 /// A network that can be made.
@@ -96,7 +96,7 @@ pub struct ZooModel {
     pub id: &'static str,
     /// What lists show.
     pub title: &'static str,
-    network: Network,
+    network: ZooNetwork,
 }
 
 const RESNET18: Resnet = Resnet {
@@ -115,7 +115,7 @@ const RESNET50: Resnet = Resnet {
 impl ZooModel {
     /// Whether it is one that is only for trying: it stands in no list, and no library has it.
     pub fn is_probe(&self) -> bool {
-        matches!(self.network, Network::Probe(_))
+        matches!(self.network, ZooNetwork::Probe(_))
     }
 }
 
@@ -124,88 +124,92 @@ pub const ALL: &[ZooModel] = &[
     entry(
         "resnet18",
         "ResNet-18, ImageNet",
-        Network::Resnet(RESNET18, DataSet::ImageNet),
+        ZooNetwork::Resnet(RESNET18, DataSet::ImageNet),
     ),
     entry(
         "resnet34",
         "ResNet-34, ImageNet",
-        Network::Resnet(RESNET34, DataSet::ImageNet),
+        ZooNetwork::Resnet(RESNET34, DataSet::ImageNet),
     ),
     entry(
         "resnet50",
         "ResNet-50, ImageNet",
-        Network::Resnet(RESNET50, DataSet::ImageNet),
+        ZooNetwork::Resnet(RESNET50, DataSet::ImageNet),
     ),
     entry(
         "densenet121",
         "DenseNet-121, ImageNet",
-        Network::Densenet(DataSet::ImageNet),
+        ZooNetwork::Densenet(DataSet::ImageNet),
     ),
-    entry("mobilenetv2", "MobileNetV2, ImageNet", Network::Mobilenet),
+    entry(
+        "mobilenetv2",
+        "MobileNetV2, ImageNet",
+        ZooNetwork::Mobilenet,
+    ),
     entry(
         "efficientnet-b0",
         "EfficientNet-B0, ImageNet",
-        Network::Efficientnet,
+        ZooNetwork::Efficientnet,
     ),
-    entry("vit-b16", "ViT-B/16, ImageNet", Network::Vit),
-    entry("unet", "U-Net, 256 × 256", Network::Unet),
+    entry("vit-b16", "ViT-B/16, ImageNet", ZooNetwork::Vit),
+    entry("unet", "U-Net, 256 × 256", ZooNetwork::Unet),
     entry(
         "resnet18@cifar",
         "ResNet-18, CIFAR-10",
-        Network::Resnet(RESNET18, DataSet::Cifar),
+        ZooNetwork::Resnet(RESNET18, DataSet::Cifar),
     ),
     entry(
         "resnet34@cifar",
         "ResNet-34, CIFAR-10",
-        Network::Resnet(RESNET34, DataSet::Cifar),
+        ZooNetwork::Resnet(RESNET34, DataSet::Cifar),
     ),
     entry(
         "resnet50@cifar",
         "ResNet-50, CIFAR-10",
-        Network::Resnet(RESNET50, DataSet::Cifar),
+        ZooNetwork::Resnet(RESNET50, DataSet::Cifar),
     ),
     entry(
         "densenet121@cifar",
         "DenseNet-121, CIFAR-10",
-        Network::Densenet(DataSet::Cifar),
+        ZooNetwork::Densenet(DataSet::Cifar),
     ),
-    entry("bert-base", "BERT base", Network::Bert(bert::BASE)),
-    entry("minilm", "MiniLM L6", Network::Bert(bert::MINI)),
-    entry("gpt2", "GPT-2, 124M", Network::Gpt(gpt::gpt2(false))),
+    entry("bert-base", "BERT base", ZooNetwork::Bert(bert::BASE)),
+    entry("minilm", "MiniLM L6", ZooNetwork::Bert(bert::MINI)),
+    entry("gpt2", "GPT-2, 124M", ZooNetwork::Gpt(gpt::gpt2(false))),
     entry(
         "gpt2-past",
         "GPT-2, 124M, with past key/values",
-        Network::Gpt(gpt::gpt2(true)),
+        ZooNetwork::Gpt(gpt::gpt2(true)),
     ),
     entry(
         "llama-tiny",
         "Llama, 135M as SmolLM",
-        Network::Llama(llama::tiny(false)),
+        ZooNetwork::Llama(llama::tiny(false)),
     ),
     entry(
         "llama-tiny-past",
         "Llama, 135M as SmolLM, with past key/values",
-        Network::Llama(llama::tiny(true)),
+        ZooNetwork::Llama(llama::tiny(true)),
     ),
 ];
 
-const fn entry(id: &'static str, title: &'static str, network: Network) -> ZooModel {
+const fn entry(id: &'static str, title: &'static str, network: ZooNetwork) -> ZooModel {
     ZooModel { id, title, network }
 }
 
 /// The network of that name, however it is capitalised and hyphenated: `ResNet-50`, `resnet50@CIFAR`.
 pub fn find(name: &str) -> Option<&'static ZooModel> {
-    let plain = plain(name);
+    let plain = search_key(name);
     let plain = plain
         .strip_suffix("@cifar10")
         .map_or_else(|| plain.clone(), |base| format!("{base}@cifar"));
     let probes = PROBES.iter().map(|probe| &probe.model);
     let mut known = ALL.iter().chain(probes);
-    known.find(|model| self::plain(model.id) == plain)
+    known.find(|model| self::search_key(model.id) == plain)
 }
 
-/// A name without what people write differently.
-fn plain(name: &str) -> String {
+/// A name in small letters without hyphens and underscores, for look-up.
+fn search_key(name: &str) -> String {
     let letters = name.trim().chars().filter(|c| !matches!(c, '-' | '_'));
     letters.collect::<String>().to_lowercase()
 }
@@ -222,22 +226,22 @@ pub fn outline(model: &ZooModel) -> ModelProto {
 
 fn draft(model: &ZooModel) -> Draft {
     match model.network {
-        Network::Resnet(plan, data) => resnet::draft(model.id, plan, data),
-        Network::Densenet(data) => densenet::draft(model.id, data),
-        Network::Mobilenet => mobilenet::draft(model.id),
-        Network::Efficientnet => efficientnet::draft(model.id),
-        Network::Unet => unet::draft(model.id),
-        Network::Vit => vit::draft(model.id),
-        Network::Bert(plan) => bert::draft(model.id, plan),
-        Network::Gpt(plan) => gpt::draft(model.id, plan),
-        Network::Llama(plan) => llama::draft(model.id, plan),
-        Network::Probe(kind) => probes::draft(model.id, kind),
+        ZooNetwork::Resnet(plan, data) => resnet::draft(model.id, plan, data),
+        ZooNetwork::Densenet(data) => densenet::draft(model.id, data),
+        ZooNetwork::Mobilenet => mobilenet::draft(model.id),
+        ZooNetwork::Efficientnet => efficientnet::draft(model.id),
+        ZooNetwork::Unet => unet::draft(model.id),
+        ZooNetwork::Vit => vit::draft(model.id),
+        ZooNetwork::Bert(plan) => bert::draft(model.id, plan),
+        ZooNetwork::Gpt(plan) => gpt::draft(model.id, plan),
+        ZooNetwork::Llama(plan) => llama::draft(model.id, plan),
+        ZooNetwork::Probe(kind) => probes::draft(model.id, kind),
     }
 }
 
 /// The first layers, which both families share: large pictures are made four times
 /// smaller at once, and CIFAR's are small already.
-fn stem(graph: &mut GraphBuilder, data: DataSet, names: [&str; 4]) -> Value {
+fn stem(graph: &mut GraphBuilder, data: DataSet, names: [&str; 4]) -> FeatureMap {
     let [conv, norm, relu, pool] = names;
     let image = GraphBuilder::image();
     let (kernel, stride) = match data {

@@ -11,11 +11,11 @@ use crate::pb::tensor_proto::DataType;
 use super::draft::{Draft, integer, integers};
 use super::operators::{Operators, STD};
 use super::weights::Fill;
-use super::{Network, ZooModel};
+use super::{ZooModel, ZooNetwork};
 
 /// What limits a network by its construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BuiltToBe {
+pub enum ProbeLimit {
     /// Arithmetic.
     Compute,
     /// Moving bytes from and to memory.
@@ -26,7 +26,7 @@ pub enum BuiltToBe {
     Neither,
 }
 
-impl BuiltToBe {
+impl ProbeLimit {
     /// The name for machines: `compute`, `memory`, `launch`, `neither`.
     pub fn id(self) -> &'static str {
         match self {
@@ -40,7 +40,7 @@ impl BuiltToBe {
 
 /// Which network, with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ProbeKind {
     /// Sum of two inputs of 1024 × so many elements.
     Add(usize),
     /// Square matrices of so many rows, one of them weights.
@@ -67,7 +67,7 @@ pub struct Probe {
     /// `s`, `m` or `l`.
     pub size: &'static str,
     /// What limits it, by its construction, on an engine that runs node after node.
-    pub bound: BuiltToBe,
+    pub bound: ProbeLimit,
 }
 
 /// Every one: three sizes of each.
@@ -83,69 +83,69 @@ pub struct Probe {
 /// * `probe-lstm`: 8,192 multiply-accumulates a step, whose weights stay in the first cache, and each step
 ///   needs the one before.
 pub const PROBES: &[Probe] = &[
-    probe("probe-add-s", "s", Kind::Add(10_752)),
-    probe("probe-add-m", "m", Kind::Add(21_504)),
-    probe("probe-add-l", "l", Kind::Add(43_008)),
-    probe("probe-product-s", "s", Kind::Product(1024)),
-    probe("probe-product-m", "m", Kind::Product(2048)),
-    probe("probe-product-l", "l", Kind::Product(3072)),
-    probe("probe-chain-s", "s", Kind::Chain(100)),
-    probe("probe-chain-m", "m", Kind::Chain(500)),
-    probe("probe-chain-l", "l", Kind::Chain(1000)),
-    probe("probe-depthwise-s", "s", Kind::Depthwise(64, 448)),
-    probe("probe-depthwise-m", "m", Kind::Depthwise(128, 448)),
-    probe("probe-depthwise-l", "l", Kind::Depthwise(256, 448)),
-    probe("probe-vector-s", "s", Kind::Vector(4096)),
-    probe("probe-vector-m", "m", Kind::Vector(5120)),
-    probe("probe-vector-l", "l", Kind::Vector(6144)),
-    probe("probe-softmax-s", "s", Kind::Softmax(256)),
-    probe("probe-softmax-m", "m", Kind::Softmax(512)),
-    probe("probe-softmax-l", "l", Kind::Softmax(1024)),
-    probe("probe-transpose-s", "s", Kind::Transpose(512)),
-    probe("probe-transpose-m", "m", Kind::Transpose(1024)),
-    probe("probe-transpose-l", "l", Kind::Transpose(2048)),
-    probe("probe-lstm-s", "s", Kind::Lstm(500)),
-    probe("probe-lstm-m", "m", Kind::Lstm(1000)),
-    probe("probe-lstm-l", "l", Kind::Lstm(2000)),
+    probe("probe-add-s", "s", ProbeKind::Add(10_752)),
+    probe("probe-add-m", "m", ProbeKind::Add(21_504)),
+    probe("probe-add-l", "l", ProbeKind::Add(43_008)),
+    probe("probe-product-s", "s", ProbeKind::Product(1024)),
+    probe("probe-product-m", "m", ProbeKind::Product(2048)),
+    probe("probe-product-l", "l", ProbeKind::Product(3072)),
+    probe("probe-chain-s", "s", ProbeKind::Chain(100)),
+    probe("probe-chain-m", "m", ProbeKind::Chain(500)),
+    probe("probe-chain-l", "l", ProbeKind::Chain(1000)),
+    probe("probe-depthwise-s", "s", ProbeKind::Depthwise(64, 448)),
+    probe("probe-depthwise-m", "m", ProbeKind::Depthwise(128, 448)),
+    probe("probe-depthwise-l", "l", ProbeKind::Depthwise(256, 448)),
+    probe("probe-vector-s", "s", ProbeKind::Vector(4096)),
+    probe("probe-vector-m", "m", ProbeKind::Vector(5120)),
+    probe("probe-vector-l", "l", ProbeKind::Vector(6144)),
+    probe("probe-softmax-s", "s", ProbeKind::Softmax(256)),
+    probe("probe-softmax-m", "m", ProbeKind::Softmax(512)),
+    probe("probe-softmax-l", "l", ProbeKind::Softmax(1024)),
+    probe("probe-transpose-s", "s", ProbeKind::Transpose(512)),
+    probe("probe-transpose-m", "m", ProbeKind::Transpose(1024)),
+    probe("probe-transpose-l", "l", ProbeKind::Transpose(2048)),
+    probe("probe-lstm-s", "s", ProbeKind::Lstm(500)),
+    probe("probe-lstm-m", "m", ProbeKind::Lstm(1000)),
+    probe("probe-lstm-l", "l", ProbeKind::Lstm(2000)),
 ];
 
-const fn probe(id: &'static str, size: &'static str, kind: Kind) -> Probe {
+const fn probe(id: &'static str, size: &'static str, kind: ProbeKind) -> Probe {
     let (title, bound) = match kind {
-        Kind::Add(_) => (
+        ProbeKind::Add(_) => (
             "Sum of two inputs, built to be memory-bound",
-            BuiltToBe::Memory,
+            ProbeLimit::Memory,
         ),
-        Kind::Product(_) => (
+        ProbeKind::Product(_) => (
             "Matrix product, built to be compute-bound",
-            BuiltToBe::Compute,
+            ProbeLimit::Compute,
         ),
-        Kind::Chain(_) => (
+        ProbeKind::Chain(_) => (
             "Small sums in a row, built to be launch-bound",
-            BuiltToBe::Launch,
+            ProbeLimit::Launch,
         ),
-        Kind::Depthwise(..) => (
+        ProbeKind::Depthwise(..) => (
             "Depthwise convolution, built to be memory-bound",
-            BuiltToBe::Memory,
+            ProbeLimit::Memory,
         ),
-        Kind::Vector(_) => (
+        ProbeKind::Vector(_) => (
             "Matrix × vector, built to be memory-bound",
-            BuiltToBe::Memory,
+            ProbeLimit::Memory,
         ),
-        Kind::Softmax(_) => (
+        ProbeKind::Softmax(_) => (
             "Softmax over long rows, built to be memory-bound",
-            BuiltToBe::Memory,
+            ProbeLimit::Memory,
         ),
-        Kind::Transpose(_) => ("Transpose, built to be memory-bound", BuiltToBe::Memory),
-        Kind::Lstm(_) => (
+        ProbeKind::Transpose(_) => ("Transpose, built to be memory-bound", ProbeLimit::Memory),
+        ProbeKind::Lstm(_) => (
             "LSTM step by step, built to wait for itself",
-            BuiltToBe::Neither,
+            ProbeLimit::Neither,
         ),
     };
     Probe {
         model: ZooModel {
             id,
             title,
-            network: Network::Probe(kind),
+            network: ZooNetwork::Probe(kind),
         },
         size,
         bound,
@@ -160,34 +160,34 @@ const TOGETHER: [usize; 2] = [512, 64];
 const HIDDEN: usize = 32;
 
 /// Plans the network.
-pub(super) fn draft(name: &str, kind: Kind) -> Draft {
+pub(super) fn draft(name: &str, kind: ProbeKind) -> Draft {
     let mut graph = Operators::default();
     match kind {
-        Kind::Add(width) => {
+        ProbeKind::Add(width) => {
             let dims = ["batch", "1024", &width.to_string()];
             let [x, y] = ["x", "y"].map(|name| graph.input(name, DataType::Float, &dims));
             let sum = graph.op("Add", "add", &[&x, &y]);
             graph.output(&sum, "sum", &dims);
         }
-        Kind::Product(rows) => product(&mut graph, rows, rows),
-        Kind::Vector(rows) => product(&mut graph, 1, rows),
-        Kind::Chain(length) => chain(&mut graph, length),
-        Kind::Depthwise(channels, side) => depthwise(&mut graph, channels, side),
-        Kind::Softmax(rows) => {
+        ProbeKind::Product(rows) => product(&mut graph, rows, rows),
+        ProbeKind::Vector(rows) => product(&mut graph, 1, rows),
+        ProbeKind::Chain(length) => chain(&mut graph, length),
+        ProbeKind::Depthwise(channels, side) => depthwise(&mut graph, channels, side),
+        ProbeKind::Softmax(rows) => {
             let dims = ["batch", &rows.to_string(), &ROW.to_string()];
             let x = graph.input("x", DataType::Float, &dims);
             let axis = vec![integer("axis", -1)];
             let shares = graph.op_with("Softmax", "softmax", &[&x], axis);
             graph.output(&shares, "shares", &dims);
         }
-        Kind::Transpose(rows) => {
+        ProbeKind::Transpose(rows) => {
             let [rows, middle, inner] = [rows, TOGETHER[0], TOGETHER[1]].map(|dim| dim.to_string());
             let dims = ["batch", rows.as_str(), &middle, &inner];
             let x = graph.input("x", DataType::Float, &dims);
             let swapped = graph.transpose("transpose", &x, &[0, 2, 1, 3]);
             graph.output(&swapped, "swapped", &["batch", &middle, &rows, &inner]);
         }
-        Kind::Lstm(steps) => lstm(&mut graph, steps),
+        ProbeKind::Lstm(steps) => lstm(&mut graph, steps),
     }
     graph.finish(name)
 }
@@ -269,13 +269,13 @@ mod tests {
     #[test]
     fn graphs_are_whole_and_their_cost_is_known() {
         for probe in PROBES {
-            let Network::Probe(kind) = probe.model.network else {
+            let ZooNetwork::Probe(kind) = probe.model.network else {
                 panic!("{}", probe.model.id);
             };
             check_graph(draft(probe.model.id, kind));
             let summary = inspect::summarize(&outline(&probe.model), probe.model.id);
             // Multiply-accumulates of networks are those of convolutions and products alone.
-            let is_lstm = matches!(kind, Kind::Lstm(_));
+            let is_lstm = matches!(kind, ProbeKind::Lstm(_));
             assert_eq!(summary.macs.is_none(), is_lstm, "{:?}", summary.notes);
             assert_eq!(summary.notes.is_empty(), !is_lstm, "{:?}", summary.notes);
         }

@@ -4,7 +4,7 @@
 //! stride of a bottleneck sits on its 3 × 3 convolution (known as v1.5), and a shortcut that
 //! changes shape is a 1 × 1 convolution with batch normalisation.
 
-use super::builder::{Conv, GraphBuilder, Value};
+use super::builder::{Conv, FeatureMap, GraphBuilder};
 use super::draft::Draft;
 use super::{DataSet, stem};
 
@@ -43,10 +43,10 @@ pub(super) fn draft(name: &str, plan: Resnet, data: DataSet) -> Draft {
 fn residual(
     graph: &mut GraphBuilder,
     name: &str,
-    x: &Value,
+    x: &FeatureMap,
     bottleneck: bool,
     (width, stride): (usize, usize),
-) -> Value {
+) -> FeatureMap {
     // Channels, kernel and stride of each convolution of the branch.
     let layers = if bottleneck {
         vec![(width, 1, 1), (width, 3, stride), (width * 4, 1, 1)]

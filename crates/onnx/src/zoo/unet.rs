@@ -4,7 +4,7 @@
 //! the picture keeps its size, and each is followed by batch normalisation; ways up are transposed
 //! convolutions. 64 to 1024 channels, three in, two classes out.
 
-use super::builder::{Conv, GraphBuilder, Value};
+use super::builder::{Conv, FeatureMap, GraphBuilder};
 use super::draft::Draft;
 
 /// Channels of the first level; each further one has twice as many.
@@ -41,7 +41,7 @@ pub(super) fn draft(name: &str) -> Draft {
 }
 
 /// Two convolutions, each with its norm and rectifier.
-fn twice(graph: &mut GraphBuilder, name: &str, x: &Value, channels: usize) -> Value {
+fn twice(graph: &mut GraphBuilder, name: &str, x: &FeatureMap, channels: usize) -> FeatureMap {
     let mut x = x.clone();
     for first in [0, 3] {
         let layer = |number: usize| format!("{name}.double_conv.{}", first + number);

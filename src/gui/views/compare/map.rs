@@ -6,14 +6,13 @@ use crate::gui::theme;
 use crate::gui::widgets::{heat_map, label, menu, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
-use powerband_app::items::Item;
+use powerband_app::items::MenuTarget;
 use powerband_app::sessions::Pin;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_findings::analysis::comparison::Pair;
+use powerband_findings::analysis::comparison::CasePair;
 use powerband_findings::chart::heat_map::HeatMap;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, map: &HeatMap, actions: &mut Vec<Action>) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
@@ -37,20 +36,20 @@ pub(super) fn show(ui: &mut Ui, app: &App, map: &HeatMap, actions: &mut Vec<Acti
     });
 }
 
-fn react(touched: &heat_map::Touched, app: &App, map: &HeatMap, actions: &mut Vec<Action>) {
+fn react(touched: &heat_map::HeatMapInput, app: &App, map: &HeatMap, actions: &mut Vec<Action>) {
     let Some(panel) = map.panels.get(touched.panel) else {
         return;
     };
     let pair_of = |place| pair(app, map, panel.tag as usize, place);
-    let pin_of = |pair: &Pair| {
+    let pin_of = |pair: &CasePair| {
         let session = app.compare.after?.session;
         let (setup, point) = (pair.after.setup, pair.after_point);
         let case = CaseKey { setup, point };
         Some(Pin { session, case })
     };
     let hovered = touched.hovered.and_then(pair_of);
-    let item = hovered.and_then(pin_of).map(Item::Case);
-    let pinned = app.curves.pin.map(Item::Case);
+    let item = hovered.and_then(pin_of).map(MenuTarget::Case);
+    let pinned = app.curves.pin.map(MenuTarget::Case);
     menu::of_hovered(&touched.response, app, item, pinned, actions);
     if let Some(pin) = touched.clicked.and_then(pair_of).and_then(pin_of) {
         let pin = (app.curves.pin != Some(pin)).then_some(pin);
@@ -63,16 +62,16 @@ fn react(touched: &heat_map::Touched, app: &App, map: &HeatMap, actions: &mut Ve
         return;
     };
     tip::show(&touched.response, |ui| {
-        label::quiet(ui, &humanize::capital(&map.words(panel, place)));
+        label::quiet(ui, &humanize::capitalised(&map.cell_text(panel, place)));
         let Some(pair) = hovered else {
             return;
         };
         let unknown = || humanize::UNKNOWN.to_owned();
-        let interval = pair.ratio.and_then(|ratio| ratio.interval_words());
+        let interval = pair.ratio.and_then(|ratio| ratio.interval_text());
         for (name, value) in [
             ("95 % interval", interval),
-            ("Median before", pair.before.median_words()),
-            ("Median after", pair.after.median_words()),
+            ("Median before", pair.before.median_text()),
+            ("Median after", pair.after.median_text()),
         ] {
             ui.horizontal(|ui| {
                 ui.set_width(260.0);
@@ -80,13 +79,18 @@ fn react(touched: &heat_map::Touched, app: &App, map: &HeatMap, actions: &mut Ve
             });
         }
         if let Some(reason) = &pair.verdict.reason {
-            label::quiet(ui, &format!("{}.", humanize::capital(reason)));
+            label::quiet(ui, &format!("{}.", humanize::capitalised(reason)));
         }
     });
 }
 
 /// The pair of a cell.
-fn pair<'a>(app: &'a App, map: &HeatMap, setup: usize, place: (usize, usize)) -> Option<&'a Pair> {
+fn pair<'a>(
+    app: &'a App,
+    map: &HeatMap,
+    setup: usize,
+    place: (usize, usize),
+) -> Option<&'a CasePair> {
     let point = map.point(place)?;
     let (.., comparison) = app.compare.found.result.as_ref()?;
     let mut pairs = comparison.pairs.iter();

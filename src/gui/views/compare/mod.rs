@@ -7,12 +7,12 @@ use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::{button, field, flags, label, marker, menu, tip, verdict, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, Compare, Curves, Run, Sessions};
-use powerband_app::compare::{Pick, RaisedFlag, is_comparable, whole_name};
-use powerband_app::items::Item;
+use powerband_app::action::{Action, Compare, Curves, RunAction, Sessions};
+use powerband_app::compare::{RaisedFlag, SideChoice, is_comparable, whole_name};
+use powerband_app::items::MenuTarget;
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -20,7 +20,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::Comparison;
-use powerband_findings::analysis::flags::Weight;
+use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
@@ -34,13 +34,12 @@ const NARROW: f32 = 860.0;
 /// cards.
 const HALVES: f32 = 520.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.compare.before.zip(app.compare.after).is_none() {
         return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
-    head(ui, app, &mut changes, actions);
+    header(ui, app, &mut changes, actions);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         sides(ui, app, &mut changes);
@@ -71,11 +70,11 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<Action>) {
+fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<Action>) {
     let sentence = "Matched case by case; a ratio above 1 means that after is better";
-    super::head(ui, "Before and after", sentence, NARROW, |ui| {
+    super::screen_header(ui, "Before and after", sentence, NARROW, |ui| {
         super::in_order(ui, 2, |ui, place| match place {
-            0 if button::plain(ui, Some(icon::SWAP), "Swap").clicked() => {
+            0 if button::labelled(ui, Some(icon::SWAP), "Swap").clicked() => {
                 changes.push(Compare::Swap);
             }
             1 => report(ui, app, actions),
@@ -86,7 +85,7 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<Ac
 
 fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(subject) = app.compare.subject()
-        && button::plain(ui, Some(icon::SAVE), "Write a report…").clicked()
+        && button::labelled(ui, Some(icon::SAVE), "Write a report…").clicked()
     {
         actions.push(Action::Report(subject, None));
     }
@@ -98,7 +97,7 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
             (
                 "Before",
                 app.compare.before,
-                Compare::Before as fn(Pick) -> Compare,
+                Compare::Before as fn(SideChoice) -> Compare,
             ),
             ("After", app.compare.after, Compare::After),
         ] {
@@ -136,8 +135,8 @@ fn side(
     ui: &mut Ui,
     app: &App,
     title: &str,
-    pick: Pick,
-    wrap: fn(Pick) -> Compare,
+    pick: SideChoice,
+    wrap: fn(SideChoice) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
     let Some(open) = app.sessions.get(pick.session) else {
@@ -163,15 +162,15 @@ fn side(
             .on_hover_text(shown);
         point_choice(ui, title, pick, &open.session.plan.points, wrap, changes);
     });
-    label::faint(ui, &about(&open.session, pick));
+    label::faint(ui, &side_details(&open.session, pick));
 }
 
 /// Every setup that can be this side, and every session as a whole.
 fn setups(
     ui: &mut Ui,
     app: &App,
-    pick: Pick,
-    wrap: fn(Pick) -> Compare,
+    pick: SideChoice,
+    wrap: fn(SideChoice) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
     for other in app.sessions.iter().filter(|open| is_comparable(open)) {
@@ -181,7 +180,7 @@ fn setups(
                 .selectable_label(is_it, whole_name(&app.sessions, other))
                 .clicked()
         {
-            changes.push(wrap(Pick {
+            changes.push(wrap(SideChoice {
                 session: other.id,
                 setup: 0,
                 point: None,
@@ -192,7 +191,7 @@ fn setups(
             let is_it = !pick.whole && (other.id, setup) == (pick.session, pick.setup);
             let name = app.sessions.series_name(other.id, setup);
             if ui.selectable_label(is_it, name).clicked() {
-                changes.push(wrap(Pick {
+                changes.push(wrap(SideChoice {
                     session: other.id,
                     setup,
                     point: None,
@@ -204,7 +203,7 @@ fn setups(
 }
 
 /// When, how and where it was measured, as far as known.
-fn about(session: &Session, pick: Pick) -> String {
+fn side_details(session: &Session, pick: SideChoice) -> String {
     let how = match &session.imported {
         Some(tool) if tool.name.is_empty() => "imported".to_owned(),
         Some(tool) => format!("imported from {}", tool.name),
@@ -220,7 +219,7 @@ fn about(session: &Session, pick: Pick) -> String {
 }
 
 /// The machines of a side: the processor of the one that Powerband ran on, the names of others.
-fn place(session: &Session, pick: Pick) -> String {
+fn place(session: &Session, pick: SideChoice) -> String {
     let setups = session.plan.setups.iter().enumerate();
     let picked = setups.filter(|(setup, _)| pick.whole || *setup == pick.setup);
     let mut names: Vec<&str> = Vec::new();
@@ -319,7 +318,7 @@ fn remarks(ui: &mut Ui, comparison: &Comparison) {
     super::card(ui, |ui| {
         if let Some(networks) = networks {
             ui.horizontal(|ui| {
-                let color = flags::color(theme::roles(ui), Weight::Amber);
+                let color = flags::color(theme::roles(ui), FlagSeverity::Amber);
                 ui.label(button::glyph(icon::WARNING).size(13.0).color(color));
                 ui.add(Label::new(RichText::new(networks).family(theme::semibold())).wrap());
             });
@@ -341,12 +340,12 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
     label::card_title(ui, "Speed-up over all pairs")
         .on_hover_text("The geometric mean of the speed-ups of all matched batch sizes");
     if let Some(overall) = comparison.overall {
-        label::number(ui, &overall.words(), text::HUGE);
-        if let Some(interval) = overall.interval_words() {
+        label::number(ui, &overall.speed_up_text(), text::HUGE);
+        if let Some(interval) = overall.interval_text() {
             label::quiet(ui, &format!("95 % interval {interval}"))
                 .on_hover_text("Its width is the average width of the intervals of the pairs");
         }
-        let pairs = humanize::of_many(comparison.pairs.len() as u64, "pair");
+        let pairs = humanize::pluralised(comparison.pairs.len() as u64, "pair");
         let open = match comparison.count(Call::Inconclusive) {
             0 => String::new(),
             open => format!(", {open} of them inconclusive"),
@@ -367,9 +366,9 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         if count > 0 {
             ui.horizontal_wrapped(|ui| {
                 verdict::word(ui, call);
-                label::quiet(ui, &humanize::of_many(count as u64, "pair"));
+                label::quiet(ui, &humanize::pluralised(count as u64, "pair"));
                 if let Some(networks) = &comparison.networks {
-                    let color = flags::color(theme::roles(ui), Weight::Amber);
+                    let color = flags::color(theme::roles(ui), FlagSeverity::Amber);
                     label::pill(ui, "different networks", color).on_hover_text(networks);
                 }
             });
@@ -387,7 +386,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
     ui.add_space(space::SMALL);
     let name = format!(
         "Measure {}",
-        humanize::of_many(u64::from(more.rounds), "more round")
+        humanize::pluralised(u64::from(more.rounds), "more round")
     );
     let allowed = if app.is_running() {
         Err("a run is in progress")
@@ -402,7 +401,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         ))
         .clicked()
     {
-        actions.push(Action::Run(Run::More(session, more.rounds)));
+        actions.push(Action::Run(RunAction::More(session, more.rounds)));
     }
 }
 
@@ -427,7 +426,7 @@ fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         "Measure both again, in turns",
     );
     if button.on_hover_text(IN_TURNS).clicked() {
-        actions.push(Action::Run(Run::Again(before, after)));
+        actions.push(Action::Run(RunAction::Again(before, after)));
     }
 }
 
@@ -441,7 +440,7 @@ fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
             let color = flags::color(theme::roles(ui), flag.weight);
             ui.label(button::glyph(icon::WARNING).size(12.0).color(color));
             ui.label(flag.name);
-            label::faint(ui, &humanize::of_many(flag.cases as u64, "case"));
+            label::faint(ui, &humanize::pluralised(flag.cases as u64, "case"));
         });
         label::quiet(ui, flag.meaning).on_hover_text(format!("What to do: {}.", flag.advice));
         ui.add_space(space::TINY);
@@ -478,9 +477,9 @@ fn differences(ui: &mut Ui, comparison: &Comparison) {
 fn point_choice(
     ui: &mut Ui,
     title: &str,
-    pick: Pick,
+    pick: SideChoice,
     points: &[Point],
-    wrap: fn(Pick) -> Compare,
+    wrap: fn(SideChoice) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
     let all = if sweep::is_of_batches(points) {
@@ -490,7 +489,7 @@ fn point_choice(
     };
     let shown = pick.point.map_or_else(
         || all.to_owned(),
-        |point| humanize::capital(&point.to_string()),
+        |point| humanize::capitalised(&point.to_string()),
     );
     let combo = ComboBox::from_id_salt((title, "point"))
         .width(104.0)
@@ -498,7 +497,7 @@ fn point_choice(
         .selected_text(shown);
     let response = combo.show_ui(ui, |ui| {
         if ui.selectable_label(pick.point.is_none(), all).clicked() {
-            changes.push(wrap(Pick {
+            changes.push(wrap(SideChoice {
                 point: None,
                 ..pick
             }));
@@ -507,11 +506,11 @@ fn point_choice(
             if ui
                 .selectable_label(
                     pick.point == Some(point),
-                    humanize::capital(&point.to_string()),
+                    humanize::capitalised(&point.to_string()),
                 )
                 .clicked()
             {
-                changes.push(wrap(Pick {
+                changes.push(wrap(SideChoice {
                     point: Some(point),
                     ..pick
                 }));
@@ -557,7 +556,7 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec, actions: &mut Vec
         let series = spec.series.iter();
         marker::named_few(ui, series.map(|one| (one.colour, one.name.clone())));
     }
-    let look = Look {
+    let look = ChartOptions {
         height: 230.0,
         highlighted: None,
         zooms: true,
@@ -565,8 +564,8 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec, actions: &mut Vec
     };
     let touched = chart::show(ui, id, spec, look);
     let case = |point| case_at(app, id, point);
-    let hovered = touched.hovered.map(case).map(Item::Case);
-    let pinned = app.curves.pin.map(Item::Case);
+    let hovered = touched.hovered.map(case).map(MenuTarget::Case);
+    let pinned = app.curves.pin.map(MenuTarget::Case);
     menu::of_hovered(&touched.response, app, hovered, pinned, actions);
     if let Some(pin) = touched.clicked.map(case) {
         let pin = (app.curves.pin != Some(pin)).then_some(pin);

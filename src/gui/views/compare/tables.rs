@@ -7,7 +7,7 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
-use powerband_app::items::{self, Item};
+use powerband_app::items::{self, MenuTarget};
 use powerband_findings::analysis::comparison::Comparison;
 
 /// Both tables have a ratio of latencies, which may differ.
@@ -65,7 +65,7 @@ fn table(
         }
         if has_rows {
             let name = |row: usize| match items::pair(app, row).last() {
-                Some(after) => format!("Pair of {}", items::name(app, &Item::Case(*after))),
+                Some(after) => format!("Pair of {}", items::name(app, &MenuTarget::Case(*after))),
                 None => String::new(),
             };
             let is_of_pairs = id == "pairs";

@@ -5,7 +5,7 @@ use eframe::egui::{Align, CursorIcon, Id, Label, Layout, Rangef, RichText, Sense
 use super::{react, title};
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::{button, label, lanes, marker, segmented};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
@@ -126,7 +126,7 @@ pub(super) fn memory(
                 "Memory is not available: no device or engine reported it for these cases.",
             );
         }
-        let touched = chart::show(ui, "memory", &drawn.memory, look(app, RESOURCE));
+        let touched = chart::show(ui, "memory", &drawn.memory, chart_options(app, RESOURCE));
         react(touched, app, &drawn.memory, changes, actions);
         for headroom in drawn.headroom.iter().take(MOST) {
             ui.horizontal(|ui| {
@@ -170,7 +170,7 @@ pub(super) fn energy(
             ui,
             "energy",
             &drawn.energy,
-            look(app, RESOURCE + LINE * lines_of_headroom(app) as f32),
+            chart_options(app, RESOURCE + LINE * lines_of_headroom(app) as f32),
         );
         react(touched, app, &drawn.energy, changes, actions);
     });
@@ -189,8 +189,8 @@ fn lines_of_headroom(app: &App) -> usize {
     app.curves.drawn.headroom.len().min(MOST)
 }
 
-fn look(app: &App, height: f32) -> Look {
-    Look {
+fn chart_options(app: &App, height: f32) -> ChartOptions {
+    ChartOptions {
         height,
         highlighted: app.curves.highlighted,
         zooms: true,
@@ -223,7 +223,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
                 marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
-                label::card_title(ui, &humanize::capital(&pin.case.point.to_string()));
+                label::card_title(ui, &humanize::capitalised(&pin.case.point.to_string()));
                 label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {
@@ -269,7 +269,7 @@ fn numbers(ui: &mut Ui, app: &App, pin: Pin) {
                 label::number(ui, cell.shown_text(), text::CARD);
             });
             let help = head.map_or("", |head| head.help);
-            let words = [help, &cell.note].map(humanize::capital);
+            let words = [help, &cell.note].map(humanize::capitalised);
             let words = words.join("\n").trim().to_owned();
             if !words.is_empty() {
                 shown.response.on_hover_text(words);
@@ -317,7 +317,7 @@ fn samples(ui: &mut Ui, app: &App, charts: &Pinned, changes: &mut Vec<Curves>) {
         let left = width * 0.38;
         if alone != Some("histogram") {
             let words = "Latency distribution";
-            one(
+            titled_chart(
                 ui,
                 left,
                 words,
@@ -332,7 +332,15 @@ fn samples(ui: &mut Ui, app: &App, charts: &Pinned, changes: &mut Vec<Curves>) {
         }
         let words = "Latency over time; drag and Ctrl+scroll to zoom";
         let rest = width - left - space::MEDIUM;
-        Some(one(ui, rest, words, "strip", &charts.strip, app, changes))
+        Some(titled_chart(
+            ui,
+            rest,
+            words,
+            "strip",
+            &charts.strip,
+            app,
+            changes,
+        ))
     });
     let (time, moved) = strip
         .inner
@@ -348,7 +356,7 @@ fn samples(ui: &mut Ui, app: &App, charts: &Pinned, changes: &mut Vec<Curves>) {
 }
 
 /// A chart with words above; where its plot is, and its time where that was moved.
-fn one(
+fn titled_chart(
     ui: &mut Ui,
     width: f32,
     words: &str,
@@ -362,7 +370,7 @@ fn one(
             ui.set_width(width);
             let shown = label::caption(ui, words);
             title::enlarges(ui, &shown, id, "", app, changes);
-            let look = Look {
+            let look = ChartOptions {
                 height: SAMPLES,
                 highlighted: None,
                 zooms: true,

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Layout, TextWrapMode, Ui, UiBuilder, vec2};
 use super::{react, title, trade_off};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::{button, label, segmented};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
@@ -17,9 +17,9 @@ use powerband_core::domain::plan::p99_samples;
 use powerband_core::domain::point::BATCH;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::peak;
-use powerband_findings::chart::layout::labels::LeftOut;
+use powerband_findings::chart::layout::labels::OmittedLabel;
 use powerband_findings::chart::limit::limit_of;
-use powerband_findings::chart::spec::{ChartSpec, Scale, SeriesId};
+use powerband_findings::chart::spec::{AxisScale, ChartSpec, SeriesId};
 
 /// Least height of the charts.
 const CHART: f32 = 240.0;
@@ -33,8 +33,8 @@ const WIDE: f32 = 880.0;
 /// What an enlarged chart has of the window's height.
 const ENLARGED: f32 = 0.66;
 
-/// The three charts of some series.
-struct Three<'a> {
+/// The charts over batch sizes: latency, throughput, efficiency.
+struct BatchCharts<'a> {
     /// The model that they are of, where each has its own.
     model: Option<&'a str>,
     latency: &'a ChartSpec,
@@ -50,7 +50,7 @@ struct Card<'a> {
     size: (f32, f32),
 }
 
-impl Three<'_> {
+impl BatchCharts<'_> {
     fn card(&self, place: usize, size: (f32, f32)) -> Card<'_> {
         let (id, spec) = match place {
             0 => ("latency", self.latency),
@@ -70,21 +70,20 @@ fn name_of(id: &str, model: Option<&str>) -> String {
     model.map_or_else(|| id.to_owned(), |model| format!("{id} of {model}"))
 }
 
-/// Shows them.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
     let drawn = &app.curves.drawn;
     models(ui, app, changes);
     if let Some(id) = app.curves.shown_alone() {
-        return alone(ui, id, app, changes, actions);
+        return single_chart(ui, id, app, changes, actions);
     }
     if drawn.by_model.is_empty() {
-        let all = Three {
+        let all = BatchCharts {
             model: None,
             latency: &drawn.latency,
             throughput: &drawn.throughput,
             efficiency: &drawn.efficiency,
         };
-        return three(ui, &all, CHART, app, changes, actions);
+        return batch_charts(ui, &all, CHART, app, changes, actions);
     }
     for (place, charts) in drawn.by_model.iter().enumerate() {
         if place > 0 {
@@ -92,18 +91,18 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
         }
         label::card_title(ui, &charts.name);
         ui.add_space(space::TINY);
-        let of_model = Three {
+        let of_model = BatchCharts {
             model: Some(&charts.name),
             latency: &charts.latency,
             throughput: &charts.throughput,
             efficiency: &charts.efficiency,
         };
-        three(ui, &of_model, CHART_OF_MODEL, app, changes, actions);
+        batch_charts(ui, &of_model, CHART_OF_MODEL, app, changes, actions);
     }
 }
 
 /// What the charts have no room for, for the legend above them.
-pub(super) fn left_out(ui: &Ui, app: &App) -> Vec<LeftOut> {
+pub(super) fn left_out(ui: &Ui, app: &App) -> Vec<OmittedLabel> {
     let by_model = &app.curves.drawn.by_model;
     if by_model.is_empty() {
         return chart::left_out(ui, "throughput");
@@ -129,7 +128,7 @@ fn models(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         };
         label::quiet(ui, &words);
         if only.is_some() {
-            if button::plain(ui, None, "Show every model").clicked() {
+            if button::labelled(ui, None, "Show every model").clicked() {
                 changes.push(Curves::ShowAll);
             }
             return;
@@ -140,7 +139,7 @@ fn models(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         } else {
             ("Group by model", "Charts of its own for each model")
         };
-        let response = button::plain(ui, None, words).on_hover_text(help);
+        let response = button::labelled(ui, None, words).on_hover_text(help);
         if response.clicked() {
             changes.push(Curves::GroupByModel(!is_grouped));
         }
@@ -148,9 +147,9 @@ fn models(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     ui.add_space(space::SMALL);
 }
 
-fn three(
+fn batch_charts(
     ui: &mut Ui,
-    charts: &Three<'_>,
+    charts: &BatchCharts<'_>,
     least: f32,
     app: &App,
     changes: &mut Vec<Curves>,
@@ -196,7 +195,7 @@ fn three(
 }
 
 /// One chart in the place of those over batch sizes.
-fn alone(
+fn single_chart(
     ui: &mut Ui,
     id: &'static str,
     app: &App,
@@ -241,7 +240,7 @@ fn chart_card(
                 nothing(ui, height, &why_nothing(app, card.id));
                 return;
             }
-            let look = Look {
+            let look = ChartOptions {
                 height,
                 highlighted: app.curves.highlighted,
                 zooms: true,
@@ -291,7 +290,7 @@ fn chart_head(ui: &mut Ui, card: &Card<'_>, app: &App, changes: &mut Vec<Curves>
                 let taken = axis(
                     ui,
                     "Throughput axis",
-                    card.spec.y.scale == Scale::Log10,
+                    card.spec.y.scale == AxisScale::Log10,
                     "rates",
                 );
                 changes.extend(taken.map(Curves::LogThroughput));

@@ -10,8 +10,8 @@ use powerband_app::action::{Action, Shell};
 use powerband_app::curves::claims;
 use powerband_app::sessions::{Claims, OpenSession};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::claims::MARK;
-use powerband_findings::analysis::lint::{self, Finding, Origin, Weight};
+use powerband_findings::analysis::claims::PUBLISHED_MARK;
+use powerband_findings::analysis::lint::{self, LintFinding, LintOrigin, LintSeverity};
 
 /// Width of the names before what is stated and what follows.
 const NAMES: f32 = 64.0;
@@ -30,13 +30,18 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], actions: &mut Vec<Action>) {
+fn findings(
+    ui: &mut Ui,
+    session: &OpenSession,
+    findings: &[LintFinding],
+    actions: &mut Vec<Action>,
+) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, "Inconsistent numbers").on_hover_text(
                 "Stated numbers beside what follows from the other numbers of the same session, within their rounding.",
             );
-            let number = humanize::of_many(findings.len() as u64, "finding");
+            let number = humanize::pluralised(findings.len() as u64, "finding");
             label::faint(ui, &format!("{number} in {}", session.session.name));
             if button::small_icon(ui, icon::COPY, "Copy the findings").clicked() {
                 actions.push(Action::Shell(Shell::Copy(claims::text(session, findings))));
@@ -44,23 +49,23 @@ fn findings(ui: &mut Ui, session: &OpenSession, findings: &[Finding], actions: &
         });
         for finding in findings {
             ui.add_space(space::SMALL);
-            one(ui, finding);
+            finding_card(ui, finding);
         }
     });
 }
 
-fn one(ui: &mut Ui, finding: &Finding) {
+fn finding_card(ui: &mut Ui, finding: &LintFinding) {
     let roles = theme::roles(ui);
     let color = match finding.weight {
-        Weight::Contradiction => roles.bad,
-        Weight::Doubt => roles.unsure,
+        LintSeverity::Contradiction => roles.bad,
+        LintSeverity::Doubt => roles.unsure,
     };
     ui.horizontal(|ui| {
         label::pill(ui, finding.weight.name(), color);
-        let title = lint::check(finding.check).map_or("", |check| check.title);
+        let title = lint::check_by_id(finding.check).map_or("", |check| check.title);
         let origin = match finding.origin {
-            Origin::Published => "",
-            Origin::Measured => ", measured",
+            LintOrigin::Published => "",
+            LintOrigin::Measured => ", measured",
         };
         let words = format!("{title}: {}{origin}", finding.about);
         ui.label(
@@ -89,7 +94,7 @@ fn published(ui: &mut Ui, session: &OpenSession, found: &Claims) {
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, &session.session.name);
-            label::pill(ui, MARK, theme::roles(ui).quiet);
+            label::pill(ui, PUBLISHED_MARK, theme::roles(ui).quiet);
         });
         for (name, words) in &found.head {
             named(ui, name, |ui| {

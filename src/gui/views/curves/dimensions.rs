@@ -8,8 +8,8 @@ use crate::gui::theme::space;
 use crate::gui::widgets::{button, label, segmented};
 use powerband_app::App;
 use powerband_app::action::Curves;
-use powerband_app::curves::axes::Other;
-use powerband_app::curves::heat::Shown;
+use powerband_app::curves::axes::OtherDimension;
+use powerband_app::curves::heat::SweepView;
 use powerband_core::base::humanize;
 
 /// With more sizes they are chosen from a list, and stepped through.
@@ -41,7 +41,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         if app.curves.drawn.map.is_some() {
             ui.add_space(space::SMALL);
             label::quiet_line(ui, "Show");
-            let choices = Shown::ALL.map(|(shown, name)| (shown, name.to_owned(), ""));
+            let choices = SweepView::ALL.map(|(shown, name)| (shown, name.to_owned(), ""));
             let taken = segmented::show(ui, "Show", app.curves.map.shown, &choices);
             changes.extend(taken.map(Curves::Show));
         }
@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
 }
 
 /// Which size of another dimension the curves have, or each.
-fn size(ui: &mut Ui, other: &Other, changes: &mut Vec<Curves>) {
+fn size(ui: &mut Ui, other: &OtherDimension, changes: &mut Vec<Curves>) {
     let name = other.dimension.name;
     let sizes = &other.dimension.sizes;
     label::quiet_line(ui, name);

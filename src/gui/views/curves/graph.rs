@@ -9,12 +9,12 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
-use powerband_app::curves::graph::{Choice, GraphCard};
+use powerband_app::curves::graph::{GraphCard, GraphChoice};
 use powerband_app::items;
 use powerband_app::screen::Screen;
 use powerband_app::tables;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::graph::Graph;
+use powerband_findings::analysis::graph::ExaminedGraph;
 
 /// Rows of a table before it scrolls.
 const ROWS: usize = 8;
@@ -32,14 +32,14 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
-            head(ui, drawn, shown, changes);
+            header(ui, drawn, shown, changes);
             body(ui, app, &drawn.graph, actions);
         });
     });
     ui.add_space(space::MEDIUM);
 }
 
-fn head(ui: &mut Ui, drawn: &GraphCard, shown: &Choice, changes: &mut Vec<Curves>) {
+fn header(ui: &mut Ui, drawn: &GraphCard, shown: &GraphChoice, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Engine graph");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -62,7 +62,7 @@ fn head(ui: &mut Ui, drawn: &GraphCard, shown: &Choice, changes: &mut Vec<Curves
     });
 }
 
-fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
+fn body(ui: &mut Ui, app: &App, graph: &ExaminedGraph, actions: &mut Vec<Action>) {
     label::quiet(ui, &graph.in_short);
     if let Some(fallback) = &graph.fallback {
         ui.horizontal_wrapped(|ui| {
@@ -85,19 +85,19 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
     let operators = shown("operators", "No nodes are known.");
     let slowest = shown("slowest", "No times are known.");
     let providers = shown("providers", "No providers are known.");
-    beside(
+    side_by_side(
         ui,
         |ui| {
             patterns(ui);
             if graph.unchanged > 0 {
-                let nodes = humanize::of_many(graph.unchanged, "node");
+                let nodes = humanize::pluralised(graph.unchanged, "node");
                 label::faint(ui, &format!("{nodes} unchanged"));
             }
         },
         operators,
     );
     ui.add_space(space::SMALL);
-    beside(
+    side_by_side(
         ui,
         |ui| {
             slowest(ui);
@@ -114,7 +114,7 @@ fn body(ui: &mut Ui, app: &App, graph: &Graph, actions: &mut Vec<Action>) {
 }
 
 /// Two things side by side where there is room, the left one wider.
-fn beside(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) {
+fn side_by_side(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut Ui)) {
     let whole = ui.available_width();
     if whole < NARROW {
         left(ui);
@@ -188,15 +188,15 @@ fn shown_in_kernels(app: &App, table: &str, row: usize) -> Option<Vec<Action>> {
 }
 
 /// Copies between devices and changes of memory layout.
-fn copies(ui: &mut Ui, graph: &Graph) {
+fn copies(ui: &mut Ui, graph: &ExaminedGraph) {
     ui.add_space(space::TINY);
-    told(
+    count_label(
         ui,
         graph.copies,
         "copies between devices",
         "copy between devices",
     );
-    told(
+    count_label(
         ui,
         graph.layout_changes,
         "changes of memory layout",
@@ -205,7 +205,7 @@ fn copies(ui: &mut Ui, graph: &Graph) {
 }
 
 /// How many there are, and how long they take.
-fn told(ui: &mut Ui, (count, share): (u64, f64), many: &str, one: &str) {
+fn count_label(ui: &mut Ui, (count, share): (u64, f64), many: &str, one: &str) {
     let words = match count {
         0 => format!("No {many}"),
         1 => format!("1 {one}, {} of the time", humanize::percent(share)),

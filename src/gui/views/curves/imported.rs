@@ -38,7 +38,7 @@ fn remarks(ui: &mut Ui, tool: &Tool, name: &str, warnings: &[String]) {
     }
     let rest = warnings.get(MOST..).unwrap_or_default();
     if !rest.is_empty() {
-        let words = humanize::of_many(rest.len() as u64, "more remark");
+        let words = humanize::pluralised(rest.len() as u64, "more remark");
         label::faint(ui, &words).on_hover_text(rest.join("\n\n"));
     }
 }

@@ -4,14 +4,14 @@ use eframe::egui::{Align, Layout, Ui};
 
 use super::{hover, hover_words, pinned_by};
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::heat_map::{self, Head, Touched};
+use crate::gui::widgets::heat_map::{self, Head, HeatMapInput};
 use crate::gui::widgets::{label, menu, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
-use powerband_app::curves::heat::{DrawnMap, Shown};
-use powerband_app::items::Item;
+use powerband_app::curves::heat::{DrawnMap, SweepView};
+use powerband_app::items::MenuTarget;
 use powerband_core::base::humanize;
-use powerband_findings::chart::heat_map::cases::Quantity;
+use powerband_findings::chart::heat_map::cases::MapQuantity;
 use powerband_findings::chart::spec::SeriesId;
 
 /// Letters of a setup's name in its chip.
@@ -24,13 +24,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     let Some(drawn) = app.curves.drawn.map.as_ref() else {
         return;
     };
-    if app.curves.map.shown == Shown::Curves {
+    if app.curves.map.shown == SweepView::Curves {
         return;
     }
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
-            head(ui, app, drawn, changes);
+            header(ui, app, drawn, changes);
             setups(ui, drawn, changes);
             ui.add_space(space::SMALL);
             if drawn.map.is_empty() && !drawn.map.has_missing() {
@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     ui.add_space(space::MEDIUM);
 }
 
-fn head(ui: &mut Ui, app: &App, drawn: &DrawnMap, changes: &mut Vec<Curves>) {
+fn header(ui: &mut Ui, app: &App, drawn: &DrawnMap, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
         let title = if drawn.map.fixed.is_empty() {
             drawn.map.title.clone()
@@ -57,7 +57,7 @@ fn head(ui: &mut Ui, app: &App, drawn: &DrawnMap, changes: &mut Vec<Curves>) {
         );
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;
-            let known: Vec<(Quantity, String, &str)> = drawn
+            let known: Vec<(MapQuantity, String, &str)> = drawn
                 .quantities
                 .iter()
                 .map(|one| (*one, one.to_string(), one.sentence()))
@@ -105,7 +105,7 @@ fn setups(ui: &mut Ui, drawn: &DrawnMap, changes: &mut Vec<Curves>) {
 }
 
 fn react(
-    touched: &Touched,
+    touched: &HeatMapInput,
     app: &App,
     drawn: &DrawnMap,
     changes: &mut Vec<Curves>,
@@ -113,11 +113,11 @@ fn react(
 ) {
     let pin_of = |place| drawn.pin(touched.panel, place);
     let hovered = touched.hovered.and_then(pin_of);
-    let pinned = app.curves.pin.map(Item::Case);
+    let pinned = app.curves.pin.map(MenuTarget::Case);
     menu::of_hovered(
         &touched.response,
         app,
-        hovered.map(Item::Case),
+        hovered.map(MenuTarget::Case),
         pinned,
         actions,
     );
@@ -145,10 +145,10 @@ fn react(
     if let (Some(place), Some(panel)) = (touched.hovered, drawn.map.panels.get(touched.panel))
         && !menu::is_open(&touched.response)
     {
-        let said = drawn.map.words(panel, place);
+        let said = drawn.map.cell_text(panel, place);
         let words = hovered.map_or_else(Vec::new, |pin| hover_words(app, pin));
         tip::show(&touched.response, |ui| {
-            label::quiet(ui, &humanize::capital(&said));
+            label::quiet(ui, &humanize::capitalised(&said));
             hover(ui, &words);
         });
     }

@@ -27,7 +27,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Curves, Sessions};
 use powerband_app::curves::APART;
 use powerband_app::curves::claims::{is_published, pin_details as published_words};
-use powerband_app::items::Item;
+use powerband_app::items::MenuTarget;
 use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize::{self};
 use powerband_core::domain::case::CaseKey;
@@ -43,13 +43,12 @@ const MOST_BESIDE: usize = 8;
 /// Letters of their names.
 const LONGEST_BESIDE: usize = 26;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.sessions.is_empty() {
         return empty(ui, actions);
     }
     let mut changes = Vec::new();
-    head(ui, app, &mut changes);
+    header(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
     let before = changes.len();
     let drawn = &app.curves.drawn;
@@ -101,13 +100,13 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
             actions.push(Action::Sessions(Sessions::Choose));
         }
         ui.add_space(space::SMALL);
-        if button::plain(ui, None, "Benchmark ResNet-50").clicked() {
-            actions.push(Action::Run(powerband_app::action::Run::StartFirst));
+        if button::labelled(ui, None, "Benchmark ResNet-50").clicked() {
+            actions.push(Action::Run(powerband_app::action::RunAction::StartFirst));
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let options = &app.curves.options;
     let legend = &app.curves.drawn.legend;
     let measured = legend.iter().filter(|entry| !is_published(entry.id));
@@ -121,10 +120,10 @@ fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let held = if setups == 0 && !legend.is_empty() {
         "not measured here".to_owned()
     } else {
-        humanize::of_many(setups as u64, "setup")
+        humanize::pluralised(setups as u64, "setup")
     };
     let sentence = format!("{}, {held}", humanize::list(&names));
-    super::head(ui, "Curves", &sentence, super::NARROW_HEAD, |ui| {
+    super::screen_header(ui, "Curves", &sentence, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 3, |ui, place| match place {
             0 => statistics(ui, options.statistic, changes),
             1 => efficiencies(ui, options.efficiency, changes),
@@ -214,7 +213,7 @@ fn resources(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Ve
 }
 
 pub(super) fn react(
-    touched: chart::Touched,
+    touched: chart::ChartInput,
     app: &App,
     spec: &ChartSpec,
     changes: &mut Vec<Curves>,
@@ -231,12 +230,12 @@ pub(super) fn react(
     };
     let item = touched.hovered.map(|point| {
         if is_published(point.0) {
-            Item::Series(point.0)
+            MenuTarget::Series(point.0)
         } else {
-            Item::Case(pin_of(point))
+            MenuTarget::Case(pin_of(point))
         }
     });
-    let pinned = app.curves.pin.map(Item::Case);
+    let pinned = app.curves.pin.map(MenuTarget::Case);
     menu::of_hovered(&touched.response, app, item, pinned, actions);
     if let Some(point) = touched.hovered {
         changes.push(Curves::Highlight(Some(point.0)));
@@ -247,10 +246,10 @@ pub(super) fn react(
         let words = published_words(&app.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
         tip::show(&touched.response, |ui| {
             hover(ui, &words);
-            beside(ui, spec, point);
+            other_series(ui, spec, point);
         });
     } else if let Some(reason) = touched.failed {
-        tip::words(&touched.response, reason);
+        tip::show_text(&touched.response, reason);
     }
     // Published numbers have no samples.
     let clicked = touched.clicked.filter(|point| !is_published(point.0));
@@ -284,7 +283,7 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
         && let Some(open) = app.sessions.get(pin.session)
         && let Ok(peak) = peak::peak_of_setup(&open.session, pin.case.setup)
     {
-        words.push((String::new(), format!("The peak is {}.", peak.told)));
+        words.push((String::new(), format!("The peak is {}.", peak.description)));
     }
     let outcome = row
         .iter()
@@ -295,7 +294,7 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
 }
 
 /// What the other series say at the same batch size.
-fn beside(ui: &mut Ui, spec: &ChartSpec, (series, tag): (SeriesId, u64)) {
+fn other_series(ui: &mut Ui, spec: &ChartSpec, (series, tag): (SeriesId, u64)) {
     let others = spec.values_at(tag);
     let others: Vec<_> = others.iter().filter(|(one, _)| one.id != series).collect();
     if others.is_empty() {
@@ -316,7 +315,7 @@ fn beside(ui: &mut Ui, spec: &ChartSpec, (series, tag): (SeriesId, u64)) {
         });
     }
     if others.len() > MOST_BESIDE {
-        let more = humanize::of_many((others.len() - MOST_BESIDE) as u64, "more series");
+        let more = humanize::pluralised((others.len() - MOST_BESIDE) as u64, "more series");
         label::faint(ui, &format!("and {more}"));
     }
 }

@@ -4,13 +4,13 @@ use eframe::egui::{Align, ComboBox, Layout, Ui};
 
 use super::title;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::chart::{self, Look, Touched};
+use crate::gui::widgets::chart::{self, ChartInput, ChartOptions};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{label, marker, segmented, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
-use powerband_app::curves::trade_off::{Row, TradeOff};
-use powerband_findings::analysis::trade_off::{At, Quality};
+use powerband_app::curves::trade_off::{TradeOff, TradeOffRow};
+use powerband_findings::analysis::trade_off::{Quality, SpeedPoint};
 use powerband_findings::chart::spec::SeriesId;
 
 /// Height of the chart.
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
-            head(ui, app, drawn, changes);
+            header(ui, app, drawn, changes);
             if drawn.rows.is_empty() {
                 label::quiet(
                     ui,
@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
             if drawn.chart.is_empty() {
                 label::quiet(ui, "None of these has both a speed and an accuracy.");
             } else if app.curves.shown_alone() != Some("trade-off") {
-                let look = Look {
+                let look = ChartOptions {
                     height: CHART,
                     highlighted: app.curves.highlighted,
                     zooms: true,
@@ -55,7 +55,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
     ui.add_space(space::MEDIUM);
 }
 
-fn head(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
+fn header(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     ui.horizontal(|ui| {
         title::show(
             ui,
@@ -80,8 +80,8 @@ fn head(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
                 .width(160.0)
                 .selected_text(drawn.at.to_string());
             let response = combo.show_ui(ui, |ui| {
-                let points = drawn.points.iter().map(|point| At::Point(*point));
-                for at in std::iter::once(At::Best).chain(points) {
+                let points = drawn.points.iter().map(|point| SpeedPoint::Point(*point));
+                for at in std::iter::once(SpeedPoint::Best).chain(points) {
                     let is_it = at == drawn.at;
                     if ui.selectable_label(is_it, at.to_string()).clicked() && !is_it {
                         changes.push(Curves::At(at));
@@ -93,7 +93,7 @@ fn head(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
     });
 }
 
-pub(super) fn react(touched: &Touched, app: &App, changes: &mut Vec<Curves>) {
+pub(super) fn react(touched: &ChartInput, app: &App, changes: &mut Vec<Curves>) {
     if let Some((series, _)) = touched.hovered {
         changes.push(Curves::Highlight(Some(series)));
         let words = hover_words(app, series);
@@ -135,7 +135,7 @@ fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Act
         return;
     }
     let name = |row: usize| {
-        let row: Option<&Row> = rows.get(row);
+        let row: Option<&TradeOffRow> = rows.get(row);
         format!("Setup {}", row.map_or("", |row| &row.line.name))
     };
     let lead = |ui: &mut Ui, row: usize| {
@@ -144,7 +144,7 @@ fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Act
         }
     };
     let pinned = app.curves.pin;
-    let is_pinned = |row: &Row| pinned.is_some() && row.series.pin == pinned;
+    let is_pinned = |row: &TradeOffRow| pinned.is_some() && row.series.pin == pinned;
     let table = DataTable {
         id: "trade-off",
         height: TABLE,

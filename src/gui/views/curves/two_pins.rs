@@ -4,7 +4,7 @@ use eframe::egui::{Align, Layout, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::data_table::DataTable;
 use crate::gui::widgets::{button, label, marker};
 use powerband_app::App;
@@ -59,7 +59,7 @@ pub(super) fn show(
 fn case(ui: &mut Ui, app: &App, pin: Pin, closing: &str) -> bool {
     let line = ui.horizontal(|ui| {
         marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
-        label::card_title(ui, &humanize::capital(&pin.case.point.to_string()));
+        label::card_title(ui, &humanize::capitalised(&pin.case.point.to_string()));
         label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
         let right = Layout::right_to_left(Align::Center);
         let close = ui.with_layout(right, |ui| {
@@ -82,17 +82,17 @@ fn charts(ui: &mut Ui, app: &App, pins: [Pin; 2]) {
     let width = (ui.available_width() - space::MEDIUM) / 2.0;
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        one(ui, width, "densities", &two.densities);
-        one(ui, width, "cumulative", &two.cumulative);
+        captioned_chart(ui, width, "densities", &two.densities);
+        captioned_chart(ui, width, "cumulative", &two.cumulative);
     });
 }
 
-fn one(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec) {
+fn captioned_chart(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec) {
     ui.allocate_ui(vec2(width, CHART + 20.0), |ui| {
         ui.vertical(|ui| {
             ui.set_width(width);
             label::caption(ui, &spec.title);
-            let look = Look {
+            let look = ChartOptions {
                 height: CHART,
                 highlighted: None,
                 zooms: true,

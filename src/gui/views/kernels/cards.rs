@@ -11,13 +11,13 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, field, figure, label, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
-use powerband_app::kernels::{Found, timeline_of_profile};
+use powerband_app::kernels::{KernelsResult, timeline_of_profile};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::profile::{MemoryUse, Profile};
 use powerband_core::domain::trace::SliceKind;
-use powerband_findings::analysis::breakdown::{Breakdown, Level, Scope};
+use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Scope};
 use powerband_findings::analysis::category::Category;
-use powerband_findings::analysis::kernel_comparison::{Comparison, Member};
+use powerband_findings::analysis::kernel_comparison::{KernelComparison, KernelEntry};
 use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::chart::{self, figure::Drawing};
 
@@ -29,7 +29,7 @@ const LINES: usize = 6;
 const ADD_BUTTON: f32 = 130.0;
 
 /// A number with its title and help.
-struct Figure {
+struct FigureCard {
     title: Cow<'static, str>,
     value: String,
     below: String,
@@ -39,10 +39,10 @@ struct Figure {
 }
 
 /// The time in a few numbers.
-pub(super) fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+pub(super) fn summary(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Kernels>) {
     let figures = match &found.comparison {
-        Some(comparison) => compared(comparison),
-        None => alone(found.at(app.kernels.level), app.kernels.times),
+        Some(comparison) => comparison_figures(comparison),
+        None => profile_figures(found.breakdown(app.kernels.level), app.kernels.times),
     };
     let has_timeline = timeline_of_profile(app).is_ok();
     let gap = space::MEDIUM;
@@ -65,7 +65,7 @@ pub(super) fn summary(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<K
     }
 }
 
-fn card(ui: &mut Ui, width: f32, figure: &Figure, is_link: bool) -> bool {
+fn card(ui: &mut Ui, width: f32, figure: &FigureCard, is_link: bool) -> bool {
     let shown = theme::card(ui).show(ui, |ui| {
         ui.set_width(width - 34.0);
         ui.spacing_mut().item_spacing.y = space::HAIR;
@@ -84,24 +84,24 @@ fn card(ui: &mut Ui, width: f32, figure: &Figure, is_link: bool) -> bool {
     shown.inner
 }
 
-fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
+fn profile_figures(found: &Breakdown, times: Times) -> Vec<FigureCard> {
     let busy = found.busy;
     let unknown = "This file has no timeline".to_owned();
     let summed = found.summed_ns.map(|ns| ns as f64);
     let unit = times.unit(found.runs);
     let time = |ns: f64| humanize::duration_ns(found.shown_ns(ns, times));
     let mut figures = vec![
-        Figure {
+        FigureCard {
             gap: None,
             title: found.scope.sum_title().into(),
             value: summed.map_or_else(|| UNKNOWN.to_owned(), time),
             below: match (summed, found.runs) {
                 (Some(_), Some(runs)) => {
-                    format!("{unit}, {}", humanize::of_many(runs.count, runs.word()))
+                    format!("{unit}, {}", humanize::pluralised(runs.count, runs.word()))
                 }
                 _ => found.calls.map_or_else(
                     || "This profile has no times".to_owned(),
-                    |calls| humanize::of_many(calls, "call"),
+                    |calls| humanize::pluralised(calls, "call"),
                 ),
             },
             help: format!(
@@ -111,7 +111,7 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
                 found.runs.map_or_else(String::new, |runs| format!("\n{}", runs.source()))
             ),
         },
-        Figure {
+        FigureCard {
             gap: None,
             title: found.busy_title().into(),
             value: busy.map_or_else(|| UNKNOWN.to_owned(), |b| time(b.busy_ns as f64)),
@@ -123,7 +123,7 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
     if let Some(launches) = &found.launches {
         let each = launches.calls_ns as f64 / launches.count.max(1) as f64;
         let each = humanize::duration_ns(each);
-        figures.push(Figure {
+        figures.push(FigureCard {
             gap: None,
             title: "Launches".into(),
             value: humanize::count(launches.count),
@@ -138,7 +138,7 @@ fn alone(found: &Breakdown, times: Times) -> Vec<Figure> {
     figures
 }
 
-fn idle(found: &Breakdown) -> Figure {
+fn idle(found: &Breakdown) -> FigureCard {
     let share = found
         .busy
         .and_then(powerband_findings::analysis::breakdown::Busy::idle_share);
@@ -155,7 +155,7 @@ fn idle(found: &Breakdown) -> Figure {
             )
         })
         .collect();
-    Figure {
+    FigureCard {
         title: found.idle_title().into(),
         value: share.map_or_else(|| UNKNOWN.to_owned(), humanize::percent),
         below: longest.map_or_else(
@@ -183,13 +183,13 @@ fn idle(found: &Breakdown) -> Figure {
     }
 }
 
-fn host(found: &Breakdown, times: Times) -> Option<Figure> {
+fn host(found: &Breakdown, times: Times) -> Option<FigureCard> {
     let time = |ns: u64| humanize::duration_ns(found.shown_ns(ns as f64, times));
     let unit = times.unit(found.runs);
     if let Some(ns) = found.between_nodes_ns {
         let runs = ns + found.summed_ns.unwrap_or(0);
         let share = 100.0 * ns as f64 / runs.max(1) as f64;
-        return Some(Figure {
+        return Some(FigureCard {
             gap: None,
             title: "CPU time between nodes".into(),
             value: time(ns),
@@ -208,7 +208,7 @@ fn host(found: &Breakdown, times: Times) -> Option<Figure> {
         .collect();
     let wait = found.host_ns(SliceKind::Wait);
     let wait = wait.filter(|_| kind != SliceKind::Wait);
-    Some(Figure {
+    Some(FigureCard {
         gap: None,
         title: match kind {
             SliceKind::Operator => "CPU time in operators",
@@ -239,26 +239,26 @@ fn plural(kind: SliceKind) -> &'static str {
     }
 }
 
-fn compared(found: &Comparison) -> Vec<Figure> {
+fn comparison_figures(found: &KernelComparison) -> Vec<FigureCard> {
     let per = found.per().unwrap_or("the whole profile");
-    let names = |members: &[Member]| -> String {
+    let names = |members: &[KernelEntry]| -> String {
         let lines = members.iter().take(20);
         let lines = lines.map(|m| format!("{}  {}", humanize::duration_ns(m.ns), m.short));
         lines.collect::<Vec<_>>().join("\n")
     };
-    let side = |title: &'static str, ns: Option<f64>| Figure {
+    let side = |title: &'static str, ns: Option<f64>| FigureCard {
         gap: None,
         title: title.into(),
         value: ns.map_or_else(|| UNKNOWN.to_owned(), humanize::duration_ns),
         below: per.to_owned(),
         help: "Sum of the times of kernels, copies and sets".to_owned(),
     };
-    let gone = |title: &'static str, members: &[Member], words: &str| {
+    let gone = |title: &'static str, members: &[KernelEntry], words: &str| {
         let ns: f64 = members.iter().map(|member| member.ns).sum();
-        Figure {
+        FigureCard {
             gap: None,
             title: title.into(),
-            value: humanize::of_many(members.len() as u64, "name"),
+            value: humanize::pluralised(members.len() as u64, "name"),
             below: format!("{} {words}", humanize::duration_ns(ns)),
             help: names(members),
         }
@@ -267,7 +267,7 @@ fn compared(found: &Comparison) -> Vec<Figure> {
     vec![
         side("Before", found.before_ns),
         side("After", found.after_ns),
-        Figure {
+        FigureCard {
             gap: None,
             title: "Difference".into(),
             value: found
@@ -276,13 +276,13 @@ fn compared(found: &Comparison) -> Vec<Figure> {
             below: change,
             help: "Sum of the differences of all rows".to_owned(),
         },
-        gone("Removed", &found.went, "before"),
-        gone("Added", &found.appeared, "after"),
+        gone("Removed", &found.removed, "before"),
+        gone("Added", &found.added, "after"),
     ]
 }
 
 /// The whole difference relative to before.
-fn change_words(found: &Comparison) -> String {
+fn change_words(found: &KernelComparison) -> String {
     let Some((before_ns, after_ns)) = found.before_ns.zip(found.after_ns) else {
         return "not known".to_owned();
     };
@@ -301,7 +301,7 @@ fn change_words(found: &Comparison) -> String {
 pub(super) fn particulars(
     ui: &mut Ui,
     app: &App,
-    found: &Found,
+    found: &KernelsResult,
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
@@ -398,7 +398,7 @@ fn over_time(ui: &mut Ui, memory: &MemoryUse) {
             humanize::bytes(bytes),
             humanize::duration_ns(at)
         );
-        tip::words(&response, words);
+        tip::show_text(&response, words);
     }
 }
 
@@ -414,10 +414,10 @@ fn facts(ui: &mut Ui, profile: &Profile) {
         ("Format", profile.format.clone()),
         (
             "Added up",
-            match Scope::of(profile) {
+            match Scope::from_profile(profile) {
                 Scope::Work => "kernels, copies and sets".to_owned(),
                 Scope::Operators => "operators: it has no kernels".to_owned(),
-                Scope::Starts => "starts of nodes: it has no times of the card".to_owned(),
+                Scope::NodeLaunches => "starts of nodes: it has no times of the card".to_owned(),
             },
         ),
     ];
@@ -430,13 +430,15 @@ fn facts(ui: &mut Ui, profile: &Profile) {
 }
 
 /// The user's rules, and a field to add one.
-fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
+fn rules(ui: &mut Ui, found: &KernelsResult, changes: &mut Vec<Kernels>) {
     label::card_title(ui, "Your rules for categories");
     label::quiet(
         ui,
         "A pattern is one or more words, * for anything: copy_kernel, *my_conv*. Your rules come before the built-in ones, for all profiles.",
     );
-    let other = found.at(Level::Category).share_of(&[Category::Other]);
+    let other = found
+        .breakdown(BreakdownLevel::Category)
+        .share_of(&[Category::Other]);
     if other > 0.005 {
         label::quiet(
             ui,
@@ -458,7 +460,7 @@ fn rules(ui: &mut Ui, found: &Found, changes: &mut Vec<Kernels>) {
                     .font(theme::numbers(text::BODY - 0.5))
                     .color(roles.text),
             );
-            let known = Category::find(category);
+            let known = Category::parse(category);
             let title = known.map_or_else(|| category.clone(), |known| known.title().to_owned());
             label::quiet_line(ui, &format!("is {title}"));
         });

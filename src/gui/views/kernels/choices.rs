@@ -8,8 +8,8 @@ use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
 use powerband_app::action::Kernels;
 use powerband_app::kernels::words::{self, name};
-use powerband_app::kernels::{self, Pick};
-use powerband_findings::analysis::profile_runs::{Runs, RunsFrom};
+use powerband_app::kernels::{self, ProfileRef};
+use powerband_findings::analysis::profile_runs::{ProfileRuns, RunsFrom};
 
 /// What the picker has where nothing is compared.
 const COMPARE: &str = "Compare with…";
@@ -23,7 +23,7 @@ const RUNS: f32 = 72.0;
 /// One profile with those that it may be compared with, or two side by side: before and after.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
     let state = &app.kernels;
-    let picks = kernels::picks(&app.sessions);
+    let picks = kernels::profile_refs(&app.sessions);
     let width = ((ui.available_width() - BESIDE) / 2.0).clamp(PICKER.0, PICKER.1);
     let Some(before) = state.before else {
         ui.horizontal_wrapped(|ui| {
@@ -87,7 +87,7 @@ fn between(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn others(picks: &[Pick], except: Option<Pick>) -> Vec<Pick> {
+fn others(picks: &[ProfileRef], except: Option<ProfileRef>) -> Vec<ProfileRef> {
     let others = picks.iter().copied();
     others.filter(|pick| Some(*pick) != except).collect()
 }
@@ -95,12 +95,12 @@ fn others(picks: &[Pick], except: Option<Pick>) -> Vec<Pick> {
 /// A list of profiles.
 struct Picker {
     name: &'static str,
-    chosen: Option<Pick>,
+    chosen: Option<ProfileRef>,
     width: f32,
 }
 
 impl Picker {
-    fn new(name: &'static str, chosen: Option<Pick>, width: f32) -> Self {
+    fn new(name: &'static str, chosen: Option<ProfileRef>, width: f32) -> Self {
         Self {
             name,
             chosen,
@@ -108,7 +108,13 @@ impl Picker {
         }
     }
 
-    fn show(&self, ui: &mut Ui, app: &App, picks: &[Pick], mut choose: impl FnMut(Pick)) {
+    fn show(
+        &self,
+        ui: &mut Ui,
+        app: &App,
+        picks: &[ProfileRef],
+        mut choose: impl FnMut(ProfileRef),
+    ) {
         let title = |pick| name(&app.sessions, pick);
         let current = self.chosen.map_or_else(|| COMPARE.to_owned(), title);
         let combo = ComboBox::from_id_salt(self.name)
@@ -132,7 +138,7 @@ impl Picker {
 fn runs(
     ui: &mut Ui,
     app: &App,
-    pick: Option<Pick>,
+    pick: Option<ProfileRef>,
     name: &'static str,
     changes: &mut Vec<Kernels>,
 ) {
@@ -158,7 +164,7 @@ fn runs(
 }
 
 /// What was typed as a number of runs, or that it is not known; nothing for what is no number.
-fn read(pick: Pick, text: &str) -> Option<Kernels> {
+fn read(pick: ProfileRef, text: &str) -> Option<Kernels> {
     let text = text.trim();
     if text.is_empty() {
         return Some(Kernels::Runs(pick, None));
@@ -168,7 +174,7 @@ fn read(pick: Pick, text: &str) -> Option<Kernels> {
 }
 
 /// The unit of times, as a choice.
-pub(super) fn unit(runs: Option<Runs>) -> &'static str {
+pub(super) fn unit(runs: Option<ProfileRuns>) -> &'static str {
     match runs.map(|runs| runs.from) {
         Some(RunsFrom::Marks) => "Per step",
         _ => "Per run",

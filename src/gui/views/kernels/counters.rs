@@ -20,7 +20,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, counters: &[Counter], actions: &mut V
         };
         if places.is_empty() {
             title(ui);
-            let all = humanize::of_many(counters.len() as u64, "counter");
+            let all = humanize::pluralised(counters.len() as u64, "counter");
             label::quiet(ui, &format!("None of {all} matches the filter above."));
             return;
         }

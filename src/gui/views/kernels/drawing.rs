@@ -11,10 +11,10 @@ use crate::gui::widgets::chart_canvas::{area, rect};
 use crate::gui::widgets::menu;
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
-use powerband_app::items::Item;
-use powerband_app::kernels::{Found, KernelsState, Selected};
+use powerband_app::items::MenuTarget;
+use powerband_app::kernels::{KernelsResult, KernelsState, SelectedRow};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::kernel_comparison::Comparison;
+use powerband_findings::analysis::kernel_comparison::KernelComparison;
 use powerband_findings::chart::area::Area;
 use powerband_findings::chart::breakdown::Bar;
 use powerband_findings::chart::layout::bars;
@@ -31,12 +31,12 @@ const SHARE: f32 = 54.0;
 pub(super) fn bars(
     ui: &mut Ui,
     app: &App,
-    found: &Found,
+    found: &KernelsResult,
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
     let state = &app.kernels;
-    let breakdown = found.at(state.level);
+    let breakdown = found.breakdown(state.level);
     ui.spacing_mut().item_spacing.y = 0.0;
     heads(
         ui,
@@ -44,7 +44,7 @@ pub(super) fn bars(
         &format!("Time {}", state.times.unit(breakdown.runs)),
     );
     for bar in &state.drawn.bars {
-        let meaning = bar.row.and_then(|row| state.meaning(row));
+        let meaning = bar.row.and_then(|row| state.row_meaning(row));
         let response = one_bar(ui, bar, hand(state, meaning.as_ref()));
         let response = match bar.row.and_then(|row| breakdown.rows.get(row)) {
             Some(row) => response.on_hover_text(table::in_full(breakdown, row, state.times)),
@@ -55,9 +55,9 @@ pub(super) fn bars(
     }
 }
 
-/// What the hand can do with a line of bars.
+/// The action of a click on a bar.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hand {
+enum RowAction {
     /// It stands for several rows.
     Nothing,
     /// It can be opened.
@@ -66,11 +66,11 @@ enum Hand {
     IsSelected,
 }
 
-fn hand(state: &KernelsState, meaning: Option<&Selected>) -> Hand {
+fn hand(state: &KernelsState, meaning: Option<&SelectedRow>) -> RowAction {
     match meaning {
-        None => Hand::Nothing,
-        meaning if meaning == state.selected() => Hand::IsSelected,
-        Some(_) => Hand::Opens,
+        None => RowAction::Nothing,
+        meaning if meaning == state.selected() => RowAction::IsSelected,
+        Some(_) => RowAction::Opens,
     }
 }
 
@@ -78,17 +78,17 @@ fn hand(state: &KernelsState, meaning: Option<&Selected>) -> Hand {
 pub(super) fn offer(
     response: &Response,
     app: &App,
-    meaning: Option<&Selected>,
+    meaning: Option<&SelectedRow>,
     actions: &mut Vec<Action>,
 ) {
     if let Some(row) = meaning {
-        menu::of_item(response, app, &Item::Row(row.clone()), actions);
+        menu::of_item(response, app, &MenuTarget::Row(row.clone()), actions);
     }
 }
 
-fn opened(response: &Response, meaning: Option<Selected>, changes: &mut Vec<Kernels>) {
+fn opened(response: &Response, meaning: Option<SelectedRow>, changes: &mut Vec<Kernels>) {
     if response.clicked() {
-        changes.extend(meaning.map(Selected::opened));
+        changes.extend(meaning.map(SelectedRow::opened));
     }
 }
 
@@ -101,24 +101,24 @@ fn heads(ui: &mut Ui, first: &str, second: &str) {
         (first, line.right() - NUMBERS + SHARE),
         (second, line.right()),
     ] {
-        let font = theme::words(text::CAPTION);
+        let font = theme::text_font(text::CAPTION);
         let painter = ui.painter();
         painter.text(at(right), Align2::RIGHT_CENTER, words, font, color);
     }
 }
 
 /// The parts of a bar's line: its name, the bar, its numbers.
-fn parts(ui: &mut Ui, name: &str, hand: Hand) -> (Rect, Rect, Rect, Response) {
+fn parts(ui: &mut Ui, name: &str, hand: RowAction) -> (Rect, Rect, Rect, Response) {
     let sense = match hand {
-        Hand::Nothing => Sense::hover(),
-        Hand::Opens | Hand::IsSelected => Sense::click(),
+        RowAction::Nothing => Sense::hover(),
+        RowAction::Opens | RowAction::IsSelected => Sense::click(),
     };
     let (line, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), sense);
     response.widget_info(|| match hand {
-        Hand::Nothing => WidgetInfo::labeled(Role::Label, true, name),
-        _ => WidgetInfo::selected(Role::Button, true, hand == Hand::IsSelected, name),
+        RowAction::Nothing => WidgetInfo::labeled(Role::Label, true, name),
+        _ => WidgetInfo::selected(Role::Button, true, hand == RowAction::IsSelected, name),
     });
-    if hand == Hand::IsSelected {
+    if hand == RowAction::IsSelected {
         let roles = theme::roles(ui);
         ui.painter().rect_filled(line, 3.0, roles.raised);
         let bar = Rect::from_min_size(line.min + vec2(0.0, 4.0), vec2(2.0, line.height() - 8.0));
@@ -140,7 +140,7 @@ fn bar_room(line: Rect) -> Area {
     area(line.shrink2(vec2(0.0, 5.0)))
 }
 
-fn one_bar(ui: &mut Ui, bar: &Bar, hand: Hand) -> Response {
+fn one_bar(ui: &mut Ui, bar: &Bar, hand: RowAction) -> Response {
     let words = format!("{}, {}", bar.name, humanize::percent(bar.share));
     let (name, room, numbers, response) = parts(ui, &words, hand);
     put_name(ui, name, &bar.name, &response);
@@ -200,7 +200,7 @@ fn put_numbers(ui: &Ui, rect: Rect, first: &str, second: &str) {
 pub(super) fn changes(
     ui: &mut Ui,
     app: &App,
-    comparison: &Comparison,
+    comparison: &KernelComparison,
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
@@ -215,13 +215,13 @@ pub(super) fn changes(
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let unit = comparison.per().unwrap_or("in total");
-    heads(ui, "Of change", &humanize::capital(unit));
+    heads(ui, "Of change", &humanize::capitalised(unit));
     for step in drawn {
-        let meaning = state.meaning(step.row);
+        let meaning = state.row_meaning(step.row);
         // The selected kernel may be any of the row's.
         let hand = match selected {
-            Some(row) if *row == step.row => Hand::IsSelected,
-            _ => Hand::Opens,
+            Some(row) if *row == step.row => RowAction::IsSelected,
+            _ => RowAction::Opens,
         };
         let words = format!("{}, {}", step.name, humanize::time_change(step.ns));
         let (name, room, numbers, response) = parts(ui, &words, hand);

@@ -4,14 +4,14 @@ use eframe::egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, 
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::{button, label, waiting};
 use powerband_app::App;
 use powerband_app::action::Kernels;
-use powerband_app::kernels::instances::{Looked, Progress, Which};
-use powerband_app::kernels::{Found, KernelsState};
+use powerband_app::kernels::instances::{InstanceChoice, InstanceSearch, InstancesLookup};
+use powerband_app::kernels::{KernelsResult, KernelsState};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::breakdown::Level;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::instances::{Instances, PerStep, Spread};
 use powerband_findings::chart::samples;
 
@@ -28,7 +28,7 @@ const NUMBER: f32 = 78.0;
 const NAME: usize = 240;
 
 /// The panel in a column of its own, which scrolls by itself.
-pub(super) fn column(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<Kernels>) {
+pub(super) fn column(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
     ui.set_width(WIDTH);
     let id = "kernels-instances";
     ScrollArea::vertical().id_salt(id).show(ui, |ui| {
@@ -36,8 +36,7 @@ pub(super) fn column(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<
     });
 }
 
-/// The panel.
-pub(super) fn card(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<Kernels>) {
+pub(super) fn card(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
     let state = &app.kernels;
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
@@ -56,15 +55,15 @@ pub(super) fn card(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<Ke
         side(ui, state, looked);
         ui.add_space(space::SMALL);
         match &looked.progress {
-            Progress::Looking => {
+            InstanceSearch::Looking => {
                 ui.set_min_height(HISTOGRAM);
                 waiting::show(ui, "Reading the timeline…");
             }
-            Progress::Missing(reason) => missing(ui, state, looked, reason),
-            Progress::Found(found) => instances(ui, found, changes),
+            InstanceSearch::Missing(reason) => missing(ui, state, looked, reason),
+            InstanceSearch::Found(found) => instances(ui, found, changes),
         }
         if app.graph_of_profile().is_some()
-            && button::plain(ui, Some(icon::JOURNEY), "Nodes in the graph").clicked()
+            && button::labelled(ui, Some(icon::JOURNEY), "Nodes in the graph").clicked()
         {
             changes.push(Kernels::Graph);
         }
@@ -72,7 +71,7 @@ pub(super) fn card(ui: &mut Ui, app: &App, looked: &Looked, changes: &mut Vec<Ke
 }
 
 /// Whose instances they are, where two profiles are shown.
-fn side(ui: &mut Ui, state: &KernelsState, looked: &Looked) {
+fn side(ui: &mut Ui, state: &KernelsState, looked: &InstancesLookup) {
     if state.before.is_none() {
         return;
     }
@@ -86,7 +85,7 @@ fn side(ui: &mut Ui, state: &KernelsState, looked: &Looked) {
 
 fn instances(ui: &mut Ui, found: &Instances, changes: &mut Vec<Kernels>) {
     let spec = samples::of_instances(&found.durations_ns);
-    let look = Look {
+    let look = ChartOptions {
         height: HISTOGRAM,
         highlighted: None,
         zooms: false,
@@ -102,11 +101,11 @@ fn instances(ui: &mut Ui, found: &Instances, changes: &mut Vec<Kernels>) {
     }
     ui.add_space(space::SMALL);
     let buttons = [
-        ("First on the timeline", Which::First),
-        ("Longest on the timeline", Which::Longest),
+        ("First on the timeline", InstanceChoice::First),
+        ("Longest on the timeline", InstanceChoice::Longest),
     ];
     for (name, which) in buttons {
-        if button::plain(ui, Some(icon::TIMELINE), name).clicked() {
+        if button::labelled(ui, Some(icon::TIMELINE), name).clicked() {
             changes.push(Kernels::Instance(which));
         }
     }
@@ -152,8 +151,8 @@ fn numbers(ui: &mut Ui, each: &Spread, per_step: Option<&PerStep>) {
     if let Some(later) = found.later_ns {
         single(ui, format!("Median of later {}s", found.word), later);
     }
-    let count = humanize::of_many(found.spread.count, found.word);
-    let outside = humanize::of_many(found.outside, "instance");
+    let count = humanize::pluralised(found.spread.count, found.word);
+    let outside = humanize::pluralised(found.outside, "instance");
     let words = match found.outside {
         0 => count,
         _ => format!("{count}; {outside} in none"),
@@ -184,11 +183,15 @@ fn row(ui: &mut Ui, name: &RichText, numbers: &[RichText]) {
 }
 
 /// Where there is only a sum, what is known of it.
-fn missing(ui: &mut Ui, state: &KernelsState, looked: &Looked, reason: &str) {
+fn missing(ui: &mut Ui, state: &KernelsState, looked: &InstancesLookup, reason: &str) {
     label::quiet(ui, &format!("No instances to show: {reason}."));
-    let rows = state.found.result.iter().flat_map(|found: &Found| {
+    let rows = state.found.result.iter().flat_map(|found: &KernelsResult| {
         let after = found.wanted.after == looked.pick;
-        let rows = found.at(Level::Kernel).rows.iter().filter(move |_| after);
+        let rows = found
+            .breakdown(BreakdownLevel::Kernel)
+            .rows
+            .iter()
+            .filter(move |_| after);
         rows.filter(|row| row.name == looked.kernel)
     });
     for row in rows.take(1) {

@@ -17,10 +17,10 @@ use powerband_app::App;
 use powerband_app::action::{Action, Kernels, Sessions};
 use powerband_app::figures;
 use powerband_app::kernels::words::{self, THRESHOLDS, least_share};
-use powerband_app::kernels::{self, Found, KernelsState, Shape};
+use powerband_app::kernels::{self, BreakdownChart, KernelsResult, KernelsState};
 use powerband_core::base::humanize;
-use powerband_findings::analysis::breakdown::Level;
-use powerband_findings::analysis::profile_runs::{Runs, Times};
+use powerband_findings::analysis::breakdown::BreakdownLevel;
+use powerband_findings::analysis::profile_runs::{ProfileRuns, Times};
 
 const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// Commands that bring a profile in.
@@ -29,13 +29,12 @@ const COMMANDS: [&str; 2] = [
     "powerband bench resnet50 --profile",
 ];
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.kernels.looking.is_none() {
         return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
-    head(ui, app, &mut changes);
+    header(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
     choices::show(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
@@ -90,14 +89,14 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
         }
         ui.add_space(space::MEDIUM);
-        if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if button::labelled(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
 }
 
-fn head(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    super::head(ui, "Kernels", SENTENCE, super::NARROW_HEAD, |ui| {
+fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
+    super::screen_header(ui, "Kernels", SENTENCE, super::NARROW_HEAD, |ui| {
         timeline(ui, app, changes);
     });
 }
@@ -112,7 +111,7 @@ fn timeline(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
 fn body(
     ui: &mut Ui,
     app: &App,
-    found: &Found,
+    found: &KernelsResult,
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
@@ -128,7 +127,7 @@ fn body(
             }
             let drawn = ui.scope(|ui| match &found.comparison {
                 Some(comparison) => drawing::changes(ui, app, comparison, changes, actions),
-                None if app.kernels.shape == Shape::Treemap => {
+                None if app.kernels.shape == BreakdownChart::Treemap => {
                     treemap::show(ui, app, found, changes, actions);
                 }
                 None => drawing::bars(ui, app, found, changes, actions),
@@ -161,31 +160,31 @@ fn left_out(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
             return;
         }
         ui.add_space(space::SMALL);
-        if button::plain(ui, None, "Clear the filter").clicked() {
+        if button::labelled(ui, None, "Clear the filter").clicked() {
             changes.push(Kernels::AllRows);
         }
     });
     ui.add_space(space::LARGE);
 }
 
-fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+fn controls(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Kernels>) {
     let state = &app.kernels;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::SMALL;
         if found.comparison.is_none() {
             let levels = [
                 (
-                    Level::Category,
+                    BreakdownLevel::Category,
                     "Category".to_owned(),
                     "A row for each category, by rules below",
                 ),
                 (
-                    Level::Operator,
+                    BreakdownLevel::Operator,
                     "Operator".to_owned(),
                     "A row for each operator of the network or the framework",
                 ),
                 (
-                    Level::Kernel,
+                    BreakdownLevel::Kernel,
                     "Kernel".to_owned(),
                     "A row for each kernel, node or copy by its whole name",
                 ),
@@ -193,9 +192,9 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
             let level = segmented::show(ui, "Rows", state.level, &levels);
             changes.extend(level.map(Kernels::Level));
             let shapes = [
-                (Shape::Bars, "Bars".to_owned(), ""),
+                (BreakdownChart::Bars, "Bars".to_owned(), ""),
                 (
-                    Shape::Treemap,
+                    BreakdownChart::Treemap,
                     "Treemap".to_owned(),
                     "Areas are shares of the time",
                 ),
@@ -233,11 +232,11 @@ fn controls(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
 }
 
 /// Whether times are those of a run or a step, or in total; where the number of runs is known.
-fn times(ui: &mut Ui, app: &App, found: &Found, changes: &mut Vec<Kernels>) {
+fn times(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Kernels>) {
     let state = &app.kernels;
     let runs = |pick| state.runs(&app.sessions, pick);
     let after = runs(found.wanted.after);
-    let known: Option<Runs> = match found.wanted.before {
+    let known: Option<ProfileRuns> = match found.wanted.before {
         Some(before) => runs(before).and(after),
         None => after,
     };
@@ -275,18 +274,18 @@ fn within(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
 }
 
 /// Share of the time that passes the filter.
-fn in_sight(app: &App, found: &Found) -> String {
+fn in_sight(app: &App, found: &KernelsResult) -> String {
     if let Some(comparison) = &found.comparison {
         let (some, all) = (app.kernels.drawn.rows.len(), comparison.rows.len());
         return if some == all {
-            humanize::of_many(all as u64, "row")
+            humanize::pluralised(all as u64, "row")
         } else {
-            format!("{some} of {}", humanize::of_many(all as u64, "row"))
+            format!("{some} of {}", humanize::pluralised(all as u64, "row"))
         };
     }
     let shown = &app.kernels.drawn.shown;
-    let breakdown = found.at(app.kernels.level);
-    let rows = humanize::of_many(breakdown.rows.len() as u64, "row");
+    let breakdown = found.breakdown(app.kernels.level);
+    let rows = humanize::pluralised(breakdown.rows.len() as u64, "row");
     if shown.hidden == 0 {
         return rows;
     }
@@ -298,7 +297,7 @@ fn in_sight(app: &App, found: &Found) -> String {
     )
 }
 
-fn remarks(ui: &mut Ui, found: &Found) {
+fn remarks(ui: &mut Ui, found: &KernelsResult) {
     let compared = found
         .comparison
         .iter()

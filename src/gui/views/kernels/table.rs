@@ -8,13 +8,15 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::Action;
-use powerband_app::kernels::Found;
+use powerband_app::kernels::KernelsResult;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::breakdown::{Breakdown, Level, Row};
+use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, BreakdownRow};
 use powerband_findings::analysis::category::Category;
-use powerband_findings::analysis::kernel_comparison::{self as comparison, Comparison, Member};
+use powerband_findings::analysis::kernel_comparison::{
+    self as comparison, KernelComparison, KernelEntry,
+};
 use powerband_findings::analysis::profile_runs::Times;
-use powerband_findings::chart::breakdown::colour;
+use powerband_findings::chart::breakdown::category_fill;
 use powerband_findings::chart::colours::Fill;
 
 /// Most height of a table.
@@ -25,16 +27,21 @@ const NAMES: usize = 8;
 const LINE: usize = 110;
 
 /// The table of one profile.
-pub(super) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
-    let breakdown = found.at(app.kernels.level);
+pub(super) fn broken_down(
+    ui: &mut Ui,
+    app: &App,
+    found: &KernelsResult,
+    actions: &mut Vec<Action>,
+) {
+    let breakdown = found.breakdown(app.kernels.level);
     let id = match app.kernels.level {
-        Level::Category => "categories",
-        Level::Operator | Level::Kernel => "kernels",
+        BreakdownLevel::Category => "categories",
+        BreakdownLevel::Operator | BreakdownLevel::Kernel => "kernels",
     };
     let title = match app.kernels.level {
-        Level::Category => "Categories",
-        Level::Operator => "Operators",
-        Level::Kernel => "Kernels",
+        BreakdownLevel::Category => "Categories",
+        BreakdownLevel::Operator => "Operators",
+        BreakdownLevel::Kernel => "Kernels",
     };
     let times = app.kernels.times;
     shown(ui, app, (id, title), actions, |place| {
@@ -45,7 +52,12 @@ pub(super) fn broken_down(ui: &mut Ui, app: &App, found: &Found, actions: &mut V
 }
 
 /// The table of two profiles.
-pub(super) fn compared(ui: &mut Ui, app: &App, found: &Comparison, actions: &mut Vec<Action>) {
+pub(super) fn compared(
+    ui: &mut Ui,
+    app: &App,
+    found: &KernelComparison,
+    actions: &mut Vec<Action>,
+) {
     shown(ui, app, ("changes", "Changes"), actions, |place| {
         let row = found.rows.get(place)?;
         Some((row.category, row.title.clone(), members(row)))
@@ -72,7 +84,7 @@ fn shown(
         }
         let lead = |ui: &mut Ui, row: usize| {
             if let Some((category, _, words)) = places.get(row).and_then(|place| about(*place)) {
-                dot(ui, colour(category)).on_hover_text(words);
+                dot(ui, category_fill(category)).on_hover_text(words);
             }
         };
         let name = |row: usize| {
@@ -89,7 +101,7 @@ fn shown(
         };
         let touched = table.show(ui, app, actions);
         let clicked = touched.clicked.and_then(|row| places.get(row));
-        let meaning = clicked.and_then(|place| state.meaning(*place));
+        let meaning = clicked.and_then(|place| state.row_meaning(*place));
         actions.extend(meaning.map(|meaning| Action::Kernels(meaning.opened())));
     });
 }
@@ -104,19 +116,19 @@ fn dot(ui: &mut Ui, fill: Fill) -> egui::Response {
 }
 
 /// A row with its whole name.
-pub(super) fn in_full(breakdown: &Breakdown, row: &Row, times: Times) -> String {
+pub(super) fn in_full(breakdown: &Breakdown, row: &BreakdownRow, times: Times) -> String {
     let mut text = folded(&row.name);
-    if breakdown.level != Level::Category {
+    if breakdown.level != BreakdownLevel::Category {
         text.push_str(&format!("\n{}", row.category.title()));
     }
-    if !row.ops.is_empty() && breakdown.level == Level::Kernel {
+    if !row.ops.is_empty() && breakdown.level == BreakdownLevel::Kernel {
         text.push_str(&format!(", for {}", row.ops.join(", ")));
     }
     if !row.places.is_empty() {
         text.push_str(&format!("\non {}", row.places.join(", ")));
     }
     let total = humanize::duration_ns(row.total_ns as f64);
-    let calls = humanize::of_many(row.calls, "call");
+    let calls = humanize::pluralised(row.calls, "call");
     text.push_str(&format!("\n{}, ", humanize::percent(row.share)));
     if times.divisor(breakdown.runs) > 1.0 {
         let shown = breakdown.shown_ns(row.total_ns as f64, times);
@@ -124,10 +136,10 @@ pub(super) fn in_full(breakdown: &Breakdown, row: &Row, times: Times) -> String 
         text.push_str(&format!("{} {unit}, ", humanize::duration_ns(shown)));
     }
     text.push_str(&format!("{total} in {calls}"));
-    if breakdown.level != Level::Kernel {
+    if breakdown.level != BreakdownLevel::Kernel {
         text.push_str(&format!(
             ", {}",
-            humanize::of_many(row.names as u64, "name")
+            humanize::pluralised(row.names as u64, "name")
         ));
     }
     text
@@ -145,8 +157,8 @@ fn folded(name: &str) -> String {
 }
 
 /// The kernels of both sides of a row.
-pub(super) fn members(row: &comparison::Row) -> String {
-    let side = |title: &str, members: &[Member]| {
+pub(super) fn members(row: &comparison::KernelDiffRow) -> String {
+    let side = |title: &str, members: &[KernelEntry]| {
         let mut lines = vec![title.to_owned()];
         if members.is_empty() {
             lines.push("  nothing".to_owned());

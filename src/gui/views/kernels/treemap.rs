@@ -7,7 +7,7 @@ use crate::gui::theme;
 use crate::gui::widgets::sketch::{Sketch, laid_out};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
-use powerband_app::kernels::{Found, Selected};
+use powerband_app::kernels::{KernelsResult, SelectedRow};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::Breakdown;
 use powerband_findings::chart::area::Area;
@@ -21,11 +21,10 @@ const LIT: f32 = 2.0;
 /// The least width and height of a tile that is a stop of the keyboard.
 const STOP: f32 = 14.0;
 
-/// Shows it.
 pub(super) fn show(
     ui: &mut Ui,
     app: &App,
-    found: &Found,
+    found: &KernelsResult,
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
@@ -37,19 +36,19 @@ pub(super) fn show(
     });
     let (field, response) = ui.allocate_exact_size(vec2(ui.available_width(), MAP), Sense::hover());
     response.widget_info(|| {
-        let words = humanize::of_many(treemap::count(regions) as u64, "tile");
+        let words = humanize::pluralised(treemap::count(regions) as u64, "tile");
         WidgetInfo::labeled(Role::Image, true, format!("Treemap, {words}"))
     });
     let painter = ui.painter_at(field);
     let map = Map {
         app,
-        rows: found.at(state.map_level()),
+        rows: found.breakdown(state.map_level()),
         sketch: Sketch::new(ui, &painter, field.min.to_vec2()),
         id: response.id,
     };
     map.sketch.paint(&laid_out.placed.items);
     for (region, areas) in regions.iter().zip(&laid_out.placed.regions) {
-        map.head(ui, region, areas, changes, actions);
+        map.show_header(ui, region, areas, changes, actions);
         for number in 0..region.tiles.len() {
             map.tile(ui, region, areas, number, changes, actions);
         }
@@ -66,7 +65,7 @@ struct Map<'a> {
 
 impl Map<'_> {
     /// A category by its head.
-    fn head(
+    fn show_header(
         &self,
         ui: &Ui,
         region: &Region,
@@ -79,7 +78,7 @@ impl Map<'_> {
         };
         let title = region.category.title();
         let name = format!("{title}, {}", humanize::percent(region.share));
-        let meaning = Selected::Category(region.category);
+        let meaning = SelectedRow::Category(region.category);
         let is_selected = self.app.kernels.selected() == Some(&meaning);
         let id = self.id.with(title);
         let response = hand(ui, self.sketch.rect(head), id, &name, is_selected);
@@ -103,7 +102,7 @@ impl Map<'_> {
         let place = self.sketch.rect(area);
         let row = tile.row.and_then(|row| self.rows.rows.get(row));
         let level = self.rows.level;
-        let meaning = row.map(|row| Selected::of_row(level, row));
+        let meaning = row.map(|row| SelectedRow::of_row(level, row));
         let is_selected = meaning.is_some() && meaning.as_ref() == self.app.kernels.selected();
         let id = self.id.with((region.category.title(), number));
         let name = format!("{}, {}", tile.name, humanize::percent(tile.share));
@@ -116,7 +115,7 @@ impl Map<'_> {
         let times = self.app.kernels.times;
         let words = row.map_or(name, |row| table::in_full(self.rows, row, times));
         if response.on_hover_text(words).clicked() {
-            changes.extend(meaning.map(Selected::opened));
+            changes.extend(meaning.map(SelectedRow::opened));
         }
     }
 
@@ -124,7 +123,7 @@ impl Map<'_> {
     fn light(&self, ui: &Ui, area: Area, is_lit: bool) {
         if is_lit {
             let stroke = Stroke::new(LIT, theme::roles(ui).accent);
-            self.sketch.edge(area.grown(-1.0), 3.0, stroke);
+            self.sketch.edge(area.expanded(-1.0), 3.0, stroke);
         }
     }
 }

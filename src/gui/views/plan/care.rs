@@ -5,17 +5,18 @@ use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 use super::fault;
 use crate::gui::widgets::{field, label, segmented};
 use powerband_app::App;
-use powerband_app::plan::{Draft, Fault, Field, PlanEdit, Requests};
+use powerband_app::plan::{ArrivalMode, Draft, PlanEdit, PlanError, PlanField};
 use powerband_core::base::humanize;
-use powerband_core::domain::plan::{Judging, Keeping, MeasureRule, PresetName, Profiler};
+use powerband_core::domain::plan::{
+    AccuracyCheck, MeasureRule, PresetName, Profiler, WorkerLifetime,
+};
 
 /// Width of the names.
 const NAME: f32 = 62.0;
 /// Height of a choice with its frame.
 const ROW: f32 = 30.0;
 
-/// Shows it.
-pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let draft = &app.planner.draft;
     label::card_title(ui, "Measurement settings");
     let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
@@ -26,11 +27,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     edits.extend(taken.map(PlanEdit::Preset));
     label::quiet(ui, help(draft.preset));
     named(ui, "Rounds", |ui| {
-        let usual = MeasureRule::of(draft.preset).rounds.to_string();
+        let usual = MeasureRule::from_preset(draft.preset).rounds.to_string();
         let (_, typed) = field::code(ui, "Rounds", &draft.rounds, &usual, 60.0);
         edits.extend(typed.map(PlanEdit::Rounds));
     });
-    fault(ui, faults, Field::Rounds);
+    fault(ui, faults, PlanField::Rounds);
     requests(ui, draft, faults, edits);
     named(ui, "Energy", |ui| {
         let choices = [
@@ -53,7 +54,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
     if draft.rules.is_some() {
         label::faint(ui, "Rules as in the session that is run again");
     }
-    if draft.keeping == Keeping::OneAtATime {
+    if draft.keeping == WorkerLifetime::OneAtATime {
         label::faint(
             ui,
             "One worker at a time, as in the session that is run again",
@@ -62,21 +63,21 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<Pla
 }
 
 /// How requests arrive.
-fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+fn requests(ui: &mut Ui, draft: &Draft, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     named(ui, "Requests", |ui| {
         let choices = [
             (
-                Requests::OneByOne,
+                ArrivalMode::OneByOne,
                 "closed loop".to_owned(),
                 "Each run starts when the previous one ends: service time",
             ),
             (
-                Requests::AtRandom,
+                ArrivalMode::AtRandom,
                 "Poisson".to_owned(),
                 "Open loop: requests arrive independently of each other: response time",
             ),
             (
-                Requests::Evenly,
+                ArrivalMode::Evenly,
                 "fixed".to_owned(),
                 "Open loop: requests arrive at equal intervals: response time",
             ),
@@ -84,7 +85,7 @@ fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEd
         let taken = segmented::show(ui, "Requests", draft.requests, &choices);
         edits.extend(taken.map(PlanEdit::Requests));
     });
-    if draft.requests == Requests::OneByOne {
+    if draft.requests == ArrivalMode::OneByOne {
         return;
     }
     named(ui, "Rate", |ui| {
@@ -92,7 +93,7 @@ fn requests(ui: &mut Ui, draft: &Draft, faults: &[Fault], edits: &mut Vec<PlanEd
         edits.extend(typed.map(PlanEdit::Rate));
         label::quiet_line(ui, "requests/s");
     });
-    fault(ui, faults, Field::Rate);
+    fault(ui, faults, PlanField::Rate);
     label::quiet(
         ui,
         "Times count from each arrival; do not compare them with service times.",
@@ -115,10 +116,10 @@ fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
 /// Whether outputs are compared, and on what.
 fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     named(ui, "Accuracy", |ui| {
-        let inputs = draft.inputs.unwrap_or(Judging::USUAL);
+        let inputs = draft.inputs.unwrap_or(AccuracyCheck::USUAL);
         let compared = format!(
             "Compares the outputs of each setup with the float network, on {}, after all measurements",
-            humanize::of_many(inputs, "input")
+            humanize::pluralised(inputs, "input")
         );
         let choices = [
             (false, "off".to_owned(), "Outputs are not compared"),

@@ -13,7 +13,6 @@ use powerband_core::base::humanize;
 /// Height from which on the rows scroll.
 const HEIGHT: f32 = 340.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     views::rows_card(ui, |ui| {
         let title = |ui: &mut Ui| {
@@ -51,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.add_space(space::TINY);
         ui.horizontal(|ui| {
             ui.add_space(10.0);
-            let cases = humanize::of_many(estimate.cases as u64, "case");
+            let cases = humanize::pluralised(estimate.cases as u64, "case");
             label::quiet(ui, &format!("Total: {cases}, {estimate}"));
         });
     });

@@ -23,7 +23,7 @@ const NARROW: f32 = 430.0;
 const SHORT: usize = 7;
 
 /// A choice of one value.
-pub(super) struct Choice<'a> {
+pub(super) struct ComboChoice<'a> {
     /// What it is called.
     pub name: &'a str,
     /// What it shows while it is closed.
@@ -38,7 +38,7 @@ pub(super) struct Choice<'a> {
     pub why_not: Option<&'a str>,
 }
 
-impl Choice<'_> {
+impl ComboChoice<'_> {
     /// Shows it; returns the value that is taken.
     pub(super) fn show(
         &self,
@@ -124,20 +124,20 @@ pub(super) fn of_key(
         Takes::Several(_) => several(ui, app, read, &name, control, width),
         Takes::Count(_) | Takes::Number(_) => number(ui, &name, control, width),
         Takes::Path(_) | Takes::Folder(_) => path(ui, index, &name, control, width, edits),
-        Takes::Text(..) => words(ui, &name, control, width, why_not),
+        Takes::Text(..) => text_control(ui, &name, control, width, why_not),
     };
     edits.extend(taken.map(|value| PlanEdit::Key(index, key.name.to_owned(), value)));
 }
 
 /// The choice of a key, with its default in grey.
-fn choice<'a>(name: &'a str, control: &'a Control, width: f32) -> Choice<'a> {
+fn choice<'a>(name: &'a str, control: &'a Control, width: f32) -> ComboChoice<'a> {
     let default = match control.key.default {
         "" => "not set",
         default => default,
     };
     let is_default = control.value.is_empty();
-    let is_word = control.key.words().contains(&control.key.default);
-    Choice {
+    let is_word = control.key.choices().contains(&control.key.default);
+    ComboChoice {
         name,
         shown: if is_default { default } else { &control.value },
         current: if is_default && is_word {
@@ -160,7 +160,9 @@ fn switch(ui: &mut Ui, name: &str, control: &Control) -> Option<String> {
         .inner
         .accessible_name(name);
     let response = tip::why_not(response, control.why_not.as_deref());
-    response.changed().then(|| control.turned().to_owned())
+    response
+        .changed()
+        .then(|| control.toggled_value().to_owned())
 }
 
 /// A choice with a field for what is not on its list.
@@ -209,7 +211,7 @@ fn several(
 ) -> Option<String> {
     choice(name, control, width).with(ui, |ui| {
         let mut taken = None;
-        for word in control.key.words() {
+        for word in control.key.choices() {
             let value = control.with_word(word);
             let why_not = app.why_not_value(read, control.key, &value);
             let mut is_on = control.has_word(word);
@@ -245,7 +247,7 @@ fn number(ui: &mut Ui, name: &str, control: &Control, width: f32) -> Option<Stri
     typed
 }
 
-fn words(
+fn text_control(
     ui: &mut Ui,
     name: &str,
     control: &Control,
@@ -277,7 +279,7 @@ fn path(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::HAIR;
         let why_not = control.why_not.as_deref();
-        let typed = words(ui, name, control, width - 26.0, why_not);
+        let typed = text_control(ui, name, control, width - 26.0, why_not);
         let choose = format!("Choose {name}");
         let response = ui
             .add_enabled_ui(why_not.is_none(), |ui| {

@@ -49,7 +49,7 @@ fn others(ui: &mut Ui, help: &SetupHelp) {
     let more = if unseen == 0 {
         String::new()
     } else {
-        let keys = humanize::of_many(unseen as u64, "key");
+        let keys = humanize::pluralised(unseen as u64, "key");
         format!("{keys} more: `powerband engines` lists them. ")
     };
     label::quiet(

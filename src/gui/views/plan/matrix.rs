@@ -7,7 +7,7 @@ use crate::gui::icon;
 use crate::gui::theme::{self, CONTROL_RADIUS, space, text};
 use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
-use powerband_app::plan::{Combination, MatrixEdit, PlanEdit, Row, fields};
+use powerband_app::plan::{Combination, MatrixEdit, MatrixRow, PlanEdit, fields};
 use powerband_core::base::humanize;
 
 /// Width of the titles of the rows.
@@ -31,7 +31,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = space::TINY;
-        head(ui, app, &mut changes);
+        header(ui, app, &mut changes);
         for row in app.matrix_rows() {
             values(ui, &row, &mut changes);
         }
@@ -42,7 +42,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 }
 
 /// The setup that is varied.
-fn head(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
+fn header(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Matrix");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -83,7 +83,7 @@ fn base(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
 }
 
 /// The values of one key.
-fn values(ui: &mut Ui, row: &Row, changes: &mut Vec<MatrixEdit>) {
+fn values(ui: &mut Ui, row: &MatrixRow, changes: &mut Vec<MatrixEdit>) {
     ui.horizontal(|ui| {
         ui.set_min_height(LINE);
         let size = vec2(TITLES, LINE);
@@ -106,7 +106,7 @@ fn values(ui: &mut Ui, row: &Row, changes: &mut Vec<MatrixEdit>) {
             ui.spacing_mut().item_spacing = vec2(space::TINY, space::TINY);
             let roles = theme::roles(ui);
             for choice in &row.choices {
-                let is_on = row.has(&choice.value);
+                let is_on = row.contains(&choice.value);
                 let color = match (is_on, &choice.why_not) {
                     (true, _) => roles.accent,
                     (false, None) => roles.quiet,
@@ -155,7 +155,7 @@ fn result(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
     let all = match app.combinations() {
         Ok(all) => all,
         Err(reason) => {
-            below(ui, &humanize::capital(&reason), roles.bad);
+            below(ui, &humanize::capitalised(&reason), roles.bad);
             return;
         }
     };
@@ -172,7 +172,7 @@ fn result(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
     }
     let setups = match added.len() {
         0 => "setups".to_owned(),
-        n => humanize::of_many(n as u64, "setup"),
+        n => humanize::pluralised(n as u64, "setup"),
     };
     let allowed = if added.is_empty() {
         Err("choose values first")

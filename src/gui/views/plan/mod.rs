@@ -14,8 +14,8 @@ use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
 use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
-use powerband_app::action::{Action, Run};
-use powerband_app::plan::{self, Draft, Fault, Field, ModelFacts, PlanEdit, saved};
+use powerband_app::action::{Action, RunAction};
+use powerband_app::plan::{self, Draft, ModelFacts, PlanEdit, PlanError, PlanField, saved};
 use powerband_core::base::humanize;
 use powerband_core::domain::sweep;
 
@@ -30,11 +30,10 @@ const NARROW_CARD: f32 = 520.0;
 /// Width of the list of built-in networks, and what else stands in its row at the least.
 const NETWORKS: (f32, f32) = (220.0, 150.0);
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut edits = Vec::new();
     let faults = app.planner.draft.request().err().unwrap_or_default();
-    head(ui, app, actions, &mut edits);
+    header(ui, app, actions, &mut edits);
     ui.add_space(space::MEDIUM);
     let mut asked = Vec::new();
     let mut changes = Changes {
@@ -52,7 +51,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     actions.append(&mut asked);
 }
 
-fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
+fn two_columns(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Changes<'_>) {
     // The width of the side is changed with it, so that its actions are apart.
     let mut sized = Vec::new();
     super::columns(ui, app, &mut sized, |ui, is_side, _| {
@@ -69,7 +68,7 @@ fn two_columns(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'
 }
 
 /// The cards of the right stand below, side by side while each has its width.
-fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
+fn one_column(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Changes<'_>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         measured(ui, app, faults, changes);
@@ -98,7 +97,7 @@ fn one_column(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_
 }
 
 /// What is measured: model, setups and batch sizes, and the cases that they make.
-fn measured(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
+fn measured(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Changes<'_>) {
     card(ui, |ui| model(ui, app, faults, changes.edits));
     card(ui, |ui| setups::show(ui, app, faults, changes));
     card(ui, |ui| batches(ui, app, faults, changes.edits));
@@ -119,9 +118,9 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
+fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
     let sentence = "Model, setups, batch sizes and measurement settings";
-    super::head(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
+    super::screen_header(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 5, |ui, place| match place {
             0 => undo(ui, app, edits),
             1 => redo(ui, app, edits),
@@ -149,7 +148,7 @@ fn redo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 }
 
 fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
-    if button::plain(ui, Some(icon::SAVE), "Save")
+    if button::labelled(ui, Some(icon::SAVE), "Save")
         .on_hover_text("Saves the plan under its name")
         .clicked()
     {
@@ -160,11 +159,11 @@ fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
 /// Shown where every setup runs in a job of Slurm.
 fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.can_detach().is_ok()
-        && button::plain(ui, None, "Detach")
+        && button::labelled(ui, None, "Detach")
             .on_hover_text("Measures in a job of Slurm that goes on when this window is closed; Run lists and collects it")
             .clicked()
     {
-        actions.push(Action::Run(Run::Detach));
+        actions.push(Action::Run(RunAction::Detach));
     }
 }
 
@@ -178,11 +177,11 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(reason) = reason {
         button::plain_if(ui, Err(reason), Some(icon::RUN), "Start the run");
     } else if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
-        actions.push(Action::Run(Run::Start));
+        actions.push(Action::Run(RunAction::Start));
     }
 }
 
-fn fault(ui: &mut Ui, faults: &[Fault], field: Field) {
+fn fault(ui: &mut Ui, faults: &[PlanError], field: PlanField) {
     for fault in faults.iter().filter(|fault| fault.field == field) {
         let bad = theme::roles(ui).bad;
         below(ui, &fault.text, bad);
@@ -194,7 +193,7 @@ fn below(ui: &mut Ui, words: &str, color: egui::Color32) {
     label::copyable(ui, RichText::new(words).size(text::CAPTION).color(color));
 }
 
-fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let draft = &app.planner.draft;
     label::card_title(ui, "Model");
     let is_wide = ui.available_width() > NARROW_CARD;
@@ -207,7 +206,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
     if !is_wide {
         path(ui, draft, edits);
     }
-    fault(ui, faults, Field::Model);
+    fault(ui, faults, PlanField::Model);
     match &app.planner.facts {
         ModelFacts::Unknown => {}
         ModelFacts::Reading => {
@@ -224,11 +223,11 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
                     input=Nx3x224x224";
         let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
         edits.extend(typed.map(PlanEdit::Shapes));
-        fault(ui, faults, Field::Shapes);
+        fault(ui, faults, PlanField::Shapes);
         let hint = "the batch dimension, if the model does not name it: time, or input=1";
         let (_, typed) = field::line(ui, "Batch axis", &draft.batch_axis, hint, width);
         edits.extend(typed.map(PlanEdit::BatchAxis));
-        fault(ui, faults, Field::BatchAxis);
+        fault(ui, faults, PlanField::BatchAxis);
     }
     if app.planner.has_fills() {
         let width = ui.available_width();
@@ -236,7 +235,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
                     input_ids=random:0..1000, mask=ones, x=FILE.npy";
         let (_, typed) = field::lines(ui, "Input values", &draft.fills, hint, width);
         edits.extend(typed.map(PlanEdit::Fills));
-        fault(ui, faults, Field::Fills);
+        fault(ui, faults, PlanField::Fills);
     }
 }
 
@@ -259,7 +258,7 @@ fn networks(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         })
         .response
         .accessible_name("Built-in network");
-    if button::plain(ui, Some(icon::OPEN), "ONNX file…").clicked() {
+    if button::labelled(ui, Some(icon::OPEN), "ONNX file…").clicked() {
         edits.push(PlanEdit::ChooseModel);
     }
 }
@@ -297,7 +296,7 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
     }
 }
 
-fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) {
+fn batches(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let draft = &app.planner.draft;
     label::card_title(ui, "Batch sizes");
     let chosen = plan::parse_batches(&draft.batches).unwrap_or_default();
@@ -329,16 +328,16 @@ fn batches(ui: &mut Ui, app: &App, faults: &[Fault], edits: &mut Vec<PlanEdit>) 
     let width = ui.available_width();
     let (_, typed) = field::code(ui, "Batch sizes", &draft.batches, "1, 2, 4 or 1..64", width);
     edits.extend(typed.map(PlanEdit::Batches));
-    fault(ui, faults, Field::Batches);
+    fault(ui, faults, PlanField::Batches);
     label::faint(
         ui,
         "1..64 means the powers of two in between; both can be mixed: 1..16, 24, 32",
     );
     sweeps::show(ui, app, edits);
-    fault(ui, faults, Field::Sweeps);
+    fault(ui, faults, PlanField::Sweeps);
 }
 
-fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
+fn cost(ui: &mut Ui, app: &App, faults: &[PlanError]) {
     label::card_title(ui, "Estimate");
     let Some(plan) = app.planned().filter(|_| faults.is_empty()) else {
         label::quiet(ui, "Fix the marked fields.");
@@ -370,24 +369,24 @@ fn cost(ui: &mut Ui, app: &App, faults: &[Fault]) {
     };
     label::number(ui, &estimate.to_string(), 13.0).on_hover_text(grounds);
     let setups = plan.setups.len() - refused.len();
-    let setups = humanize::of_many(setups as u64, "setup");
-    let batches = sweep::count_words(&plan.points);
-    let rounds = humanize::of_many(u64::from(plan.measure.rounds), "round");
+    let setups = humanize::pluralised(setups as u64, "setup");
+    let batches = sweep::point_count_text(&plan.points);
+    let rounds = humanize::pluralised(u64::from(plan.measure.rounds), "round");
     if plan.ladder.is_empty() {
         label::faint(ui, &format!("{setups} × {batches} × {rounds}"));
     } else {
         let steps = plan.ladder.iter();
         let steps = steps.filter(|step| !refused.contains(&step.case.setup));
-        let steps = humanize::of_many(steps.count() as u64, "step");
+        let steps = humanize::pluralised(steps.count() as u64, "step");
         label::faint(ui, &format!("{steps} × {rounds}"));
     }
     if !refused.is_empty() {
-        let left_out = humanize::of_many(refused.len() as u64, "setup");
+        let left_out = humanize::pluralised(refused.len() as u64, "setup");
         label::quiet(ui, &format!("Without {left_out} that cannot run here."));
     }
     let cases = check.map_or(0, |check| check.cases.len());
     if let Some(reason) = check.and_then(|check| check.cases.values().next()) {
-        let left_out = humanize::of_many(cases as u64, "case");
+        let left_out = humanize::pluralised(cases as u64, "case");
         label::quiet(ui, &format!("Without {left_out}: {reason}."));
     }
 }

@@ -7,8 +7,10 @@ use crate::gui::icon;
 use crate::gui::theme::{self, CONTROL_RADIUS, space, text};
 use crate::gui::widgets::{button, completing, field, label, marker, menu};
 use powerband_app::App;
-use powerband_app::items::Item;
-use powerband_app::plan::{self, Draft, DraftSetup, Fault, Field, MatrixEdit, PlanEdit, fields};
+use powerband_app::items::MenuTarget;
+use powerband_app::plan::{
+    self, Draft, DraftSetup, MatrixEdit, PlanEdit, PlanError, PlanField, fields,
+};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
 use powerband_findings::chart::palette;
@@ -26,16 +28,15 @@ const NARROW: f32 = 470.0;
 /// Height of a control with its caption.
 const CAPTIONED: f32 = 46.0;
 
-/// Shows them.
-pub(super) fn show(ui: &mut Ui, app: &App, faults: &[Fault], changes: &mut Changes<'_>) {
+pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Changes<'_>) {
     let draft = &app.planner.draft;
     ui.horizontal(|ui| {
         label::card_title(ui, "Setups");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if button::plain(ui, Some(icon::ADD), "Add a setup").clicked() {
+            if button::labelled(ui, Some(icon::ADD), "Add a setup").clicked() {
                 changes.edits.push(PlanEdit::Add(app.next_setup()));
             }
-            let response = button::plain(ui, Some(icon::COLUMNS), "Matrix…");
+            let response = button::labelled(ui, Some(icon::COLUMNS), "Matrix…");
             let response = response
                 .on_hover_text("Several values of several keys: adds a setup of each combination");
             if response.clicked() {
@@ -84,7 +85,7 @@ fn card(
     app: &App,
     index: usize,
     setup: &DraftSetup,
-    faults: &[Fault],
+    faults: &[PlanError],
     changes: &mut Changes<'_>,
 ) {
     let edge = Stroke::new(1.0, theme::roles(ui).line);
@@ -92,7 +93,7 @@ fn card(
         .stroke(edge)
         .corner_radius(CONTROL_RADIUS)
         .inner_margin(space::SMALL);
-    let read = Spelling::of(&setup.spec).setup;
+    let read = Spelling::parse(&setup.spec).setup;
     let refusal = app.machine.refusal(&read);
     frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
@@ -100,7 +101,7 @@ fn card(
         if refusal.is_some() {
             ui.multiply_opacity(0.55);
         }
-        head(ui, app, index, setup, &read, changes);
+        header(ui, app, index, setup, &read, changes);
         front(ui, app, index, &read, changes.edits);
         spelling(ui, app, index, setup, faults, changes.edits);
         if let Some(reason) = refusal {
@@ -114,7 +115,7 @@ fn card(
 }
 
 /// Colour, name, engine, device, and the buttons of a setup.
-fn head(
+fn header(
     ui: &mut Ui,
     app: &App,
     index: usize,
@@ -126,7 +127,7 @@ fn head(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::TINY;
         let marker = colour(ui, index, setup, changes.edits);
-        menu::of_item(&marker, app, &Item::Setup(index), changes.actions);
+        menu::of_item(&marker, app, &MenuTarget::Setup(index), changes.actions);
         let others = if is_narrow {
             0.0
         } else {
@@ -153,7 +154,7 @@ fn head(
 
 /// Engine and device.
 fn target(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
-    let engine = controls::Choice {
+    let engine = controls::ComboChoice {
         name: &fields::of_engine(index),
         shown: plan::engine_title(&read.engine),
         current: &read.engine,
@@ -163,7 +164,7 @@ fn target(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<Pl
     };
     let taken = engine.show(ui, || app.engine_choices(&read.engine));
     edits.extend(taken.map(|id| PlanEdit::Engine(index, id)));
-    let device = controls::Choice {
+    let device = controls::ComboChoice {
         name: &fields::of_device(index),
         shown: &read.device,
         current: &read.device,
@@ -234,7 +235,7 @@ fn more_button(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut V
         (false, 0) => "More…".to_owned(),
         (false, given) => format!("More ({given})…"),
     };
-    let response = button::plain(ui, None, &title);
+    let response = button::labelled(ui, None, &title);
     let name = format!(
         "{} options of setup {}",
         if is_open { "Fewer" } else { "More" },
@@ -255,7 +256,7 @@ fn spelling(
     app: &App,
     index: usize,
     setup: &DraftSetup,
-    faults: &[Fault],
+    faults: &[PlanError],
     edits: &mut Vec<PlanEdit>,
 ) {
     let (response, typed) = completing::show(
@@ -272,7 +273,7 @@ fn spelling(
     edits.extend(typed.map(|typed| PlanEdit::Spec(index, typed)));
     let own = faults
         .iter()
-        .filter(|fault| fault.field == Field::Setup(index));
+        .filter(|fault| fault.field == PlanField::Setup(index));
     for fault in own {
         ui.horizontal_wrapped(|ui| {
             let bad = theme::roles(ui).bad;
@@ -280,7 +281,7 @@ fn spelling(
             label::copyable(ui, words);
             if let Some(fix) = &fault.fix {
                 let title = format!("Use {}", fix.meant);
-                let response = button::plain(ui, None, &title);
+                let response = button::labelled(ui, None, &title);
                 let name = format!("Use {} in place of {}", fix.meant, fix.wrong);
                 if response.accessible_name(name).clicked() {
                     edits.push(PlanEdit::Fix(index));
@@ -318,7 +319,7 @@ fn colour(ui: &mut Ui, index: usize, setup: &DraftSetup, edits: &mut Vec<PlanEdi
                 }
             }
         });
-        if button::plain(ui, None, "Automatic").clicked() {
+        if button::labelled(ui, None, "Automatic").clicked() {
             edits.push(PlanEdit::Colour(index, None));
             ui.close();
         }

@@ -9,12 +9,11 @@ use crate::gui::shell::strip;
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, label, marker, segmented};
 use powerband_app::App;
-use powerband_app::action::{Action, Run};
+use powerband_app::action::{Action, RunAction};
 use powerband_app::run::LiveRun;
 use powerband_app::run::states::CaseFilter;
 use powerband_core::base::humanize;
 
-/// Shows them.
 pub(super) fn show(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.session.is_none() {
         label::card_title(ui, "Cases");
@@ -28,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Acti
     choices(ui, run, actions);
     if has_rows {
         rows(ui, app, run, actions);
-    } else if run.filter != CaseFilter::All && app.tables.words("run").is_empty() {
+    } else if run.filter != CaseFilter::All && app.tables.filter_text("run").is_empty() {
         label::quiet(ui, &format!("No case is {}.", run.filter));
     }
 }
@@ -41,16 +40,16 @@ fn choices(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
             (filter, format!("{filter} {count}"), help(filter))
         });
         if let Some(filter) = segmented::show(ui, "Cases", run.filter, &choices) {
-            actions.push(Action::Run(Run::List(filter)));
+            actions.push(Action::Run(RunAction::List(filter)));
         }
         if !run.follows && run.stage.is_going_on() {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let response = button::plain(ui, Some(icon::FIT), "Follow");
+                let response = button::labelled(ui, Some(icon::FIT), "Follow");
                 if response
                     .on_hover_text("Keeps the active case in view")
                     .clicked()
                 {
-                    actions.push(Action::Run(Run::Follow(true)));
+                    actions.push(Action::Run(RunAction::Follow(true)));
                 }
             });
         }
@@ -84,10 +83,14 @@ fn rows(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
         };
         let named = format!("{} {}", session.setup_label(case.setup), case.point);
         let (glyph, name, act) = if run.can_skip(case) {
-            (icon::SKIP, format!("Skip {named}"), Run::Skip(case.key()))
+            (
+                icon::SKIP,
+                format!("Skip {named}"),
+                RunAction::Skip(case.key()),
+            )
         } else if run.can_take_back(case) {
             let name = format!("Take {named} back");
-            (icon::UNDO, name, Run::Unskip(case.key()))
+            (icon::UNDO, name, RunAction::Unskip(case.key()))
         } else {
             return;
         };
@@ -107,7 +110,7 @@ fn rows(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     let follows = run.follows && run.stage.is_going_on();
     let touched = table.show_with(ui, app, active.filter(|_| follows), actions);
     if touched.is_scrolled && follows {
-        actions.push(Action::Run(Run::Follow(false)));
+        actions.push(Action::Run(RunAction::Follow(false)));
     }
     actions.append(&mut asked.borrow_mut());
 }

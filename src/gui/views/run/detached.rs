@@ -9,7 +9,6 @@ use powerband_app::App;
 use powerband_app::action::{Action, Detached};
 use powerband_app::detached::DetachedRun;
 
-/// Shows them.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.set_width(ui.available_width());
     label::card_title(ui, "Detached runs");
@@ -23,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     };
     for run in &app.detached.runs {
         ui.add_space(space::SMALL);
-        one(ui, run, allowed, actions);
+        detached_row(ui, run, allowed, actions);
     }
     ui.add_space(space::SMALL);
     if button::plain_if(ui, allowed, Some(icon::AGAIN), "Look again").clicked() {
@@ -31,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-fn one(
+fn detached_row(
     ui: &mut Ui,
     run: &DetachedRun,
     allowed: Result<(), &'static str>,

@@ -7,7 +7,9 @@ use crate::gui::widgets::{label, lanes};
 use powerband_app::run::LiveRun;
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Telemetry, Track};
+use powerband_core::domain::telemetry::{
+    DeviceKind, DeviceTelemetry, MissingSource, Quantity, Telemetry,
+};
 use powerband_findings::analysis::device_readings;
 
 /// Tiles beside each other.
@@ -40,14 +42,14 @@ pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
         ui.add_space(space::TINY);
         device(ui, session, track);
     }
-    let may_tell_power = |track: &Track| track.device.may_tell_power();
+    let may_tell_power = |track: &DeviceTelemetry| track.device.may_report_power();
     if run.stage.is_going_on() && !has_begun && telemetry.tracks.iter().any(may_tell_power) {
         label::faint(ui, "Reading the power of the idle machine first.");
     }
     missing(ui, telemetry);
 }
 
-fn device(ui: &mut Ui, session: &Session, track: &Track) {
+fn device(ui: &mut Ui, session: &Session, track: &DeviceTelemetry) {
     let (telemetry, device) = (&session.telemetry, &track.device);
     let name = device.short_name();
     let title = if device.name == name {
@@ -55,7 +57,7 @@ fn device(ui: &mut Ui, session: &Session, track: &Track) {
     } else {
         format!("{name} · {}", device.name)
     };
-    label::quiet_line_about(ui, &title, about(session, track));
+    label::quiet_line_about(ui, &title, device_tooltip(session, track));
     if let Some(lost) = &track.lost {
         let roles = theme::roles(ui);
         let words = format!(
@@ -75,7 +77,7 @@ fn device(ui: &mut Ui, session: &Session, track: &Track) {
         .filter_map(|quantity| {
             Some((
                 *quantity,
-                device_readings::newest(telemetry, track, *quantity)?,
+                device_readings::newest_value(telemetry, track, *quantity)?,
             ))
         })
         .take(COLUMNS)
@@ -88,7 +90,11 @@ fn device(ui: &mut Ui, session: &Session, track: &Track) {
                 ui.vertical(|ui| {
                     ui.set_width(width);
                     ui.spacing_mut().item_spacing.y = 0.0;
-                    label::number(ui, &device_readings::text(quantity, value), text::BODY);
+                    label::number(
+                        ui,
+                        &device_readings::reading_text(quantity, value),
+                        text::BODY,
+                    );
                     label::faint(ui, short_title(quantity));
                 });
             });
@@ -126,14 +132,14 @@ fn short_title(quantity: Quantity) -> &'static str {
 }
 
 /// One column for each core.
-fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
+fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &DeviceTelemetry) {
     let mut cores: Vec<(u16, f64)> = track
         .channels
         .iter()
         .filter_map(|channel| match channel.quantity {
             Quantity::Core(core) => Some((
                 core,
-                device_readings::newest(telemetry, track, channel.quantity)?,
+                device_readings::newest_value(telemetry, track, channel.quantity)?,
             )),
             _ => None,
         })
@@ -146,7 +152,10 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
         ui.allocate_exact_size(vec2(ui.available_width(), CORES), Sense::hover());
     let count = cores.len();
     response.widget_info(|| {
-        let words = format!("Utilisation of {}", humanize::of_many(count as u64, "core"));
+        let words = format!(
+            "Utilisation of {}",
+            humanize::pluralised(count as u64, "core")
+        );
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let roles = theme::roles(ui);
@@ -168,7 +177,7 @@ fn cores(ui: &mut Ui, telemetry: &Telemetry, track: &Track) {
 }
 
 /// Settings of a device, and the commands that would change them.
-fn about(session: &Session, track: &Track) -> String {
+fn device_tooltip(session: &Session, track: &DeviceTelemetry) -> String {
     let device = &track.device;
     let mut lines = vec![format!("{}, from {}", device.name, device.source)];
     let mut machines = session.machines.iter();

@@ -9,10 +9,10 @@ use eframe::egui::{self, ScrollArea, Ui, vec2};
 use crate::gui::icon;
 use crate::gui::shell::log;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::chart::{self, Look};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::{button, label, marker, tip};
 use powerband_app::App;
-use powerband_app::action::{Action, Run, Sessions};
+use powerband_app::action::{Action, RunAction, Sessions};
 use powerband_app::run::{LiveRun, Stage};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, LIVE, SessionId};
@@ -33,12 +33,11 @@ const EVENTS_LEAST: f32 = 64.0;
 /// The strip of the current case's samples.
 const STRIP_HEIGHT: f32 = 130.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(run) = &app.run else {
         return empty(ui, app, actions);
     };
-    head(ui, app, run, actions);
+    header(ui, app, run, actions);
     ui.add_space(space::MEDIUM);
     if let (Stage::Refused(reason), None) = (&run.stage, &run.session) {
         return refused(ui, reason, actions);
@@ -137,10 +136,10 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let title = elsewhere.as_deref().unwrap_or("No run in progress");
         label::empty(ui, icon::RUN, title, sentence);
         if button::primary(ui, Some(icon::RUN), "Benchmark ResNet-50").clicked() {
-            actions.push(Action::Run(Run::StartFirst));
+            actions.push(Action::Run(RunAction::StartFirst));
         }
         ui.add_space(space::SMALL);
-        if button::plain(ui, None, "Make a plan…").clicked() {
+        if button::labelled(ui, None, "Make a plan…").clicked() {
             actions.push(Action::Go(Screen::Plan));
         }
     });
@@ -159,10 +158,10 @@ fn refused(ui: &mut Ui, reason: &str, actions: &mut Vec<Action>) {
     });
 }
 
-fn head(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
-    super::head(ui, &run.title, &state_words(run), NARROW, |ui| {
+fn header(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
+    super::screen_header(ui, &run.title, &state_words(run), NARROW, |ui| {
         if run.stage.is_going_on() {
-            steering(ui, run, actions);
+            control_buttons(ui, run, actions);
         } else if run.session.is_some() {
             after(ui, app, actions);
         }
@@ -191,7 +190,7 @@ fn state_words(run: &LiveRun) -> String {
         Stage::Preparing => "Opening the model and looking for engines…".to_owned(),
         _ if run.is_pausing() => format!("Pausing after this round. {cases}{elapsed} so far"),
         Stage::Measuring => {
-            let state = humanize::capital(run.state_words());
+            let state = humanize::capitalised(run.state_words());
             format!("{state}. {cases}{elapsed} so far{left}")
         }
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
@@ -213,8 +212,8 @@ fn done_so_far(run: &LiveRun) -> String {
             lost.push_str(&format!(", {cases} {how}"));
         }
     }
-    let rounds = progress.rounds_words();
-    let cases = humanize::of_many(tally.cases as u64, "case");
+    let rounds = progress.rounds_text();
+    let cases = humanize::pluralised(tally.cases as u64, "case");
     format!("{rounds} of {cases}{lost}, ")
 }
 
@@ -228,7 +227,7 @@ fn ended(run: &LiveRun, elapsed: &str) -> String {
     }
 }
 
-fn steering(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
+fn control_buttons(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     super::in_order(ui, 3, |ui, place| match place {
         0 => pause(ui, run, actions),
         1 => skip(ui, run, actions),
@@ -237,8 +236,8 @@ fn steering(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 }
 
 fn stop(ui: &mut Ui, actions: &mut Vec<Action>) {
-    if button::plain(ui, Some(icon::STOP), "Stop").clicked() {
-        actions.push(Action::Run(Run::Stop));
+    if button::labelled(ui, Some(icon::STOP), "Stop").clicked() {
+        actions.push(Action::Run(RunAction::Stop));
     }
 }
 
@@ -246,22 +245,22 @@ fn skip(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     let skip = run.current.as_ref().map(|_| ());
     let skip = skip.ok_or("no case is being measured");
     if button::plain_if(ui, skip, Some(icon::SKIP), "Skip this case").clicked() {
-        actions.push(Action::Run(Run::SkipCurrent));
+        actions.push(Action::Run(RunAction::SkipCurrent));
     }
 }
 
 fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.control.is_paused() {
         if button::primary(ui, Some(icon::RUN), "Resume").clicked() {
-            actions.push(Action::Run(Run::Resume));
+            actions.push(Action::Run(RunAction::Resume));
         }
     } else {
-        let response = button::plain(ui, Some(icon::PAUSE), "Pause");
+        let response = button::labelled(ui, Some(icon::PAUSE), "Pause");
         if response
             .on_hover_text("Pauses after the current round")
             .clicked()
         {
-            actions.push(Action::Run(Run::Pause));
+            actions.push(Action::Run(RunAction::Pause));
         }
     }
 }
@@ -278,13 +277,13 @@ fn after(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn again(ui: &mut Ui, session: SessionId, actions: &mut Vec<Action>) {
-    if button::plain(ui, Some(icon::AGAIN), "Run again").clicked() {
+    if button::labelled(ui, Some(icon::AGAIN), "Run again").clicked() {
         actions.push(Action::Sessions(Sessions::RunAgain(session)));
     }
 }
 
 fn compare(ui: &mut Ui, actions: &mut Vec<Action>) {
-    if button::plain(ui, None, "Compare").clicked() {
+    if button::labelled(ui, None, "Compare").clicked() {
         actions.push(Action::Go(Screen::Compare));
     }
 }
@@ -319,7 +318,7 @@ fn curve(ui: &mut Ui, run: &LiveRun) {
         label::in_the_middle(ui, 240.0, "The first point appears after the first round.");
         return;
     }
-    let look = Look {
+    let look = ChartOptions {
         height: 250.0,
         highlighted: None,
         zooms: true,
@@ -339,17 +338,17 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
             } else {
                 text::BIG
             };
-            label::number(ui, &humanize::capital(&case.point.to_string()), size);
+            label::number(ui, &humanize::capitalised(&case.point.to_string()), size);
             label::quiet_line(ui, &format!("{}, {doing}", session.setup_label(case.setup)));
             waited(ui, run);
             if run.skipped.contains(case) {
                 ui.horizontal(|ui| {
                     label::quiet(ui, "Skipped after this round.");
-                    if button::plain(ui, None, "Now").clicked() {
-                        actions.push(Action::Run(Run::Skip(*case)));
+                    if button::labelled(ui, None, "Now").clicked() {
+                        actions.push(Action::Run(RunAction::Skip(*case)));
                     }
-                    if button::plain(ui, None, "Take back").clicked() {
-                        actions.push(Action::Run(Run::Unskip(*case)));
+                    if button::labelled(ui, None, "Take back").clicked() {
+                        actions.push(Action::Run(RunAction::Unskip(*case)));
                     }
                 });
             }
@@ -370,7 +369,7 @@ fn current(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
         label::in_the_middle(ui, STRIP_HEIGHT, "Samples appear with its first round.");
         return;
     }
-    let look = Look {
+    let look = ChartOptions {
         height: STRIP_HEIGHT,
         highlighted: None,
         zooms: false,

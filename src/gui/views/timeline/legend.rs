@@ -6,7 +6,7 @@ use super::notes;
 use super::parts::swatch;
 use crate::gui::theme::space;
 use crate::gui::widgets::label;
-use crate::gui::widgets::timeline_canvas::Shown;
+use crate::gui::widgets::timeline_canvas::TimelineContent;
 use powerband_app::App;
 use powerband_app::action::Timeline;
 use powerband_app::timeline::OpenTrace;
@@ -17,7 +17,7 @@ use powerband_findings::chart::timeline;
 pub(super) fn show(
     ui: &mut Ui,
     app: &App,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     open: &OpenTrace,
     changes: &mut Vec<Timeline>,
 ) {

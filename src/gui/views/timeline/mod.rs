@@ -11,13 +11,13 @@ use eframe::egui::{self, Align, Layout, ProgressBar, ScrollArea, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::timeline_canvas::{self, Shown};
+use crate::gui::widgets::timeline_canvas::{self, TimelineContent};
 use crate::gui::widgets::{button, figure, label, menu};
 use powerband_app::App;
 use powerband_app::action::{Action, Timeline};
 use powerband_app::figures;
-use powerband_app::items::Item;
-use powerband_app::timeline::{OpenTrace, Reading, Selected, TraceId, Viewed};
+use powerband_app::items::MenuTarget;
+use powerband_app::timeline::{OpenTrace, TimelineSelection, TraceId, TraceReading, TraceView};
 use powerband_findings::chart::figure::Drawing;
 
 /// Width of the card at the right.
@@ -30,7 +30,6 @@ const BELOW: f32 = 190.0;
 const TABLE: f32 = 236.0;
 const ABOVE_TABLE: f32 = 220.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut changes = Vec::new();
     match app.timeline.current() {
@@ -92,7 +91,7 @@ fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     }
 }
 
-fn progress(reading: &Reading) -> String {
+fn progress(reading: &TraceReading) -> String {
     let name = &reading.name;
     if reading.cancel.is_cancelled() {
         return format!("Stopping the import of {name}…");
@@ -103,7 +102,7 @@ fn progress(reading: &Reading) -> String {
     format!("Reading {name}, {:.0} %", reading.share() * 100.0)
 }
 
-type Current<'a> = (TraceId, &'a std::sync::Arc<OpenTrace>, &'a Viewed);
+type Current<'a> = (TraceId, &'a std::sync::Arc<OpenTrace>, &'a TraceView);
 
 fn body(
     ui: &mut Ui,
@@ -113,7 +112,7 @@ fn body(
     actions: &mut Vec<Action>,
 ) {
     let (_, open, view) = current;
-    let shown = Shown {
+    let shown = TimelineContent {
         name: &open.name,
         trace: &open.trace,
         timeline: &open.timeline,
@@ -174,15 +173,15 @@ fn canvas(
     ui: &mut Ui,
     size: egui::Vec2,
     app: &App,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     open: &OpenTrace,
     changes: &mut Vec<Timeline>,
     actions: &mut Vec<Action>,
 ) {
     framed(ui, size, |ui| {
         let (response, under) = timeline_canvas::show(ui, shown, changes);
-        let selected = app.timeline.selected_slice().map(Item::Slice);
-        let under = under.map(Item::Slice);
+        let selected = app.timeline.selected_slice().map(MenuTarget::Slice);
+        let under = under.map(MenuTarget::Slice);
         menu::of_hovered(&response, app, under, selected, actions);
         // The strip at the top can be dragged up to its end.
         let below = response.rect.top() + timeline_canvas::HEAD;
@@ -197,7 +196,7 @@ fn stretch_table(
     ui: &mut Ui,
     size: egui::Vec2,
     app: &App,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     actions: &mut Vec<Action>,
 ) {
     let margin = egui::Margin::symmetric(8, 6);
@@ -223,7 +222,7 @@ fn side(
     ui: &mut Ui,
     size: egui::Vec2,
     app: &App,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     open: &OpenTrace,
     changes: &mut Vec<Timeline>,
     actions: &mut Vec<Action>,
@@ -250,7 +249,7 @@ fn side(
 }
 
 /// The table below the card of a stretch, where it has no room below the timeline.
-fn narrow_table(ui: &mut Ui, app: &App, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+fn narrow_table(ui: &mut Ui, app: &App, shown: &TimelineContent<'_>, actions: &mut Vec<Action>) {
     ui.add_space(space::SMALL);
     ui.allocate_ui(vec2(ui.available_width(), TABLE), |ui| {
         span::table(ui, app, shown, actions);
@@ -260,13 +259,13 @@ fn narrow_table(ui: &mut Ui, app: &App, shown: &Shown<'_>, actions: &mut Vec<Act
 fn of_selection(
     ui: &mut Ui,
     app: &App,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     open: &OpenTrace,
     changes: &mut Vec<Timeline>,
 ) {
     match &shown.view.selected {
-        Some(Selected::Slice(slice)) => slice::show(ui, app, shown, *slice, changes),
-        Some(Selected::Span(measured)) => span::show(ui, shown, measured, changes),
+        Some(TimelineSelection::Slice(slice)) => slice::show(ui, app, shown, *slice, changes),
+        Some(TimelineSelection::Span(measured)) => span::show(ui, shown, measured, changes),
         None => return legend::show(ui, app, shown, open, changes),
     }
     notes::show(ui, app, changes);

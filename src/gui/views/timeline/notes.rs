@@ -15,7 +15,6 @@ use powerband_store::trace_notes::Note;
 /// Letters of a text that are shown on its line.
 const LONGEST: usize = 60;
 
-/// Shows them.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     let Some((book, (_, _, view))) = app.timeline.notebook().zip(app.timeline.current()) else {
         return;

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Label, Layout, RichText, Ui};
 use super::parts::swatch;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::timeline_canvas::{Shown, card};
+use crate::gui::widgets::timeline_canvas::{TimelineContent, card};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::Timeline;
@@ -23,11 +23,10 @@ const ONE_LINE: usize = 28;
 /// Letters of a value that are shown; a stack can have thousands.
 const LONGEST_VALUE: usize = 1_200;
 
-/// Shows it.
 pub(super) fn show(
     ui: &mut Ui,
     app: &App,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     slice: usize,
     changes: &mut Vec<Timeline>,
 ) {
@@ -52,10 +51,10 @@ pub(super) fn show(
     }
     ui.add_space(space::SMALL);
     ui.horizontal_wrapped(|ui| {
-        if button::plain(ui, Some(icon::FIT), "Zoom to the selection").clicked() {
+        if button::labelled(ui, Some(icon::FIT), "Zoom to the selection").clicked() {
             changes.push(Timeline::ZoomTo(slice));
         }
-        if button::plain(ui, Some(icon::COPY), "Select all with this name").clicked() {
+        if button::labelled(ui, Some(icon::COPY), "Select all with this name").clicked() {
             let name = shown.trace.names.get(own.name);
             changes.push(Timeline::Search(format!("\"{name}\"")));
         }
@@ -93,7 +92,7 @@ fn pair(ui: &mut Ui, name: &str, value: &str) {
 
 /// Its place among the slices of its name, and the ways to its neighbours.
 fn alike(ui: &mut Ui, app: &App, facts: &SliceFacts, changes: &mut Vec<Timeline>) {
-    let alike = facts.alike;
+    let alike = facts.same_name;
     if alike.count == 0 {
         return;
     }
@@ -107,7 +106,7 @@ fn alike(ui: &mut Ui, app: &App, facts: &SliceFacts, changes: &mut Vec<Timeline>
             ] {
                 let response = ui.add_enabled_ui(found.is_some(), |ui| {
                     let name = format!("{words} of its name");
-                    button::plain(ui, None, words).accessible_name(name)
+                    button::labelled(ui, None, words).accessible_name(name)
                 });
                 let keys = app.keys_of(command);
                 if response.inner.on_hover_text(keys).clicked() {
@@ -146,7 +145,12 @@ fn arguments(ui: &mut Ui, facts: &SliceFacts, changes: &mut Vec<Timeline>) {
 }
 
 /// What it lies within, the innermost last.
-fn within(ui: &mut Ui, shown: &Shown<'_>, facts: &SliceFacts, changes: &mut Vec<Timeline>) {
+fn within(
+    ui: &mut Ui,
+    shown: &TimelineContent<'_>,
+    facts: &SliceFacts,
+    changes: &mut Vec<Timeline>,
+) {
     if facts.within.is_empty() {
         return;
     }
@@ -179,7 +183,7 @@ fn within(ui: &mut Ui, shown: &Shown<'_>, facts: &SliceFacts, changes: &mut Vec<
 }
 
 /// The kernel it launched, or the launch of it.
-fn partners(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Timeline>) {
+fn partners(ui: &mut Ui, shown: &TimelineContent<'_>, slice: usize, changes: &mut Vec<Timeline>) {
     let found = shown.timeline.partners(shown.trace, slice);
     if found.is_empty() {
         return;
@@ -213,7 +217,7 @@ fn partners(ui: &mut Ui, shown: &Shown<'_>, slice: usize, changes: &mut Vec<Time
         ui.horizontal(|ui| {
             let place = format!("{partner}");
             ui.push_id(place, |ui| {
-                if button::plain(ui, None, "Go to").clicked() {
+                if button::labelled(ui, None, "Go to").clicked() {
                     changes.push(Timeline::GoTo(partner));
                 }
             });

@@ -6,26 +6,24 @@ use super::parts::{line, swatch};
 use crate::gui::icon;
 use crate::gui::theme::{space, text};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::timeline_canvas::Shown;
+use crate::gui::widgets::timeline_canvas::TimelineContent;
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Timeline};
-use powerband_app::timeline::Measured;
+use powerband_app::timeline::TimeSelection;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::timeline::Strand;
-use powerband_findings::analysis::timeline::selection::Statistics;
+use powerband_findings::analysis::timeline::TimelineTrack;
+use powerband_findings::analysis::timeline::selection::SelectionStatistics;
 use powerband_findings::chart::timeline::exact;
 
-/// The table.
 pub(super) const TABLE: &str = "stretch";
 /// Height of what stands above its rows.
 const TOOLS: f32 = 64.0;
 
-/// Shows it.
 pub(super) fn show(
     ui: &mut Ui,
-    shown: &Shown<'_>,
-    measured: &Measured,
+    shown: &TimelineContent<'_>,
+    measured: &TimeSelection,
     changes: &mut Vec<Timeline>,
 ) {
     let stretch = measured.stretch;
@@ -35,13 +33,13 @@ pub(super) fn show(
     label::pair(ui, "From", &exact(stretch.from, step));
     label::pair(ui, "To", &exact(stretch.to, step));
     let rows = &measured.rows;
-    let strands = shown.timeline.strands.iter();
-    let is_measured = |strand: &&Strand| {
+    let strands = shown.timeline.tracks.iter();
+    let is_measured = |strand: &&TimelineTrack| {
         let mut ranges = rows.iter();
         ranges.any(|rows| strand.rows.start < rows.end && strand.rows.end > rows.start)
     };
     let tracks = strands.filter(is_measured);
-    let (tracks, all) = (tracks.count() as u64, shown.timeline.strands.len() as u64);
+    let (tracks, all) = (tracks.count() as u64, shown.timeline.tracks.len() as u64);
     let words = if tracks == all {
         format!("all {}", humanize::count(all))
     } else {
@@ -50,10 +48,10 @@ pub(super) fn show(
     label::pair(ui, "Tracks", &words);
     ui.add_space(space::TINY);
     ui.horizontal_wrapped(|ui| {
-        if button::plain(ui, Some(icon::FIT), "Zoom to the selection").clicked() {
+        if button::labelled(ui, Some(icon::FIT), "Zoom to the selection").clicked() {
             changes.push(Timeline::Fit);
         }
-        if button::plain(ui, None, "Clear").clicked() {
+        if button::labelled(ui, None, "Clear").clicked() {
             changes.push(Timeline::Select(None));
         }
     });
@@ -66,7 +64,7 @@ pub(super) fn show(
     }
 }
 
-fn statistics(ui: &mut Ui, found: &Statistics, length: f64) {
+fn statistics(ui: &mut Ui, found: &SelectionStatistics, length: f64) {
     if found.slices == 0 {
         label::quiet(ui, "Nothing ran in this range.");
         return;
@@ -81,7 +79,7 @@ fn statistics(ui: &mut Ui, found: &Statistics, length: f64) {
         let time = humanize::duration_ns(kind.busy_ns);
         let help = format!(
             "{}, total {}",
-            humanize::of_many(kind.slices, "slice"),
+            humanize::pluralised(kind.slices, "slice"),
             humanize::duration_ns(kind.sum_ns)
         );
         let value = format!("{time}  {:>5} %", humanize::value(share.min(100.0)));
@@ -90,7 +88,12 @@ fn statistics(ui: &mut Ui, found: &Statistics, length: f64) {
 }
 
 /// The table of what ran in the stretch. A click on a row selects all slices of its name.
-pub(super) fn table(ui: &mut Ui, app: &App, shown: &Shown<'_>, actions: &mut Vec<Action>) {
+pub(super) fn table(
+    ui: &mut Ui,
+    app: &App,
+    shown: &TimelineContent<'_>,
+    actions: &mut Vec<Action>,
+) {
     let Some(found) = shown.view.statistics.as_deref() else {
         return;
     };

@@ -9,13 +9,12 @@ use crate::gui::widgets::{button, field, label};
 use powerband_app::App;
 use powerband_app::action::Timeline;
 use powerband_app::timeline::tracks::FILTER;
-use powerband_app::timeline::{OpenTrace, SEARCH, TraceId, Viewed};
+use powerband_app::timeline::{OpenTrace, SEARCH, TraceId, TraceView};
 use powerband_core::base::humanize;
 
 /// Below this width the tracks have a line of tools of their own.
 const WIDE: f32 = 860.0;
 
-/// Shows them.
 pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline>) {
     let (id, open, view) = current;
     let is_wide = ui.available_width() >= WIDE;
@@ -29,7 +28,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
             }
             let several = open
                 .timeline
-                .strands
+                .tracks
                 .iter()
                 .any(|strand| strand.rows.len() > 1);
             let folds = view.folded.is_empty();
@@ -46,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
                 changes.push(Timeline::Fit);
             }
             let measures = app.timeline.measures;
-            let timer = button::plain(ui, Some(icon::TIMER), "Measure").highlight_if(measures);
+            let timer = button::labelled(ui, Some(icon::TIMER), "Measure").highlight_if(measures);
             let help =
                 "Drag to measure a range of time; Shift+drag does the same without this mode";
             if timer.on_hover_text(help).clicked() {
@@ -79,8 +78,8 @@ impl Highlight for egui::Response {
 
 fn title(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut Vec<Timeline>) {
     if app.timeline.traces.len() < 2 {
-        let slices = humanize::of_many(open.trace.len() as u64, "slice");
-        let tracks = humanize::of_many(open.timeline.strands.len() as u64, "track");
+        let slices = humanize::pluralised(open.trace.len() as u64, "slice");
+        let tracks = humanize::pluralised(open.timeline.tracks.len() as u64, "track");
         label::screen_title(
             ui,
             "Timeline",
@@ -108,7 +107,7 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
 }
 
 /// A field that filters the tracks, and how many are shown.
-fn tracks(ui: &mut Ui, open: &OpenTrace, view: &Viewed, changes: &mut Vec<Timeline>) {
+fn tracks(ui: &mut Ui, open: &OpenTrace, view: &TraceView, changes: &mut Vec<Timeline>) {
     let (_, typed) = field::search(ui, FILTER, &view.filter, "Filter tracks", 118.0);
     if let Some(typed) = typed {
         changes.push(Timeline::FilterTracks(typed));
@@ -120,7 +119,7 @@ fn tracks(ui: &mut Ui, open: &OpenTrace, view: &Viewed, changes: &mut Vec<Timeli
     let name = "Show all tracks";
     let (some, all) = (shown.len() as u64, shown.all as u64);
     let words = format!("{} of {}", humanize::count(some), humanize::count(all));
-    let response = button::plain(ui, None, &words).accessible_name(name);
+    let response = button::labelled(ui, None, &words).accessible_name(name);
     if response.on_hover_text(name).clicked() {
         changes.push(Timeline::ShowAllTracks);
     }
@@ -150,7 +149,7 @@ fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
             humanize::count(hit as u64 + 1),
             humanize::count(hits.all.len() as u64)
         ),
-        (Some(hits), None) => humanize::of_many(hits.all.len() as u64, "hit"),
+        (Some(hits), None) => humanize::pluralised(hits.all.len() as u64, "hit"),
         (None, _) => "…".to_owned(),
     };
     ui.spacing_mut().item_spacing.x = space::TINY;
@@ -166,7 +165,7 @@ fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     let response = ui.label(words.color(theme::roles(ui).quiet));
     let by_arguments = state.hits.as_ref().map_or(0, |hits| hits.by_arguments);
     if by_arguments > 0 {
-        let slices = humanize::of_many(by_arguments as u64, "slice");
+        let slices = humanize::pluralised(by_arguments as u64, "slice");
         response.on_hover_text(format!("{slices} by an argument alone"));
     }
 }

@@ -11,13 +11,13 @@ use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::Action;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::limits::experiments::Answer;
+use powerband_findings::analysis::limits::experiments::ExperimentAnswer;
 
 /// Most height of the table.
 const HEIGHT: f32 = 360.0;
 
 /// Shows it.
-pub(super) fn card(ui: &mut Ui, app: &App, answer: &Answer, actions: &mut Vec<Action>) {
+pub(super) fn card(ui: &mut Ui, app: &App, answer: &ExperimentAnswer, actions: &mut Vec<Action>) {
     rows_card(ui, |ui| {
         let title = |ui: &mut Ui| {
             ui.add_space(10.0);
@@ -42,7 +42,7 @@ pub(super) fn card(ui: &mut Ui, app: &App, answer: &Answer, actions: &mut Vec<Ac
     });
 }
 
-fn conclusion(ui: &mut Ui, answer: &Answer) {
+fn conclusion(ui: &mut Ui, answer: &ExperimentAnswer) {
     let roles = theme::roles(ui);
     ui.horizontal_top(|ui| {
         ui.add_space(10.0);
@@ -63,7 +63,7 @@ fn conclusion(ui: &mut Ui, answer: &Answer) {
     ui.add_space(space::SMALL);
 }
 
-fn untried(ui: &mut Ui, answer: &Answer) {
+fn untried(ui: &mut Ui, answer: &ExperimentAnswer) {
     if answer.untried.is_empty() {
         return;
     }
@@ -79,7 +79,7 @@ fn untried(ui: &mut Ui, answer: &Answer) {
                 .size(13.0)
                 .color(theme::roles(ui).faint);
             ui.label(glyph);
-            let change = humanize::capital(untried.change.title());
+            let change = humanize::capitalised(untried.change.title());
             let words = RichText::new(format!("{change}: {}", untried.reason));
             let words = words.size(text::BODY).color(theme::roles(ui).quiet);
             ui.add(Label::new(words).wrap());

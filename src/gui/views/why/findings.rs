@@ -9,15 +9,15 @@ use crate::gui::views::card;
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Roofs, Why};
-use powerband_app::why::Found;
+use powerband_app::why::WhyResult;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::limits::finding::Finding;
+use powerband_findings::analysis::limits::finding::LimitFinding;
 
 /// Reasons that are listed.
 const REASONS: usize = 6;
 
 /// Both cards.
-pub(super) fn cards(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+pub(super) fn cards(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     card(ui, |ui| {
         label::card_title(ui, "Findings").on_hover_text(
             "Worst first. Each number is a share of a named line; the formula is under the pointer.",
@@ -29,7 +29,7 @@ pub(super) fn cards(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Act
             if place > 0 {
                 ui.separator();
             }
-            one(ui, app, place, finding, actions);
+            finding_row(ui, app, place, finding, actions);
         }
     });
     if !found.abstained.is_empty() || !found.has_roofs {
@@ -38,7 +38,13 @@ pub(super) fn cards(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Act
 }
 
 /// One finding. A click selects the node that it is about.
-fn one(ui: &mut Ui, app: &App, place: usize, finding: &Finding, actions: &mut Vec<Action>) {
+fn finding_row(
+    ui: &mut Ui,
+    app: &App,
+    place: usize,
+    finding: &LimitFinding,
+    actions: &mut Vec<Action>,
+) {
     let node = finding.nodes.first().copied();
     let node = node.filter(|_| finding.nodes.len() == 1);
     let roles = theme::roles(ui);
@@ -62,9 +68,9 @@ fn one(ui: &mut Ui, app: &App, place: usize, finding: &Finding, actions: &mut Ve
                 let color = if is_lit { roles.accent } else { roles.text };
                 let words = RichText::new(&finding.sentence).color(color);
                 ui.add(eframe::egui::Label::new(words).wrap());
-                let at_most = finding.at_most();
+                let at_most = finding.speed_up_text();
                 if !at_most.is_empty() {
-                    let words = RichText::new(humanize::capital(&at_most))
+                    let words = RichText::new(humanize::capitalised(&at_most))
                         .font(theme::numbers(text::CAPTION))
                         .color(roles.quiet);
                     ui.add(eframe::egui::Label::new(words).wrap());
@@ -80,7 +86,7 @@ fn one(ui: &mut Ui, app: &App, place: usize, finding: &Finding, actions: &mut Ve
         } else {
             Role::Label
         };
-        WidgetInfo::labeled(role, true, finding.in_full())
+        WidgetInfo::labeled(role, true, finding.full_text())
     });
     let clicked = response.clicked();
     let about = [&finding.line, &finding.formula];
@@ -100,14 +106,14 @@ fn one(ui: &mut Ui, app: &App, place: usize, finding: &Finding, actions: &mut Ve
 }
 
 /// What is not said, and why.
-fn unsaid(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+fn unsaid(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     card(ui, |ui| {
         label::card_title(ui, "Not said");
         for reason in found.abstained.iter().take(REASONS) {
             ui.horizontal_top(|ui| {
                 let color = theme::roles(ui).faint;
                 ui.label(button::glyph(icon::INFO).size(13.0).color(color));
-                label::quiet(ui, &humanize::capital(reason));
+                label::quiet(ui, &humanize::capitalised(reason));
             });
         }
         if found.abstained.len() > REASONS {

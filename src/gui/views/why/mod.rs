@@ -11,8 +11,8 @@ use crate::gui::theme::{self, space};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, sketch, tip, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, Run, Sessions, Why};
-use powerband_app::why::{self, Found, Looking};
+use powerband_app::action::{Action, RunAction, Sessions, Why};
+use powerband_app::why::{self, WhyResult, WhySubject};
 use powerband_findings::chart::wall_time::WallBar;
 
 const SENTENCE: &str = "What limits a case, how that is known, and how much is left";
@@ -29,12 +29,11 @@ const LIGHT: f32 = 360.0;
 /// Below this width findings stand below the roofline.
 const NARROW: f32 = 700.0;
 
-/// Shows it.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.why.looking else {
         return empty(ui, app, actions);
     };
-    super::head(ui, "Why", SENTENCE, super::NARROW_HEAD, |ui| {
+    super::screen_header(ui, "Why", SENTENCE, super::NARROW_HEAD, |ui| {
         ask_button(ui, app, actions);
     });
     ui.add_space(space::MEDIUM);
@@ -61,7 +60,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
         }
         ui.add_space(space::MEDIUM);
-        if button::plain(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if button::labelled(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
@@ -79,11 +78,11 @@ fn ask_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Err(_) => response,
     };
     if let (true, Ok(pin)) = (response.clicked(), pin) {
-        actions.push(Action::Run(Run::Why(pin)));
+        actions.push(Action::Run(RunAction::Why(pin)));
     }
 }
 
-fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) {
+fn choices(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let room = (ui.available_width() - 180.0).clamp(80.0, 520.0);
         let combo = ComboBox::from_id_salt("why-subject")
@@ -104,10 +103,10 @@ fn choices(ui: &mut Ui, app: &App, looking: Looking, actions: &mut Vec<Action>) 
     });
 }
 
-fn body(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+fn body(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     let drawings = |ui: &mut Ui, actions: &mut Vec<Action>| {
         roofline(ui, app, found, actions);
-        wall(ui, found);
+        wall_time_parts(ui, found);
     };
     ui.spacing_mut().item_spacing.y = space::MEDIUM;
     if ui.available_width() < NARROW {
@@ -126,11 +125,11 @@ fn body(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
         experiments::card(ui, app, answer, actions);
     }
     nodes::table(ui, app, found, actions);
-    light(ui, app, found, actions);
+    floors_table(ui, app, found, actions);
 }
 
 /// Nodes below the lines that limit them; or what is missing for that.
-fn roofline(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+fn roofline(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         label::card_title(ui, "Roofline").on_hover_text(
             "Each point is a node. Its area is its share of the time; the bar through it is what is not known of its bytes. Nodes below the slanted lines wait for memory, nodes below the level ones compute.",
@@ -141,9 +140,9 @@ fn roofline(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
         let touched = sketch::roofline(ui, "roofline", &found.roofline, ROOFLINE, &[]);
         let words = touched
             .hovered
-            .and_then(|node| found.roofline.words_of(node));
+            .and_then(|node| found.roofline.node_text(node));
         if let Some(words) = words.filter(|_| touched.response.hovered()) {
-            tip::words(&touched.response, words);
+            tip::show_text(&touched.response, words);
         }
         if let Some(node) = touched.clicked {
             let again = app.why.selected == Some(node);
@@ -158,7 +157,7 @@ fn roofline(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
     });
 }
 
-fn no_points(ui: &mut Ui, found: &Found) {
+fn no_points(ui: &mut Ui, found: &WhyResult) {
     let sentence = if found.limits.is_none() && found.answer.is_some() {
         "The engine of this case has no profiler here, so no node has a place on a roofline."
     } else if found.limits.is_none() {
@@ -170,7 +169,7 @@ fn no_points(ui: &mut Ui, found: &Found) {
 }
 
 /// The wall time in parts that add up; or why it cannot be taken apart.
-fn wall(ui: &mut Ui, found: &Found) {
+fn wall_time_parts(ui: &mut Ui, found: &WhyResult) {
     if found.limits.is_none() {
         return;
     }
@@ -189,12 +188,12 @@ fn wall(ui: &mut Ui, found: &Found) {
 fn wall_bar(ui: &mut Ui, bar: &WallBar) {
     let (response, part) = sketch::wall(ui, "wall-time", bar);
     if let Some(part) = part.and_then(|part| bar.parts.get(part)) {
-        tip::words(&response, format!("{}\n{}", part.words(), part.help));
+        tip::show_text(&response, format!("{}\n{}", part.summary_text(), part.help));
     }
 }
 
-/// The least time of an item for each step that was and was not taken.
-fn light(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+/// The table of lower bounds per item, for steps taken and not taken.
+fn floors_table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     if found.light.is_empty() {
         return;
     }

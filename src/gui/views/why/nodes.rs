@@ -8,7 +8,7 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{label, marker};
 use powerband_app::App;
 use powerband_app::action::{Action, Why};
-use powerband_app::why::Found;
+use powerband_app::why::WhyResult;
 use powerband_findings::analysis::limits::bound::Bound;
 use powerband_findings::chart::figure;
 
@@ -16,7 +16,7 @@ use powerband_findings::chart::figure;
 const HEIGHT: f32 = 520.0;
 
 /// Shows it; a row selects its point.
-pub(super) fn table(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Action>) {
+pub(super) fn table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     let Some(limits) = &found.limits else {
         return;
     };
@@ -59,7 +59,7 @@ pub(super) fn table(ui: &mut Ui, app: &App, found: &Found, actions: &mut Vec<Act
 pub(super) fn sign(ui: &mut Ui, bound: Option<Bound>) {
     let (rect, _) = ui.allocate_exact_size(vec2(12.0, 16.0), Sense::hover());
     let roles = theme::roles(ui);
-    if let Some(index) = bound.and_then(figure::look) {
+    if let Some(index) = bound.and_then(figure::bound_colour) {
         let color = roles.series(index);
         marker::paint(ui.painter(), rect.center(), index, 4.0, color);
     } else {

@@ -3,7 +3,7 @@
 use eframe::egui::{Label, Pos2, Response, RichText, Tooltip, Ui};
 
 use super::card_text::CardText;
-use super::{Hand, Shown, device_lanes};
+use super::{Hand, TimelineContent, device_lanes};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::label;
 use powerband_core::base::humanize;
@@ -19,7 +19,10 @@ const MOST_ARGUMENTS: usize = 4;
 const LONGEST_ARGUMENT: usize = 60;
 
 /// Facts of a slice.
-pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'static str, String)>) {
+pub(crate) fn of_slice(
+    shown: &TimelineContent<'_>,
+    slice: usize,
+) -> (String, Vec<(&'static str, String)>) {
     let (trace, timeline) = (shown.trace, shown.timeline);
     let found = trace.slice(slice);
     let start = found.start_ns.saturating_sub(timeline.origin_ns) as f64;
@@ -46,7 +49,7 @@ pub(crate) fn of_slice(shown: &Shown<'_>, slice: usize) -> (String, Vec<(&'stati
 
 /// What is under the pointer: a slice, several, or a lane.
 pub(super) fn under_hand(
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     hand: &Hand<'_>,
     at: Pos2,
     hit: Option<(usize, std::ops::Range<usize>)>,
@@ -74,7 +77,7 @@ pub(super) fn under_hand(
     let (from, _) = row.times(range.start);
     let (_, to) = row.times(range.end - 1);
     let span = to.abs_diff(from) as f64;
-    let what = humanize::of_many(range.len() as u64, "slice");
+    let what = humanize::pluralised(range.len() as u64, "slice");
     Some(CardText {
         title: format!("{what}, too short to separate at this zoom"),
         pairs: vec![

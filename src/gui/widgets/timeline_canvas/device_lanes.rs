@@ -3,12 +3,12 @@
 use eframe::egui::{Align2, Color32, FontId, Mesh, Painter, Pos2, Rect, Shape, Stroke, pos2};
 
 use super::card_text::CardText;
-use super::paint::Canvas;
-use super::{Hand, Shown};
+use super::paint::TimelineCanvas;
+use super::{Hand, TimelineContent};
 use crate::gui::theme::{self, text};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::device_readings;
-use powerband_findings::analysis::timeline::line::Line;
+use powerband_findings::analysis::timeline::line::MemoryLine;
 use powerband_findings::chart::lanes::Lane;
 use powerband_findings::chart::layout::lanes::stacked;
 use powerband_findings::chart::timeline::exact;
@@ -26,13 +26,13 @@ const MOST: f32 = 0.4;
 const APART: f32 = 9.0;
 
 /// How many lanes of memory there is room for.
-fn lines(shown: &Shown<'_>) -> usize {
+fn lines(shown: &TimelineContent<'_>) -> usize {
     shown.timeline.lines.len().min(MOST_LINES)
 }
 
 /// Lanes of devices with their tops, below those of memory, and their devices' names where they are the
 /// first: as many as there is room for in a timeline so high. At last, where they end.
-fn places<'a>(shown: &Shown<'a>, room: f32) -> (Vec<(&'a Lane, f32, bool)>, f32) {
+fn places<'a>(shown: &TimelineContent<'a>, room: f32) -> (Vec<(&'a Lane, f32, bool)>, f32) {
     let begin = lines(shown) as f32 * LINE;
     let lanes = shown.lanes.iter();
     let rows = lanes.map(|lane| (lane.device.as_str(), f64::from(LANE)));
@@ -46,12 +46,16 @@ fn places<'a>(shown: &Shown<'a>, room: f32) -> (Vec<(&'a Lane, f32, bool)>, f32)
 }
 
 /// How high all of it is, where there is so much room for the whole timeline.
-pub(super) fn height(shown: &Shown<'_>, room: f32) -> f32 {
+pub(super) fn height(shown: &TimelineContent<'_>, room: f32) -> f32 {
     places(shown, room).1
 }
 
 /// The lane at the pointer.
-pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option<CardText> {
+pub(super) fn under_hand(
+    shown: &TimelineContent<'_>,
+    hand: &Hand<'_>,
+    at: Pos2,
+) -> Option<CardText> {
     let depth = at.y - hand.parts.lanes.top();
     let time = hand.time(at.x);
     let when = (
@@ -75,7 +79,7 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
         .points
         .iter()
         .min_by(|a, b| apart(a).total_cmp(&apart(b)))?;
-    let value = device_readings::text(lane.quantity, nearest.1);
+    let value = device_readings::reading_text(lane.quantity, nearest.1);
     Some(CardText {
         title: format!("{} {}: {value}", lane.device, lane.title.to_lowercase()),
         pairs: vec![
@@ -89,9 +93,9 @@ pub(super) fn under_hand(shown: &Shown<'_>, hand: &Hand<'_>, at: Pos2) -> Option
     })
 }
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// Memory in use by device, then device telemetry.
-    pub(super) fn beneath(&self) {
+    pub(super) fn paint_lanes(&self) {
         let area = self.hand.parts.lanes;
         let painter = self.painter.with_clip_rect(area.expand2([0.0, 1.0].into()));
         let mut top = area.top();
@@ -117,7 +121,7 @@ impl Canvas<'_> {
         self.painter.hline(outer.x_range(), top, stroke);
     }
 
-    fn memory(&self, painter: &Painter, line: &Line, top: f32) {
+    fn memory(&self, painter: &Painter, line: &MemoryLine, top: f32) {
         let area = self.hand.parts.lanes;
         self.above(top);
         let (low, high) = (top + LINE - 4.0, top + 6.0);
@@ -143,7 +147,7 @@ impl Canvas<'_> {
     /// A name and a value at the left.
     fn aside(&self, y: f32, name: &str, value: &str, color: Color32) {
         let at = pos2(self.hand.parts.outer.left() + 10.0, y);
-        self.words(at, Align2::LEFT_CENTER, name, color);
+        self.draw_text(at, Align2::LEFT_CENTER, name, color);
         let at = pos2(self.hand.parts.lanes.left() - 10.0, y);
         self.numbers(at, Align2::RIGHT_CENTER, value, self.roles.quiet);
     }
@@ -175,7 +179,7 @@ impl Canvas<'_> {
             let galley = painter.layout_no_wrap(words.to_owned(), font, Color32::PLACEHOLDER);
             galley.size().x
         };
-        let name = width(&lane.title, theme::words(text::CAPTION));
+        let name = width(&lane.title, theme::text_font(text::CAPTION));
         let fits = name + width(&lane.range, theme::numbers(text::CAPTION)) < room;
         let range = if fits { lane.range.as_str() } else { "" };
         self.aside(y, &lane.title, range, self.roles.quiet);

@@ -6,7 +6,7 @@ use eframe::egui::{
 };
 
 use super::Hand;
-use super::paint::Canvas;
+use super::paint::TimelineCanvas;
 use crate::gui::icon;
 use crate::gui::theme;
 use powerband_app::action::Timeline as Change;
@@ -16,7 +16,7 @@ use powerband_findings::chart::timeline::exact;
 /// Size of a flag.
 const FLAG: f32 = 14.0;
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// Lines of notes through the tracks, and stretches between two of them.
     pub(super) fn notes(&self) {
         let parts = &self.hand.parts;

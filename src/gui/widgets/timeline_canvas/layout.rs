@@ -45,14 +45,14 @@ impl Band {
 
 /// What of the tracks is in sight: how far those below the pinned ones are scrolled, and the height of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sight {
+pub(crate) struct VisibleTracks {
     pub scroll: f32,
     pub height: f32,
 }
 
 /// The places of all tracks that are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Places<'a> {
+pub(super) struct TrackLayout<'a> {
     /// Tracks from top to bottom, the pinned ones first.
     pub bands: Vec<Band>,
     /// Devices and processes, each above its first track.
@@ -65,16 +65,16 @@ pub(super) struct Places<'a> {
     by_strand: Vec<Option<usize>>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> TrackLayout<'a> {
     /// Puts tracks below each other.
-    pub(super) fn of(
+    pub(super) fn new(
         trace: &'a Trace,
         timeline: &Timeline,
         folded: &BTreeSet<u32>,
         shown: &ShownTracks,
     ) -> Self {
         let mut places = Self {
-            by_strand: vec![None; timeline.strands.len()],
+            by_strand: vec![None; timeline.tracks.len()],
             ..Self::default()
         };
         places.put(trace, timeline, folded, &shown.pinned);
@@ -92,7 +92,7 @@ impl<'a> Places<'a> {
         strands: &[usize],
     ) {
         let strands = strands.iter().filter_map(|place| {
-            let strand = timeline.strands.get(*place)?;
+            let strand = timeline.tracks.get(*place)?;
             Some((*place, strand))
         });
         let tracks = strands.map(|(place, of)| {
@@ -135,7 +135,7 @@ impl<'a> Places<'a> {
     }
 
     /// Where a depth within all tracks is, below the top of what is in sight.
-    pub(super) fn to_screen(&self, depth: f32, sight: Sight) -> f32 {
+    pub(super) fn to_screen(&self, depth: f32, sight: VisibleTracks) -> f32 {
         if depth < self.pinned {
             depth
         } else {
@@ -144,7 +144,7 @@ impl<'a> Places<'a> {
     }
 
     /// The depth at a height below the top of what is in sight.
-    pub(super) fn to_depth(&self, y: f32, sight: Sight) -> f32 {
+    pub(super) fn to_depth(&self, y: f32, sight: VisibleTracks) -> f32 {
         let pinned = self.pinned_in(sight.height);
         if y < pinned {
             y
@@ -154,7 +154,7 @@ impl<'a> Places<'a> {
     }
 
     /// The tracks in sight.
-    pub(super) fn seen(&self, sight: Sight) -> impl Iterator<Item = &Band> {
+    pub(super) fn seen(&self, sight: VisibleTracks) -> impl Iterator<Item = &Band> {
         let pinned = self.pinned_in(sight.height);
         let from = self.pinned + sight.scroll;
         let to = from + sight.height - pinned;
@@ -178,7 +178,7 @@ impl<'a> Places<'a> {
 
     /// The top of a row, hidden ones where their track is.
     pub(crate) fn row_top(&self, row: usize, timeline: &Timeline) -> Option<f32> {
-        let place = *self.by_strand.get(timeline.strand_of(row)?)?;
+        let place = *self.by_strand.get(timeline.track_of_row(row)?)?;
         self.bands.get(place?).map(|band| band.row_top(row))
     }
 
@@ -192,7 +192,7 @@ impl<'a> Places<'a> {
         let (from, to) = (from.min(to), from.max(to));
         let bands = self.bands.iter();
         let bands = bands.filter(|band| band.bottom() > from && band.top < to);
-        let strands = bands.filter_map(|band| timeline.strands.get(band.strand));
+        let strands = bands.filter_map(|band| timeline.tracks.get(band.strand));
         let mut rows: Vec<Range<usize>> = strands.map(|strand| strand.rows.clone()).collect();
         rows.sort_by_key(|rows| rows.start);
         let mut joined: Vec<Range<usize>> = Vec::new();
@@ -265,23 +265,23 @@ mod tests {
 
     /// Every track, these of them pinned.
     fn shown(timeline: &Timeline, pinned: &[usize]) -> ShownTracks {
-        let all = 0..timeline.strands.len();
+        let all = 0..timeline.tracks.len();
         let (pinned, others) = all.partition(|place| pinned.contains(place));
         ShownTracks {
             pinned,
             others,
-            all: timeline.strands.len(),
+            all: timeline.tracks.len(),
         }
     }
 
     #[test]
     fn pinned_tracks_stay_where_they_are() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[2]));
+        let timeline = Timeline::from_trace(&trace);
+        let places = TrackLayout::new(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[2]));
         let strands: Vec<usize> = places.bands.iter().map(|band| band.strand).collect();
         assert_eq!(strands, [2, 0, 1]);
-        let of = |scroll| Sight {
+        let of = |scroll| VisibleTracks {
             scroll,
             height: 150.0,
         };
@@ -299,32 +299,32 @@ mod tests {
         let seen: Vec<usize> = places.seen(of(60.0)).map(|band| band.strand).collect();
         assert_eq!(seen, [2, 1], "the first of the others is scrolled away");
         let both = places.rows_between(0.0, other + 1.0, &timeline);
-        let rows = |strand: usize| timeline.strands[strand].rows.clone();
+        let rows = |strand: usize| timeline.tracks[strand].rows.clone();
         assert_eq!(both, [rows(0), rows(2)]);
     }
 
     #[test]
     fn hidden_tracks_have_no_place() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
+        let timeline = Timeline::from_trace(&trace);
         let some = ShownTracks {
             others: vec![1],
             all: 3,
             ..ShownTracks::default()
         };
-        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &some);
+        let places = TrackLayout::new(&trace, &timeline, &BTreeSet::new(), &some);
         assert_eq!(places.bands.len(), 1);
         assert_eq!(places.row_top(0, &timeline), None);
         let rows = places.rows_between(0.0, places.height, &timeline);
-        let own = timeline.strands[1].rows.clone();
+        let own = timeline.tracks[1].rows.clone();
         assert_eq!(rows, std::iter::once(own).collect::<Vec<_>>());
     }
 
     #[test]
     fn rows_are_found_where_they_are_drawn() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
+        let timeline = Timeline::from_trace(&trace);
+        let places = TrackLayout::new(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
         assert_eq!((places.bands.len(), places.heads.len()), (3, 2));
         for row in 0..timeline.rows.len() {
             let top = places.row_top(row, &timeline).unwrap();
@@ -342,26 +342,26 @@ mod tests {
     #[test]
     fn a_folded_track_keeps_one_row() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let all = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
-        let track = timeline.strands[1].track;
-        let folded = Places::of(
+        let timeline = Timeline::from_trace(&trace);
+        let all = TrackLayout::new(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
+        let track = timeline.tracks[1].track;
+        let folded = TrackLayout::new(
             &trace,
             &timeline,
             &BTreeSet::from([track]),
             &shown(&timeline, &[]),
         );
         assert!(folded.height < all.height && folded.bands[1].is_folded);
-        let hidden = timeline.strands[1].rows.start + 1;
-        let first = folded.row_top(timeline.strands[1].rows.start, &timeline);
+        let hidden = timeline.tracks[1].rows.start + 1;
+        let first = folded.row_top(timeline.tracks[1].rows.start, &timeline);
         assert_eq!(folded.row_top(hidden, &timeline), first);
     }
 
     #[test]
     fn scrolling_brings_a_row_into_sight_and_no_further() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let places = Places::of(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
+        let timeline = Timeline::from_trace(&trace);
+        let places = TrackLayout::new(&trace, &timeline, &BTreeSet::new(), &shown(&timeline, &[]));
         let last = timeline.rows.len() - 1;
         let scroll = places.scroll_to(last, &timeline, 0.0, 80.0);
         assert_eq!(scroll, places.height - 80.0);

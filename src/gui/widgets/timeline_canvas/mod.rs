@@ -15,17 +15,17 @@ use eframe::egui::{
 };
 
 use crate::gui::theme;
-use layout::{Places, Sight};
-use paint::Canvas;
+use layout::{TrackLayout, VisibleTracks};
+use paint::TimelineCanvas;
 use powerband_app::action::Timeline as Change;
 use powerband_app::timeline::tracks::ShownTracks;
-use powerband_app::timeline::{Selected, Viewed};
+use powerband_app::timeline::{TimelineSelection, TraceView};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_findings::analysis::timeline::detail::Look;
-use powerband_findings::analysis::timeline::find::Hits;
-use powerband_findings::analysis::timeline::stretch::Stretch;
+use powerband_findings::analysis::timeline::detail::TimelineView;
+use powerband_findings::analysis::timeline::find::SearchHits;
+use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::chart::lanes::Lane;
 use powerband_store::trace_notes::Note;
 
@@ -44,8 +44,8 @@ const REACH: f64 = 2.5;
 /// A drag that is shorter selects nothing, in points.
 const LEAST_DRAG: f32 = 3.0;
 
-/// The content.
-pub(crate) struct Shown<'a> {
+/// The content of a timeline: trace, view, telemetry and notes.
+pub(crate) struct TimelineContent<'a> {
     /// What the trace is called.
     pub name: &'a str,
     /// The slices.
@@ -55,13 +55,13 @@ pub(crate) struct Shown<'a> {
     /// Device telemetry.
     pub lanes: &'a [Lane],
     /// How it is looked at.
-    pub view: &'a Viewed,
+    pub view: &'a TraceView,
     /// The tracks that are shown.
     pub tracks: ShownTracks,
     /// Notes on it.
     pub notes: &'a [Note],
     /// What was found.
-    pub hits: Option<&'a Hits>,
+    pub hits: Option<&'a SearchHits>,
     /// Whether dragging measures.
     pub measures: bool,
     /// Whether the row of what is selected wants to be seen.
@@ -70,10 +70,10 @@ pub(crate) struct Shown<'a> {
     pub hand_ns: Option<f64>,
 }
 
-impl Shown<'_> {
+impl TimelineContent<'_> {
     /// Whether slices that do not match fade. Without any hit nothing fades.
     fn is_dimmed(&self) -> bool {
-        self.hits.is_some_and(Hits::is_any)
+        self.hits.is_some_and(SearchHits::has_hits)
     }
 }
 
@@ -90,7 +90,7 @@ enum Drag {
 
 /// The parts of the place that there is.
 #[derive(Clone, Copy)]
-struct Parts {
+struct CanvasParts {
     outer: Rect,
     overview: Rect,
     /// For the flags of notes, where there are any.
@@ -100,8 +100,8 @@ struct Parts {
     lanes: Rect,
 }
 
-impl Parts {
-    fn of(outer: Rect, flags: f32, beneath: f32) -> Self {
+impl CanvasParts {
+    fn divide(outer: Rect, flags: f32, beneath: f32) -> Self {
         let names = NAMES.min(outer.width() * 0.35);
         let left = outer.left() + names;
         let across = |top: f32, bottom: f32| {
@@ -125,27 +125,31 @@ impl Parts {
 /// Shows it over all available space; the answer has the slice under the pointer.
 pub(crate) fn show(
     ui: &mut Ui,
-    shown: &Shown<'_>,
+    shown: &TimelineContent<'_>,
     actions: &mut Vec<Change>,
 ) -> (Response, Option<usize>) {
     let (outer, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     response.widget_info(|| {
-        let slices = humanize::of_many(shown.trace.len() as u64, "slice");
-        let tracks = humanize::of_many(shown.timeline.strands.len() as u64, "track");
+        let slices = humanize::pluralised(shown.trace.len() as u64, "slice");
+        let tracks = humanize::pluralised(shown.timeline.tracks.len() as u64, "track");
         let words = format!("Timeline of {}: {slices} on {tracks}", shown.name);
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let flags = if shown.notes.is_empty() { 0.0 } else { FLAGS };
-    let parts = Parts::of(outer, flags, device_lanes::height(shown, outer.height()));
+    let parts = CanvasParts::divide(outer, flags, device_lanes::height(shown, outer.height()));
     if parts.tracks.width() < 60.0 || parts.tracks.height() < layout::ROW {
         return (response, None);
     }
     let folded = &shown.view.folded;
-    let places = Places::of(shown.trace, shown.timeline, folded, &shown.tracks);
+    let places = TrackLayout::new(shown.trace, shown.timeline, folded, &shown.tracks);
     let height = parts.tracks.height();
     let mut scroll = places.kept_within(shown.view.scroll, height);
     if shown.reveals {
-        let slice = shown.view.selected.as_ref().and_then(Selected::slice);
+        let slice = shown
+            .view
+            .selected
+            .as_ref()
+            .and_then(TimelineSelection::slice);
         let place = slice.and_then(|slice| shown.timeline.place(slice));
         if let Some(place) = place {
             scroll = places.scroll_to(place.row as usize, shown.timeline, scroll, height);
@@ -160,7 +164,7 @@ pub(crate) fn show(
         parts,
         places: &places,
         scroll,
-        look: Look {
+        look: TimelineView {
             stretch: shown.view.stretch,
             pixels: parts.tracks.width(),
         },
@@ -172,7 +176,7 @@ pub(crate) fn show(
         .hover_pos()
         .filter(|at| parts.outer.contains(*at) && at.x >= parts.tracks.left());
     hand.tell_time(pointer, actions);
-    let canvas = Canvas {
+    let canvas = TimelineCanvas {
         painter: ui.painter_at(outer),
         roles: theme::roles(ui),
         hand: &hand,
@@ -194,11 +198,11 @@ pub(crate) fn show(
 
 /// Everything that the pointer can reach.
 struct Hand<'a> {
-    shown: &'a Shown<'a>,
-    parts: Parts,
-    places: &'a Places<'a>,
+    shown: &'a TimelineContent<'a>,
+    parts: CanvasParts,
+    places: &'a TrackLayout<'a>,
     scroll: f32,
-    look: Look,
+    look: TimelineView,
 }
 
 impl Hand<'_> {
@@ -213,8 +217,8 @@ impl Hand<'_> {
     }
 
     /// What of the tracks is in sight.
-    fn sight(&self) -> Sight {
-        Sight {
+    fn sight(&self) -> VisibleTracks {
+        VisibleTracks {
             scroll: self.scroll,
             height: self.parts.tracks.height(),
         }
@@ -238,7 +242,7 @@ impl Hand<'_> {
         }
         let row = self.places.row_at(self.depth(at.y))?;
         let reach = REACH / self.look.scale();
-        let found = self.shown.timeline.hit(row, self.time(at.x), reach);
+        let found = self.shown.timeline.slices_at(row, self.time(at.x), reach);
         (!found.is_empty()).then_some((row, found))
     }
 
@@ -302,12 +306,12 @@ impl Hand<'_> {
         &self,
         drag: Option<Drag>,
         at: Option<Pos2>,
-    ) -> Option<(Stretch, Vec<std::ops::Range<usize>>)> {
+    ) -> Option<(TimeRange, Vec<std::ops::Range<usize>>)> {
         let (Some(Drag::Measure { from_ns, from_y }), Some(at)) = (drag, at) else {
             return None;
         };
         let to = self.time(at.x.clamp(self.parts.tracks.left(), self.parts.tracks.right()));
-        let stretch = Stretch::new(from_ns, to);
+        let stretch = TimeRange::new(from_ns, to);
         let points = stretch.length() * self.look.scale();
         if points < f64::from(LEAST_DRAG) {
             return None;
@@ -321,10 +325,10 @@ impl Hand<'_> {
 
     fn to_overview(&self, at: Pos2, actions: &mut Vec<Change>) {
         let share = f64::from((at.x - self.parts.overview.left()) / self.parts.overview.width());
-        let whole = self.shown.timeline.whole();
+        let whole = self.shown.timeline.full_range();
         let middle = whole.from + share.clamp(0.0, 1.0) * whole.length();
         let half = self.shown.view.stretch.length() / 2.0;
-        actions.push(Change::Look(Stretch::new(middle - half, middle + half)));
+        actions.push(Change::Look(TimeRange::new(middle - half, middle + half)));
     }
 
     fn wheel(&self, ui: &Ui, response: &Response, actions: &mut Vec<Change>) {

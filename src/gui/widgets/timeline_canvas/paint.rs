@@ -13,12 +13,12 @@ use eframe::egui::{
 use super::Hand;
 use super::layout::{Band, ROW};
 use crate::gui::theme::{self, Roles, text};
-use powerband_app::timeline::Selected;
+use powerband_app::timeline::TimelineSelection;
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
-use powerband_findings::analysis::timeline::detail::{LEVELS, What};
-use powerband_findings::analysis::timeline::stretch::Stretch;
-use powerband_findings::analysis::timeline::{Place, Row, SHADES};
+use powerband_findings::analysis::timeline::detail::{LEVELS, PieceKind};
+use powerband_findings::analysis::timeline::stretch::TimeRange;
+use powerband_findings::analysis::timeline::{SHADES, SlicePosition, SliceRow};
 use powerband_findings::chart::timeline;
 use powerband_findings::chart::timeline_figure::series;
 
@@ -29,13 +29,13 @@ const CUTS: [usize; 13] = [60, 50, 42, 35, 29, 24, 20, 17, 14, 11, 9, 7, 5];
 /// Arrows that are drawn.
 const MOST_ARROWS: usize = 64;
 
-/// Everything that is needed for painting.
-pub(super) struct Canvas<'a> {
+/// Painter, colours and input of one timeline frame.
+pub(super) struct TimelineCanvas<'a> {
     pub painter: Painter,
     pub roles: &'a Roles,
     pub hand: &'a Hand<'a>,
     /// What is being measured.
-    pub measuring: Option<(Stretch, Vec<Range<usize>>)>,
+    pub measuring: Option<(TimeRange, Vec<Range<usize>>)>,
     /// Position of the pointer, while it drags nothing.
     pub pointer: Option<Pos2>,
 }
@@ -47,7 +47,7 @@ struct Tones {
 }
 
 impl Tones {
-    fn of(roles: &Roles, dimmed: bool) -> Self {
+    fn from_roles(roles: &Roles, dimmed: bool) -> Self {
         let times = if dimmed { 0.38 } else { 1.0 };
         let slices = SliceKind::ALL.map(|kind| {
             let shade = |n: usize| roles.tone(series(kind), timeline::strength(n as u8) * times);
@@ -76,8 +76,8 @@ struct Lettering {
 }
 
 impl Lettering {
-    fn of(ui: &Ui) -> Self {
-        let font = theme::words(text::CAPTION);
+    fn new(ui: &Ui) -> Self {
+        let font = theme::text_font(text::CAPTION);
         let ascii = (0..128_u8).map(char::from).chain(['…']);
         let widths = ui.fonts_mut(|fonts| ascii.map(|c| fonts.glyph_width(&font, c)).collect());
         Self {
@@ -129,7 +129,7 @@ impl Lettering {
     }
 }
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// Paints all of it.
     pub(crate) fn paint(&self, ui: &Ui) {
         let parts = &self.hand.parts;
@@ -139,8 +139,8 @@ impl Canvas<'_> {
         for is_pinned in [false, true] {
             self.slices(ui, is_pinned);
         }
-        self.over_slices();
-        self.beneath();
+        self.paint_selection();
+        self.paint_lanes();
         for is_pinned in [false, true] {
             self.names(is_pinned);
         }
@@ -167,14 +167,14 @@ impl Canvas<'_> {
         seen.filter(move |band| (band.top < places.pinned) == is_pinned)
     }
 
-    pub(super) fn words(
+    pub(super) fn draw_text(
         &self,
         at: Pos2,
         align: Align2,
         words: impl ToString,
         color: Color32,
     ) -> Rect {
-        let font = theme::words(text::CAPTION);
+        let font = theme::text_font(text::CAPTION);
         self.painter.text(at, align, words, font, color)
     }
 
@@ -194,11 +194,11 @@ impl Canvas<'_> {
         let hand = self.hand;
         let shown = hand.shown;
         let area = hand.region(is_pinned).with_min_x(hand.parts.tracks.left());
-        let tones = Tones::of(self.roles, shown.is_dimmed());
-        let bright = Tones::of(self.roles, false);
+        let tones = Tones::from_roles(self.roles, shown.is_dimmed());
+        let bright = Tones::from_roles(self.roles, false);
         let painter = self.painter.with_clip_rect(area);
         let (mut mesh, mut letters) = (Mesh::default(), Vec::new());
-        let mut lettering = Lettering::of(ui);
+        let mut lettering = Lettering::new(ui);
         let (mut pieces, mut marks) = (Vec::new(), Vec::new());
         for (band, number) in self
             .seen(is_pinned)
@@ -216,12 +216,12 @@ impl Canvas<'_> {
             for piece in &pieces {
                 let (left, right) = (area.left() + piece.left, area.left() + piece.right);
                 match piece.what {
-                    What::Block { kind, level } => {
+                    PieceKind::Block { kind, level } => {
                         let rect = Rect::from_x_y_ranges(left..=right, top..=bottom);
                         let color = tones.blocks[kind as usize][usize::from(level - 1)];
                         mesh.add_colored_rect(rect, color);
                     }
-                    What::Slice(at) => {
+                    PieceKind::Slice(at) => {
                         let rect = slice_rect(left, right, top, bottom);
                         let color = self.color(row, at as usize, &tones);
                         mesh.add_colored_rect(rect, color);
@@ -244,7 +244,7 @@ impl Canvas<'_> {
     /// Hits of a row in their colours, with a foot that continues below neighbours.
     fn found(
         &self,
-        row: &Row,
+        row: &SliceRow,
         marks: &[(f32, f32, usize)],
         tall: RangeInclusive<f32>,
         tones: &Tones,
@@ -276,7 +276,7 @@ impl Canvas<'_> {
         }
     }
 
-    fn color(&self, row: &Row, at: usize, tones: &Tones) -> Color32 {
+    fn color(&self, row: &SliceRow, at: usize, tones: &Tones) -> Color32 {
         let shade = self.hand.shown.timeline.shade(row.name(at));
         tones.slices[row.kind(at) as usize][usize::from(shade)]
     }
@@ -284,7 +284,7 @@ impl Canvas<'_> {
     fn letters(
         &self,
         lettering: &mut Lettering,
-        row: &Row,
+        row: &SliceRow,
         at: usize,
         rect: Rect,
     ) -> Option<Shape> {
@@ -304,7 +304,7 @@ impl Canvas<'_> {
     }
 
     /// Where a slice is on the screen.
-    fn place(&self, place: Place) -> Option<Rect> {
+    fn place(&self, place: SlicePosition) -> Option<Rect> {
         let timeline = self.hand.shown.timeline;
         let (from, to) = timeline.times(place)?;
         let depth = self.hand.places.row_top(place.row as usize, timeline)?;
@@ -314,12 +314,12 @@ impl Canvas<'_> {
     }
 
     /// The selection, its partners, and the slice under the pointer.
-    fn over_slices(&self) {
+    fn paint_selection(&self) {
         let shown = self.hand.shown;
         let painter = self.painter.with_clip_rect(self.hand.parts.tracks);
         let hit = self.pointer.and_then(|at| self.hand.hit(at));
         if let Some((row, range)) = hit.filter(|(_, range)| range.len() == 1) {
-            let place = Place {
+            let place = SlicePosition {
                 row: row as u32,
                 at: range.start as u32,
             };
@@ -328,7 +328,11 @@ impl Canvas<'_> {
                 painter.rect_stroke(rect, 1.0, stroke, StrokeKind::Inside);
             }
         }
-        let selected = shown.view.selected.as_ref().and_then(Selected::slice);
+        let selected = shown
+            .view
+            .selected
+            .as_ref()
+            .and_then(TimelineSelection::slice);
         let Some(slice) = selected else {
             return;
         };
@@ -384,7 +388,9 @@ impl Canvas<'_> {
     /// The stretch that is selected, or is being measured.
     fn measure(&self) {
         let selected = match &self.hand.shown.view.selected {
-            Some(Selected::Span(measured)) => Some((measured.stretch, measured.rows.clone())),
+            Some(TimelineSelection::Span(measured)) => {
+                Some((measured.stretch, measured.rows.clone()))
+            }
             _ => None,
         };
         let Some((stretch, rows)) = self.measuring.clone().or(selected) else {

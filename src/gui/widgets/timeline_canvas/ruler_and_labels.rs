@@ -4,12 +4,12 @@ use eframe::egui::text::{LayoutJob, TextWrapping};
 use eframe::egui::{Align2, FontId, Mesh, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use super::layout::ROW;
-use super::paint::Canvas;
+use super::paint::TimelineCanvas;
 use crate::gui::theme::{self, text};
 use powerband_core::base::humanize;
 use powerband_findings::chart::timeline;
 
-impl Canvas<'_> {
+impl TimelineCanvas<'_> {
     /// The whole trace, with the visible range marked.
     pub(super) fn overview(&self) {
         let rect = self.hand.parts.overview.shrink2(vec2(0.0, 3.0));
@@ -28,7 +28,7 @@ impl Canvas<'_> {
             mesh.add_colored_rect(bar, color);
         }
         self.painter.add(mesh);
-        let whole = timeline.whole();
+        let whole = timeline.full_range();
         let x = |time: f64| {
             let share = ((time - whole.from) / whole.length()).clamp(0.0, 1.0) as f32;
             rect.left() + share * rect.width()
@@ -52,7 +52,7 @@ impl Canvas<'_> {
             .rect_stroke(seen, 2.0, edge, StrokeKind::Inside);
         let at = pos2(self.hand.parts.outer.left() + 10.0, rect.center().y);
         let length = humanize::duration_ns(whole.length());
-        self.words(at, Align2::LEFT_CENTER, "Total", self.roles.faint);
+        self.draw_text(at, Align2::LEFT_CENTER, "Total", self.roles.faint);
         let at = pos2(rect.left() - 10.0, rect.center().y);
         self.numbers(at, Align2::RIGHT_CENTER, length, self.roles.quiet);
     }
@@ -90,7 +90,7 @@ impl Canvas<'_> {
             let length = self.hand.look.stretch.length();
             ("Visible", humanize::duration_ns(length))
         };
-        self.words(pos2(left, y), Align2::LEFT_CENTER, words, self.roles.faint);
+        self.draw_text(pos2(left, y), Align2::LEFT_CENTER, words, self.roles.faint);
         let at = pos2(right, y);
         self.numbers(at, Align2::RIGHT_CENTER, value, self.roles.text);
     }
@@ -129,14 +129,14 @@ impl Canvas<'_> {
         }
         let length = self.hand.shown.timeline.length_ns.max(1) as f64;
         for band in self.seen(is_pinned) {
-            let Some(strand) = self.hand.shown.timeline.strands.get(band.strand) else {
+            let Some(strand) = self.hand.shown.timeline.tracks.get(band.strand) else {
                 continue;
             };
             let y = self.y(band.top) + ROW / 2.0;
             if strand.rows.len() > 1 {
                 let sign = if band.is_folded { "▸" } else { "▾" };
                 let at = pos2(column.left() + 14.0, y);
-                let font = theme::words(text::CAPTION);
+                let font = theme::text_font(text::CAPTION);
                 painter.text(at, Align2::CENTER_CENTER, sign, font, self.roles.quiet);
             }
             let busy = strand.busy_ns as f64 / length * 100.0;
@@ -159,7 +159,7 @@ impl Canvas<'_> {
                 column.left() + 22.0..=drawn.left().min(column.right() - 10.0) - 6.0,
                 column.y_range(),
             );
-            let font = theme::words(text::CAPTION);
+            let font = theme::text_font(text::CAPTION);
             let color = self.roles.quiet;
             let mut line = LayoutJob::simple_singleline(name.to_owned(), font, color);
             line.wrap = TextWrapping::truncate_at_width(room.width().max(0.0));

@@ -10,7 +10,7 @@ use crate::gui::icon;
 use crate::gui::theme;
 use powerband_app::action::Timeline as Change;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::timeline::Strand;
+use powerband_findings::analysis::timeline::TimelineTrack;
 
 /// Width of the buttons at the end of a name.
 const BUTTONS: f32 = 40.0;
@@ -20,7 +20,7 @@ impl Hand<'_> {
     pub(super) fn names(&self, ui: &Ui, actions: &mut Vec<Change>) {
         let parts = &self.parts;
         for band in self.places.seen(self.sight()) {
-            let Some(strand) = self.shown.timeline.strands.get(band.strand) else {
+            let Some(strand) = self.shown.timeline.tracks.get(band.strand) else {
                 continue;
             };
             let folds = strand.rows.len() > 1;
@@ -56,7 +56,7 @@ impl Hand<'_> {
             if response.clicked() {
                 actions.push(Change::Fold(strand.track));
             }
-            let response = response.on_hover_text(self.about(strand, &name));
+            let response = response.on_hover_text(self.track_tooltip(strand, &name));
             if folds {
                 response.on_hover_cursor(CursorIcon::PointingHand);
             }
@@ -65,7 +65,14 @@ impl Hand<'_> {
     }
 
     /// Pins and hides a track. The buttons are seen while the pointer or the cursor is there.
-    fn buttons(&self, ui: &Ui, strand: &Strand, row: Rect, name: &str, actions: &mut Vec<Change>) {
+    fn buttons(
+        &self,
+        ui: &Ui,
+        strand: &TimelineTrack,
+        row: Rect,
+        name: &str,
+        actions: &mut Vec<Change>,
+    ) {
         let view = self.shown.view;
         let is_pinned = view.pinned.contains(&strand.track);
         let pin = if is_pinned { "Unpin" } else { "Pin" };
@@ -116,9 +123,9 @@ impl Hand<'_> {
     }
 
     /// Statistics of a track, below its name.
-    fn about(&self, strand: &Strand, name: &str) -> String {
+    fn track_tooltip(&self, strand: &TimelineTrack, name: &str) -> String {
         let (busy, all) = (strand.busy_ns as f64, self.shown.timeline.length_ns as f64);
-        let slices = humanize::of_many(strand.slices as u64, "slice");
+        let slices = humanize::pluralised(strand.slices as u64, "slice");
         let share = humanize::value(busy / all.max(1.0) * 100.0);
         let busy = humanize::duration_ns(busy);
         format!("{name}\n{slices}\nBusy {busy}, {share} % of the trace")

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{Context, RawInput, Rect, pos2, vec2};
 use powerband::gui::{Started, Window};
-use powerband_app::action::{Action, Library, Run, Sessions};
+use powerband_app::action::{Action, Library, RunAction, Sessions};
 use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const WARM_UP: f64 = 0.2;
 
 /// A window without a screen, in a home of its own.
-struct Desk {
+struct SoakWindow {
     window: Window,
     ctx: Context,
     frames: u32,
@@ -83,7 +83,7 @@ fn children() -> usize {
     threads.filter_map(Result::ok).map(of_thread).sum()
 }
 
-impl Desk {
+impl SoakWindow {
     fn new(folder: &Path, model: &Path) -> Self {
         let place = Installation {
             machines: Vec::new(),
@@ -184,7 +184,7 @@ impl Desk {
         let is_to_be_stopped = self.n_runs % 7 == 6;
         self.n_runs += 1;
         self.window.app_mut().planner.draft = draft;
-        self.act(Action::Run(Run::Start));
+        self.act(Action::Run(RunAction::Start));
         if is_to_be_stopped {
             self.until("something is measured", |app| {
                 let run = app.run.as_ref();
@@ -193,7 +193,7 @@ impl Desk {
                 measured.is_some_and(|mut cases| cases.any(|case| !case.rounds.is_empty()))
                     || !app.is_running()
             });
-            self.act(Action::Run(Run::Stop));
+            self.act(Action::Run(RunAction::Stop));
         }
         self.until("the run is over", |app| !app.is_running());
         let run = self.app().run.as_ref().expect("a run");
@@ -262,7 +262,7 @@ fn draft(model: &Path, number: usize) -> Draft {
         min_time_ms: 5,
         max_time_ms: 50,
         spacing: None,
-        ..MeasureRule::of(PresetName::Quick)
+        ..MeasureRule::from_preset(PresetName::Quick)
     };
     let warm_up = WarmUpRule {
         min_runs: 3,
@@ -292,7 +292,7 @@ pub(crate) fn soak(
     n_cases: usize,
     mut after_run: impl FnMut(&Held),
 ) -> Vec<Held> {
-    let mut desk = Desk::new(folder, model);
+    let mut desk = SoakWindow::new(folder, model);
     let mut all: Vec<Held> = Vec::new();
     // The first one starts what stays.
     desk.measure();

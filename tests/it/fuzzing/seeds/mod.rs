@@ -10,7 +10,7 @@ use rusqlite::types::ValueRef;
 
 use powerband_core::domain::trace::Trace;
 use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::{Limits, Source};
+use powerband_import::reading::source::{ImportSource, Limits};
 use powerband_import::{self as import, Imported};
 use powerband_store::trace_file;
 
@@ -60,7 +60,7 @@ fn versions(path: &Path) -> Vec<Vec<u8>> {
     if path.extension().is_some_and(|ending| ending == "sql") {
         return vec![[SCRIPT, &fs::read(path).unwrap()].concat()];
     }
-    let source = Source::open(path, LIMITS).unwrap();
+    let source = ImportSource::open(path, LIMITS).unwrap();
     let mut bytes = Vec::new();
     let mut stream = source.stream().unwrap().take(LARGEST);
     stream.read_to_end(&mut bytes).unwrap();
@@ -147,7 +147,7 @@ fn own_trace(found: &[(&str, Vec<u8>)]) -> Vec<u8> {
 fn format_of(bytes: &[u8]) -> &'static str {
     let file = tempfile::NamedTempFile::new().unwrap();
     write(file.path(), bytes);
-    let source = Source::open(file.path(), LIMITS).unwrap();
+    let source = ImportSource::open(file.path(), LIMITS).unwrap();
     import::sniff(&source).map_or("", |format| format.id)
 }
 

@@ -8,21 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::category::{Category, Rules, has_all};
+use super::category::{Category, Rules, has_all_words};
 use super::kernel_name;
 use super::limits::bound::{Bound, bound_or_reason};
-use super::profile_runs::{Runs, Times};
+use super::profile_runs::{ProfileRuns, Times};
 use powerband_core::domain::profile::{Launches, Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
 /// The name of the row of kernels without a known operator, in documents.
-pub(crate) const NOT_TOLD: &str = "operator not told";
+pub(crate) const UNKNOWN_OPERATOR: &str = "operator not told";
 /// Longest gaps that are listed.
 const GAPS: usize = 10;
 
-/// What a row stands for.
+/// Whether a row is a category, an operator or a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Level {
+pub enum BreakdownLevel {
     /// A row for each category.
     #[default]
     Category,
@@ -32,11 +32,9 @@ pub enum Level {
     Kernel,
 }
 
-impl Level {
-    /// Every level.
+impl BreakdownLevel {
     pub const ALL: [Self; 3] = [Self::Category, Self::Operator, Self::Kernel];
 
-    /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Category => "category",
@@ -46,23 +44,23 @@ impl Level {
     }
 }
 
-/// What is added up.
+/// The kinds of slices that are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Kernels, copies and sets.
     Work,
     /// Operators, each without those within it.
     Operators,
-    /// What the nodes took the host: of those on a card, for starting them.
-    Starts,
+    /// Host time for launching nodes that run on a card.
+    NodeLaunches,
 }
 
 impl Scope {
-    /// What a profile has.
-    pub fn of(profile: &Profile) -> Self {
+    /// The finest scope that a profile has times for.
+    pub fn from_profile(profile: &Profile) -> Self {
         let mut totals = profile.totals.iter();
         if profile.has_starts_only() {
-            Self::Starts
+            Self::NodeLaunches
         } else if totals.any(|total| total.kind.is_work()) {
             Self::Work
         } else {
@@ -71,20 +69,19 @@ impl Scope {
     }
 
     /// Whether something of this kind is added up.
-    pub fn holds(self, kind: SliceKind) -> bool {
+    pub fn includes(self, kind: SliceKind) -> bool {
         match self {
             Self::Work => kind.is_work(),
             Self::Operators => kind == SliceKind::Operator,
-            Self::Starts => matches!(kind, SliceKind::Operator | SliceKind::Kernel),
+            Self::NodeLaunches => matches!(kind, SliceKind::Operator | SliceKind::Kernel),
         }
     }
 
-    /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Work => "kernels, copies and sets",
             Self::Operators => "operators, each without those within it",
-            Self::Starts => {
+            Self::NodeLaunches => {
                 "the host's time for nodes, of those on a card for starting them: that of the card is not in this profile"
             }
         }
@@ -94,17 +91,17 @@ impl Scope {
     pub fn sum_title(self) -> &'static str {
         match self {
             Self::Work | Self::Operators => "Kernel time (sum)",
-            Self::Starts => "Host time (sum)",
+            Self::NodeLaunches => "Host time (sum)",
         }
     }
 }
 
-/// One row.
+/// One category, operator or kernel with its time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct BreakdownRow {
     /// Its whole name.
     pub name: String,
-    /// What people read of it.
+    /// Shortened name, as displayed.
     pub short: String,
     /// The category; of an operator with several, that of most of its time.
     pub category: Category,
@@ -118,7 +115,7 @@ pub struct Row {
     pub places: Vec<String>,
     /// How many names of kernels it stands for.
     pub names: usize,
-    /// How often they ran.
+    /// Number of calls.
     pub calls: u64,
     /// All their times together, in nanoseconds.
     pub total_ns: u64,
@@ -128,7 +125,7 @@ pub struct Row {
     pub min_ns: Option<u64>,
     /// The longest call, where it is known of all.
     pub max_ns: Option<u64>,
-    /// What limits it, where that was asked.
+    /// The limit of this row, where limits were computed.
     pub limit: Option<RowLimit>,
 }
 
@@ -138,21 +135,21 @@ pub struct RowLimit {
     /// What limits most of its time, or why that is not said.
     #[serde(flatten, serialize_with = "bound_or_reason")]
     pub bound: Result<Bound, String>,
-    /// How many times faster it can become at most.
+    /// Upper bound of the speed-up.
     #[serde(rename = "at_most_here")]
-    pub left: Option<f64>,
+    pub max_speed_up: Option<f64>,
     /// How that is computed: the formula of its one node, or the sum of several floors.
     pub formula: String,
 }
 
-impl Row {
+impl BreakdownRow {
     /// The mean of a call, in nanoseconds.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.calls > 0).then(|| self.total_ns as f64 / self.calls as f64)
     }
 
-    /// Whether it has every word somewhere in its names.
-    pub fn has(&self, words: &str) -> bool {
+    /// Whether its names contain every word of a filter text.
+    pub fn matches_text(&self, words: &str) -> bool {
         let places = self.places.join(" ");
         let text = [
             &self.name,
@@ -161,7 +158,7 @@ impl Row {
             &self.ops.join(" "),
             &places,
         ];
-        has_all(&text.join(" "), words)
+        has_all_words(&text.join(" "), words)
     }
 }
 
@@ -176,15 +173,15 @@ pub struct Gap {
     pub length_ns: u64,
 }
 
-/// Where the time went.
+/// The time of a profile by category, operator or kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breakdown {
-    /// What is added up.
+    /// The kinds of slices that are added up.
     pub scope: Scope,
-    /// What a row stands for.
-    pub level: Level,
+    /// Whether a row is a category, an operator or a kernel.
+    pub level: BreakdownLevel,
     /// Rows, most time first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BreakdownRow>,
     /// All of it, in nanoseconds; nothing where the profile has no times, as where a tool only counted.
     pub summed_ns: Option<u64>,
     /// How often anything ran; nothing where the profile does not record it.
@@ -204,7 +201,7 @@ pub struct Breakdown {
     /// the profile has both.
     pub between_nodes_ns: Option<u64>,
     /// Runs of the network or steps that it covers.
-    pub runs: Option<Runs>,
+    pub runs: Option<ProfileRuns>,
     /// Whether any operator is known.
     pub has_operators: bool,
 }
@@ -226,16 +223,15 @@ impl Busy {
     }
 }
 
-/// A row whose kernels are listed.
+/// A category or operator whose kernels are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Within {
-    /// Of a category.
+pub enum FilterGroup {
     Category(Category),
     /// Of an operator, by the name of its row.
     Operator(String),
 }
 
-impl Within {
+impl FilterGroup {
     /// What it is called: its level, and its name.
     pub fn title(&self) -> String {
         match self {
@@ -256,7 +252,7 @@ impl Within {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// Rows of this category or operator alone.
-    pub within: Option<Within>,
+    pub within: Option<FilterGroup>,
     /// Words that a row has to have, with stars for anything; empty for all rows.
     pub words: String,
     /// The least share, from 0 to 1.
@@ -283,15 +279,15 @@ impl Filter {
     }
 
     /// Whether it leaves what is of a category and in some rows of operators.
-    pub(crate) fn lets_in(&self, category: Category, op_rows: &[String]) -> bool {
+    pub(crate) fn admits(&self, category: Category, op_rows: &[String]) -> bool {
         let within = self.within.as_ref();
         within.is_none_or(|within| within.holds(category, op_rows))
     }
 }
 
-/// What a filter leaves, and what it leaves out.
+/// The rows that pass a filter, and the number of hidden ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shown {
+pub struct FilteredRows {
     /// Places among the rows, in their order.
     pub rows: Vec<usize>,
     /// Their time together, in nanoseconds.
@@ -301,28 +297,28 @@ pub struct Shown {
 }
 
 impl Breakdown {
-    /// What a filter leaves.
-    pub fn shown(&self, filter: &Filter) -> Shown {
-        let passes = |row: &Row| {
+    /// The rows that pass a filter.
+    pub fn filtered_rows(&self, filter: &Filter) -> FilteredRows {
+        let passes = |row: &BreakdownRow| {
             row.share >= filter.over
-                && filter.lets_in(row.category, &row.op_rows)
-                && row.has(&filter.words)
+                && filter.admits(row.category, &row.op_rows)
+                && row.matches_text(&filter.words)
         };
         let rows = self.rows.iter().enumerate();
         let rows = rows.filter(|(_, row)| passes(row)).map(|(place, _)| place);
-        self.of_rows(rows.take(filter.top.unwrap_or(usize::MAX)).collect())
+        self.filtered_from(rows.take(filter.top.unwrap_or(usize::MAX)).collect())
     }
 
     /// Rows of some categories.
-    pub fn of_categories(&self, categories: &BTreeSet<Category>) -> Shown {
+    pub fn rows_of_categories(&self, categories: &BTreeSet<Category>) -> FilteredRows {
         let rows = self.rows.iter().enumerate();
         let rows = rows.filter(|(_, row)| categories.contains(&row.category));
-        self.of_rows(rows.map(|(place, _)| place).collect())
+        self.filtered_from(rows.map(|(place, _)| place).collect())
     }
 
-    fn of_rows(&self, rows: Vec<usize>) -> Shown {
+    fn filtered_from(&self, rows: Vec<usize>) -> FilteredRows {
         let total = |place: &usize| self.rows.get(*place).map_or(0, |row| row.total_ns);
-        Shown {
+        FilteredRows {
             total_ns: rows.iter().map(total).sum(),
             hidden: self.rows.len() - rows.len(),
             rows,
@@ -369,20 +365,20 @@ impl Breakdown {
 }
 
 /// Where the time of a profile went.
-pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
-    let scope = Scope::of(profile);
+pub fn profile_breakdown(profile: &Profile, rules: &Rules, level: BreakdownLevel) -> Breakdown {
+    let scope = Scope::from_profile(profile);
     // What lies between starts says nothing of when the card computed.
-    let is_of_card = scope != Scope::Starts;
+    let is_of_card = scope != Scope::NodeLaunches;
     let totals = || {
         profile
             .totals
             .iter()
-            .filter(|total| scope.holds(total.kind))
+            .filter(|total| scope.includes(total.kind))
     };
     let summed_ns: u64 = totals().map(|total| total.total_ns).sum();
     let mut groups: BTreeMap<(String, Category, SliceKind), Group<'_>> = BTreeMap::new();
     for total in totals() {
-        let category = rules.of(total);
+        let category = rules.categorise(total);
         match groups.entry(key(total, category, level)) {
             Entry::Vacant(place) => {
                 place.insert(Group::default()).add(total, category);
@@ -390,7 +386,7 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
             Entry::Occupied(mut place) => place.get_mut().add(total, category),
         }
     }
-    let mut rows: Vec<Row> = groups
+    let mut rows: Vec<BreakdownRow> = groups
         .into_iter()
         .map(|((name, ..), group)| group.row(name, summed_ns))
         .collect();
@@ -399,7 +395,7 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
             .cmp(&a.total_ns)
             .then_with(|| a.name.cmp(&b.name))
     });
-    if level == Level::Kernel {
+    if level == BreakdownLevel::Kernel {
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         let shorts = kernel_name::short_names(&names);
         for (row, short) in rows.iter_mut().zip(shorts) {
@@ -421,36 +417,36 @@ pub fn add_up(profile: &Profile, rules: &Rules, level: Level) -> Breakdown {
         launches: profile.launches.clone(),
         host: host(profile, scope),
         between_nodes_ns: between_nodes(profile).filter(|_| is_of_card),
-        runs: Runs::of(profile),
-        has_operators: totals().any(|total| !operator(total).is_empty()),
+        runs: ProfileRuns::from_profile(profile),
+        has_operators: totals().any(|total| !operator_name(total).is_empty()),
         rows,
     }
 }
 
 /// What runtimes call a whole run, with its nodes in it.
-pub(crate) const RUN: &str = "model_run";
+pub(crate) const MODEL_RUN: &str = "model_run";
 
 /// What is left of whole runs beside their nodes. Nodes side by side may take longer than their run, and
 /// then nothing is left.
 fn between_nodes(profile: &Profile) -> Option<u64> {
     let mut ranges = profile.of_kind(SliceKind::Range);
-    let runs = ranges.find(|total| total.name == RUN)?;
+    let runs = ranges.find(|total| total.name == MODEL_RUN)?;
     Some(
         runs.total_ns
             .saturating_sub(profile.summed_ns(SliceKind::Kernel)),
     )
 }
 
-/// What is one row. A kernel of two categories, because two operators use it, is two rows.
+/// The name under which a total is added up. A kernel that two operators of different categories use is two rows.
 pub(crate) fn key(
     total: &Total,
     category: Category,
-    level: Level,
+    level: BreakdownLevel,
 ) -> (String, Category, SliceKind) {
     match level {
-        Level::Category => (category.title().to_owned(), category, SliceKind::Other),
-        Level::Kernel => (total.name.clone(), category, total.kind),
-        Level::Operator => {
+        BreakdownLevel::Category => (category.title().to_owned(), category, SliceKind::Other),
+        BreakdownLevel::Kernel => (total.name.clone(), category, total.kind),
+        BreakdownLevel::Operator => {
             let op = operator_row(total).to_owned();
             (op, Category::Other, SliceKind::Other)
         }
@@ -459,10 +455,10 @@ pub(crate) fn key(
 
 /// The name of the row of operators that a name is in.
 pub(crate) fn operator_row(total: &Total) -> &str {
-    match operator(total) {
+    match operator_name(total) {
         "" if total.kind == SliceKind::Copy => "copies",
         "" if total.kind == SliceKind::Set => "sets of memory",
-        "" => NOT_TOLD,
+        "" => UNKNOWN_OPERATOR,
         op => op,
     }
 }
@@ -470,13 +466,13 @@ pub(crate) fn operator_row(total: &Total) -> &str {
 /// What people read of the name of a row of operators.
 pub(crate) fn operator_title(name: &str) -> &str {
     match name {
-        NOT_TOLD => "operator not known",
+        UNKNOWN_OPERATOR => "operator not known",
         name => name,
     }
 }
 
 /// The operator of a name, which may be one itself.
-pub fn operator(total: &Total) -> &str {
+pub fn operator_name(total: &Total) -> &str {
     if total.op.is_empty() && total.kind == SliceKind::Operator {
         return &total.name;
     }
@@ -496,7 +492,7 @@ impl<'a> Group<'a> {
         self.totals.push(total);
     }
 
-    fn row(mut self, name: String, summed_ns: u64) -> Row {
+    fn row(mut self, name: String, summed_ns: u64) -> BreakdownRow {
         self.totals
             .sort_by_key(|total| std::cmp::Reverse(total.total_ns));
         let most = self.categories.iter().max_by_key(|(_, ns)| **ns);
@@ -513,11 +509,11 @@ impl<'a> Group<'a> {
         let ends = |end: &dyn Fn(&Total) -> Option<u64>| -> Option<Vec<u64>> {
             self.totals.iter().map(|total| end(total)).collect()
         };
-        Row {
+        BreakdownRow {
             short: operator_title(&name).to_owned(),
             name,
             category: most.map_or(Category::Other, |(category, _)| *category),
-            ops: each_once(&operator),
+            ops: each_once(&operator_name),
             op_rows: each_once(&operator_row),
             places: each_once(&|total| &total.place),
             names: each_once(&|total| &total.name).len(),
@@ -573,7 +569,7 @@ fn host(profile: &Profile, scope: Scope) -> Vec<(SliceKind, u64)> {
     ];
     KINDS
         .into_iter()
-        .filter(|kind| !scope.holds(*kind) && profile.of_kind(*kind).next().is_some())
+        .filter(|kind| !scope.includes(*kind) && profile.of_kind(*kind).next().is_some())
         .map(|kind| (kind, profile.summed_ns(kind)))
         .collect()
 }

@@ -11,8 +11,8 @@ fn of_totals(totals: Vec<Total>) -> Profile {
     }
 }
 
-fn by(profile: &Profile, level: Level) -> Breakdown {
-    add_up(profile, &Rules::default(), level)
+fn by(profile: &Profile, level: BreakdownLevel) -> Breakdown {
+    profile_breakdown(profile, &Rules::default(), level)
 }
 
 /// The same kernels without operators.
@@ -36,13 +36,16 @@ fn close(found: &Breakdown, category: Category, per_cent: f64) {
 
 #[test]
 fn names_alone_tell_what_real_training_is_made_of() {
-    let found = by(&without_operators(profile(RESNET_V100)), Level::Category);
+    let found = by(
+        &without_operators(profile(RESNET_V100)),
+        BreakdownLevel::Category,
+    );
     close(&found, Category::Convolution, 62.4);
     close(&found, Category::BatchNorm, 15.1);
     close(&found, Category::Elementwise, 15.5);
     close(&found, Category::Gemm, 6.0);
     close(&found, Category::Pooling, 0.9);
-    let found = by(&profile(RESNET_MI210), Level::Category);
+    let found = by(&profile(RESNET_MI210), BreakdownLevel::Category);
     close(&found, Category::Convolution, 30.3);
     // A kernel of batch normalisation that runs within an elementwise one has 1.7 of these.
     close(&found, Category::BatchNorm, 24.8 + 1.7);
@@ -54,14 +57,14 @@ fn names_alone_tell_what_real_training_is_made_of() {
 
 #[test]
 fn names_alone_tell_what_transformers_are_made_of() {
-    let found = by(&without_operators(profile(VIT)), Level::Category);
+    let found = by(&without_operators(profile(VIT)), BreakdownLevel::Category);
     close(&found, Category::Gemm, 54.9);
     close(&found, Category::Attention, 21.8);
     close(&found, Category::Elementwise, 12.3);
     close(&found, Category::Norm, 8.1);
     close(&found, Category::Convolution, 1.8);
     close(
-        &by(&profile(FSDP), Level::Category),
+        &by(&profile(FSDP), BreakdownLevel::Category),
         Category::Collective,
         93.6,
     );
@@ -69,7 +72,7 @@ fn names_alone_tell_what_transformers_are_made_of() {
 
 #[test]
 fn operators_find_convolutions_that_are_called_gemm() {
-    let found = by(&profile(RESNET_V100), Level::Category);
+    let found = by(&profile(RESNET_V100), BreakdownLevel::Category);
     let share = found.share_of(&[Category::Convolution]);
     assert!((0.65..0.72).contains(&share), "{share}");
     assert!(found.share_of(&[Category::Gemm]) < 0.01);
@@ -83,8 +86,8 @@ fn operators_find_convolutions_that_are_called_gemm() {
 
 #[test]
 fn the_top_ten_operators_and_kernels() {
-    let found = by(&profile(VIT), Level::Operator);
-    let top = found.shown(&Filter {
+    let found = by(&profile(VIT), BreakdownLevel::Operator);
+    let top = found.filtered_rows(&Filter {
         top: Some(10),
         ..Filter::default()
     });
@@ -101,7 +104,7 @@ fn the_top_ten_operators_and_kernels() {
             "aten::native_layer_norm"
         ]
     );
-    let kernels = by(&profile(VIT), Level::Kernel);
+    let kernels = by(&profile(VIT), BreakdownLevel::Kernel);
     let first = &kernels.rows[0];
     assert_eq!(first.short, "Cijk_Alik_Bljk MT64x32x128");
     assert_eq!((first.calls, first.names), (48, 1));
@@ -119,9 +122,9 @@ fn the_top_ten_operators_and_kernels() {
 
 #[test]
 fn filters_leave_what_they_say() {
-    let found = by(&profile(RESNET_V100), Level::Kernel);
+    let found = by(&profile(RESNET_V100), BreakdownLevel::Kernel);
     let filter = |words: &str, over: f64| {
-        found.shown(&Filter {
+        found.filtered_rows(&Filter {
             words: words.to_owned(),
             over,
             ..Filter::NONE
@@ -157,7 +160,7 @@ fn operators_count_where_there_are_no_kernels() {
         total(SliceKind::Call, "malloc", "", 9, 9_000),
     ]);
     profile.runs = Some(2);
-    let found = by(&profile, Level::Operator);
+    let found = by(&profile, BreakdownLevel::Operator);
     assert_eq!(
         (found.scope, found.summed_ns),
         (Scope::Operators, Some(1_000))
@@ -166,13 +169,17 @@ fn operators_count_where_there_are_no_kernels() {
     assert_eq!(found.per_run(1_000.0), Some(500.0));
     assert_eq!(found.host, [(SliceKind::Call, 9_000)]);
     assert_eq!(found.busy, None);
-    close(&by(&profile, Level::Category), Category::Convolution, 60.0);
+    close(
+        &by(&profile, BreakdownLevel::Category),
+        Category::Convolution,
+        60.0,
+    );
 }
 
 #[test]
 fn idle_time_and_its_longest_gaps() {
     let mut profile = of_totals(vec![total(SliceKind::Kernel, "k", "", 3, 900)]);
-    assert_eq!(by(&profile, Level::Kernel).busy, None);
+    assert_eq!(by(&profile, BreakdownLevel::Kernel).busy, None);
     let device = |gaps: &[(u64, u64)]| DeviceTime {
         device: format!("GPU {}", gaps.len()),
         kernels_ns: 0,
@@ -182,7 +189,7 @@ fn idle_time_and_its_longest_gaps() {
         not_computing: None,
     };
     profile.devices = vec![device(&[(10, 100)]), device(&[(5, 50), (400, 500)])];
-    let found = by(&profile, Level::Kernel);
+    let found = by(&profile, BreakdownLevel::Kernel);
     assert_eq!(found.busy.unwrap().idle_share(), Some(0.7));
     let lengths: Vec<u64> = found.gaps.iter().map(|gap| gap.length_ns).collect();
     assert_eq!(lengths, [500, 100, 50]);
@@ -215,32 +222,41 @@ fn a_kernel_that_two_operators_use_is_told_apart_by_its_category() {
         ),
         total(SliceKind::Copy, "Memcpy HtoD", "", 1, 50),
     ]);
-    let found = by(&profile, Level::Kernel);
+    let found = by(&profile, BreakdownLevel::Kernel);
     assert_eq!(found.rows.len(), 3);
     assert_eq!(found.rows[1].ops, ["aten::addmm", "aten::mm"]);
     assert_eq!(found.rows[0].min_ns, None);
-    let ops = by(&profile, Level::Operator);
+    let ops = by(&profile, BreakdownLevel::Operator);
     assert_eq!(ops.rows.last().unwrap().name, "copies");
     assert!(ops.has_operators);
 }
 
 #[test]
 fn nothing_is_nothing() {
-    let found = by(&Profile::default(), Level::Category);
+    let found = by(&Profile::default(), BreakdownLevel::Category);
     assert!(found.rows.is_empty() && found.summed_ns.is_none() && found.calls.is_none());
-    assert_eq!(found.shown(&Filter::default()), Shown::default());
+    assert_eq!(
+        found.filtered_rows(&Filter::default()),
+        FilteredRows::default()
+    );
 }
 
 #[test]
 fn what_is_left_of_a_run_is_the_host() {
     let mut profile = of_totals(vec![total(SliceKind::Kernel, "conv", "Conv", 10, 900)]);
-    assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, None);
+    assert_eq!(by(&profile, BreakdownLevel::Kernel).between_nodes_ns, None);
     profile
         .totals
         .push(total(SliceKind::Range, "model_run", "", 10, 1_000));
-    assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, Some(100));
+    assert_eq!(
+        by(&profile, BreakdownLevel::Kernel).between_nodes_ns,
+        Some(100)
+    );
     profile.totals[0].total_ns = 1_500;
-    assert_eq!(by(&profile, Level::Kernel).between_nodes_ns, Some(0));
+    assert_eq!(
+        by(&profile, BreakdownLevel::Kernel).between_nodes_ns,
+        Some(0)
+    );
 }
 
 /// As ONNX Runtime 1.31.1 wrote it on an H200: 20 nodes were started in 2.4 ms of a run of 5.3 ms, and the card was
@@ -252,10 +268,16 @@ fn starts_on_a_card_are_no_times_of_the_card() {
         node.place = "CUDAExecutionProvider".to_owned();
         let run = total(SliceKind::Range, "model_run", "", 1, 5_300);
         let mut profile = of_totals(vec![node, run]);
-        let found = by(&profile, Level::Kernel);
-        assert_eq!((found.scope, found.summed_ns), (Scope::Starts, Some(2_400)));
+        let found = by(&profile, BreakdownLevel::Kernel);
+        assert_eq!(
+            (found.scope, found.summed_ns),
+            (Scope::NodeLaunches, Some(2_400))
+        );
         assert_eq!((found.between_nodes_ns, found.busy), (None, None));
         profile.totals[0].place = "CPUExecutionProvider".to_owned();
-        assert_ne!(by(&profile, Level::Kernel).scope, Scope::Starts);
+        assert_ne!(
+            by(&profile, BreakdownLevel::Kernel).scope,
+            Scope::NodeLaunches
+        );
     }
 }

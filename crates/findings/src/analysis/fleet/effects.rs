@@ -1,11 +1,13 @@
 //! Two setups on two machines: which part of a difference is the setup's, which the machine's, and whether the one
 //! depends on the other.
 
-use super::names::machines_by_hardware;
-use super::runs::{MachineKey, Named, Run, machines, newest, runs, shown_name};
+use super::names::names_by_hardware;
+use super::runs::{
+    FleetRun, MachineKey, NamedSession, fleet_runs, machines, newest_runs, shown_name,
+};
 use crate::analysis::case_pair::{Ratio, compare_cases};
 use crate::analysis::earlier_sessions::EarlierSessions;
-use crate::analysis::side::Side;
+use crate::analysis::side::ComparedSide;
 use crate::analysis::verdict::LEAST_FLOOR;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
@@ -30,9 +32,9 @@ pub struct Effects {
     pub together: Ratio,
 }
 
-/// One line of it.
+/// The effect of one change with everything else fixed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Effect {
+pub struct EffectRow {
     /// What is changed: `ort:cpu to rten:cpu`.
     pub change: String,
     /// What stays: `on rack`, `with ort:cpu`.
@@ -44,9 +46,9 @@ pub struct Effect {
 }
 
 impl Effects {
-    /// Its parts, one after the other.
-    pub fn parts(&self) -> Vec<Effect> {
-        let effect = |change: String, with: String, ratio| Effect {
+    /// One row for each effect.
+    pub fn rows(&self) -> Vec<EffectRow> {
+        let effect = |change: String, with: String, ratio| EffectRow {
             change,
             with,
             point: self.point,
@@ -63,7 +65,7 @@ impl Effects {
         ]
     }
 
-    /// What it is about: `ort:cpu and rten:cpu on n0 and n1, batch 8`.
+    /// Title: `ort:cpu and rten:cpu on n0 and n1, batch 8`.
     pub fn title(&self) -> String {
         let ([first, second], [one, two]) = (&self.setups, &self.machines);
         format!(
@@ -72,7 +74,7 @@ impl Effects {
         )
     }
 
-    /// What follows.
+    /// The conclusion in a sentence.
     pub fn sentence(&self) -> String {
         let [one, two] = &self.machines;
         let Some(interval) = self.together.ci95 else {
@@ -101,8 +103,8 @@ impl Effects {
 }
 
 /// The first setup beside each other one, on the first machine that ran both beside each other machine that did.
-pub fn effects(sessions: &[Named<'_>]) -> Vec<Effects> {
-    let all = newest(runs(sessions), &mut Vec::new());
+pub fn effects(sessions: &[NamedSession<'_>]) -> Vec<Effects> {
+    let all = newest_runs(fleet_runs(sessions), &mut Vec::new());
     let machines = machines(&all);
     let mut found = Vec::new();
     let mut led: Vec<(Point, &str)> = Vec::new();
@@ -112,7 +114,9 @@ pub fn effects(sessions: &[Named<'_>]) -> Vec<Effects> {
             continue;
         }
         let squares = squares(first, &all);
-        let squares = squares.into_iter().filter_map(|runs| of(runs, &machines));
+        let squares = squares
+            .into_iter()
+            .filter_map(|runs| square_effects(runs, &machines));
         let squares: Vec<Effects> = squares.collect();
         if !squares.is_empty() {
             led.push(case);
@@ -124,21 +128,21 @@ pub fn effects(sessions: &[Named<'_>]) -> Vec<Effects> {
 
 /// The parts of setup and machine in the difference of two sides that differ in both, at each point where both setups
 /// ran on both machines.
-pub fn effects_between(before: &Side<'_>, after: &Side<'_>) -> Vec<Effects> {
+pub fn effects_between(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Vec<Effects> {
     let is_one = before.session.is_of_one_run_with(after.session);
-    let mut named: Vec<Named<'_>> = vec![(before.session.name.as_str(), before.session)];
+    let mut named: Vec<NamedSession<'_>> = vec![(before.session.name.as_str(), before.session)];
     if !is_one {
         named.push((after.session.name.as_str(), after.session));
     }
     if named.iter().all(|(_, session)| session.machines.is_empty()) {
         return Vec::new();
     }
-    let names = machines_by_hardware(&named);
+    let names = names_by_hardware(&named);
     let sessions = named.iter().map(|(_, session)| *session);
-    let named: Vec<Named<'_>> = names.iter().map(String::as_str).zip(sessions).collect();
-    let all = newest(runs(&named), &mut Vec::new());
+    let named: Vec<NamedSession<'_>> = names.iter().map(String::as_str).zip(sessions).collect();
+    let all = newest_runs(fleet_runs(&named), &mut Vec::new());
     let machines = machines(&all);
-    let is_at = |side: &Side<'_>, place: usize, run: &Run<'_>| {
+    let is_at = |side: &ComparedSide<'_>, place: usize, run: &FleetRun<'_>| {
         run.place == place
             && run.row.setup == side.setup
             && side.point.is_none_or(|point| point == run.row.point)
@@ -147,23 +151,24 @@ pub fn effects_between(before: &Side<'_>, after: &Side<'_>) -> Vec<Effects> {
     firsts
         .flat_map(|first| squares(first, &all))
         .filter(|[.., fourth]| is_at(after, usize::from(!is_one), fourth))
-        .filter_map(|runs| of(runs, &machines))
+        .filter_map(|runs| square_effects(runs, &machines))
         .collect()
 }
 
 /// A run beside each other setup on its machine, and both of them on each other machine.
-fn squares<'r, 's>(first: &'r Run<'s>, all: &'r [Run<'s>]) -> Vec<[&'r Run<'s>; 4]> {
-    let is_another_setup = |run: &&Run<'_>| {
+fn squares<'r, 's>(first: &'r FleetRun<'s>, all: &'r [FleetRun<'s>]) -> Vec<[&'r FleetRun<'s>; 4]> {
+    let is_another_setup = |run: &&FleetRun<'_>| {
         run.machine == first.machine
             && run.model == first.model
             && run.row.point == first.row.point
             && run.setup != first.setup
     };
-    let elsewhere = |run: &&Run<'_>| run.machine != first.machine && run.is_alike(first);
+    let elsewhere = |run: &&FleetRun<'_>| run.machine != first.machine && run.is_alike(first);
     let mut found = Vec::new();
     for second in all.iter().filter(is_another_setup) {
         for other in all.iter().filter(elsewhere) {
-            let is_fourth = |run: &&Run<'_>| run.machine == other.machine && run.is_alike(second);
+            let is_fourth =
+                |run: &&FleetRun<'_>| run.machine == other.machine && run.is_alike(second);
             let fourth = all.iter().find(is_fourth);
             found.extend(fourth.map(|fourth| [first, second, other, fourth]));
         }
@@ -172,7 +177,7 @@ fn squares<'r, 's>(first: &'r Run<'s>, all: &'r [Run<'s>]) -> Vec<[&'r Run<'s>; 
 }
 
 /// Both setups on one machine, then both on the other; nothing where two of them cannot be compared.
-fn of(runs: [&Run<'_>; 4], machines: &[&MachineKey]) -> Option<Effects> {
+fn square_effects(runs: [&FleetRun<'_>; 4], machines: &[&MachineKey]) -> Option<Effects> {
     let [first, second, other, fourth] = runs;
     let of_setup = [ratio(first, second)?, ratio(other, fourth)?];
     Some(Effects {
@@ -186,11 +191,11 @@ fn of(runs: [&Run<'_>; 4], machines: &[&MachineKey]) -> Option<Effects> {
     })
 }
 
-fn ratio(before: &Run<'_>, after: &Run<'_>) -> Option<Ratio> {
+fn ratio(before: &FleetRun<'_>, after: &FleetRun<'_>) -> Option<Ratio> {
     if !before.is_measured() || !after.is_measured() {
         return None;
     }
-    let [mine, theirs] = [before, after].map(|run| Side {
+    let [mine, theirs] = [before, after].map(|run| ComparedSide {
         session: run.session,
         rows: std::slice::from_ref(&run.row),
         setup: run.row.setup,
@@ -251,7 +256,7 @@ mod tests {
         };
         assert_eq!(one.setups, ["ort:cpu", "rten:cpu"]);
         assert_eq!(one.machines, ["n0", "n1"]);
-        for (part, expected) in one.parts().iter().zip([2.0, 2.0, 0.5, 0.5, 1.0]) {
+        for (part, expected) in one.rows().iter().zip([2.0, 2.0, 0.5, 0.5, 1.0]) {
             let ratio = part.ratio.speed_up;
             assert!((ratio / expected - 1.0).abs() < 0.01, "{part:?}");
         }
@@ -286,7 +291,7 @@ mod tests {
     fn two_sides_that_differ_in_both_have_their_parts() {
         let session = square([1_000, 500, 2_000, 1_500]);
         let rows = crate::analysis::case_rows::case_rows(&session);
-        let side = |setup: usize| Side {
+        let side = |setup: usize| ComparedSide {
             session: &session,
             rows: &rows,
             setup,

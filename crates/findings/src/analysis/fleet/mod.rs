@@ -15,12 +15,12 @@ use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::stats::ratio;
 use powerband_core::stats::summary::median;
-use runs::{MachineKey, Run, machines, newest, runs, shown_name};
+use runs::{FleetRun, MachineKey, fleet_runs, machines, newest_runs, shown_name};
 
-pub use effects::{Effect, Effects, effects, effects_between};
-pub use names::{each_a_machine, machines_by_hardware};
+pub use effects::{EffectRow, Effects, effects, effects_between};
+pub use names::{names_by_hardware, names_by_session};
 pub use peculiarities::Peculiarity;
-pub use runs::Named;
+pub use runs::NamedSession;
 
 /// The fewest machines among which one can be the odd one out.
 const FEWEST: usize = 3;
@@ -36,7 +36,7 @@ const NOT_INTERLEAVED: &str = "Rounds on different machines are not interleaved:
 /// Several machines compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
-    /// What ran on at least two of them.
+    /// Cases that ran on at least two of the machines.
     pub cases: Vec<FleetCase>,
     /// What holds for all of it, or why there is nothing to compare.
     pub remarks: Vec<String>,
@@ -85,7 +85,7 @@ impl Fleet {
         let mut lines: Vec<(String, String)> = Vec::new();
         for machine in cases.into_iter().flat_map(|case| &case.machines) {
             for one in &machine.differs {
-                let line = (machine.name.clone(), one.words());
+                let line = (machine.name.clone(), one.full_text());
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -98,7 +98,6 @@ impl Fleet {
 /// One machine of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetMachine {
-    /// What it is called.
     pub name: String,
     /// The place of the case's session among those that are compared.
     pub session: usize,
@@ -113,22 +112,22 @@ pub struct FleetMachine {
 }
 
 /// The machines that ran the setups of these sessions.
-pub fn compare_machines(sessions: &[Named<'_>]) -> Fleet {
+pub fn compare_machines(sessions: &[NamedSession<'_>]) -> Fleet {
     let mut remarks = Vec::new();
-    let all = newest(runs(sessions), &mut remarks);
+    let all = newest_runs(fleet_runs(sessions), &mut remarks);
     let machines = machines(&all);
-    let mut groups: Vec<Vec<&Run<'_>>> = Vec::new();
+    let mut groups: Vec<Vec<&FleetRun<'_>>> = Vec::new();
     for run in &all {
         let known = groups.iter_mut().find(|group| group[0].is_alike(run));
         match known {
             None => groups.push(vec![run]),
-            Some(group) => match why_apart(group[0], run) {
+            Some(group) => match why_not_comparable(group[0], run) {
                 None => group.push(run),
                 Some(why) => remarks.push(why),
             },
         }
     }
-    let is_shared = |group: &&Vec<&Run<'_>>| group.len() > 1;
+    let is_shared = |group: &&Vec<&FleetRun<'_>>| group.len() > 1;
     let cases: Vec<FleetCase> = groups
         .iter()
         .filter(is_shared)
@@ -140,7 +139,7 @@ pub fn compare_machines(sessions: &[Named<'_>]) -> Fleet {
     } else {
         remarks.insert(0, NOT_INTERLEAVED.to_owned());
         if alone > 0 {
-            let left_out = humanize::of_many(alone as u64, "case");
+            let left_out = humanize::pluralised(alone as u64, "case");
             remarks.push(format!("Left out: {left_out} of one machine only."));
         }
     }
@@ -148,8 +147,8 @@ pub fn compare_machines(sessions: &[Named<'_>]) -> Fleet {
 }
 
 /// Why two runs of one setup must not be compared.
-fn why_apart(first: &Run<'_>, other: &Run<'_>) -> Option<String> {
-    let why = conditions::obstacle(
+fn why_not_comparable(first: &FleetRun<'_>, other: &FleetRun<'_>) -> Option<String> {
+    let why = conditions::why_not_comparable(
         (first.session, first.row.setup),
         (other.session, other.row.setup),
     )?;
@@ -160,7 +159,7 @@ fn why_apart(first: &Run<'_>, other: &Run<'_>) -> Option<String> {
     ))
 }
 
-fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
+fn fleet_case(group: &[&FleetRun<'_>], machines: &[&MachineKey]) -> FleetCase {
     let medians: Vec<Option<f64>> = group
         .iter()
         .map(|run| {
@@ -171,7 +170,7 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
         .collect();
     let known: Vec<f64> = medians.iter().flatten().copied().collect();
     let median_ns = median(&known).filter(|_| known.len() > 1);
-    let limit = odd_beyond(&known, median_ns);
+    let limit = odd_threshold(&known, median_ns);
     let verdicts = verdicts(group);
     let members = group.iter().zip(&medians).enumerate();
     let members: Vec<FleetMachine> = members
@@ -208,12 +207,12 @@ fn fleet_case(group: &[&Run<'_>], machines: &[&MachineKey]) -> FleetCase {
 
 /// Each machine against the mean of the others: a machine's session is a draw, and what it is off by has to exceed what
 /// sessions differ by.
-fn verdicts(group: &[&Run<'_>]) -> Vec<Option<Verdict>> {
+fn verdicts(group: &[&FleetRun<'_>]) -> Vec<Option<Verdict>> {
     let means: Vec<Option<SessionMean>> = group
         .iter()
         .map(|run| SessionMean::of_case(run.session, run.key()).filter(|_| run.is_measured()))
         .collect();
-    let one = |place: usize, run: &Run<'_>| {
+    let one = |place: usize, run: &FleetRun<'_>| {
         let this = means[place].as_ref()?;
         let others = means
             .iter()
@@ -231,7 +230,7 @@ fn verdicts(group: &[&Run<'_>]) -> Vec<Option<Verdict>> {
 
 /// How far from the fleet's median a machine has to be to be the odd one out, as a logarithm; nothing where there are
 /// too few machines.
-fn odd_beyond(medians: &[f64], fleet: Option<f64>) -> Option<f64> {
+fn odd_threshold(medians: &[f64], fleet: Option<f64>) -> Option<f64> {
     let fleet = fleet.filter(|_| medians.len() >= FEWEST)?;
     let distances: Vec<f64> = medians
         .iter()
@@ -290,7 +289,7 @@ fn sentence(
     }
     let said = odd.iter().map(|one| {
         let times = humanize::ratio(one.ratio.unwrap_or(1.0));
-        let differs: Vec<String> = one.differs.iter().map(Peculiarity::words).collect();
+        let differs: Vec<String> = one.differs.iter().map(Peculiarity::full_text).collect();
         let differs = if differs.is_empty() {
             "Nothing that was recorded differs there.".to_owned()
         } else {
@@ -322,7 +321,9 @@ fn nothing_in_common(machines: &[&MachineKey]) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::analysis::testing::{end, failed, measure, session, spread_over_starts, watch};
+    use crate::analysis::testing::{
+        add_telemetry, end_case, failed, measure, session, spread_over_starts,
+    };
     use powerband_core::domain::environment::Environment;
     use powerband_core::domain::machine::RemoteMachine;
     use powerband_core::domain::session::Session;
@@ -476,11 +477,11 @@ pub(crate) mod tests {
                 let mut one = session(&["ort:cpu", "rten:cpu"], &[1]);
                 one.plan.seed = micros;
                 measure_about(&mut one, 0, micros);
-                end(&mut one, 1, 1, failed());
+                end_case(&mut one, 1, 1, failed());
                 one
             })
             .into();
-        let named: Vec<Named<'_>> = ["a", "b", "c"].into_iter().zip(&sessions).collect();
+        let named: Vec<NamedSession<'_>> = ["a", "b", "c"].into_iter().zip(&sessions).collect();
         let found = compare_machines(&named);
         assert_eq!(odd(&found), ["c"]);
         assert!(
@@ -533,7 +534,7 @@ pub(crate) mod tests {
     fn readings_of_the_machine_itself_explain_it() {
         let mut session = fleet(&[1_000, 1_001, 1_500]);
         for (n, mhz) in [3_000.0, 3_010.0, 2_000.0].into_iter().enumerate() {
-            watch(&mut session, DeviceKind::Host, 10.0, 5.0, |_| {
+            add_telemetry(&mut session, DeviceKind::Host, 10.0, 5.0, |_| {
                 vec![(Quantity::Clock, mhz)]
             });
             session.telemetry.tracks[n].device.machine = Some(format!("n{n}"));

@@ -1,13 +1,13 @@
 //! What the machines of sessions are called that were measured without `where=`: a session does not say which
 //! machine it was measured on, only what that machine has.
 
-use super::runs::Named;
+use super::runs::NamedSession;
 use crate::analysis::machine_lines::THIS_MACHINE;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::session::Session;
 
 /// A name for each session, no two the same: each session counts as a machine.
-pub fn each_a_machine(sessions: &[Named<'_>]) -> Vec<String> {
+pub fn names_by_session(sessions: &[NamedSession<'_>]) -> Vec<String> {
     if sessions.len() == 1 {
         return vec![THIS_MACHINE.to_owned()];
     }
@@ -22,8 +22,8 @@ pub fn each_a_machine(sessions: &[Named<'_>]) -> Vec<String> {
 
 /// A name for each session, the same for those whose machines have the same hardware: these are taken for one
 /// machine.
-pub fn machines_by_hardware(sessions: &[Named<'_>]) -> Vec<String> {
-    let all = each_a_machine(sessions);
+pub fn names_by_hardware(sessions: &[NamedSession<'_>]) -> Vec<String> {
+    let all = names_by_session(sessions);
     let mut names: Vec<String> = Vec::new();
     for (place, (_, session)) in sessions.iter().enumerate() {
         let same = sessions[..place].iter().position(|(_, other)| {
@@ -75,20 +75,20 @@ mod tests {
     #[test]
     fn sessions_of_one_machine_share_its_name() {
         let sessions = [on("Example 9654"), on("Example 9654"), on("Example 7313P")];
-        let named: Vec<Named<'_>> = ["a", "b", "c"].into_iter().zip(&sessions).collect();
-        assert_eq!(machines_by_hardware(&named), ["a", "a", "c"]);
+        let named: Vec<NamedSession<'_>> = ["a", "b", "c"].into_iter().zip(&sessions).collect();
+        assert_eq!(names_by_hardware(&named), ["a", "a", "c"]);
         assert_eq!(
-            machines_by_hardware(&named[..2]),
+            names_by_hardware(&named[..2]),
             ["this machine", "this machine"]
         );
-        assert_eq!(each_a_machine(&named), ["a", "b", "c"]);
+        assert_eq!(names_by_session(&named), ["a", "b", "c"]);
     }
 
     #[test]
     fn two_files_of_one_name_stay_apart() {
         let sessions = [on("x"), on("x"), on("x")];
-        let named: Vec<Named<'_>> = sessions.iter().map(|session| ("a", session)).collect();
-        assert_eq!(each_a_machine(&named), ["a", "a (2)", "a (3)"]);
+        let named: Vec<NamedSession<'_>> = sessions.iter().map(|session| ("a", session)).collect();
+        assert_eq!(names_by_session(&named), ["a", "a (2)", "a (3)"]);
     }
 
     #[test]
@@ -97,9 +97,6 @@ mod tests {
         there.plan.setups = vec!["ort:cpu,where=rack".parse().unwrap()];
         let here = on("y");
         let named = [("there", &there), ("here", &here)];
-        assert_eq!(
-            machines_by_hardware(&named),
-            ["this machine", "this machine"]
-        );
+        assert_eq!(names_by_hardware(&named), ["this machine", "this machine"]);
     }
 }

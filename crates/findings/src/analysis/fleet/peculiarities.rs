@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::runs::Run;
+use super::runs::FleetRun;
 use crate::analysis::conditions;
-use crate::analysis::device_readings::{self, Extent};
+use crate::analysis::device_readings::{self, ReadingRange};
 use powerband_core::domain::telemetry::Quantity;
 
 /// Readings: what they are called, and how far one has to be from those of all other machines, as a share of them
@@ -27,14 +27,14 @@ pub struct Peculiarity {
 
 impl Peculiarity {
     /// In words: `Governor: powersave (others: performance)`.
-    pub fn words(&self) -> String {
+    pub fn full_text(&self) -> String {
         let Self { what, here, others } = self;
         format!("{what}: {here} (others: {others})")
     }
 }
 
 /// What one machine has that no other has.
-pub(super) fn peculiarities(group: &[&Run<'_>], place: usize) -> Vec<Peculiarity> {
+pub(super) fn peculiarities(group: &[&FleetRun<'_>], place: usize) -> Vec<Peculiarity> {
     let own = conditions_of(group[place]);
     let others: Vec<Vec<_>> = others(group, place).map(conditions_of).collect();
     let mut found = Vec::new();
@@ -78,26 +78,26 @@ pub(super) fn peculiarities(group: &[&Run<'_>], place: usize) -> Vec<Peculiarity
 }
 
 fn others<'a, 'b>(
-    group: &'b [&'a Run<'a>],
+    group: &'b [&'a FleetRun<'a>],
     place: usize,
-) -> impl Iterator<Item = &'a Run<'a>> + 'b {
+) -> impl Iterator<Item = &'a FleetRun<'a>> + 'b {
     let places = group.iter().enumerate();
     places
         .filter(move |(other, _)| *other != place)
         .map(|(_, run)| *run)
 }
 
-fn others_have_flag(group: &[&Run<'_>], place: usize, name: &str) -> bool {
+fn others_have_flag(group: &[&FleetRun<'_>], place: usize, name: &str) -> bool {
     others(group, place).any(|run| run.row.flags.iter().any(|flag| flag.name == name))
 }
 
 /// What is recorded of a run's machine and engine. The load average is another at every moment, and is left out.
-fn conditions_of(run: &Run<'_>) -> conditions::Conditions {
+fn conditions_of(run: &FleetRun<'_>) -> conditions::Conditions {
     if !run.is_reached {
         return Vec::new();
     }
     let setup = run.row.setup;
-    let mut list = conditions::of_machine((run.session, setup));
+    let mut list = conditions::machine_conditions((run.session, setup));
     list.retain(|(what, _)| *what != "Load average before");
     let report = run.session.reports.get(setup).and_then(Option::as_ref);
     let threads = report.and_then(|report| report.threads);
@@ -110,7 +110,7 @@ fn conditions_of(run: &Run<'_>) -> conditions::Conditions {
 
 /// A reading of the device that computed where it is apart from those of all other machines, with those.
 fn peculiar_reading(
-    group: &[&Run<'_>],
+    group: &[&FleetRun<'_>],
     place: usize,
     quantity: Quantity,
     is_apart: impl Fn(f64, f64, f64) -> bool,
@@ -121,7 +121,7 @@ fn peculiar_reading(
         .collect();
     let low = all.iter().copied().reduce(f64::min)?;
     let high = all.iter().copied().reduce(f64::max)?;
-    let words = |value| device_readings::text(quantity, value);
+    let words = |value| device_readings::reading_text(quantity, value);
     let range = if all.len() == 1 {
         words(low)
     } else {
@@ -131,10 +131,10 @@ fn peculiar_reading(
 }
 
 /// What was read of the device that computed: the highest temperature, the mean of anything else.
-fn reading(run: &Run<'_>, quantity: Quantity) -> Option<f64> {
-    let devices = device_readings::devices_of(run.session, run.row.setup);
-    let watched = run.row.watched.iter();
-    let value = |extent: Extent| match quantity {
+fn reading(run: &FleetRun<'_>, quantity: Quantity) -> Option<f64> {
+    let devices = device_readings::devices_of_setup(run.session, run.row.setup);
+    let watched = run.row.device_readings.iter();
+    let value = |extent: ReadingRange| match quantity {
         Quantity::Temperature => extent.max,
         _ => extent.mean,
     };

@@ -5,11 +5,10 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;
 
 /// A session and what it is called beside others.
-pub type Named<'a> = (&'a str, &'a Session);
+pub type NamedSession<'a> = (&'a str, &'a Session);
 
-/// A case on a machine.
 #[derive(Clone, Debug)]
-pub(super) struct Run<'a> {
+pub(super) struct FleetRun<'a> {
     /// The place of its session among those that are compared.
     pub(super) place: usize,
     pub(super) session: &'a Session,
@@ -28,8 +27,7 @@ pub(super) struct MachineKey {
     pub(super) host: String,
 }
 
-impl Run<'_> {
-    /// Its case.
+impl FleetRun<'_> {
     pub(super) fn key(&self) -> CaseKey {
         CaseKey {
             setup: self.row.setup,
@@ -47,12 +45,12 @@ impl Run<'_> {
 }
 
 /// Every case of every session, with its machine.
-pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
+pub(super) fn fleet_runs<'a>(sessions: &[NamedSession<'a>]) -> Vec<FleetRun<'a>> {
     let is_one = sessions.len() == 1;
     let mut runs = Vec::new();
     for (place, &(own_name, session)) in sessions.iter().enumerate() {
         // A copy of a session is no other machine.
-        let is_copy = |other: &&Named<'_>| other.1.is_of_one_run_with(session);
+        let is_copy = |other: &&NamedSession<'_>| other.1.is_of_one_run_with(session);
         let name = sessions
             .iter()
             .find(is_copy)
@@ -76,7 +74,7 @@ pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
                 },
             };
             let model = session.model_of(row.setup);
-            runs.push(Run {
+            runs.push(FleetRun {
                 place,
                 session,
                 machine,
@@ -95,10 +93,13 @@ pub(super) fn runs<'a>(sessions: &[Named<'a>]) -> Vec<Run<'a>> {
 }
 
 /// One run for each case and machine: where there are several, a measured one, and of these the newest.
-pub(super) fn newest<'a>(runs: Vec<Run<'a>>, remarks: &mut Vec<String>) -> Vec<Run<'a>> {
-    let mut kept: Vec<Run<'a>> = Vec::new();
+pub(super) fn newest_runs<'a>(
+    runs: Vec<FleetRun<'a>>,
+    remarks: &mut Vec<String>,
+) -> Vec<FleetRun<'a>> {
+    let mut kept: Vec<FleetRun<'a>> = Vec::new();
     for run in runs {
-        let is_same = |one: &&mut Run<'a>| one.machine == run.machine && one.is_alike(&run);
+        let is_same = |one: &&mut FleetRun<'a>| one.machine == run.machine && one.is_alike(&run);
         let Some(one) = kept.iter_mut().find(is_same) else {
             kept.push(run);
             continue;
@@ -110,7 +111,7 @@ pub(super) fn newest<'a>(runs: Vec<Run<'a>>, remarks: &mut Vec<String>) -> Vec<R
         if !remarks.contains(&remark) {
             remarks.push(remark);
         }
-        let rank = |run: &Run<'a>| (run.is_measured(), run.session.created.clone());
+        let rank = |run: &FleetRun<'a>| (run.is_measured(), run.session.created.clone());
         if rank(&run) > rank(one) {
             *one = run;
         }
@@ -119,7 +120,7 @@ pub(super) fn newest<'a>(runs: Vec<Run<'a>>, remarks: &mut Vec<String>) -> Vec<R
 }
 
 /// The machines of these runs, in their order.
-pub(super) fn machines<'a>(runs: &'a [Run<'_>]) -> Vec<&'a MachineKey> {
+pub(super) fn machines<'a>(runs: &'a [FleetRun<'_>]) -> Vec<&'a MachineKey> {
     let mut machines: Vec<&MachineKey> = Vec::new();
     for run in runs {
         if !machines.contains(&&run.machine) {

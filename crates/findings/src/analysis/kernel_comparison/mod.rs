@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::breakdown::Filter;
-use super::breakdown::{self, Level, Scope};
-use super::category::{Category, Rules, has_all};
+use super::breakdown::{self, BreakdownLevel, Scope};
+use super::category::{Category, Rules, has_all_words};
 use super::kernel_name::{self, KernelName};
-use super::profile_runs::{Runs, Times};
+use super::profile_runs::{ProfileRuns, Times};
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::trace::SliceKind;
 
@@ -35,7 +35,6 @@ pub enum Matched {
 }
 
 impl Matched {
-    /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -50,29 +49,30 @@ impl Matched {
 /// How a row changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
+pub enum KernelChange {
     /// It is on both sides.
     Changed,
     /// It is on the after side only.
-    Appeared,
+    #[serde(rename = "appeared")]
+    Added,
     /// It is on the before side only.
-    Went,
+    #[serde(rename = "went")]
+    Removed,
 }
 
-impl Change {
-    /// What it is called.
+impl KernelChange {
     pub fn title(self) -> &'static str {
         match self {
             Self::Changed => "changed",
-            Self::Appeared => "added",
-            Self::Went => "removed",
+            Self::Added => "added",
+            Self::Removed => "removed",
         }
     }
 }
 
 /// A kernel or an operator on one side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Member {
+pub struct KernelEntry {
     /// Its whole name.
     pub name: String,
     /// What people read of it.
@@ -87,22 +87,21 @@ pub struct Member {
 
 /// One row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct KernelDiffRow {
     /// What its two sides have in common.
     pub title: String,
     /// Its category; of several, that of most of its time.
     pub category: Category,
     /// The rows of operators that its time is in.
     pub op_rows: Vec<String>,
-    /// How it was matched.
     pub matched: Matched,
     /// What is on the before side, most time first.
-    pub before: Vec<Member>,
+    pub before: Vec<KernelEntry>,
     /// What is on the after side, most time first.
-    pub after: Vec<Member>,
+    pub after: Vec<KernelEntry>,
 }
 
-impl Row {
+impl KernelDiffRow {
     /// The time before, in nanoseconds.
     pub fn before_ns(&self) -> f64 {
         self.before.iter().map(|member| member.ns).sum()
@@ -118,48 +117,47 @@ impl Row {
         self.after_ns() - self.before_ns()
     }
 
-    /// How it changed.
-    pub fn change(&self) -> Change {
+    pub fn change(&self) -> KernelChange {
         match (self.before.is_empty(), self.after.is_empty()) {
-            (true, _) => Change::Appeared,
-            (_, true) => Change::Went,
-            _ => Change::Changed,
+            (true, _) => KernelChange::Added,
+            (_, true) => KernelChange::Removed,
+            _ => KernelChange::Changed,
         }
     }
 }
 
 /// Two profiles side by side.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Comparison {
+pub struct KernelComparison {
     /// Rows, those that make most of the difference first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<KernelDiffRow>,
     /// All time before, in nanoseconds; nothing where that profile has no times.
     pub before_ns: Option<f64>,
     /// All time after, in nanoseconds; nothing where that profile has no times.
     pub after_ns: Option<f64>,
     /// The runs or steps that times are divided by, before and after; nothing where they are those of the
     /// whole profiles.
-    pub runs: Option<[Runs; 2]>,
+    pub runs: Option<[ProfileRuns; 2]>,
     /// Warnings about the comparison.
     pub notes: Vec<String>,
     /// Removed names, most time first.
-    pub went: Vec<Member>,
+    pub removed: Vec<KernelEntry>,
     /// Added names, most time first.
-    pub appeared: Vec<Member>,
+    pub added: Vec<KernelEntry>,
 }
 
-impl Comparison {
+impl KernelComparison {
     /// Places of the rows that have the filter's words in a name of either side, and on either side at
     /// least its share of the larger whole.
     pub fn shown(&self, filter: &Filter) -> Vec<usize> {
         let least = filter.over * self.larger_ns();
-        let passes = |row: &Row| {
+        let passes = |row: &KernelDiffRow| {
             let members = row.before.iter().chain(&row.after);
             let names: Vec<&str> = members.map(|member| member.name.as_str()).collect();
             let text = format!("{} {} {}", row.title, row.category.title(), names.join(" "));
             row.before_ns().max(row.after_ns()) >= least
-                && filter.lets_in(row.category, &row.op_rows)
-                && has_all(&text, &filter.words)
+                && filter.admits(row.category, &row.op_rows)
+                && has_all_words(&text, &filter.words)
         };
         let rows = self.rows.iter().enumerate();
         let places = rows.filter(|(_, row)| passes(row)).map(|(place, _)| place);
@@ -194,7 +192,7 @@ impl Comparison {
 
     /// What a row contributes to the whole difference, as a share of it: below zero where it goes the
     /// other way. Nothing where the two are as good as equal.
-    pub fn contribution(&self, row: &Row) -> Option<f64> {
+    pub fn contribution(&self, row: &KernelDiffRow) -> Option<f64> {
         let whole = self.difference_ns()?;
         let is_much = whole.abs() >= WORTH_SHARING * self.larger_ns();
         (is_much && whole != 0.0).then(|| row.difference_ns() / whole)
@@ -202,26 +200,37 @@ impl Comparison {
 }
 
 /// Compares two profiles: a run or a step of each, where both know how many they cover.
-pub fn compare_profiles(before: &Profile, after: &Profile, rules: &Rules) -> Comparison {
-    let runs = [Runs::of(before), Runs::of(after)];
-    compare_over((before, after), rules, runs, Times::PerRun)
+pub fn compare_profiles(before: &Profile, after: &Profile, rules: &Rules) -> KernelComparison {
+    let runs = [
+        ProfileRuns::from_profile(before),
+        ProfileRuns::from_profile(after),
+    ];
+    compare_over_runs((before, after), rules, runs, Times::PerRun)
 }
 
 /// The same with a row for each category, operator or kernel of either side.
-pub fn compare_by(before: &Profile, after: &Profile, rules: &Rules, level: Level) -> Comparison {
-    let runs = [Runs::of(before), Runs::of(after)];
+pub fn compare_by_level(
+    before: &Profile,
+    after: &Profile,
+    rules: &Rules,
+    level: BreakdownLevel,
+) -> KernelComparison {
+    let runs = [
+        ProfileRuns::from_profile(before),
+        ProfileRuns::from_profile(after),
+    ];
     compare_rows((before, after), rules, runs, Times::PerRun, &|parts| {
         rows_by(level, parts)
     })
 }
 
 /// Compares two profiles that cover these runs, before and after.
-pub fn compare_over(
+pub fn compare_over_runs(
     profiles: (&Profile, &Profile),
     rules: &Rules,
-    runs: [Option<Runs>; 2],
+    runs: [Option<ProfileRuns>; 2],
     times: Times,
-) -> Comparison {
+) -> KernelComparison {
     compare_rows(profiles, rules, runs, times, &|mut parts| {
         let steps = [
             Matched::Name,
@@ -239,29 +248,29 @@ pub fn compare_over(
 fn compare_rows(
     (before, after): (&Profile, &Profile),
     rules: &Rules,
-    runs: [Option<Runs>; 2],
+    runs: [Option<ProfileRuns>; 2],
     times: Times,
-    rows_of: &dyn Fn([Vec<Part>; 2]) -> Vec<Row>,
-) -> Comparison {
+    rows_of: &dyn Fn([Vec<SideTotal>; 2]) -> Vec<KernelDiffRow>,
+) -> KernelComparison {
     let known = runs[0].zip(runs[1]).map(|(before, after)| [before, after]);
     let both = known.filter(|_| times == Times::PerRun);
     let parts = [
         parts(before, rules, both.map_or(1, |[before, _]| before.count)),
         parts(after, rules, both.map_or(1, |[_, after]| after.count)),
     ];
-    let [before_ns, after_ns] = [0, 1].map(|side| whole(&parts[side]));
+    let [before_ns, after_ns] = [0, 1].map(|side| total_ns(&parts[side]));
     if before_ns.is_none() || after_ns.is_none() {
-        return Comparison {
+        return KernelComparison {
             before_ns,
             after_ns,
             runs: both,
             notes: vec![without_times(before, before_ns, after)],
-            ..Comparison::default()
+            ..KernelComparison::default()
         };
     }
     let names = [0, 1].map(|side| members(&parts[side]));
     let [went, appeared] = [(0, 1), (1, 0)].map(|(side, other)| {
-        let is_gone = |member: &&Member| !names[other].iter().any(|m| m.name == member.name);
+        let is_gone = |member: &&KernelEntry| !names[other].iter().any(|m| m.name == member.name);
         names[side].iter().filter(is_gone).cloned().collect()
     });
     let mut rows = rows_of(parts);
@@ -269,20 +278,20 @@ fn compare_rows(
         let by_size = b.difference_ns().abs().total_cmp(&a.difference_ns().abs());
         by_size.then_with(|| a.title.cmp(&b.title))
     });
-    Comparison {
+    KernelComparison {
         rows,
         before_ns,
         after_ns,
         runs: both,
         notes: notes(before, after, known.is_some()),
-        went,
-        appeared,
+        removed: went,
+        added: appeared,
     }
 }
 
 /// Everything of one name, category and operator on one side.
 #[derive(Clone, Debug)]
-struct Part {
+struct SideTotal {
     kind: SliceKind,
     name: String,
     family: String,
@@ -293,30 +302,30 @@ struct Part {
     ns: f64,
 }
 
-fn parts(profile: &Profile, rules: &Rules, runs: u64) -> Vec<Part> {
-    let scope = Scope::of(profile);
+fn parts(profile: &Profile, rules: &Rules, runs: u64) -> Vec<SideTotal> {
+    let scope = Scope::from_profile(profile);
     let totals = profile.totals.iter();
-    let totals = totals.filter(|total| scope.holds(total.kind));
+    let totals = totals.filter(|total| scope.includes(total.kind));
     totals
         .map(|total| part(total, rules, runs as f64))
         .collect()
 }
 
-fn part(total: &Total, rules: &Rules, runs: f64) -> Part {
-    Part {
+fn part(total: &Total, rules: &Rules, runs: f64) -> SideTotal {
+    SideTotal {
         kind: total.kind,
         name: total.name.clone(),
-        family: KernelName::of(&total.name).family(),
-        op: breakdown::operator(total).to_owned(),
+        family: KernelName::parse(&total.name).family(),
+        op: breakdown::operator_name(total).to_owned(),
         op_row: breakdown::operator_row(total).to_owned(),
-        category: rules.of(total),
+        category: rules.categorise(total),
         calls: total.calls as f64 / runs,
         ns: total.total_ns as f64 / runs,
     }
 }
 
 /// All time of a side; nothing where it has no times.
-fn whole(parts: &[Part]) -> Option<f64> {
+fn total_ns(parts: &[SideTotal]) -> Option<f64> {
     (!parts.is_empty()).then(|| parts.iter().map(|part| part.ns).sum())
 }
 
@@ -329,9 +338,9 @@ fn without_times(before: &Profile, before_ns: Option<f64>, after: &Profile) -> S
     )
 }
 
-/// What parts have in common in a step; nothing for those that have no such thing. Copies are only
-/// counterparts of copies, except by category.
-fn key(part: &Part, matched: Matched) -> Option<String> {
+/// The key by which totals match in a matching step; `None` where they have none. Copies match copies only,
+/// except by category.
+fn key(part: &SideTotal, matched: Matched) -> Option<String> {
     let place = if matches!(part.kind, SliceKind::Copy | SliceKind::Set) {
         "moved"
     } else {
@@ -358,8 +367,8 @@ fn plain_operator(op: &str) -> String {
 
 /// Rows of the parts that both sides have in common in a step; they are taken out. The last step takes all
 /// that is left.
-fn match_by(matched: Matched, parts: &mut [Vec<Part>; 2]) -> Vec<Row> {
-    let mut groups: BTreeMap<String, [Vec<Part>; 2]> = BTreeMap::new();
+fn match_by(matched: Matched, parts: &mut [Vec<SideTotal>; 2]) -> Vec<KernelDiffRow> {
+    let mut groups: BTreeMap<String, [Vec<SideTotal>; 2]> = BTreeMap::new();
     for (side, parts) in parts.iter_mut().enumerate() {
         let mut left = Vec::new();
         for part in parts.drain(..) {
@@ -385,31 +394,31 @@ fn match_by(matched: Matched, parts: &mut [Vec<Part>; 2]) -> Vec<Row> {
 }
 
 /// A row for each category, operator or kernel.
-fn rows_by(level: Level, parts: [Vec<Part>; 2]) -> Vec<Row> {
-    let mut groups: BTreeMap<String, [Vec<Part>; 2]> = BTreeMap::new();
+fn rows_by(level: BreakdownLevel, parts: [Vec<SideTotal>; 2]) -> Vec<KernelDiffRow> {
+    let mut groups: BTreeMap<String, [Vec<SideTotal>; 2]> = BTreeMap::new();
     for (side, parts) in parts.into_iter().enumerate() {
         for part in parts {
             let key = match level {
-                Level::Category => part.category.title().to_owned(),
-                Level::Operator if part.op.is_empty() => part.op_row.clone(),
-                Level::Operator => plain_operator(&part.op),
-                Level::Kernel => part.name.clone(),
+                BreakdownLevel::Category => part.category.title().to_owned(),
+                BreakdownLevel::Operator if part.op.is_empty() => part.op_row.clone(),
+                BreakdownLevel::Operator => plain_operator(&part.op),
+                BreakdownLevel::Kernel => part.name.clone(),
             };
             groups.entry(key).or_default()[side].push(part);
         }
     }
-    let row_of = |group: [Vec<Part>; 2]| {
+    let row_of = |group: [Vec<SideTotal>; 2]| {
         let is_matched = group.iter().all(|side| !side.is_empty());
         let first = group.iter().flatten().next();
         let operator = first.map_or("", |part| part.op_row.as_str());
         let mut row = row(Matched::Name, &group);
         (row.matched, row.title) = match level {
-            Level::Category => (Matched::Category, row.category.title().to_owned()),
-            Level::Operator => (
+            BreakdownLevel::Category => (Matched::Category, row.category.title().to_owned()),
+            BreakdownLevel::Operator => (
                 Matched::Operator,
                 breakdown::operator_title(operator).to_owned(),
             ),
-            Level::Kernel => (Matched::Name, row.title),
+            BreakdownLevel::Kernel => (Matched::Name, row.title),
         };
         if !is_matched {
             row.matched = Matched::Alone;
@@ -419,7 +428,7 @@ fn rows_by(level: Level, parts: [Vec<Part>; 2]) -> Vec<Row> {
     groups.into_values().map(row_of).collect()
 }
 
-fn row(matched: Matched, group: &[Vec<Part>; 2]) -> Row {
+fn row(matched: Matched, group: &[Vec<SideTotal>; 2]) -> KernelDiffRow {
     let [before, after] = [0, 1].map(|side| members(&group[side]));
     let mut categories: BTreeMap<Category, f64> = BTreeMap::new();
     for part in group.iter().flatten() {
@@ -429,14 +438,14 @@ fn row(matched: Matched, group: &[Vec<Part>; 2]) -> Row {
     let category = most.map_or(Category::Other, |(category, _)| *category);
     let first = group.iter().flatten().next();
     let title = first.map_or_else(String::new, |part| match matched {
-        Matched::Name | Matched::Alone => KernelName::of(&part.name).short(),
+        Matched::Name | Matched::Alone => KernelName::parse(&part.name).short(),
         Matched::Base => base_title(part),
         Matched::Operator => part.op.clone(),
         Matched::Category => category.title().to_owned(),
     });
     let op_rows = group.iter().flatten().map(|part| part.op_row.clone());
     let op_rows: BTreeSet<String> = op_rows.collect();
-    Row {
+    KernelDiffRow {
         title,
         category,
         op_rows: op_rows.into_iter().collect(),
@@ -447,8 +456,8 @@ fn row(matched: Matched, group: &[Vec<Part>; 2]) -> Row {
 }
 
 /// A base name as people read it.
-fn base_title(part: &Part) -> String {
-    let name = KernelName::of(&part.name);
+fn base_title(part: &SideTotal) -> String {
+    let name = KernelName::parse(&part.name);
     if name.inner.is_some() {
         return name.short();
     }
@@ -457,7 +466,7 @@ fn base_title(part: &Part) -> String {
 }
 
 /// Parts added up by name, most time first.
-fn members(parts: &[Part]) -> Vec<Member> {
+fn members(parts: &[SideTotal]) -> Vec<KernelEntry> {
     let mut found: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for part in parts {
         let (calls, ns) = found.entry(&part.name).or_default();
@@ -466,10 +475,10 @@ fn members(parts: &[Part]) -> Vec<Member> {
     }
     let names: Vec<&str> = found.keys().copied().collect();
     let shorts = kernel_name::short_names(&names);
-    let mut members: Vec<Member> = found
+    let mut members: Vec<KernelEntry> = found
         .into_iter()
         .zip(shorts)
-        .map(|((name, (calls, ns)), short)| Member {
+        .map(|((name, (calls, ns)), short)| KernelEntry {
             name: name.to_owned(),
             short,
             calls,
@@ -480,9 +489,9 @@ fn members(parts: &[Part]) -> Vec<Member> {
     members
 }
 
-/// How a profile's times came about.
+/// What the times of a profile are times of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Nature {
+enum TimesOrigin {
     /// Kernels on a timeline.
     Kernels,
     /// Nodes, layers or instructions of a runtime.
@@ -493,11 +502,14 @@ enum Nature {
     Operators,
 }
 
-impl Nature {
-    fn of(profile: &Profile) -> Self {
+impl TimesOrigin {
+    fn from_profile(profile: &Profile) -> Self {
         let says = format!("{} {}", profile.tool.name, profile.format).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| says.contains(word));
-        if matches!(Scope::of(profile), Scope::Operators | Scope::Starts) {
+        if matches!(
+            Scope::from_profile(profile),
+            Scope::Operators | Scope::NodeLaunches
+        ) {
             return Self::Operators;
         }
         if has(&["ncu", "nsight compute", "nsight-compute"]) {
@@ -539,7 +551,10 @@ fn notes(before: &Profile, after: &Profile, are_runs_known: bool) -> Vec<String>
     if is_old(old) && is_new(new) || is_new(old) && is_old(new) {
         notes.push("One side was profiled by rocprof and one by rocprofv3, which take times differently: differences of a few microseconds per call may come from the tools.".to_owned());
     }
-    let natures = [Nature::of(before), Nature::of(after)];
+    let natures = [
+        TimesOrigin::from_profile(before),
+        TimesOrigin::from_profile(after),
+    ];
     if natures[0] != natures[1] {
         notes.push(format!(
             "The two sides measure different things: {} before, {} after. At best they share operators and categories.",

@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::kernel_fixtures::{RESNET_MI210, RESNET_V100, profile, total};
 
-fn made(totals: &[(&str, &str, u64)], runs: Option<u64>) -> Profile {
+fn test_profile(totals: &[(&str, &str, u64)], runs: Option<u64>) -> Profile {
     Profile {
         totals: totals
             .iter()
@@ -14,22 +14,25 @@ fn made(totals: &[(&str, &str, u64)], runs: Option<u64>) -> Profile {
     }
 }
 
-fn compared(before: &Profile, after: &Profile) -> Comparison {
+fn compared(before: &Profile, after: &Profile) -> KernelComparison {
     compare_profiles(before, after, &Rules::default())
 }
 
-fn adds_up(found: &Comparison) {
+fn adds_up(found: &KernelComparison) {
     let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-6 * (1.0 + b.abs()), "{a} {b}");
-    let sum = |of: &dyn Fn(&Row) -> f64| found.rows.iter().map(of).sum::<f64>();
+    let sum = |of: &dyn Fn(&KernelDiffRow) -> f64| found.rows.iter().map(of).sum::<f64>();
     let Some((before_ns, after_ns)) = found.before_ns.zip(found.after_ns) else {
         // A side without times is not compared, and that is said.
-        assert!(found.rows.is_empty() && found.went.is_empty() && found.appeared.is_empty());
+        assert!(found.rows.is_empty() && found.removed.is_empty() && found.added.is_empty());
         assert!(found.notes[0].contains("has no times"), "{:?}", found.notes);
         return;
     };
-    near(sum(&Row::before_ns), before_ns);
-    near(sum(&Row::after_ns), after_ns);
-    near(sum(&Row::difference_ns), found.difference_ns().unwrap());
+    near(sum(&KernelDiffRow::before_ns), before_ns);
+    near(sum(&KernelDiffRow::after_ns), after_ns);
+    near(
+        sum(&KernelDiffRow::difference_ns),
+        found.difference_ns().unwrap(),
+    );
     let shares: Option<f64> = found.rows.iter().map(|row| found.contribution(row)).sum();
     if let Some(shares) = shares.filter(|_| !found.rows.is_empty()) {
         near(shares, 1.0);
@@ -38,7 +41,7 @@ fn adds_up(found: &Comparison) {
 
 #[test]
 fn a_fused_graph_and_what_it_no_longer_has() {
-    let before = made(
+    let before = test_profile(
         &[
             ("conv_1", "Conv", 600),
             ("bn_1", "BatchNormalization", 200),
@@ -47,20 +50,20 @@ fn a_fused_graph_and_what_it_no_longer_has() {
         ],
         None,
     );
-    let after = made(
+    let after = test_profile(
         &[("conv_bn_relu_1", "FusedConv", 640), ("fc", "Gemm", 50)],
         None,
     );
     let found = compared(&before, &after);
     adds_up(&found);
     let went: Vec<&str> = found
-        .went
+        .removed
         .iter()
         .map(|member| member.name.as_str())
         .collect();
     assert_eq!(went, ["conv_1", "bn_1", "relu_1"]);
     let row = |title: &str| found.rows.iter().find(|row| row.title == title).unwrap();
-    assert_eq!(row("bn_1").change(), Change::Went);
+    assert_eq!(row("bn_1").change(), KernelChange::Removed);
     assert_eq!(row("convolution").matched, Matched::Category);
     assert_eq!(row("convolution").difference_ns(), 40.0);
     assert_eq!(
@@ -78,7 +81,7 @@ fn a_fused_graph_and_what_it_no_longer_has() {
 
 #[test]
 fn other_names_are_matched_by_what_is_left_of_them() {
-    let before = made(
+    let before = test_profile(
         &[
             ("Cijk_Alik_Bljk_BBS_MT64x32x128_MI16", "aten::addmm", 300),
             ("some_relu", "aten::relu_", 40),
@@ -86,7 +89,7 @@ fn other_names_are_matched_by_what_is_left_of_them() {
         ],
         Some(10),
     );
-    let after = made(
+    let after = test_profile(
         &[
             ("Cijk_Alik_Bljk_BBS_MT128x128x64_MI32", "aten::addmm", 200),
             ("another", "Relu", 20),
@@ -129,9 +132,9 @@ fn another_vendor_still_aligns() {
 }
 
 /// Numbers from a seed, without a crate for it.
-struct Dice(u64);
+struct ProfileRng(u64);
 
-impl Dice {
+impl ProfileRng {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self
             .0
@@ -181,7 +184,7 @@ impl Dice {
 
 #[test]
 fn differences_always_add_up_to_the_whole() {
-    let mut dice = Dice(1);
+    let mut dice = ProfileRng(1);
     for _ in 0..2_000 {
         let (before, after) = (dice.profile(), dice.profile());
         let found = compared(&before, &after);
@@ -196,7 +199,7 @@ fn differences_always_add_up_to_the_whole() {
 #[test]
 fn unlike_profiles_have_a_warning() {
     let of_tool = |name: &str, format: &str| {
-        let mut profile = made(&[("k", "", 1)], Some(1));
+        let mut profile = test_profile(&[("k", "", 1)], Some(1));
         profile.tool.name = name.to_owned();
         profile.format = format.to_owned();
         profile
@@ -219,14 +222,14 @@ fn unlike_profiles_have_a_warning() {
 
 #[test]
 fn rows_by_a_level_stand_for_that_level() {
-    let before = made(
+    let before = test_profile(
         &[
             ("volta_sgemm_128x64_nn", "aten::mm", 100),
             ("relu_kernel", "aten::relu", 10),
         ],
         None,
     );
-    let after = made(
+    let after = test_profile(
         &[
             ("ampere_sgemm_64x64_nn", "MM", 60),
             ("relu_kernel", "aten::relu", 10),
@@ -234,8 +237,8 @@ fn rows_by_a_level_stand_for_that_level() {
         ],
         None,
     );
-    let rows = |level: Level| {
-        let found = compare_by(&before, &after, &Rules::default(), level);
+    let rows = |level: BreakdownLevel| {
+        let found = compare_by_level(&before, &after, &Rules::default(), level);
         assert_eq!(found.difference_ns(), Some(-35.0));
         let rows = found.rows.into_iter();
         let rows: Vec<(String, Matched, f64, f64)> = rows
@@ -250,7 +253,7 @@ fn rows_by_a_level_stand_for_that_level() {
             .collect();
         rows
     };
-    let operators = rows(Level::Operator);
+    let operators = rows(BreakdownLevel::Operator);
     assert_eq!(operators.len(), 3, "{operators:?}");
     assert_eq!(
         operators[0],
@@ -260,10 +263,10 @@ fn rows_by_a_level_stand_for_that_level() {
         operators.contains(&("aten::softmax".to_owned(), Matched::Alone, 0.0, 5.0)),
         "{operators:?}"
     );
-    let kernels = rows(Level::Kernel);
+    let kernels = rows(BreakdownLevel::Kernel);
     assert_eq!(kernels.len(), 4, "{kernels:?}");
     assert_eq!((kernels[0].1, kernels[0].2), (Matched::Alone, 100.0));
-    let categories = rows(Level::Category);
+    let categories = rows(BreakdownLevel::Category);
     assert!(categories.len() < 4, "{categories:?}");
     assert!(
         categories

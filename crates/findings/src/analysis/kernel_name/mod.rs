@@ -65,8 +65,8 @@ pub struct KernelName {
 
 impl KernelName {
     /// Takes a name apart.
-    pub fn of(name: &str) -> Self {
-        let name = bare(name);
+    pub fn parse(name: &str) -> Self {
+        let name = without_suffixes(name);
         let name = demangled(name);
         if !is_signature(&name) {
             return Self {
@@ -117,7 +117,7 @@ impl KernelName {
 
 /// Short names of many, each another one where the whole names differ in what fits into a short name.
 pub(crate) fn short_names(names: &[&str]) -> Vec<String> {
-    let taken: Vec<KernelName> = names.iter().map(|name| KernelName::of(name)).collect();
+    let taken: Vec<KernelName> = names.iter().map(|name| KernelName::parse(name)).collect();
     let mut shorts: Vec<String> = taken.iter().map(KernelName::short).collect();
     let with_arguments = |place: usize, short: &str| {
         let arguments = &taken.get(place)?.arguments;
@@ -162,7 +162,7 @@ fn repeated(texts: &[String]) -> Vec<usize> {
 }
 
 /// Without what compilers and tools append.
-fn bare(name: &str) -> &str {
+fn without_suffixes(name: &str) -> &str {
     let mut name = name.trim();
     loop {
         let shorter = match name.rfind(" [clone ") {
@@ -238,13 +238,13 @@ fn without_attributes(name: &str) -> &str {
 
 /// A signature without what is in brackets.
 #[derive(Default)]
-struct Outline {
+struct SignatureOutline {
     text: String,
     arguments: String,
 }
 
-fn outline(signature: &str) -> Outline {
-    let mut found = Outline::default();
+fn outline(signature: &str) -> SignatureOutline {
+    let mut found = SignatureOutline::default();
     let mut rest = signature;
     while let Some(c) = rest.chars().next() {
         if let Some(after) = anonymous(rest) {
@@ -258,20 +258,20 @@ fn outline(signature: &str) -> Outline {
         }
         match c {
             '<' => {
-                let end = closing(rest);
+                let end = closing_bracket(rest);
                 inside(&rest[..end]).clone_into(&mut found.arguments);
                 rest = &rest[end..];
             }
             '(' if !found.text.trim().is_empty() && !found.text.ends_with(' ') => break,
             '(' => {
-                let end = closing(rest);
+                let end = closing_bracket(rest);
                 found.text.push_str(inside(&rest[..end]));
                 rest = &rest[end..];
             }
-            '{' | '[' => rest = &rest[closing(rest)..],
+            '{' | '[' => rest = &rest[closing_bracket(rest)..],
             // What was in brackets belongs to what came before, such as a return type.
             ' ' => {
-                found = Outline::default();
+                found = SignatureOutline::default();
                 rest = &rest[1..];
             }
             _ => {
@@ -313,7 +313,7 @@ fn operator(text: &str) -> Option<&str> {
 
 /// Where the bracket that the text begins with is closed: behind it, or at the end where it never is.
 /// A `>` closes only what a `<` opened last, so that comparisons in round brackets count for nothing.
-fn closing(text: &str) -> usize {
+fn closing_bracket(text: &str) -> usize {
     let mut open: Vec<char> = Vec::new();
     let mut before = ' ';
     for (at, c) in text.char_indices() {
@@ -347,7 +347,7 @@ fn split(arguments: &str) -> Vec<&str> {
     while let Some(c) = arguments[at..].chars().next() {
         match c {
             '<' | '(' | '{' | '[' => {
-                at += closing(&arguments[at..]);
+                at += closing_bracket(&arguments[at..]);
                 continue;
             }
             ',' => {

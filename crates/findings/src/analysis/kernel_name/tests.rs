@@ -3,11 +3,11 @@
 use super::*;
 
 fn base(name: &str) -> String {
-    KernelName::of(name).base
+    KernelName::parse(name).base
 }
 
 fn short(name: &str) -> String {
-    KernelName::of(name).short()
+    KernelName::parse(name).short()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn names_of_linkers_are_read() {
     assert_eq!(base("void f<1, µ"), "f", "cut within a letter of two bytes");
     let endless = "_Z18446744073709551615f";
     assert_eq!(base(endless), endless);
-    let wrapped = KernelName::of(
+    let wrapped = KernelName::parse(
         "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIlEESt5arrayIPcLm1EEEEviT0_T1_.kd",
     );
     assert_eq!(wrapped.inner.as_deref(), Some("at::native::FillFunctor"));
@@ -136,7 +136,7 @@ fn generated_names_are_told_by_their_tiles() {
         short("igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8"),
         "igemm_fwd_gtcx2_nhwc_bf16 128x128x32"
     );
-    let family = |name: &str| KernelName::of(name).family();
+    let family = |name: &str| KernelName::parse(name).family();
     assert_eq!(
         family("volta_scudnn_128x64_relu_interior_nn_v1"),
         "volta_scudnn"
@@ -188,7 +188,7 @@ fn no_name_is_too_strange() {
         "_ZN",
         "operator()()",
     ] {
-        let found = KernelName::of(name);
+        let found = KernelName::parse(name);
         let _ = (found.short(), found.family());
     }
 }

@@ -10,31 +10,34 @@ use powerband_core::domain::session::Session;
 
 use super::lines::References;
 use crate::analysis::device_readings;
-use crate::analysis::peak::{self, Published};
+use crate::analysis::peak::{self, PublishedPeaks};
 
 /// The clocks of a roof and of a run that differ by more than this share are not compared.
 const CLOCKS_WITHIN: f64 = 0.03;
 
 /// What the nodes of a profile are measured against.
-pub(super) fn of_profile<'a>(
+pub(super) fn references_for_profile<'a>(
     session: &'a Session,
     profile: &Profile,
     roofs: &'a [Roofs],
 ) -> Result<References<'a>, String> {
     match profile.case {
         Some(case) if case.setup < session.plan.setups.len() => {
-            of_setup(session, case.setup, Some(case), roofs)
+            references_for_setup(session, case.setup, Some(case), roofs)
         }
-        _ => of_card(profile, roofs),
+        _ => references_for_card(profile, roofs),
     }
 }
 
 /// What a profile of another program is measured against, by what it calls its card.
-fn of_card<'a>(profile: &Profile, roofs: &'a [Roofs]) -> Result<References<'a>, String> {
+fn references_for_card<'a>(
+    profile: &Profile,
+    roofs: &'a [Roofs],
+) -> Result<References<'a>, String> {
     let devices = profile.devices.iter().map(|device| device.device.as_str());
     let facts = profile.facts.iter().map(|(_, value)| value.as_str());
     let names: Vec<&str> = facts.chain(devices).collect();
-    let published = names.iter().find_map(|name| peak::published(name));
+    let published = names.iter().find_map(|name| peak::published_peaks(name));
     let cards = roofs.iter().filter(|roofs| roofs.device != PROCESSOR);
     let measured = cards
         .into_iter()
@@ -48,7 +51,7 @@ fn of_card<'a>(profile: &Profile, roofs: &'a [Roofs]) -> Result<References<'a>, 
 }
 
 /// What a setup is measured against; in one case, or in any of its cases.
-pub(super) fn of_setup<'a>(
+pub(super) fn references_for_setup<'a>(
     session: &'a Session,
     setup: usize,
     case: Option<CaseKey>,
@@ -74,7 +77,7 @@ pub(super) fn of_setup<'a>(
     } else {
         card_of(session, setup)
     };
-    let published = card.as_deref().and_then(peak::published);
+    let published = card.as_deref().and_then(peak::published_peaks);
     // Roofs are of this machine.
     if let Some(machine) = session.machine_of(setup) {
         let reason = || {
@@ -115,7 +118,7 @@ pub(super) fn of_setup<'a>(
     Ok(References::new(found, Some(spec), threads).or_published(published))
 }
 
-fn no_roofs<'a>(device: &str, published: Option<Published>) -> Result<References<'a>, String> {
+fn no_roofs<'a>(device: &str, published: Option<PublishedPeaks>) -> Result<References<'a>, String> {
     published
         .map(References::published)
         .ok_or_else(|| format!("no roofs of {device} were measured; powerband roofs measures them"))
@@ -131,7 +134,7 @@ fn or_unknown(name: &str) -> &str {
 
 /// What the driver calls the card of a setup, where it was read or there is one alone.
 fn card_of(session: &Session, setup: usize) -> Option<String> {
-    let tracks = device_readings::devices_of(session, setup).into_iter();
+    let tracks = device_readings::devices_of_setup(session, setup).into_iter();
     let mut names = tracks.filter_map(|track| session.telemetry.tracks.get(track));
     if let Some(track) = names.find(|track| track.device.kind.is_gpu()) {
         return Some(track.device.name.clone());
@@ -166,7 +169,7 @@ fn clocks_differ(
     if is_cpu && threads_of(session, setup) < session.environment_of(setup).cpu.threads {
         return None;
     }
-    let own = device_readings::devices_of(session, setup);
+    let own = device_readings::devices_of_setup(session, setup);
     let cases = session.cases.iter().filter(|measured| {
         measured.setup == setup && case.is_none_or(|case| case == measured.key())
     });
@@ -188,7 +191,7 @@ fn clocks_differ(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{measure, session, watch};
+    use crate::analysis::testing::{add_telemetry, measure, session};
     use powerband_core::domain::roofs::RoofConditions;
     use powerband_core::domain::telemetry::DeviceKind;
 
@@ -212,10 +215,12 @@ mod tests {
     fn roofs_at_another_clock_are_no_measure() {
         let mut session = session(&["torch:cuda:0"], &[1]);
         measure(&mut session, 0, 1, &[&[2_000_000_000], &[2_000_000_000]]);
-        watch(&mut session, DeviceKind::Nvidia, 10.0, 4.0, |_| {
+        add_telemetry(&mut session, DeviceKind::Nvidia, 10.0, 4.0, |_| {
             vec![(Quantity::Clock, 1500.0)]
         });
-        let at = |mhz| of_setup(&session, 0, None, &[roofs("cuda:0", "Test device", mhz)]).err();
+        let at = |mhz| {
+            references_for_setup(&session, 0, None, &[roofs("cuda:0", "Test device", mhz)]).err()
+        };
         assert_eq!((at(None), at(Some(1530.0))), (None, None));
         let reason = at(Some(1600.0)).unwrap();
         assert!(
@@ -228,7 +233,7 @@ mod tests {
     fn a_card_without_roofs_has_what_is_published() {
         let mut session = session(&["torch:cuda:0", "ort:cpu,copies=2", "ort:cpu"], &[1]);
         assert!(
-            of_setup(&session, 0, None, &[])
+            references_for_setup(&session, 0, None, &[])
                 .unwrap_err()
                 .contains("powerband roofs")
         );
@@ -237,21 +242,22 @@ mod tests {
             memory_bytes: None,
             driver: None,
         }];
-        let published = of_setup(&session, 0, None, &[]).unwrap();
+        let published = references_for_setup(&session, 0, None, &[]).unwrap();
         let line = published.memory(1).unwrap();
         assert!(
             line.title.contains("published") && line.per_s > 5e11,
             "{line:?}"
         );
         let of_other = [roofs("cuda:0", "NVIDIA L4", None)];
-        let other = of_setup(&session, 0, None, &of_other).unwrap();
+        let other = references_for_setup(&session, 0, None, &of_other).unwrap();
         assert_eq!(other.memory(1), Some(line));
         assert!(
-            of_setup(&session, 1, None, &[])
+            references_for_setup(&session, 1, None, &[])
                 .unwrap_err()
                 .contains("2 replicas")
         );
-        let foreign = of_setup(&session, 2, None, &[roofs("cpu", "another", None)]).unwrap_err();
+        let foreign =
+            references_for_setup(&session, 2, None, &[roofs("cpu", "another", None)]).unwrap_err();
         assert!(foreign.contains("those of another"), "{foreign}");
     }
 }

@@ -13,7 +13,7 @@ pub enum Bound {
     Memory,
     /// Starting nodes or kernels.
     Launch,
-    /// None of these: latency, or too little that runs at once.
+    /// Neither compute, memory nor launch: latency, or too little parallel work.
     Neither,
     /// More than one explains the time.
     CannotTell,
@@ -22,7 +22,6 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Every one.
     pub const ALL: [Self; 6] = [
         Self::Compute,
         Self::Memory,
@@ -32,7 +31,6 @@ impl Bound {
         Self::ModelWrong,
     ];
 
-    /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -44,7 +42,7 @@ impl Bound {
         }
     }
 
-    /// What it means.
+    /// Explanation in a sentence.
     pub fn help(self) -> &'static str {
         match self {
             Self::Compute => "The arithmetic alone takes most of the time",
@@ -63,7 +61,7 @@ impl Bound {
     }
 }
 
-/// How something is known.
+/// The kind of evidence for a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -76,7 +74,6 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Model => "by the model",

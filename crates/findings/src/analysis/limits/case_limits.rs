@@ -6,7 +6,7 @@ use powerband_core::domain::case::CaseKey;
 use serde::Serialize;
 
 use super::bound::Bound;
-use super::finding::Finding;
+use super::finding::LimitFinding;
 use super::lines::RoofLine;
 use super::node::NodeLimit;
 use super::wall::WallTime;
@@ -28,13 +28,13 @@ pub struct Limits {
     #[serde(skip)]
     pub wall: Result<WallTime, String>,
     /// What was found, worst first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LimitFinding>,
     /// What is not said, and why.
     pub abstained: Vec<String>,
 }
 
 impl Limits {
-    /// Nothing but a reason.
+    /// Empty limits with a reason.
     pub(super) fn nothing(reason: &str) -> Self {
         Self {
             case: None,

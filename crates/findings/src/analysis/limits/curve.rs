@@ -8,15 +8,15 @@ use powerband_core::base::humanize;
 use powerband_core::domain::point::BATCH;
 use powerband_core::domain::roofs::{Roofs, numbers_of};
 use powerband_core::domain::session::Session;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 use powerband_core::stats::bootstrap::{self, Interval};
-use powerband_core::stats::fit::Line;
+use powerband_core::stats::fit::LinearFit;
 use powerband_core::stats::summary;
 use serde::Serialize;
 
 use super::against;
 use super::bound::{Basis, Bound};
-use super::finding::{self, Finding};
+use super::finding::{self, LimitFinding};
 use super::lines::References;
 use super::node::{ALIKE, NEITHER_BELOW, WRONG_ABOVE};
 use super::other_path::other_paths;
@@ -31,17 +31,16 @@ const WIDEST: f64 = 0.5;
 const RESAMPLES: usize = 2000;
 const SEED: u64 = 38;
 
-/// A part of the latency.
+/// The fixed or the per-item part of the latency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Part {
-    /// In nanoseconds.
+pub struct LatencyPart {
     pub ns: f64,
     /// Its 95 % interval over the rounds; nothing for fewer than two.
     #[serde(rename = "ci95_ns")]
     pub ci95: Option<Interval>,
 }
 
-impl Part {
+impl LatencyPart {
     /// Whether it is known closely enough to be judged.
     fn is_sure(self) -> bool {
         self.ns > 0.0
@@ -50,7 +49,7 @@ impl Part {
             })
     }
 
-    fn words(self) -> String {
+    fn value_text(self) -> String {
         let value = humanize::duration_ns(self.ns);
         match self.ci95.filter(|_| self.ns > 0.0) {
             Some(ci) => {
@@ -69,9 +68,9 @@ pub struct CurveLimits {
     #[serde(skip)]
     pub setup: usize,
     /// What every run costs, however large its batch.
-    pub fixed: Part,
+    pub fixed: LatencyPart,
     /// What each item adds.
-    pub per_item: Part,
+    pub per_item: LatencyPart,
     /// Reading the weights once, in nanoseconds.
     pub weights_ns: Option<f64>,
     /// Starting every node once, in nanoseconds.
@@ -79,18 +78,22 @@ pub struct CurveLimits {
     /// An item's operations at what the engine reaches, in nanoseconds.
     pub arithmetic_ns: Option<f64>,
     /// What was found, worst first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<LimitFinding>,
     /// What is not said, and why.
     pub abstained: Vec<String>,
 }
 
 /// What limits a setup by its curve over the batch, against these roofs; or why nothing can be said.
-pub fn of_curve(session: &Session, setup: usize, roofs: &[Roofs]) -> Result<CurveLimits, String> {
-    of_rows(session, &case_rows(session), setup, roofs)
+pub fn curve_limits(
+    session: &Session,
+    setup: usize,
+    roofs: &[Roofs],
+) -> Result<CurveLimits, String> {
+    curve_limits_of_rows(session, &case_rows(session), setup, roofs)
 }
 
 /// The same of a session whose cases are in these rows.
-pub fn of_rows(
+pub fn curve_limits_of_rows(
     session: &Session,
     rows: &[CaseRow],
     setup: usize,
@@ -135,7 +138,7 @@ pub fn of_rows(
         findings: other_paths(curve),
         abstained: Vec::new(),
     };
-    match against::of_setup(session, setup, None, roofs) {
+    match against::references_for_setup(session, setup, None, roofs) {
         Ok(references) => judge(session, setup, curve, &references, &mut limits),
         Err(reason) => limits.abstained.push(format!(
             "The parts of the latency are not judged: {reason}."
@@ -146,7 +149,7 @@ pub fn of_rows(
 }
 
 /// The two parts, with intervals from the lines of the rounds.
-fn parts(session: &Session, curve: &BatchCurve, line: &Line) -> (Part, Part) {
+fn parts(session: &Session, curve: &BatchCurve, line: &LinearFit) -> (LatencyPart, LatencyPart) {
     let cases: Vec<_> = curve
         .points
         .iter()
@@ -158,21 +161,21 @@ fn parts(session: &Session, curve: &BatchCurve, line: &Line) -> (Part, Part) {
             Some((point.size as f64, case?))
         })
         .collect();
-    let lines: Vec<Line> = (0..session.next_round())
+    let lines: Vec<LinearFit> = (0..session.next_round())
         .filter_map(|number| {
             let times = cases.iter().filter_map(|(size, case)| {
                 let round = case.rounds.iter().find(|round| round.round == number)?;
                 let samples: Vec<f64> = round.samples_ns.iter().map(|ns| *ns as f64).collect();
                 Some((*size, summary::median(&samples)?))
             });
-            Line::through(&times.collect::<Vec<_>>())
+            LinearFit::through(&times.collect::<Vec<_>>())
         })
         .collect();
-    let interval = |of: fn(&Line) -> f64| {
+    let interval = |of: fn(&LinearFit) -> f64| {
         let rounds: Vec<Vec<f64>> = lines.iter().map(|line| vec![of(line)]).collect();
         bootstrap::median_interval(&rounds, RESAMPLES, SEED)
     };
-    let part = |ns, ci95| Part { ns, ci95 };
+    let part = |ns, ci95| LatencyPart { ns, ci95 };
     (
         part(line.fixed, interval(|line| line.fixed)),
         part(line.per_item, interval(|line| line.per_item)),
@@ -180,12 +183,12 @@ fn parts(session: &Session, curve: &BatchCurve, line: &Line) -> (Part, Part) {
 }
 
 /// Bytes of the weights of a setup's network, each counted once.
-pub(super) fn weight_bytes(session: &Session, setup: usize, numbers: Numbers) -> u64 {
+pub(super) fn weight_bytes(session: &Session, setup: usize, numbers: NumberFormat) -> u64 {
     let each = match numbers {
-        Numbers::F64 => 8,
-        Numbers::F32 => 4,
-        Numbers::Bf16 | Numbers::F16 => 2,
-        Numbers::Int8 => 1,
+        NumberFormat::F64 => 8,
+        NumberFormat::F32 => 4,
+        NumberFormat::Bf16 | NumberFormat::F16 => 2,
+        NumberFormat::Int8 => 1,
     };
     session.model_of(setup).parameters.saturating_mul(each)
 }
@@ -218,7 +221,7 @@ fn judge(
         .plan
         .setups
         .get(setup)
-        .map_or(Numbers::F32, numbers_of);
+        .map_or(NumberFormat::F32, numbers_of);
     judge_fixed(session, curve, numbers, references, limits);
     judge_item(session, curve, numbers, references, limits);
 }
@@ -227,7 +230,7 @@ fn judge(
 fn judge_fixed(
     session: &Session,
     curve: &BatchCurve,
-    numbers: Numbers,
+    numbers: NumberFormat,
     references: &References<'_>,
     limits: &mut CurveLimits,
 ) {
@@ -235,7 +238,7 @@ fn judge_fixed(
     if !fixed.is_sure() {
         limits.abstained.push(format!(
             "The fixed part of a run, {}, is not judged: it is not known closely enough.",
-            fixed.words()
+            fixed.value_text()
         ));
         return;
     }
@@ -274,16 +277,16 @@ fn judge_fixed(
         ));
     }
     if let (Some(nodes), Some(launch)) = (nodes, launch) {
-        let nodes = humanize::of_many(nodes, "node");
+        let nodes = humanize::pluralised(nodes, "node");
         lines.push(format!("{nodes} of {}", humanize::duration_ns(launch.ns)));
     }
     let smallest = curve.points.first().map_or(1, |point| point.size);
     let run_ns = fixed.ns + limits.per_item.ns * smallest as f64;
     let left = (fixed.ns - explained).max(0.0);
-    limits.findings.push(Finding {
+    limits.findings.push(LimitFinding {
         sentence: format!(
             "Every run costs {} whatever its batch, {} of a run at batch {smallest}: reading the weights takes {} of it, starting the nodes {}.",
-            fixed.words(),
+            fixed.value_text(),
             humanize::percent(fixed.ns / run_ns),
             share_or_unknown(limits.weights_ns, fixed.ns),
             share_or_unknown(limits.launch_ns, fixed.ns),
@@ -328,7 +331,7 @@ fn share_or_unknown(ns: Option<f64>, of: f64) -> String {
 fn judge_item(
     session: &Session,
     curve: &BatchCurve,
-    numbers: Numbers,
+    numbers: NumberFormat,
     references: &References<'_>,
     limits: &mut CurveLimits,
 ) {
@@ -336,7 +339,7 @@ fn judge_item(
     let abstain = |reason: &str| {
         format!(
             "The part of an item, {}, is not judged: {reason}.",
-            item.words()
+            item.value_text()
         )
     };
     if !item.is_sure() {
@@ -382,10 +385,10 @@ fn judge_item(
         Bound::Neither => "bytes, latency or too little that runs at once take the rest",
         _ => "arithmetic takes most of it",
     };
-    limits.findings.push(Finding {
+    limits.findings.push(LimitFinding {
         sentence: format!(
             "Each item adds {}: its operations take {} of that at the {} ({}); {ending}.",
-            item.words(),
+            item.value_text(),
             humanize::percent(share),
             line.title,
             line.height()
@@ -452,7 +455,7 @@ mod tests {
             ..Examination::default()
         };
         session.examinations.insert(0, examined);
-        let limits = of_curve(&session, 0, &[roofs(0.01)]).unwrap();
+        let limits = curve_limits(&session, 0, &[roofs(0.01)]).unwrap();
         let near = |value: Option<f64>, expected: f64| {
             assert!(
                 value.is_some_and(|value| (value / expected - 1.0).abs() < 0.02),
@@ -476,7 +479,7 @@ mod tests {
                 .iter()
                 .all(|finding| finding.basis == Basis::Curve)
         );
-        let without = of_curve(&session, 0, &[]).unwrap();
+        let without = curve_limits(&session, 0, &[]).unwrap();
         assert!(without.findings.is_empty() && without.abstained[0].contains("powerband roofs"));
     }
 
@@ -486,7 +489,7 @@ mod tests {
         for (batch, micros) in [(1, 1000.0), (2, 2600.0), (4, 5200.0), (8, 10_400.0)] {
             times(&mut session, batch, micros);
         }
-        let found = of_curve(&session, 0, &[]).unwrap().findings;
+        let found = curve_limits(&session, 0, &[]).unwrap().findings;
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(
             found[0]
@@ -495,7 +498,7 @@ mod tests {
             "{found:?}"
         );
         assert!((found[0].at_most_here.unwrap() - 1.3).abs() < 0.01);
-        let straight = of_curve(&line(1000.0, 500.0), 0, &[]).unwrap();
+        let straight = curve_limits(&line(1000.0, 500.0), 0, &[]).unwrap();
         assert!(straight.findings.is_empty(), "{straight:?}");
     }
 
@@ -505,14 +508,18 @@ mod tests {
         times(&mut short, 1, 100.0);
         times(&mut short, 2, 200.0);
         assert!(
-            of_curve(&short, 0, &[])
+            curve_limits(&short, 0, &[])
                 .unwrap_err()
                 .contains("three sizes")
         );
         let train = session(&["torch:cpu,task=train"], &[1, 2, 4]);
-        assert!(of_curve(&train, 0, &[]).unwrap_err().contains("task=train"));
+        assert!(
+            curve_limits(&train, 0, &[])
+                .unwrap_err()
+                .contains("task=train")
+        );
         // A fixed part of nearly nothing is lost in the noise.
-        let limits = of_curve(&line(1.0, 5000.0), 0, &[roofs(0.01)]).unwrap();
+        let limits = curve_limits(&line(1.0, 5000.0), 0, &[roofs(0.01)]).unwrap();
         assert!(
             limits
                 .abstained

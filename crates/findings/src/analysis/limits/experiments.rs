@@ -4,17 +4,17 @@
 //! for the conclusion stand in `rules`.
 
 use super::bound::{Basis, Bound};
-use super::finding::Finding;
+use super::finding::LimitFinding;
 pub use super::rules::Conclusion;
-use super::rules::{self, Effect, Evidence};
-use crate::analysis::case_pair::{Pair, Ratio};
+use super::rules::{self, ChangeCost, Evidence};
+use crate::analysis::case_pair::{CasePair, Ratio};
 use crate::analysis::case_rows::{self, CaseRow};
-use crate::analysis::comparison::{self, Side};
-use crate::analysis::profile_runs::Runs;
+use crate::analysis::comparison::{self, ComparedSide};
+use crate::analysis::profile_runs::ProfileRuns;
 use crate::analysis::verdict::Verdict;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::experiment::{Change, Experiments, Untried};
+use powerband_core::domain::experiment::{ExperimentChange, Experiments, UnavailableExperiment};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::SliceKind;
 
@@ -26,7 +26,7 @@ const TOO_WIDE: &str = "its rounds lie too far apart to say what it costs; more 
 
 /// What experiments on a case say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct ExperimentAnswer {
     /// The case that is asked about.
     pub case: CaseKey,
     /// How its setup is called.
@@ -34,18 +34,17 @@ pub struct Answer {
     /// Its median, in nanoseconds, where it was measured.
     pub median_ns: Option<f64>,
     /// A row for each change that was tried.
-    pub rows: Vec<AnswerRow>,
+    pub rows: Vec<ExperimentRow>,
     /// What could not be tried, and why.
-    pub untried: Vec<Untried>,
+    pub untried: Vec<UnavailableExperiment>,
     /// What limits the case, or why that cannot be said.
     pub conclusion: Result<Conclusion, String>,
 }
 
-/// One change, and what it cost.
+/// A change with its cost.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AnswerRow {
-    /// What was changed.
-    pub change: Change,
+pub struct ExperimentRow {
+    pub change: ExperimentChange,
     /// The setup with the change, by its place in the plan.
     pub setup: usize,
     /// The setup without it.
@@ -66,7 +65,7 @@ pub struct AnswerRow {
     pub trouble: Option<String>,
 }
 
-impl AnswerRow {
+impl ExperimentRow {
     /// What the change costs as a share of the time without it; below zero where it saves time.
     pub fn cost_share(&self) -> Option<f64> {
         Some(self.effect()?.ratio - 1.0)
@@ -80,21 +79,21 @@ impl AnswerRow {
     }
 
     /// What it costs in words: `38.2 % ± 3.0`.
-    pub fn cost_words(&self) -> Option<String> {
-        Some(self.effect()?.cost_words())
+    pub fn cost_text(&self) -> Option<String> {
+        Some(self.effect()?.cost_text())
     }
 
-    fn effect(&self) -> Option<Effect> {
+    fn effect(&self) -> Option<ChangeCost> {
         effect(self.cost?)
     }
 }
 
 /// Time with a change over time without it.
-fn effect(ratio: Ratio) -> Option<Effect> {
+fn effect(ratio: Ratio) -> Option<ChangeCost> {
     let ci95 = ratio
         .ci95
         .filter(|interval| interval.tells_of(ratio.speed_up))?;
-    Some(Effect {
+    Some(ChangeCost {
         ratio: 1.0 / ratio.speed_up,
         low: 1.0 / ci95.high,
         high: 1.0 / ci95.low,
@@ -102,10 +101,10 @@ fn effect(ratio: Ratio) -> Option<Effect> {
 }
 
 /// What the experiments of a session say; nothing where it has none.
-pub fn answer(session: &Session) -> Option<Answer> {
+pub fn experiment_answer(session: &Session) -> Option<ExperimentAnswer> {
     let asked = session.plan.experiments.as_ref()?;
     let all = case_rows::case_rows(session);
-    let measured = Measured {
+    let measured = ExperimentResults {
         session,
         rows: &all,
         asked,
@@ -115,7 +114,7 @@ pub fn answer(session: &Session) -> Option<Answer> {
         point: asked.point,
     };
     let short = measured.too_short();
-    let mut rows: Vec<AnswerRow> = measured.answer_rows();
+    let mut rows: Vec<ExperimentRow> = measured.answer_rows();
     if let Some(reason) = &short {
         for row in &mut rows {
             row.cost = None;
@@ -128,7 +127,7 @@ pub fn answer(session: &Session) -> Option<Answer> {
         (None, Some(trouble)) => Err(format!("the case itself was not measured: {trouble}")),
         (None, None) => rules::conclude(&measured.evidence(&rows)),
     };
-    Some(Answer {
+    Some(ExperimentAnswer {
         case,
         label: session.setup_label(asked.setup),
         median_ns: measured.median_ns(asked.setup),
@@ -140,13 +139,13 @@ pub fn answer(session: &Session) -> Option<Answer> {
 
 /// What the experiments on a case say, as a finding beside those of the model; nothing where there are none on
 /// it, or nothing follows from them.
-pub fn finding(session: &Session, case: CaseKey) -> Option<Finding> {
+pub fn experiment_finding(session: &Session, case: CaseKey) -> Option<LimitFinding> {
     let asked = session.plan.experiments.as_ref()?;
     if (asked.setup, asked.point) != (case.setup, case.point) {
         return None;
     }
-    let found = answer(session)?.conclusion.ok()?;
-    Some(Finding {
+    let found = experiment_answer(session)?.conclusion.ok()?;
+    Some(LimitFinding {
         sentence: found.sentence,
         basis: Basis::Experiment,
         bound: Some(found.bound),
@@ -159,9 +158,9 @@ pub fn finding(session: &Session, case: CaseKey) -> Option<Finding> {
 }
 
 /// That the experiments and the model name different causes, where they do.
-pub fn disagreement(findings: &[Finding]) -> Option<String> {
+pub fn disagreement(findings: &[LimitFinding]) -> Option<String> {
     let cause = |basis: Basis| {
-        let of_all = |finding: &&Finding| finding.basis == basis && finding.bound.is_some();
+        let of_all = |finding: &&LimitFinding| finding.basis == basis && finding.bound.is_some();
         findings.iter().find(of_all)?.bound
     };
     let (experiment, model) = (cause(Basis::Experiment)?, cause(Basis::Model)?);
@@ -169,13 +168,13 @@ pub fn disagreement(findings: &[Finding]) -> Option<String> {
     (experiment != model && !is_open).then(|| {
         format!(
             "By experiment the limit is {}, by the model {}. An experiment changes the run itself, so it counts for more; the model may count bytes that stay in caches, or miss work.",
-            words(experiment),
-            words(model)
+            bound_text(experiment),
+            bound_text(model)
         )
     })
 }
 
-fn words(bound: Bound) -> &'static str {
+fn bound_text(bound: Bound) -> &'static str {
     match bound {
         Bound::Compute => "arithmetic",
         Bound::Memory => "memory",
@@ -185,13 +184,13 @@ fn words(bound: Bound) -> &'static str {
     }
 }
 
-struct Measured<'a> {
+struct ExperimentResults<'a> {
     session: &'a Session,
     rows: &'a [CaseRow],
     asked: &'a Experiments,
 }
 
-impl Measured<'_> {
+impl ExperimentResults<'_> {
     fn row(&self, setup: usize) -> Option<&CaseRow> {
         let is_it = |row: &&CaseRow| row.setup == setup && row.point == self.asked.point;
         self.rows.iter().find(is_it)
@@ -224,8 +223,8 @@ impl Measured<'_> {
         })
     }
 
-    fn side(&self, setup: usize) -> Side<'_> {
-        Side {
+    fn side(&self, setup: usize) -> ComparedSide<'_> {
+        ComparedSide {
             session: self.session,
             rows: self.rows,
             setup,
@@ -233,7 +232,7 @@ impl Measured<'_> {
         }
     }
 
-    fn pair(&self, before: usize, after: usize) -> Option<Pair> {
+    fn pair(&self, before: usize, after: usize) -> Option<CasePair> {
         let (before, after) = (self.side(before), self.side(after));
         comparison::compare_setups(&before, &after).pairs.pop()
     }
@@ -254,13 +253,13 @@ impl Measured<'_> {
     }
 
     /// What the streaming neighbour costs a network that streams memory.
-    fn proof(&self) -> Option<Effect> {
+    fn proof(&self) -> Option<ChangeCost> {
         let mut others = self.asked.tried.iter();
         let other = others.find(|tried| !self.is_of_case(tried.setup))?;
         effect(self.pair(other.control, other.setup)?.ratio?)
     }
 
-    fn answer_rows(&self) -> Vec<AnswerRow> {
+    fn answer_rows(&self) -> Vec<ExperimentRow> {
         let tried = self.asked.tried.iter();
         let tried = tried.filter(|tried| self.is_of_case(tried.setup));
         let tried = tried.map(|tried| {
@@ -278,7 +277,7 @@ impl Measured<'_> {
                 cost.filter(|ratio| effect(*ratio).is_none())
                     .map(|_| TOO_WIDE)
             };
-            AnswerRow {
+            ExperimentRow {
                 change: tried.change,
                 setup: tried.setup,
                 control: tried.control,
@@ -296,27 +295,27 @@ impl Measured<'_> {
         tried.collect()
     }
 
-    fn evidence(&self, rows: &[AnswerRow]) -> Evidence {
-        let row = |change: Change| rows.iter().find(|row| row.change == change);
-        let seen = |change: Change| row(change)?.effect();
+    fn evidence(&self, rows: &[ExperimentRow]) -> Evidence {
+        let row = |change: ExperimentChange| rows.iter().find(|row| row.change == change);
+        let seen = |change: ExperimentChange| row(change)?.effect();
         // One thread against two is half the threads of the larger setup.
-        let doubled = seen(Change::TwiceThreads).map(|effect| Effect {
+        let doubled = seen(ExperimentChange::TwiceThreads).map(|effect| ChangeCost {
             ratio: 1.0 / effect.ratio,
             low: 1.0 / effect.high,
             high: 1.0 / effect.low,
         });
-        let streams = row(Change::StreamingNeighbour);
-        let computes = row(Change::ComputingNeighbour);
+        let streams = row(ExperimentChange::StreamingNeighbour);
+        let computes = row(ExperimentChange::ComputingNeighbour);
         let beyond = streams.zip(computes).and_then(|(streams, computes)| {
             effect(self.pair(computes.setup, streams.setup)?.ratio?)
         });
         Evidence {
-            fewer_threads: seen(Change::HalfThreads).or(doubled),
-            streaming: seen(Change::StreamingNeighbour),
-            computing: seen(Change::ComputingNeighbour),
+            fewer_threads: seen(ExperimentChange::HalfThreads).or(doubled),
+            streaming: seen(ExperimentChange::StreamingNeighbour),
+            computing: seen(ExperimentChange::ComputingNeighbour),
             beyond_computing: beyond,
             proof: self.proof(),
-            capture: seen(Change::GraphCapture),
+            capture: seen(ExperimentChange::GraphCapture),
             node_ns: self.node_ns(),
         }
     }
@@ -331,7 +330,7 @@ impl Measured<'_> {
         let mut profiles = self.session.profiles.iter();
         let profile = profiles.find(|profile| profile.case == Some(case));
         let counted = profile.and_then(|profile| {
-            let runs = Runs::of(profile)?.count as f64;
+            let runs = ProfileRuns::from_profile(profile)?.count as f64;
             let calls: u64 = profile
                 .of_kind(SliceKind::Kernel)
                 .map(|total| total.calls)
@@ -348,7 +347,7 @@ impl Measured<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::testing::{end, measure, out_of_memory, session};
+    use crate::analysis::testing::{end_case, measure, out_of_memory, session};
     use powerband_core::domain::experiment::Experiment;
     use powerband_core::domain::point::Point;
 
@@ -364,10 +363,10 @@ mod tests {
     fn asked() -> Session {
         let mut session = session(&SETUPS, &[1]);
         let tried = [
-            (Change::HalfThreads, 1, 0),
-            (Change::StreamingNeighbour, 2, 1),
-            (Change::ComputingNeighbour, 3, 1),
-            (Change::StreamingNeighbour, 5, 4),
+            (ExperimentChange::HalfThreads, 1, 0),
+            (ExperimentChange::StreamingNeighbour, 2, 1),
+            (ExperimentChange::ComputingNeighbour, 3, 1),
+            (ExperimentChange::StreamingNeighbour, 5, 4),
         ];
         session.plan.experiments = Some(Experiments {
             setup: 0,
@@ -379,8 +378,8 @@ mod tests {
                     control,
                 })
                 .to_vec(),
-            untried: vec![Untried {
-                change: Change::GraphCapture,
+            untried: vec![UnavailableExperiment {
+                change: ExperimentChange::GraphCapture,
                 reason: "it runs on the processor".to_owned(),
             }],
         });
@@ -400,12 +399,12 @@ mod tests {
         measure(session, setup, 1, &rounds);
     }
 
-    fn timed(micros: [u64; 4]) -> Answer {
+    fn timed(micros: [u64; 4]) -> ExperimentAnswer {
         let mut session = asked();
         for (setup, micros) in (0..).zip(micros.into_iter().chain([3_000, 4_500])) {
             near(&mut session, setup, micros);
         }
-        answer(&session).unwrap()
+        experiment_answer(&session).unwrap()
     }
 
     #[test]
@@ -432,7 +431,7 @@ mod tests {
 
     #[test]
     fn experiment_and_model_may_disagree() {
-        let finding = |basis, bound| Finding {
+        let finding = |basis, bound| LimitFinding {
             sentence: String::new(),
             basis,
             bound,
@@ -459,7 +458,7 @@ mod tests {
         }
         let of = |setup| {
             let point = Point::of_batch(1);
-            finding(&session, CaseKey { setup, point })
+            experiment_finding(&session, CaseKey { setup, point })
         };
         let found = of(0).unwrap();
         assert_eq!(
@@ -495,15 +494,15 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_says_why() {
-        assert_eq!(answer(&session(&["ort"], &[1])), None);
-        let waiting = answer(&asked()).unwrap();
+        assert_eq!(experiment_answer(&session(&["ort"], &[1])), None);
+        let waiting = experiment_answer(&asked()).unwrap();
         assert!(waiting.conclusion.unwrap_err().contains(NOT_YET));
         let mut session = asked();
         for setup in [0, 2, 3] {
             near(&mut session, setup, 10_000);
         }
-        end(&mut session, 1, 1, out_of_memory());
-        let found = answer(&session).unwrap();
+        end_case(&mut session, 1, 1, out_of_memory());
+        let found = experiment_answer(&session).unwrap();
         let said = found.rows[1].trouble.clone().unwrap();
         assert!(
             said.contains("compared with") && said.contains("out of memory"),

@@ -7,8 +7,7 @@ use powerband_core::base::humanize;
 
 /// A finding. Each number in its sentence comes with the line that it is measured against.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// What was found.
+pub struct LimitFinding {
     pub sentence: String,
     /// How it is known.
     pub basis: Basis,
@@ -26,9 +25,9 @@ pub struct Finding {
     pub nodes: Vec<usize>,
 }
 
-impl Finding {
+impl LimitFinding {
     /// What could be gained at most: `at most 1.29 × here, 1.07 × over all`; empty where that is not known.
-    pub fn at_most(&self) -> String {
+    pub fn speed_up_text(&self) -> String {
         let ratio = humanize::ratio;
         match (self.at_most_here, self.at_most_overall) {
             (Some(here), Some(overall)) => {
@@ -41,9 +40,9 @@ impl Finding {
     }
 
     /// The sentence with what could be gained, how it is known, and the line that it is measured against.
-    pub fn in_full(&self) -> String {
+    pub fn full_text(&self) -> String {
         let known = [
-            self.at_most(),
+            self.speed_up_text(),
             self.basis.title().to_owned(),
             self.line.clone(),
         ];
@@ -53,8 +52,8 @@ impl Finding {
 }
 
 /// Worst first: by what can be gained over the whole run, then by what can be gained there.
-pub fn sort_worst_first(findings: &mut [Finding]) {
-    let key = |finding: &Finding| {
+pub fn sort_worst_first(findings: &mut [LimitFinding]) {
+    let key = |finding: &LimitFinding| {
         let overall = finding.at_most_overall.unwrap_or(0.0);
         (overall, finding.at_most_here.unwrap_or(0.0))
     };

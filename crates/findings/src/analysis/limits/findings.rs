@@ -4,7 +4,7 @@ use powerband_core::base::humanize;
 
 use super::bound::{Basis, Bound};
 use super::case_limits::Limits;
-use super::finding::{self, Finding};
+use super::finding::{self, LimitFinding};
 use super::node::NodeLimit;
 use super::wall::{WallKind, WallTime};
 
@@ -17,11 +17,11 @@ const LEAST_SHARE: f64 = 0.02;
 
 /// What limits the whole, what nothing runs in, and the nodes that have most to gain. `between_nodes` is whether
 /// pauses are those between the nodes of a runtime: what starting nodes costs.
-pub(super) fn of_limits(limits: &Limits, between_nodes: bool) -> Vec<Finding> {
-    let nodes = of_nodes(limits);
-    let mut found: Vec<Finding> = whole(limits, between_nodes)
+pub(super) fn model_findings(limits: &Limits, between_nodes: bool) -> Vec<LimitFinding> {
+    let nodes = node_findings(limits);
+    let mut found: Vec<LimitFinding> = leading_cause_finding(limits, between_nodes)
         .into_iter()
-        .chain(beside_computing(limits, between_nodes))
+        .chain(pause_findings(limits, between_nodes))
         .chain(nodes)
         .collect();
     finding::sort_worst_first(&mut found);
@@ -75,7 +75,7 @@ impl Cause {
 }
 
 /// The cause of most of the time, where one leads.
-fn whole(limits: &Limits, between_nodes: bool) -> Option<Finding> {
+fn leading_cause_finding(limits: &Limits, between_nodes: bool) -> Option<LimitFinding> {
     let wall = limits.wall.as_ref().ok();
     let summed: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
     let mut causes: Vec<(Cause, f64)> = Vec::new();
@@ -124,12 +124,12 @@ fn whole(limits: &Limits, between_nodes: bool) -> Option<Finding> {
     };
     let (floors, times) = limits.floors_ns();
     let left = times - floors;
-    Some(Finding {
+    Some(LimitFinding {
         sentence: format!("{beginning}: of the {of}, {}.", each.join(", ")),
         basis: Basis::Model,
         bound: leading.bound().filter(|_| leads),
         at_most_here: (floors > 0.0).then(|| times / floors),
-        at_most_overall: wall.and_then(|wall| overall(wall, summed, left)),
+        at_most_overall: wall.and_then(|wall| overall_speed_up(wall, summed, left)),
         line: "the line of each node".to_owned(),
         formula: format!(
             "time of the judged nodes ÷ sum of their floors = {} ÷ {}; a cause is named where it leads the next by ten points",
@@ -142,14 +142,14 @@ fn whole(limits: &Limits, between_nodes: bool) -> Option<Finding> {
 
 /// How many times faster a run becomes that is left out so much of its nodes' time; nothing where the nodes overlap,
 /// because time that is saved under another node saves nothing.
-pub(super) fn overall(wall: &WallTime, summed_ns: f64, left_ns: f64) -> Option<f64> {
+pub(super) fn overall_speed_up(wall: &WallTime, summed_ns: f64, left_ns: f64) -> Option<f64> {
     let rest = wall.wall_ns - left_ns;
     let overlaps = summed_ns > (1.0 + super::wall::ADDS_UP_WITHIN) * wall.wall_ns;
     (rest > 0.0 && !overlaps).then(|| wall.wall_ns / rest)
 }
 
 /// Parts of the wall time in which nothing computes.
-fn beside_computing(limits: &Limits, between_nodes: bool) -> Vec<Finding> {
+fn pause_findings(limits: &Limits, between_nodes: bool) -> Vec<LimitFinding> {
     let Ok(wall) = &limits.wall else {
         return Vec::new();
     };
@@ -178,7 +178,7 @@ fn beside_computing(limits: &Limits, between_nodes: bool) -> Vec<Finding> {
                 None,
             ),
         };
-        Finding {
+        LimitFinding {
             sentence: format!(
                 "{what} in {} of the wall time: {} of {}.",
                 humanize::percent(part.share),
@@ -204,7 +204,7 @@ fn beside_computing(limits: &Limits, between_nodes: bool) -> Vec<Finding> {
 }
 
 /// The nodes that have most to gain over the whole run, and those for which the model is wrong.
-fn of_nodes(limits: &Limits) -> Vec<Finding> {
+fn node_findings(limits: &Limits) -> Vec<LimitFinding> {
     let gain = |node: &NodeLimit| {
         node.at_most_here
             .map_or(0.0, |times| node.time_ns * (1.0 - 1.0 / times))
@@ -220,11 +220,11 @@ fn of_nodes(limits: &Limits) -> Vec<Finding> {
     places.sort_by(|a, b| gain_at(b).total_cmp(&gain_at(a)));
     let found = places.into_iter().take(NODES);
     found
-        .filter_map(|place| of_node(limits.nodes.get(place)?, place))
+        .filter_map(|place| node_finding(limits.nodes.get(place)?, place))
         .collect()
 }
 
-fn of_node(node: &NodeLimit, place: usize) -> Option<Finding> {
+fn node_finding(node: &NodeLimit, place: usize) -> Option<LimitFinding> {
     let bound = *node.bound.as_ref().ok()?;
     let floor = node.share_of_floor?;
     let name = humanize::shorten_middle(&node.short, 60);
@@ -247,7 +247,7 @@ fn of_node(node: &NodeLimit, place: usize) -> Option<Finding> {
             bound.help().to_lowercase()
         ),
     };
-    Some(Finding {
+    Some(LimitFinding {
         sentence,
         basis: Basis::Model,
         bound: Some(bound),

@@ -3,10 +3,10 @@
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::{Access, ComputeRoof, EngineRoof, Level, MemoryRoof, Roofs};
 use powerband_core::domain::setup::Setup;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 use serde::{Serialize, Serializer};
 
-use crate::analysis::peak::Published;
+use crate::analysis::peak::PublishedPeaks;
 
 /// Roofs that spread over more than this share of their figure are no measure.
 pub const MOST_SPREAD: f64 = powerband_core::domain::roofs::NOISY;
@@ -24,7 +24,6 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// What it is called.
     pub fn title(self) -> &'static str {
         match self {
             Self::Published => "published",
@@ -54,17 +53,17 @@ pub struct RoofLine {
     pub unit: LineUnit,
     /// What it is, with what it was measured with: `f32 product of ONNX Runtime, 2 threads`.
     pub title: String,
-    /// Its height.
+    /// Height, in units a second.
     pub per_s: f64,
     /// How far the repetitions lie apart, as a share; nothing for what is published.
     pub spread: Option<f64>,
     /// What is computed with; nothing for bytes.
     #[serde(serialize_with = "numbers_name")]
-    pub numbers: Option<Numbers>,
+    pub numbers: Option<NumberFormat>,
 }
 
-fn numbers_name<S: Serializer>(numbers: &Option<Numbers>, to: S) -> Result<S::Ok, S::Error> {
-    numbers.map(Numbers::name).serialize(to)
+fn numbers_name<S: Serializer>(numbers: &Option<NumberFormat>, to: S) -> Result<S::Ok, S::Error> {
+    numbers.map(NumberFormat::name).serialize(to)
 }
 
 impl RoofLine {
@@ -108,12 +107,12 @@ impl RoofLine {
         }
     }
 
-    fn of_published_compute(card: &Published, numbers: Numbers) -> Option<Self> {
+    fn of_published_compute(card: &PublishedPeaks, numbers: NumberFormat) -> Option<Self> {
         let per_s = match numbers {
-            Numbers::F32 => Some(card.float32_per_s),
-            Numbers::F16 | Numbers::Bf16 => card.float16_per_s,
-            Numbers::Int8 => card.int8_per_s,
-            Numbers::F64 => None,
+            NumberFormat::F32 => Some(card.float32_per_s),
+            NumberFormat::F16 | NumberFormat::Bf16 => card.float16_per_s,
+            NumberFormat::Int8 => card.int8_per_s,
+            NumberFormat::F64 => None,
         }?;
         Some(Self {
             kind: LineKind::Published,
@@ -128,7 +127,7 @@ impl RoofLine {
         })
     }
 
-    fn of_published_memory(card: &Published) -> Self {
+    fn of_published_memory(card: &PublishedPeaks) -> Self {
         // What follows the document is how its peaks are counted, which is no matter of bandwidth.
         let source = card.source.split(", halved").next().unwrap_or_default();
         Self {
@@ -175,7 +174,7 @@ impl RoofLine {
 fn with(threads: usize) -> String {
     match threads {
         0 => String::new(),
-        threads => format!(", {}", humanize::of_many(threads as u64, "thread")),
+        threads => format!(", {}", humanize::pluralised(threads as u64, "thread")),
     }
 }
 
@@ -218,7 +217,7 @@ pub struct LaunchCost {
 #[derive(Clone, Copy, Debug)]
 pub struct References<'a> {
     roofs: Option<&'a Roofs>,
-    published: Option<Published>,
+    published: Option<PublishedPeaks>,
     setup: Option<&'a Setup>,
     /// 0 for a card.
     threads: usize,
@@ -236,7 +235,7 @@ impl<'a> References<'a> {
     }
 
     /// What is published of a card.
-    pub fn published(card: Published) -> Self {
+    pub fn published(card: PublishedPeaks) -> Self {
         Self {
             roofs: None,
             published: Some(card),
@@ -247,7 +246,7 @@ impl<'a> References<'a> {
 
     /// The same, with what is published of the card where something was not measured.
     #[must_use]
-    pub fn or_published(self, card: Option<Published>) -> Self {
+    pub fn or_published(self, card: Option<PublishedPeaks>) -> Self {
         Self {
             published: card,
             ..self
@@ -271,25 +270,25 @@ impl<'a> References<'a> {
 
     /// The line that arithmetic is measured against: what the engine reaches, else what was measured, else what
     /// is published. A line whose repetitions lie too far apart gives way to one below it that is quiet.
-    pub fn compute(&self, numbers: Numbers) -> Option<RoofLine> {
+    pub fn compute(&self, numbers: NumberFormat) -> Option<RoofLine> {
         let engine = self.engine(numbers).and_then(RoofLine::of_engine);
         let found = [engine, self.peak(numbers), self.published_peak(numbers)];
         quietest_first(found.into_iter().flatten())
     }
 
     /// The measured peak of the device.
-    pub fn peak(&self, numbers: Numbers) -> Option<RoofLine> {
+    pub fn peak(&self, numbers: NumberFormat) -> Option<RoofLine> {
         let roof = self.roofs?.compute_at(numbers, self.threads);
         roof.as_ref().map(RoofLine::of_compute)
     }
 
     /// What is published of the card.
-    pub(super) fn published_peak(&self, numbers: Numbers) -> Option<RoofLine> {
+    pub(super) fn published_peak(&self, numbers: NumberFormat) -> Option<RoofLine> {
         RoofLine::of_published_compute(self.published.as_ref()?, numbers)
     }
 
     /// What the setup's engine reaches with these numbers.
-    fn engine(&self, numbers: Numbers) -> Option<&'a EngineRoof> {
+    fn engine(&self, numbers: NumberFormat) -> Option<&'a EngineRoof> {
         let (roofs, setup) = (self.roofs?, self.setup?);
         let own = roofs.engine_for(setup, Some(self.threads))?;
         if own.numbers == numbers {
@@ -355,7 +354,7 @@ impl<'a> References<'a> {
     }
 
     /// Every line that is known for some kinds of numbers.
-    pub fn all(&self, numbers: &[Numbers]) -> Vec<RoofLine> {
+    pub fn all(&self, numbers: &[NumberFormat]) -> Vec<RoofLine> {
         let of_numbers = numbers.iter().flat_map(|&numbers| {
             [
                 self.published_peak(numbers),

@@ -28,30 +28,30 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::work::{Numbers, Work};
+use powerband_core::domain::work::{NumberFormat, Work};
 
 use super::breakdown::Scope;
 use super::kernel_name;
-use super::profile_runs::Runs;
+use super::profile_runs::ProfileRuns;
 pub use case_limits::Limits;
 
 use bound::Bound;
-use finding::Finding;
+use finding::LimitFinding;
 use lines::References;
-use node::{Floor, NodeLimit, NodeLines, Took};
-use raised::Raised;
-use slowed::Slowed;
+use node::{Floor, NodeDuration, NodeLimit, NodeLines};
+use raised::RaisedLines;
+use slowed::SlowedProfile;
 use wall::WallTime;
 
 /// Why nothing is said of a profile that knows when nodes were started, and not when the card computed them.
 const STARTS_ONLY: &str = "this profile has the host's times for starting nodes on the card, and none of the card itself; a profile with nsys (NVIDIA) or rocprofv3 (AMD) has those of its kernels";
 
 /// What limits the case of a profile, by its place in the session; against these roofs.
-pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits {
+pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits {
     let Some(profile) = session.profiles.get(profile) else {
         return Limits::nothing("there is no such profile");
     };
-    if Scope::of(profile) == Scope::Starts {
+    if Scope::from_profile(profile) == Scope::NodeLaunches {
         return Limits {
             case: profile.case,
             title: profile.name.clone(),
@@ -59,18 +59,18 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
             ..Limits::nothing(STARTS_ONLY)
         };
     }
-    let runs = Runs::of(profile).map_or(1.0, |runs| runs.count as f64);
-    let against = against::of_profile(session, profile, roofs);
+    let runs = ProfileRuns::from_profile(profile).map_or(1.0, |runs| runs.count as f64);
+    let against = against::references_for_profile(session, profile, roofs);
     let mut limits = Limits {
         case: profile.case,
         title: profile.name.clone(),
         lines: Vec::new(),
         nodes: Vec::new(),
-        wall: WallTime::of(profile, runs),
+        wall: WallTime::from_profile(profile, runs),
         findings: Vec::new(),
         abstained: Vec::new(),
     };
-    let between_nodes = wall::is_of_nodes(profile);
+    let between_nodes = wall::has_runtime_nodes(profile);
     let profiled_ns = limits.wall.as_ref().map_or(0.0, |wall| wall.wall_ns);
     let median_ns = profile
         .case
@@ -79,19 +79,19 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
         limits.wall = limits.wall.map(|wall| wall.without_profiler(median_ns));
     }
     let wall = limits.wall.as_ref().ok();
-    let slowed = wall.and_then(|wall| Slowed::of(session, profile.case, wall));
+    let slowed = wall.and_then(|wall| SlowedProfile::detect(session, profile.case, wall));
     let launch = against.as_ref().ok().and_then(References::launch);
     let against = match slowed {
         Some(slowed) => Err(slowed.reason()),
         None => against,
     };
     let raised = against.as_ref().map_or_else(
-        |_| Raised::default(),
+        |_| RaisedLines::default(),
         |references| raised_by_nodes(profile, references),
     );
     limits.nodes = node_limits(profile, runs, &against, &raised, &limits.wall);
     if let Ok(references) = &against {
-        let mut numbers: Vec<Numbers> = limits
+        let mut numbers: Vec<NumberFormat> = limits
             .nodes
             .iter()
             .filter_map(|node| node.work.filter(|work| work.operations > 0))
@@ -112,23 +112,23 @@ pub fn of_profile(session: &Session, profile: usize, roofs: &[Roofs]) -> Limits 
     let by_model = match slowed {
         Some(slowed) => {
             let started: u64 = limits.nodes.iter().map(|node| node.calls).sum();
-            let starts = launch.and_then(|launch| slowed.starts(started as f64, launch));
+            let starts = launch.and_then(|launch| slowed.launch_finding(started as f64, launch));
             starts.into_iter().collect()
         }
-        None => findings::of_limits(&limits, between_nodes),
+        None => findings::model_findings(&limits, between_nodes),
     };
     // What experiments say counts for more than the model.
     let tried = experiments_of(session, limits.case);
     let whole = by_model.iter().filter(|finding| finding.nodes.len() > 1);
-    let both: Vec<Finding> = tried.iter().chain(whole).cloned().collect();
+    let both: Vec<LimitFinding> = tried.iter().chain(whole).cloned().collect();
     limits.abstained.extend(experiments::disagreement(&both));
     limits.findings = tried.into_iter().chain(by_model).collect();
     limits
 }
 
 /// What was found by trying, where it was tried.
-fn experiments_of(session: &Session, case: Option<CaseKey>) -> Vec<Finding> {
-    let tried = case.and_then(|case| experiments::finding(session, case));
+fn experiments_of(session: &Session, case: Option<CaseKey>) -> Vec<LimitFinding> {
+    let tried = case.and_then(|case| experiments::experiment_finding(session, case));
     tried.into_iter().collect()
 }
 
@@ -143,14 +143,14 @@ pub fn roofs_for<'a>(session: &'a Session, of_machine: &'a [Roofs]) -> &'a [Roof
 }
 
 /// The lines that nodes of a profile lie above.
-fn raised_by_nodes(profile: &Profile, references: &References<'_>) -> Raised {
-    let scope = Scope::of(profile);
+fn raised_by_nodes(profile: &Profile, references: &References<'_>) -> RaisedLines {
+    let scope = Scope::from_profile(profile);
     let totals = profile.totals.iter();
-    let totals: Vec<&Total> = totals.filter(|total| scope.holds(total.kind)).collect();
+    let totals: Vec<&Total> = totals.filter(|total| scope.includes(total.kind)).collect();
     let names: Vec<&str> = totals.iter().map(|total| total.name.as_str()).collect();
     let shorts = kernel_name::short_names(&names);
     let named = totals.into_iter().zip(shorts.iter().map(String::as_str));
-    Raised::by_nodes(named, references)
+    RaisedLines::from_nodes(named, references)
 }
 
 /// Each node of a profile, most time first.
@@ -158,19 +158,19 @@ fn node_limits(
     profile: &Profile,
     runs: f64,
     against: &Result<References<'_>, String>,
-    raised: &Raised,
+    raised: &RaisedLines,
     wall: &Result<WallTime, String>,
 ) -> Vec<NodeLimit> {
-    let scope = Scope::of(profile);
+    let scope = Scope::from_profile(profile);
     let totals = profile.totals.iter().enumerate();
     let mut totals: Vec<(usize, &Total)> = totals
-        .filter(|(_, total)| scope.holds(total.kind))
+        .filter(|(_, total)| scope.includes(total.kind))
         .collect();
     totals.sort_by_key(|(_, total)| std::cmp::Reverse(total.total_ns));
     let summed: u64 = totals.iter().map(|(_, total)| total.total_ns).sum();
     let calls: u64 = totals.iter().map(|(_, total)| total.calls).sum();
     let known_wall = wall.as_ref().ok();
-    let run = Run {
+    let run = ProfiledRun {
         runs,
         summed_ns: summed as f64 / runs,
         pause_ns: known_wall.map(|wall| runs * wall.pauses_ns() / calls.max(1) as f64),
@@ -178,7 +178,7 @@ fn node_limits(
         trouble: wall
             .as_ref()
             .err()
-            .filter(|_| wall::is_of_nodes(profile) && !profile.totals.is_empty()),
+            .filter(|_| wall::has_runtime_nodes(profile) && !profile.totals.is_empty()),
     };
     let names: Vec<&str> = totals
         .iter()
@@ -194,10 +194,10 @@ fn node_limits(
 }
 
 /// What nodes are measured against, or why against nothing; and the lines that some of them raised.
-type Against<'a> = (&'a Result<References<'a>, String>, &'a Raised);
+type RaisedReferences<'a> = (&'a Result<References<'a>, String>, &'a RaisedLines);
 
 /// The run that nodes are part of.
-struct Run<'a> {
+struct ProfiledRun<'a> {
     /// How many runs the profile covers.
     runs: f64,
     /// The times of all nodes together.
@@ -209,7 +209,12 @@ struct Run<'a> {
     trouble: Option<&'a String>,
 }
 
-fn node_limit(total: &Total, short: String, run: &Run<'_>, against: Against<'_>) -> NodeLimit {
+fn node_limit(
+    total: &Total,
+    short: String,
+    run: &ProfiledRun<'_>,
+    against: RaisedReferences<'_>,
+) -> NodeLimit {
     let time_ns = total.total_ns as f64 / run.runs;
     let calls = total.calls as f64 / run.runs;
     let work = total.work.map(|work| per_run(work, run.runs));
@@ -235,7 +240,7 @@ fn node_limit(total: &Total, short: String, run: &Run<'_>, against: Against<'_>)
         line: String::new(),
         formula: String::new(),
     };
-    let took = Took {
+    let took = NodeDuration {
         own_ns: time_ns,
         with_pause_ns: run.pause_ns.map(|pause| time_ns + pause * calls),
     };
@@ -249,10 +254,10 @@ fn node_limit(total: &Total, short: String, run: &Run<'_>, against: Against<'_>)
         .is_ok_and(|bound| *bound != Bound::ModelWrong);
     if let Some(floor) = node.floor.filter(|_| is_judged) {
         // A floor within the error of the roofs above the time leaves nothing.
-        let whole_ns = took.held_against(floor).unwrap_or(time_ns);
+        let whole_ns = took.comparable_ns(floor).unwrap_or(time_ns);
         let floor_ns = floor.ns().min(whole_ns);
         node.at_most_here = (floor_ns > 0.0).then(|| whole_ns / floor_ns);
-        let overall = |wall| findings::overall(wall, run.summed_ns, whole_ns - floor_ns);
+        let overall = |wall| findings::overall_speed_up(wall, run.summed_ns, whole_ns - floor_ns);
         node.at_most_overall = run.wall.and_then(overall);
     }
     node
@@ -262,8 +267,8 @@ fn node_limit(total: &Total, short: String, run: &Run<'_>, against: Against<'_>)
 fn judge(
     node: &mut NodeLimit,
     calls: f64,
-    took: Took,
-    (against, raised): Against<'_>,
+    took: NodeDuration,
+    (against, raised): RaisedReferences<'_>,
 ) -> Result<Bound, String> {
     if node.time_ns <= 0.0 {
         return Err("the profile has no time for it".to_owned());
@@ -275,13 +280,13 @@ fn judge(
     let calls = calls.max(1.0);
     let footprint = (work.low_bytes as f64 / calls) as u64;
     let lines = NodeLines {
-        compute: raised.line(against.compute(work.numbers)),
-        memory: raised.line(against.memory(footprint)),
+        compute: raised.raised_or_same(against.compute(work.numbers)),
+        memory: raised.raised_or_same(against.memory(footprint)),
         launch: against.launch(),
     };
     let floor = node::floor_of(work, calls, &lines)?;
     node.floor = Some(floor);
-    node.share_of_floor = took.held_against(floor).map(|whole| floor.ns() / whole);
+    node.share_of_floor = took.comparable_ns(floor).map(|whole| floor.ns() / whole);
     node.formula = node::formula(work, calls, floor, &lines);
     node.line = line_of(floor, &lines);
     let memory = lines.memory.as_ref();
@@ -309,9 +314,9 @@ fn line_of(floor: Floor, lines: &NodeLines) -> String {
 /// What to know beside the sentences: a bar of several devices, nodes side by side, nodes whose model is wrong.
 fn notes(profile: &Profile, limits: &Limits) -> Vec<String> {
     let mut notes = Vec::new();
-    if let (false, Ok(wall)) = (wall::is_of_nodes(profile), &limits.wall) {
+    if let (false, Ok(wall)) = (wall::has_runtime_nodes(profile), &limits.wall) {
         if profile.devices.len() > 1 {
-            let devices = humanize::of_many(profile.devices.len() as u64, "device");
+            let devices = humanize::pluralised(profile.devices.len() as u64, "device");
             notes.push(format!(
                 "The parts of the wall time are the mean of {devices}."
             ));
@@ -336,7 +341,7 @@ fn notes(profile: &Profile, limits: &Limits) -> Vec<String> {
     if count > 0 {
         notes.push(format!(
             "{} with {} of the time took less than their floors: the model is wrong there, and they count in no sum.",
-            humanize::of_many(count, "node"),
+            humanize::pluralised(count, "node"),
             humanize::percent(share)
         ));
     }
@@ -402,7 +407,7 @@ fn abstained(limits: &Limits, against: &Result<References<'_>, String>) -> Vec<S
     let nodes = reasons.into_iter().map(|(reason, share, nodes)| {
         format!(
             "{} with {} of the time: {reason}.",
-            humanize::of_many(nodes, "node"),
+            humanize::pluralised(nodes, "node"),
             humanize::percent(share)
         )
     });

@@ -64,7 +64,7 @@ pub struct NodeLimit {
     pub time_ns: f64,
     /// Its share of all times, from 0 to 1.
     pub share: f64,
-    /// What it has to do.
+    /// Work of the node.
     #[serde(skip)]
     pub work: Option<Work>,
     /// The least that its time can be.
@@ -102,9 +102,9 @@ pub struct NodeLines {
     pub launch: Option<LaunchCost>,
 }
 
-/// How long a node took.
+/// Duration of a node, without and with the launch pause before it.
 #[derive(Clone, Copy, Debug)]
-pub struct Took {
+pub struct NodeDuration {
     /// Its own time, in nanoseconds.
     pub own_ns: f64,
     /// Its own time with its part of the pauses between nodes, where those are known: starting a node happens
@@ -112,10 +112,10 @@ pub struct Took {
     pub with_pause_ns: Option<f64>,
 }
 
-impl Took {
+impl NodeDuration {
     /// The time that a floor is a share of: with the pause before it where starting it takes longest; nothing where
     /// that pause is needed and not known.
-    pub fn held_against(self, floor: Floor) -> Option<f64> {
+    pub fn comparable_ns(self, floor: Floor) -> Option<f64> {
         if !floor.is_of_launch() {
             return Some(self.own_ns);
         }
@@ -173,7 +173,7 @@ fn noise(floor: Floor, lines: &NodeLines) -> Option<String> {
 }
 
 /// What limits a node that took so long, by its floor and by the most bytes that it may have moved.
-pub fn classify(floor: Floor, most_memory_ns: f64, took: Took) -> Bound {
+pub fn classify(floor: Floor, most_memory_ns: f64, took: NodeDuration) -> Bound {
     let time_ns = took.own_ns;
     let is_alike = |a: f64, b: f64| b > 0.0 && (ALIKE.0..=ALIKE.1).contains(&(a / b));
     let work_ns = floor.compute_ns.max(floor.memory_ns);
@@ -241,7 +241,7 @@ pub fn formula(work: Work, calls: f64, floor: Floor, lines: &NodeLines) -> Strin
     if let Some(launch) = lines.launch {
         parts.push(format!(
             "{} × {} = {}",
-            humanize::of_many(calls.round() as u64, "start"),
+            humanize::pluralised(calls.round() as u64, "start"),
             humanize::duration_ns(launch.ns),
             humanize::duration_ns(floor.launch_ns)
         ));
@@ -269,7 +269,7 @@ pub fn bytes(amount: u64) -> String {
 mod tests {
     use super::super::lines::{LineKind, LineUnit};
     use super::*;
-    use powerband_core::domain::work::Numbers;
+    use powerband_core::domain::work::NumberFormat;
 
     fn floor(compute_ns: f64, memory_ns: f64, launch_ns: f64) -> Floor {
         Floor {
@@ -279,8 +279,8 @@ mod tests {
         }
     }
 
-    fn took(own_ns: f64) -> Took {
-        Took {
+    fn took(own_ns: f64) -> NodeDuration {
+        NodeDuration {
             own_ns,
             with_pause_ns: None,
         }
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn starting_a_node_is_held_against_its_time_with_the_pause_before_it() {
-        let with_pause = |with_pause_ns| Took {
+        let with_pause = |with_pause_ns| NodeDuration {
             own_ns: 100.0,
             with_pause_ns: Some(with_pause_ns),
         };
@@ -346,7 +346,7 @@ mod tests {
     fn a_noisy_roof_matters_where_it_decides() {
         let work = Work {
             operations: 1_000_000,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             low_bytes: 1_000_000,
             high_bytes: 1_000_000,
         };

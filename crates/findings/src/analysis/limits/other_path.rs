@@ -4,9 +4,9 @@ use powerband_core::base::humanize;
 use powerband_core::stats::joint::{self, AGREEMENT};
 
 use super::bound::Basis;
-use super::finding::Finding;
+use super::finding::LimitFinding;
 use crate::analysis::batch_curve::{BatchCurve, CurvePoint};
-use crate::analysis::case_rounds::{Figure, JointDraws};
+use crate::analysis::case_rounds::{JointDraws, RoundStatistic};
 
 /// Splitting a batch into smaller ones has to save at least this share, or the engine takes no other path.
 const LEAST_SPLIT: f64 = 1.05;
@@ -14,7 +14,7 @@ const LEAST_SPLIT: f64 = 1.05;
 /// Sizes at which a run takes more than so many times as long as it has more items than the size before. The more sizes
 /// a curve has, the more of the draws have to agree on each, so that a curve without such a size has one named in at
 /// most 5 % of the sessions.
-pub(super) fn other_paths(curve: &BatchCurve) -> Vec<Finding> {
+pub(super) fn other_paths(curve: &BatchCurve) -> Vec<LimitFinding> {
     let mut joint = JointDraws::default();
     let pairs = curve.points.windows(2);
     let share = (1.0 - AGREEMENT) / pairs.len().max(1) as f64;
@@ -32,10 +32,10 @@ fn other_path(
     smaller: &CurvePoint,
     larger: &CurvePoint,
     share: f64,
-) -> Option<Finding> {
+) -> Option<LimitFinding> {
     let items = larger.size as f64 / smaller.size as f64;
     let [before, after] =
-        [smaller, larger].map(|point| joint.draws(0, &point.by_round, Figure::Median));
+        [smaller, larger].map(|point| joint.draws(0, &point.by_round, RoundStatistic::Median));
     let ratios = before?.into_iter().zip(after?);
     let ratios: Vec<f64> = ratios
         .map(|(before, after)| (after - before).exp())
@@ -45,7 +45,7 @@ fn other_path(
     let ratio = larger.median_ns / smaller.median_ns;
     let split = ratio / items;
     let is_stated = low > items * LEAST_SPLIT && split > LEAST_SPLIT && split.is_finite();
-    is_stated.then(|| Finding {
+    is_stated.then(|| LimitFinding {
         sentence: format!(
             "The engine takes another path at batch {}: a run takes {} the time at batch {} (at least {} with 95 % confidence), and has {} the items.",
             larger.size,

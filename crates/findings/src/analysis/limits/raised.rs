@@ -22,12 +22,12 @@ const MOST_OF_PRODUCT: f64 = 2.0;
 
 /// What takes the place of lines, by their titles.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Raised(BTreeMap<String, RoofLine>);
+pub(super) struct RaisedLines(BTreeMap<String, RoofLine>);
 
-impl Raised {
+impl RaisedLines {
     /// What these nodes of a profile reached beyond the lines that they are measured against; names as people read
     /// them.
-    pub(super) fn by_nodes<'a>(
+    pub(super) fn from_nodes<'a>(
         nodes: impl Iterator<Item = (&'a Total, &'a str)>,
         references: &References<'_>,
     ) -> Self {
@@ -52,17 +52,17 @@ impl Raised {
                     || known.fold(0.0, f64::max) * most,
                     |published| published.per_s,
                 );
-                raised.offer(line, per_s(work.operations), ceiling, name);
+                raised.raise_line(line, per_s(work.operations), ceiling, name);
             }
             if let Some(line) = references.memory(work.low_bytes / calls) {
                 let ceiling = line.per_s * MOST;
-                raised.offer(line, per_s(work.low_bytes), ceiling, name);
+                raised.raise_line(line, per_s(work.low_bytes), ceiling, name);
             }
         }
         raised
     }
 
-    fn offer(&mut self, line: RoofLine, reached: f64, ceiling: f64, node: &str) {
+    fn raise_line(&mut self, line: RoofLine, reached: f64, ceiling: f64, node: &str) {
         let known = self.0.get(&line.title).unwrap_or(&line).per_s;
         if reached <= known || reached > ceiling {
             return;
@@ -77,7 +77,7 @@ impl Raised {
     }
 
     /// The line that is used in place of one.
-    pub(super) fn line(&self, line: Option<RoofLine>) -> Option<RoofLine> {
+    pub(super) fn raised_or_same(&self, line: Option<RoofLine>) -> Option<RoofLine> {
         let line = line?;
         Some(self.0.get(&line.title).cloned().unwrap_or(line))
     }
@@ -97,7 +97,7 @@ impl Raised {
         (!lines.is_empty()).then(|| {
             format!(
                 "Nodes were faster than {} that were measured, which are raised: {}. Measured again on a quiet machine, they are higher.",
-                humanize::of_many(lines.len() as u64, "roof"),
+                humanize::pluralised(lines.len() as u64, "roof"),
                 lines.join("; ")
             )
         })

@@ -6,18 +6,25 @@ use super::bound::Bound;
 use super::case_limits::Limits;
 use super::findings::LEADS_BY;
 use super::node::NodeLimit;
-use crate::analysis::breakdown::{self, Breakdown, Level, RowLimit};
+use crate::analysis::breakdown::{self, Breakdown, BreakdownLevel, RowLimit};
 use crate::analysis::category::{Category, Rules};
 use powerband_core::domain::profile::Profile;
 
 /// Gives each row of a breakdown of this profile what limits it.
-pub fn add_to(breakdown: &mut Breakdown, profile: &Profile, rules: &Rules, limits: &Limits) {
+pub fn add_row_limits(
+    breakdown: &mut Breakdown,
+    profile: &Profile,
+    rules: &Rules,
+    limits: &Limits,
+) {
     // An operator is one row, whatever the categories of its kernels.
-    let of_row = |category: Category| (breakdown.level != Level::Operator).then_some(category);
+    let of_row =
+        |category: Category| (breakdown.level != BreakdownLevel::Operator).then_some(category);
     let mut members: BTreeMap<(String, Option<Category>), Vec<&NodeLimit>> = BTreeMap::new();
     for node in &limits.nodes {
         if let Some(total) = profile.totals.get(node.total) {
-            let (name, category, _) = breakdown::key(total, rules.of(total), breakdown.level);
+            let (name, category, _) =
+                breakdown::key(total, rules.categorise(total), breakdown.level);
             let row = members.entry((name, of_row(category))).or_default();
             row.push(node);
         }
@@ -32,7 +39,7 @@ fn row_limit(nodes: &[&NodeLimit]) -> RowLimit {
     if let [node] = nodes {
         return RowLimit {
             bound: node.bound.clone(),
-            left: node.at_most_here,
+            max_speed_up: node.at_most_here,
             formula: node.formula.clone(),
         };
     }
@@ -45,7 +52,7 @@ fn row_limit(nodes: &[&NodeLimit]) -> RowLimit {
         .sum();
     RowLimit {
         bound: leading(nodes, whole),
-        left: (floors > 0.0).then(|| whole / (whole - times + floors)),
+        max_speed_up: (floors > 0.0).then(|| whole / (whole - times + floors)),
         formula: format!("sum of the floors of {} nodes", judged().count()),
     }
 }

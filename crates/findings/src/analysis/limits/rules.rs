@@ -24,7 +24,7 @@ const CAPTURED: f64 = 0.85;
 
 /// Time with a change over time without it, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Effect {
+pub(super) struct ChangeCost {
     /// The ratio.
     pub ratio: f64,
     /// The lower end of its interval.
@@ -33,7 +33,7 @@ pub(super) struct Effect {
     pub high: f64,
 }
 
-impl Effect {
+impl ChangeCost {
     /// Whether there is none: the whole interval is near no change.
     fn is_absent(self) -> bool {
         self.low >= ABSENT.0 && self.high <= ABSENT.1
@@ -45,7 +45,7 @@ impl Effect {
     }
 
     /// What it costs in words: `38.2 % ± 3.0`.
-    pub(super) fn cost_words(self) -> String {
+    pub(super) fn cost_text(self) -> String {
         let half = (self.high - self.low) / 2.0;
         format!(
             "{} ± {}",
@@ -65,17 +65,17 @@ impl Effect {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Evidence {
     /// Half the threads, where they can be halved; one thread against two, where they cannot.
-    pub fewer_threads: Option<Effect>,
+    pub fewer_threads: Option<ChangeCost>,
     /// A streaming neighbour.
-    pub streaming: Option<Effect>,
+    pub streaming: Option<ChangeCost>,
     /// A neighbour that computes.
-    pub computing: Option<Effect>,
+    pub computing: Option<ChangeCost>,
     /// Beside the streaming neighbour against beside the computing one.
-    pub beyond_computing: Option<Effect>,
+    pub beyond_computing: Option<ChangeCost>,
     /// A streaming neighbour beside a network that streams memory: whether it reaches what it is meant to.
-    pub proof: Option<Effect>,
+    pub proof: Option<ChangeCost>,
     /// A captured graph.
-    pub capture: Option<Effect>,
+    pub capture: Option<ChangeCost>,
     /// Time of a node, on average, in nanoseconds.
     pub node_ns: Option<f64>,
 }
@@ -134,8 +134,8 @@ const RULES: &[Rule] = &[
 ];
 
 fn spares_memory(seen: &Evidence) -> bool {
-    seen.beyond_computing.is_some_and(Effect::is_absent)
-        && seen.streaming.is_none_or(Effect::is_close)
+    seen.beyond_computing.is_some_and(ChangeCost::is_absent)
+        && seen.streaming.is_none_or(ChangeCost::is_close)
 }
 
 /// Whether the streaming neighbour was seen to slow what streams memory. What half the threads do not slow and
@@ -145,7 +145,7 @@ fn is_proven(seen: &Evidence) -> bool {
 }
 
 fn spares_both(seen: &Evidence) -> bool {
-    spares_memory(seen) && seen.fewer_threads.is_some_and(Effect::is_absent)
+    spares_memory(seen) && seen.fewer_threads.is_some_and(ChangeCost::is_absent)
 }
 
 /// An effect that cannot be, in words; nothing where there is none.
@@ -161,7 +161,7 @@ fn implausible(seen: &Evidence) -> Option<String> {
         .find(|(_, effect)| effect.ratio < IMPLAUSIBLE)?;
     Some(format!(
         "{what} {}, and neither fewer threads nor a load beside it speed a run up by a third: the machine was restless, so nothing follows; measure again on a quieter one",
-        effect.cost_words()
+        effect.cost_text()
     ))
 }
 
@@ -187,7 +187,7 @@ pub(super) fn conclude(seen: &Evidence) -> Result<Conclusion, String> {
     };
     Ok(Conclusion {
         bound: rule.bound,
-        sentence: humanize::capital(&format!("{}: {}.", rule.title, costs(seen))),
+        sentence: humanize::capitalised(&format!("{}: {}.", rule.title, costs(seen))),
         rule: rule.says.to_owned(),
     })
 }
@@ -206,7 +206,7 @@ fn costs(seen: &Evidence) -> String {
     ];
     let known = all
         .into_iter()
-        .filter_map(|(what, effect)| Some(format!("{what} {}", effect?.cost_words())));
+        .filter_map(|(what, effect)| Some(format!("{what} {}", effect?.cost_text())));
     let node = seen.node_ns.filter(|_| seen.capture.is_none());
     let node = node.map(|ns| format!("a node takes {} on average", humanize::duration_ns(ns)));
     known.chain(node).collect::<Vec<_>>().join("; ")
@@ -219,7 +219,7 @@ fn why_none(seen: &Evidence) -> String {
         return match seen.capture {
             Some(capture) => format!(
                 "graph capture costs {}, so starting kernels is not what takes the time; nothing tried here tells computing from memory",
-                capture.cost_words()
+                capture.cost_text()
             ),
             None => {
                 "no neighbour ran beside the case, so nothing tells memory from the rest".to_owned()
@@ -245,19 +245,19 @@ fn why_none(seen: &Evidence) -> String {
         return match seen.proof {
             Some(proof) => format!(
                 "half the threads cost {}, so the work is shared among them; the streaming neighbour costs a network that streams memory {}, which is not clear of 15 %, so it tells nothing of memory here",
-                fewer.cost_words(),
-                proof.cost_words()
+                fewer.cost_text(),
+                proof.cost_text()
             ),
             None => format!(
                 "half the threads cost {}, so the work is shared among them; no network that streams memory was measured beside the neighbour, so computing cannot be told from memory that a core does not fill",
-                fewer.cost_words()
+                fewer.cost_text()
             ),
         };
     }
     if fewer.low > ABSENT.1 && fewer.high < SHARED {
         return format!(
             "no single cause: half the threads cost {}, so part of the work is shared among threads and part is not",
-            fewer.cost_words()
+            fewer.cost_text()
         );
     }
     if !fewer.is_absent() {
@@ -273,8 +273,8 @@ fn why_none(seen: &Evidence) -> String {
 mod tests {
     use super::*;
 
-    fn effect(ratio: f64, half: f64) -> Effect {
-        Effect {
+    fn effect(ratio: f64, half: f64) -> ChangeCost {
+        ChangeCost {
             ratio,
             low: ratio - half,
             high: ratio + half,

@@ -6,7 +6,7 @@ use powerband_core::domain::session::Session;
 use super::bound::Basis;
 use super::case_limits::Limits;
 use super::curve::{self, CurveLimits};
-use super::finding::Finding;
+use super::finding::LimitFinding;
 use crate::analysis::case_rows::CaseRow;
 
 /// What limits the cases of a session.
@@ -25,10 +25,10 @@ impl SessionLimits {
         let setups = 0..session.plan.setups.len();
         Self {
             profiles: profiles
-                .map(|profile| super::of_profile(session, profile, roofs))
+                .map(|profile| super::profile_limits(session, profile, roofs))
                 .collect(),
             curves: setups
-                .filter_map(|setup| curve::of_rows(session, rows, setup, roofs).ok())
+                .filter_map(|setup| curve::curve_limits_of_rows(session, rows, setup, roofs).ok())
                 .filter(|curve| !curve.findings.is_empty())
                 .collect(),
         }
@@ -36,7 +36,7 @@ impl SessionLimits {
 
     /// The findings that leave most over all, each with the name of its profile or setup; of profiles those alone
     /// whose nodes have known work.
-    pub fn worst(&self, session: &Session, most: usize) -> Vec<(String, &Finding)> {
+    pub fn worst(&self, session: &Session, most: usize) -> Vec<(String, &LimitFinding)> {
         let has_work = |limits: &&Limits| limits.nodes.iter().any(|node| node.work.is_some());
         let profiles = self.profiles.iter().filter(has_work).flat_map(|limits| {
             let findings = limits.findings.iter();
@@ -46,8 +46,8 @@ impl SessionLimits {
             let findings = curve.findings.iter();
             findings.map(|finding| (session.setup_label(curve.setup), finding))
         });
-        let mut all: Vec<(String, &Finding)> = profiles.chain(curves).collect();
-        let left = |finding: &Finding| match finding.basis {
+        let mut all: Vec<(String, &LimitFinding)> = profiles.chain(curves).collect();
+        let left = |finding: &LimitFinding| match finding.basis {
             // What experiments say counts for more than the model.
             Basis::Experiment => f64::INFINITY,
             Basis::Model | Basis::Curve => finding.at_most_overall.unwrap_or(0.0),

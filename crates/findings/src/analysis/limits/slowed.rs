@@ -7,7 +7,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::stats::summary;
 
 use super::bound::{Basis, Bound};
-use super::finding::Finding;
+use super::finding::LimitFinding;
 use super::lines::LaunchCost;
 use super::node::WRONG_ABOVE;
 use super::wall::WallTime;
@@ -21,7 +21,7 @@ const MOST_SPREAD: f64 = 0.25;
 
 /// A profiled run whose times are not those of a run without the profiler.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Slowed {
+pub(super) struct SlowedProfile {
     wall_ns: f64,
     median_ns: f64,
 }
@@ -33,9 +33,13 @@ pub(super) fn median_ns(session: &Session, case: CaseKey) -> Option<f64> {
     summary::median(&samples).filter(|median| *median > 0.0)
 }
 
-impl Slowed {
+impl SlowedProfile {
     /// Whether the profile of a case is one; nothing where that cannot be seen.
-    pub(super) fn of(session: &Session, case: Option<CaseKey>, wall: &WallTime) -> Option<Self> {
+    pub(super) fn detect(
+        session: &Session,
+        case: Option<CaseKey>,
+        wall: &WallTime,
+    ) -> Option<Self> {
         let median_ns = median_ns(session, case?)?;
         let found = Self {
             wall_ns: wall.wall_ns,
@@ -54,11 +58,11 @@ impl Slowed {
     }
 
     /// That starting so many nodes is what the time goes to, where it is most of the median.
-    pub(super) fn starts(self, nodes: f64, launch: LaunchCost) -> Option<Finding> {
+    pub(super) fn launch_finding(self, nodes: f64, launch: LaunchCost) -> Option<LimitFinding> {
         let floor_ns = nodes * launch.ns;
         let share = floor_ns / self.median_ns;
         let is_cause = (LAUNCH_ABOVE..=WRONG_ABOVE).contains(&share);
-        (is_cause && launch.spread <= MOST_SPREAD).then(|| Finding {
+        (is_cause && launch.spread <= MOST_SPREAD).then(|| LimitFinding {
             sentence: format!(
                 "Starting its {} nodes takes {} of the median without a profiler, {}.",
                 humanize::count(nodes.round() as u64),
@@ -90,16 +94,16 @@ mod tests {
 
     #[test]
     fn starting_nodes_is_the_cause_where_it_is_most_of_the_median() {
-        let slowed = Slowed {
+        let slowed = SlowedProfile {
             wall_ns: 300_000.0,
             median_ns: 24_000.0,
         };
         let launch = |ns, spread| LaunchCost { ns, spread };
-        let found = slowed.starts(100.0, launch(200.0, 0.01)).unwrap();
+        let found = slowed.launch_finding(100.0, launch(200.0, 0.01)).unwrap();
         assert_eq!(found.bound, Some(Bound::Launch));
         assert!(found.sentence.contains("83.3 %"), "{}", found.sentence);
-        assert_eq!(slowed.starts(100.0, launch(100.0, 0.01)), None);
-        assert_eq!(slowed.starts(100.0, launch(300.0, 0.01)), None);
-        assert_eq!(slowed.starts(100.0, launch(200.0, 0.5)), None);
+        assert_eq!(slowed.launch_finding(100.0, launch(100.0, 0.01)), None);
+        assert_eq!(slowed.launch_finding(100.0, launch(300.0, 0.01)), None);
+        assert_eq!(slowed.launch_finding(100.0, launch(200.0, 0.5)), None);
     }
 }

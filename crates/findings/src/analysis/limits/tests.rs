@@ -4,14 +4,14 @@ use super::*;
 use crate::analysis::testing::{measure_near, session};
 use powerband_core::domain::roofs::PROCESSOR;
 use powerband_core::domain::roofs::{
-    Access, ComputeRoof, EngineRoof, Level, Measured, MemoryRoof, RoofConditions,
+    Access, ComputeRoof, EngineRoof, Level, MeasuredValue, MemoryRoof, RoofConditions,
 };
 use powerband_core::domain::trace::SliceKind;
 
 const GIGA: f64 = 1e9;
 
-fn measured(value: f64, spread: f64) -> Measured {
-    Measured {
+fn measured(value: f64, spread: f64) -> MeasuredValue {
+    MeasuredValue {
         value,
         low: value * (1.0 - spread),
         high: value,
@@ -30,7 +30,7 @@ pub(super) fn roofs(spread: f64) -> Roofs {
         clock_mhz: None,
         temperature_c: None,
         compute: vec![ComputeRoof {
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             threads: 1,
             vector_bits: 256,
             code: "AVX2".to_owned(),
@@ -59,7 +59,7 @@ pub(super) fn roofs(spread: f64) -> Roofs {
             version: "ONNX Runtime 1.31.0".to_owned(),
             setup: "ort:cpu,threads=1".to_owned(),
             threads: 1,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             product_per_s: Some(measured(80.0 * GIGA, 0.01)),
             copy_per_s: None,
             launch_ns: Some(measured(1000.0, 0.01)),
@@ -72,7 +72,7 @@ fn node(name: &str, total_ns: u64, operations: u64, bytes: (u64, u64)) -> Total 
     Total {
         work: Some(Work {
             operations,
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             low_bytes: bytes.0,
             high_bytes: bytes.1,
         }),
@@ -97,7 +97,7 @@ fn limits_of(totals: Vec<Total>, span_ns: u64, roofs: &[Roofs]) -> Limits {
         span_ns: Some(span_ns),
         ..Profile::default()
     }];
-    of_profile(&session, 0, roofs)
+    profile_limits(&session, 0, roofs)
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_noisy_roof_of_all_threads_is_not_replaced_by_one_thread() {
     };
     let more: Vec<MemoryRoof> = both.memory.iter().map(two).collect();
     both.memory.extend(more);
-    let limits = of_profile(&session, 0, &[both]);
+    let limits = profile_limits(&session, 0, &[both]);
     let reason = limits.nodes[0].bound.clone().unwrap_err();
     assert!(
         reason.contains("2 threads varies by") && reason.contains("quiet machine"),
@@ -430,7 +430,7 @@ fn floors_are_never_above_the_time_whatever_a_profile_says() {
             assert!(!is_wrong || node.at_most_here.is_none(), "{node:?}");
         }
         for finding in &limits.findings {
-            assert!(!finding.in_full().contains("NaN") && !finding.in_full().contains("inf "));
+            assert!(!finding.full_text().contains("NaN") && !finding.full_text().contains("inf "));
         }
     }
 }
@@ -454,7 +454,7 @@ fn a_profile_without_shapes_or_times_gives_sentences_and_no_numbers() {
     assert!(nothing.wall.is_err() && nothing.findings.is_empty());
     assert!(!nothing.abstained.is_empty());
     assert!(
-        !of_profile(&session(&["ort:cpu"], &[1]), 3, &[])
+        !profile_limits(&session(&["ort:cpu"], &[1]), 3, &[])
             .abstained
             .is_empty()
     );
@@ -500,7 +500,7 @@ fn a_trace_of_a_known_card_is_held_against_what_is_published() {
         span_ns: Some(2_000_000),
         ..Profile::default()
     }];
-    let limits = of_profile(&session, 0, &[]);
+    let limits = profile_limits(&session, 0, &[]);
     let node = &limits.nodes[0];
     assert_eq!(
         (node.bound.clone(), node.share_of_floor),
@@ -512,7 +512,7 @@ fn a_trace_of_a_known_card_is_held_against_what_is_published() {
         node.line
     );
     session.profiles[0].facts.clear();
-    let unknown = of_profile(&session, 0, &[]);
+    let unknown = profile_limits(&session, 0, &[]);
     assert!(
         unknown.abstained[0].contains("no roofs are known"),
         "{unknown:?}"
@@ -534,7 +534,7 @@ fn a_profiler_that_takes_longer_than_the_nodes_judges_none() {
         span_ns: Some(300_000),
         ..Profile::default()
     }];
-    let limits = of_profile(&session, 0, &[roofs(0.01)]);
+    let limits = profile_limits(&session, 0, &[roofs(0.01)]);
     let reason = limits.nodes[0].bound.as_ref().unwrap_err();
     assert!(
         reason.contains("300 µs with the profiler and 24.0 µs without"),

@@ -21,7 +21,7 @@ pub struct ThroughputRoof {
 }
 
 /// The lines for arithmetic of some setups; none where the operations of an item or the roofs are not known.
-pub fn of_setups(
+pub fn throughput_roofs(
     session: &Session,
     setups: impl IntoIterator<Item = usize>,
     roofs: &[Roofs],
@@ -45,7 +45,7 @@ fn of_setup(session: &Session, setup: usize, roofs: &[Roofs]) -> Option<Vec<Thro
     if !is_inference || macs == 0 {
         return None;
     }
-    let references = against::of_setup(session, setup, None, roofs).ok()?;
+    let references = against::references_for_setup(session, setup, None, roofs).ok()?;
     let lines = references.all(&[numbers_of(spec)]).into_iter();
     let arithmetic = lines.filter(|line| line.unit == LineUnit::OperationsPerS);
     Some(

@@ -5,7 +5,7 @@ use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::SliceKind;
 use serde::Serialize;
 
-use crate::analysis::breakdown::{self, Level};
+use crate::analysis::breakdown::{self, BreakdownLevel};
 use crate::analysis::category::Rules;
 
 /// Parts that differ from the wall time by more than this share do not explain it.
@@ -68,7 +68,6 @@ impl WallKind {
 pub struct WallPart {
     /// What it went to.
     pub kind: WallKind,
-    /// How long, in nanoseconds.
     pub ns: f64,
     /// Its share of the whole, from 0 to 1.
     pub share: f64,
@@ -77,7 +76,7 @@ pub struct WallPart {
 /// The wall time of a run, or of the whole profile where its runs are not known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WallTime {
-    /// All of it, in nanoseconds.
+    /// Wall time, in nanoseconds.
     pub wall_ns: f64,
     /// Its parts, in the order of the bar; they add up to it.
     pub parts: Vec<WallPart>,
@@ -86,19 +85,19 @@ pub struct WallTime {
 /// The time of whole runs, where a runtime recorded it around its nodes.
 fn whole_runs_ns(profile: &Profile) -> Option<u64> {
     let ranges = profile.of_kind(SliceKind::Range);
-    let runs = ranges.filter(|total| total.name == breakdown::RUN);
+    let runs = ranges.filter(|total| total.name == breakdown::MODEL_RUN);
     Some(runs.map(|total| total.total_ns).sum()).filter(|ns| *ns > 0)
 }
 
 /// Whether the pauses of a profile are those between the nodes of a runtime on the processor.
-pub(super) fn is_of_nodes(profile: &Profile) -> bool {
+pub(super) fn has_runtime_nodes(profile: &Profile) -> bool {
     profile.devices.is_empty() || whole_runs_ns(profile).is_some()
 }
 
 impl WallTime {
     /// The wall time of a profile, divided by its runs; or why it cannot be taken apart.
-    pub fn of(profile: &Profile, runs: f64) -> Result<Self, String> {
-        if is_of_nodes(profile) {
+    pub fn from_profile(profile: &Profile, runs: f64) -> Result<Self, String> {
+        if has_runtime_nodes(profile) {
             Self::of_nodes(profile, runs)
         } else {
             Self::of_devices(profile, runs)
@@ -134,7 +133,8 @@ impl WallTime {
 
     /// Nodes of a runtime on the processor, within whole runs.
     fn of_nodes(profile: &Profile, runs: f64) -> Result<Self, String> {
-        let found = breakdown::add_up(profile, &Rules::default(), Level::Category);
+        let found =
+            breakdown::profile_breakdown(profile, &Rules::default(), BreakdownLevel::Category);
         let computing = found.summed_ns.ok_or("the profile has no times")? as f64;
         let Some(whole) = whole_runs_ns(profile).or(profile.span_ns) else {
             return Err("the profile does not record how long its runs took".to_owned());
@@ -214,9 +214,9 @@ impl WallTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::profile::{DeviceTime, NotComputing};
+    use powerband_core::domain::profile::{DeviceTime, IdleCauses};
 
-    fn device(busy_ns: u64, kernels_ns: u64, not_computing: Option<NotComputing>) -> DeviceTime {
+    fn device(busy_ns: u64, kernels_ns: u64, not_computing: Option<IdleCauses>) -> DeviceTime {
         DeviceTime {
             device: "GPU 0".to_owned(),
             busy_ns,
@@ -232,7 +232,7 @@ mod tests {
             devices,
             ..Profile::default()
         };
-        let wall = WallTime::of(&profile, 2.0)?;
+        let wall = WallTime::from_profile(&profile, 2.0)?;
         let sum: f64 = wall.parts.iter().map(|part| part.ns).sum();
         assert!((sum - wall.wall_ns).abs() < 1e-9, "{wall:?}");
         let pauses = wall.parts.iter().filter(|part| part.kind.is_pause());
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_device_has_every_part_and_they_add_up() {
-        let idle = NotComputing {
+        let idle = IdleCauses {
             communication_ns: 100,
             launched_late_ns: 150,
             waited_ns: 40,
@@ -263,16 +263,16 @@ mod tests {
 
     #[test]
     fn pauses_that_the_profiler_added_are_taken_off() {
-        let idle = NotComputing {
+        let idle = IdleCauses {
             launched_late_ns: 300,
             waited_ns: 100,
-            ..NotComputing::default()
+            ..IdleCauses::default()
         };
         let profile = Profile {
             devices: vec![device(600, 600, Some(idle))],
             ..Profile::default()
         };
-        let wall = || WallTime::of(&profile, 1.0).unwrap();
+        let wall = || WallTime::from_profile(&profile, 1.0).unwrap();
         let parts = |median| -> Vec<(WallKind, f64)> {
             let wall = wall().without_profiler(median);
             wall.parts.iter().map(|part| (part.kind, part.ns)).collect()
@@ -296,9 +296,9 @@ mod tests {
         );
         assert!(parts(vec![device(1200, 0, None)]).is_err());
         assert!(parts(vec![device(800, 900, None)]).is_err());
-        let idle = NotComputing {
+        let idle = IdleCauses {
             waited_ns: 300,
-            ..NotComputing::default()
+            ..IdleCauses::default()
         };
         assert!(parts(vec![device(800, 700, Some(idle))]).is_err());
         assert!(parts(vec![DeviceTime::default()]).is_err());

@@ -1,18 +1,18 @@
 //! Several devices that do less than one.
 
-use super::{Check, Finding};
+use super::{LintCheck, LintFinding};
 use powerband_core::domain::claim::{ClaimedCurve, ClaimedPoint, Published};
-use powerband_core::domain::written::Bounds;
+use powerband_core::domain::written::WrittenBounds;
 
 /// More devices against fewer of the same.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "devices",
     title: "Several devices",
     sentence: "Several devices do more than one of them.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
+fn find(published: &Published) -> Vec<LintFinding> {
     let curves = &published.curves;
     let pairs = curves.iter().flat_map(|few| {
         let is_more = move |many: &&ClaimedCurve| {
@@ -24,12 +24,12 @@ fn find(published: &Published) -> Vec<Finding> {
 }
 
 /// Items a second, and in the document's own words.
-fn rate(point: &ClaimedPoint) -> Option<(Bounds, f64, String)> {
+fn rate(point: &ClaimedPoint) -> Option<(WrittenBounds, f64, String)> {
     if let Some(rate) = &point.throughput {
         return Some((rate.bounds(), rate.value(), rate.to_string()));
     }
     let time = point.latency_ms.as_ref().filter(|time| time.low() > 0.0)?;
-    let batch = Bounds::exactly(point.batch as f64);
+    let batch = WrittenBounds::exactly(point.batch as f64);
     let seconds = time.bounds().times(1e-3);
     Some((
         batch.over(seconds),
@@ -38,7 +38,7 @@ fn rate(point: &ClaimedPoint) -> Option<(Bounds, f64, String)> {
     ))
 }
 
-fn finding(few: &ClaimedCurve, many: &ClaimedCurve) -> Option<Finding> {
+fn finding(few: &ClaimedCurve, many: &ClaimedCurve) -> Option<LintFinding> {
     let shared = many.points.iter().filter_map(|point| {
         let other = few.points.iter().find(|other| other.batch == point.batch)?;
         let (own, own_value, own_words) = rate(point)?;
@@ -70,7 +70,7 @@ fn finding(few: &ClaimedCurve, many: &ClaimedCurve) -> Option<Finding> {
         ""
     };
     Some(
-        Finding::doubt(many.label())
+        LintFinding::doubt(many.label())
             .claimed(
                 format!(
                     "{} {} from {} to {} devices, {}",

@@ -1,11 +1,11 @@
 //! Columns of efficiency that fit no definition of it.
 
-use super::{Check, Finding, percent};
+use super::{LintCheck, LintFinding, percent};
 use powerband_core::domain::claim::{ClaimedCurve, Published};
-use powerband_core::domain::written::Bounds;
+use powerband_core::domain::written::WrittenBounds;
 
 /// A column of efficiencies against the usual definitions.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "efficiency",
     title: "Efficiency",
     sentence: "A column of efficiencies is scaling, gain over the batch before, a share of the best, or a share of some fixed peak.",
@@ -16,41 +16,41 @@ pub(crate) const CHECK: Check = Check {
 const POINT: f64 = 0.01;
 
 /// One row with everything that is needed.
-struct Row {
+struct EfficiencyRow {
     batch: f64,
-    rate: Bounds,
+    rate: WrittenBounds,
     rate_value: f64,
     rate_words: String,
-    stated: Bounds,
+    stated: WrittenBounds,
     stated_words: String,
 }
 
-fn find(published: &Published) -> Vec<Finding> {
+fn find(published: &Published) -> Vec<LintFinding> {
     published.curves.iter().filter_map(finding).collect()
 }
 
-fn rows(curve: &ClaimedCurve) -> Vec<Row> {
+fn rows(curve: &ClaimedCurve) -> Vec<EfficiencyRow> {
     let rows = curve.points.iter().filter_map(|point| {
         let (rate, efficiency) = (point.throughput.as_ref()?, point.efficiency.as_ref()?);
         let stated = efficiency.bounds().times(0.01);
-        (point.batch > 0 && rate.value() > 0.0).then(|| Row {
+        (point.batch > 0 && rate.value() > 0.0).then(|| EfficiencyRow {
             batch: point.batch as f64,
             rate: rate.bounds(),
             rate_value: rate.value(),
             rate_words: rate.to_string(),
-            stated: Bounds {
+            stated: WrittenBounds {
                 low: stated.low - POINT,
                 high: stated.high + POINT,
             },
             stated_words: format!("{efficiency} % at batch {}", point.batch),
         })
     });
-    let mut rows: Vec<Row> = rows.collect();
+    let mut rows: Vec<EfficiencyRow> = rows.collect();
     rows.sort_by(|a, b| a.batch.total_cmp(&b.batch));
     rows
 }
 
-fn finding(curve: &ClaimedCurve) -> Option<Finding> {
+fn finding(curve: &ClaimedCurve) -> Option<LintFinding> {
     let rows = rows(curve);
     let (first, last) = (rows.first()?, rows.last()?);
     let best = rows
@@ -70,11 +70,12 @@ fn finding(curve: &ClaimedCurve) -> Option<Finding> {
     if rows.len() < 2 || fits_scaling || fits_best || fits_step || fits_a_peak(&rows) {
         return None;
     }
-    let scaling = |row: &Row| row.rate_value / (first.rate_value * row.batch / first.batch);
-    let share = |row: &Row| row.rate_value / best.rate_value;
+    let scaling =
+        |row: &EfficiencyRow| row.rate_value / (first.rate_value * row.batch / first.batch);
+    let share = |row: &EfficiencyRow| row.rate_value / best.rate_value;
     let stated: Vec<&str> = rows.iter().map(|row| row.stated_words.as_str()).collect();
     Some(
-        Finding::contradiction(curve.label())
+        LintFinding::contradiction(curve.label())
             .claimed(stated.join(", "))
             .follows(format!(
                 "scaling would be {} at batch {} and {} at batch {}, and the share of the best rate {} and {}; it is no fixed peak's share either",
@@ -106,7 +107,7 @@ fn number_of_batches(times: f64) -> String {
 }
 
 /// Whether one peak explains every row: what each rate is a share of may then be the same number.
-fn fits_a_peak(rows: &[Row]) -> bool {
+fn fits_a_peak(rows: &[EfficiencyRow]) -> bool {
     let peaks = rows.iter().map(|row| row.rate.over(row.stated));
     let common = peaks.fold((0.0, f64::INFINITY), |(low, high): (f64, f64), peak| {
         (low.max(peak.low), high.min(peak.high))

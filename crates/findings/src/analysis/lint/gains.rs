@@ -1,11 +1,13 @@
 //! Improvements that do not follow from what stands before and after.
 
-use super::{Check, Finding, number, plain, value};
-use powerband_core::domain::claim::{Change, Figure, Improvement, Metric, Published};
-use powerband_core::domain::written::{Bounds, Written};
+use super::{LintCheck, LintFinding, base_bounds, base_value, number};
+use powerband_core::domain::claim::{
+    ClaimMetric, ClaimedChange, ClaimedFigure, Improvement, Published,
+};
+use powerband_core::domain::written::{Written, WrittenBounds};
 
 /// A stated gain against the quotient of its own two numbers.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "gains",
     title: "Gains",
     sentence: "A stated improvement is the quotient of the values before and after.",
@@ -13,9 +15,9 @@ pub(crate) const CHECK: Check = Check {
 };
 
 /// What two figures come to, in the terms of an improvement.
-pub(super) struct Outcome {
+pub(super) struct ImpliedGain {
     /// What the digits of the two leave open.
-    pub bounds: Bounds,
+    pub bounds: WrittenBounds,
     /// The number in words.
     pub words: String,
     /// The arithmetic behind it.
@@ -23,11 +25,16 @@ pub(super) struct Outcome {
 }
 
 /// What two figures come to; nothing where they cannot be divided.
-pub(super) fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) -> Option<Outcome> {
-    let (b, a) = (plain(before)?, plain(after)?);
-    let (bv, av) = (value(before)?, value(after)?);
-    let quotient =
-        |above: &Figure, below: &Figure| format!("{} ÷ {}", above.words(), below.words());
+pub(super) fn implied_gain(
+    before: &ClaimedFigure,
+    after: &ClaimedFigure,
+    claimed: &Improvement,
+) -> Option<ImpliedGain> {
+    let (b, a) = (base_bounds(before)?, base_bounds(after)?);
+    let (bv, av) = (base_value(before)?, base_value(after)?);
+    let quotient = |above: &ClaimedFigure, below: &ClaimedFigure| {
+        format!("{} ÷ {}", above.value_text(), below.value_text())
+    };
     let (value, bounds, words, sum) = match claimed {
         Improvement::Times(_) => {
             let falls = before.metric.is_better_high() == Some(false);
@@ -41,7 +48,7 @@ pub(super) fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) ->
         Improvement::LessBy(_) => {
             let share = a.over(b);
             let value = 100.0 * (1.0 - av / bv);
-            let bounds = Bounds {
+            let bounds = WrittenBounds {
                 low: 100.0 * (1.0 - share.high),
                 high: 100.0 * (1.0 - share.low),
             };
@@ -56,7 +63,7 @@ pub(super) fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) ->
         Improvement::MoreBy(_) => {
             let share = a.over(b);
             let value = 100.0 * (av / bv - 1.0);
-            let bounds = Bounds {
+            let bounds = WrittenBounds {
                 low: 100.0 * (share.low - 1.0),
                 high: 100.0 * (share.high - 1.0),
             };
@@ -64,7 +71,7 @@ pub(super) fn outcome(before: &Figure, after: &Figure, claimed: &Improvement) ->
             (value, bounds, less(-value), sum)
         }
     };
-    value.is_finite().then(|| Outcome {
+    value.is_finite().then(|| ImpliedGain {
         bounds,
         sum: format!("{sum} = {words}"),
         words,
@@ -86,20 +93,22 @@ pub(super) fn stated(claimed: &Improvement) -> &Written {
     }
 }
 
-fn find(published: &Published) -> Vec<Finding> {
+fn find(published: &Published) -> Vec<LintFinding> {
     published.all_changes().iter().filter_map(finding).collect()
 }
 
-fn finding(change: &Change) -> Option<Finding> {
+fn finding(change: &ClaimedChange) -> Option<LintFinding> {
     let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
     let claimed = change.claimed.as_ref()?;
-    let found = outcome(before, after, claimed)?;
+    let found = implied_gain(before, after, claimed)?;
     if stated(claimed).bounds().meets(found.bounds) {
         return None;
     }
     // For other metrics the better direction is not known.
-    if matches!(change.metric, Metric::Parameters | Metric::Other(_))
-        && let Some(turned) = outcome(after, before, claimed)
+    if matches!(
+        change.metric,
+        ClaimMetric::Parameters | ClaimMetric::Other(_)
+    ) && let Some(turned) = implied_gain(after, before, claimed)
         && stated(claimed).bounds().meets(turned.bounds)
     {
         return None;
@@ -110,12 +119,12 @@ fn finding(change: &Change) -> Option<Finding> {
         format!("{}, {}", change.subject, change.metric.title())
     };
     Some(
-        Finding::contradiction(about)
+        LintFinding::contradiction(about)
             .claimed(format!(
                 "{} → {}: {}",
-                before.words(),
-                after.words(),
-                claimed.words()
+                before.value_text(),
+                after.value_text(),
+                claimed.gain_text()
             ))
             .follows(format!("{} follows from the two", found.words))
             .sum(found.sum),

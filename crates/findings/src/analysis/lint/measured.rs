@@ -6,15 +6,17 @@
 
 use crate::analysis::run_phases;
 use powerband_core::base::humanize;
-use powerband_core::domain::accuracy::{Accuracy, Hits};
+use powerband_core::domain::accuracy::{Accuracy, HitCount};
 use powerband_core::domain::case::Case;
-use powerband_core::domain::claim::{Figure, Metric, Phases, Portion, Published};
+use powerband_core::domain::claim::{
+    ClaimMetric, ClaimedFigure, ClaimedPart, ClaimedPhases, Published,
+};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::written::Written;
 use powerband_core::stats::summary::median;
 
 /// What can be checked of it.
-pub(super) fn numbers(session: &Session) -> Published {
+pub(super) fn measured_as_published(session: &Session) -> Published {
     Published {
         phases: session
             .cases
@@ -36,13 +38,13 @@ fn about_ms(ns: f64) -> Option<Written> {
     format!("~{text}").parse().ok()
 }
 
-fn phases(session: &Session, case: &Case) -> Option<Phases> {
+fn phases(session: &Session, case: &Case) -> Option<ClaimedPhases> {
     let samples: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let rows = run_phases::phase_rows(case);
     let whole = rows.iter().filter(|row| row.is_named());
-    let portions: Option<Vec<Portion>> = whole
+    let portions: Option<Vec<ClaimedPart>> = whole
         .map(|row| {
-            Some(Portion {
+            Some(ClaimedPart {
                 name: row.name.clone(),
                 value: about_ms(row.median_ns)?,
             })
@@ -52,7 +54,7 @@ fn phases(session: &Session, case: &Case) -> Option<Phases> {
     let parts = portions.filter(|parts| !parts.is_empty())?;
     let total = about_ms(median(&samples)?)?;
     let sum: f64 = parts.iter().map(|part| part.value.value()).sum();
-    (sum > total.value()).then(|| Phases {
+    (sum > total.value()).then(|| ClaimedPhases {
         of: format!("{} {}", session.setup_label(case.setup), case.point),
         batch: Some(case.point.batch()),
         unit: "ms".to_owned(),
@@ -61,12 +63,12 @@ fn phases(session: &Session, case: &Case) -> Option<Phases> {
     })
 }
 
-fn accuracies(setup: &str, accuracy: &Accuracy) -> Vec<Figure> {
+fn accuracies(setup: &str, accuracy: &Accuracy) -> Vec<ClaimedFigure> {
     // With few inputs all may be right.
-    let figure = |hits: Option<Hits>, note: &str| {
+    let figure = |hits: Option<HitCount>, note: &str| {
         let share = hits?.share().filter(|share| *share < 1.0)?;
-        Some(Figure {
-            metric: Metric::Accuracy,
+        Some(ClaimedFigure {
+            metric: ClaimMetric::Accuracy,
             subject: setup.to_owned(),
             value: format!("{:.3}", share * 100.0).parse().ok()?,
             unit: "%".to_owned(),

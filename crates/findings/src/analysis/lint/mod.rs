@@ -26,9 +26,9 @@ mod values;
 mod worst;
 
 use powerband_core::base::humanize;
-use powerband_core::domain::claim::{Figure, Placed, Published};
+use powerband_core::domain::claim::{ClaimedFigure, PlacedFigure, Published};
 use powerband_core::domain::session::Session;
-use powerband_core::domain::written::Bounds;
+use powerband_core::domain::written::WrittenBounds;
 use serde::Serialize;
 
 /// Beyond what the digits leave open, two numbers may differ by so much: a median and a mean do.
@@ -37,15 +37,14 @@ const LEEWAY: f64 = 0.02;
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Weight {
+pub enum LintSeverity {
     /// It may be right, but the stated numbers do not show it.
     Doubt,
     /// Both cannot be right.
     Contradiction,
 }
 
-impl Weight {
-    /// What it is called.
+impl LintSeverity {
     pub fn name(self) -> &'static str {
         match self {
             Self::Doubt => "doubt",
@@ -57,7 +56,7 @@ impl Weight {
 /// Where the numbers of a finding are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum LintOrigin {
     /// A document.
     Published,
     /// This session's own measurements.
@@ -66,14 +65,13 @@ pub enum Origin {
 
 /// A contradiction or a doubt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct LintFinding {
     /// The identifier of the check that found it.
     pub check: &'static str,
-    /// How much it matters.
-    pub weight: Weight,
+    pub weight: LintSeverity,
     /// Where its numbers are from.
-    pub origin: Origin,
-    /// What it is about.
+    pub origin: LintOrigin,
+    /// Subject.
     pub about: String,
     /// What is stated.
     #[serde(rename = "stated")]
@@ -84,12 +82,12 @@ pub struct Finding {
     pub sum: String,
 }
 
-impl Finding {
+impl LintFinding {
     fn contradiction(about: impl Into<String>) -> Self {
         Self {
             check: "",
-            weight: Weight::Contradiction,
-            origin: Origin::Published,
+            weight: LintSeverity::Contradiction,
+            origin: LintOrigin::Published,
             about: about.into(),
             claimed: String::new(),
             follows: String::new(),
@@ -99,7 +97,7 @@ impl Finding {
 
     fn doubt(about: impl Into<String>) -> Self {
         Self {
-            weight: Weight::Doubt,
+            weight: LintSeverity::Doubt,
             ..Self::contradiction(about)
         }
     }
@@ -128,19 +126,18 @@ impl Finding {
 
 /// One kind of check.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Check {
+pub struct LintCheck {
     /// Its identifier, the same everywhere.
     pub id: &'static str,
-    /// What it is called.
     pub title: &'static str,
     /// What it looks at, in a sentence.
     pub sentence: &'static str,
     #[serde(skip)]
-    find: fn(&Published) -> Vec<Finding>,
+    find: fn(&Published) -> Vec<LintFinding>,
 }
 
 /// Every check, in the order of findings.
-pub const ALL: &[Check] = &[
+pub const ALL_CHECKS: &[LintCheck] = &[
     batches::CHECK,
     gains::CHECK,
     promises::CHECK,
@@ -160,33 +157,33 @@ pub const ALL: &[Check] = &[
 ];
 
 /// The check of an identifier.
-pub fn check(id: &str) -> Option<&'static Check> {
-    ALL.iter().find(|check| check.id == id)
+pub fn check_by_id(id: &str) -> Option<&'static LintCheck> {
+    ALL_CHECKS.iter().find(|check| check.id == id)
 }
 
 /// Everything that does not add up in a session.
-pub fn lint_findings(session: &Session) -> Vec<Finding> {
-    let published = session.published.iter().flat_map(of_published);
-    let measured = of_published(&measured::numbers(session))
+pub fn lint_findings(session: &Session) -> Vec<LintFinding> {
+    let published = session.published.iter().flat_map(published_findings);
+    let measured = published_findings(&measured::measured_as_published(session))
         .into_iter()
-        .map(|finding| Finding {
-            origin: Origin::Measured,
+        .map(|finding| LintFinding {
+            origin: LintOrigin::Measured,
             ..finding
         });
     published.chain(measured).collect()
 }
 
 /// Everything that does not add up in a document.
-pub fn of_published(published: &Published) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    for check in ALL {
+pub fn published_findings(published: &Published) -> Vec<LintFinding> {
+    let mut findings: Vec<LintFinding> = Vec::new();
+    for check in ALL_CHECKS {
         for finding in (check.find)(published) {
-            let finding = Finding {
+            let finding = LintFinding {
                 check: check.id,
                 ..finding
             };
             // Documents repeat themselves.
-            let is_known = |known: &Finding| {
+            let is_known = |known: &LintFinding| {
                 known.check == finding.check
                     && known.about == finding.about
                     && known.sum == finding.sum
@@ -200,12 +197,12 @@ pub fn of_published(published: &Published) -> Vec<Finding> {
 }
 
 /// A number in seconds, items a second, bytes, shares or ones; nothing where its unit is not known.
-fn plain(figure: &Figure) -> Option<Bounds> {
+fn base_bounds(figure: &ClaimedFigure) -> Option<WrittenBounds> {
     Some(figure.value.bounds().times(figure.scale()?))
 }
 
 /// The same without what its digits leave open.
-fn value(figure: &Figure) -> Option<f64> {
+fn base_value(figure: &ClaimedFigure) -> Option<f64> {
     Some(figure.value.value() * figure.scale()?)
 }
 
@@ -225,7 +222,7 @@ fn time(seconds: f64) -> String {
 }
 
 /// What a figure is about: `ResNet-34 at batch 32`.
-fn about(figure: &Figure) -> String {
+fn subject_text(figure: &ClaimedFigure) -> String {
     let batch = figure.batch.map(|batch| format!("batch {batch}"));
     match (figure.subject.is_empty(), batch) {
         (true, None) => figure.metric.title().to_owned(),
@@ -236,8 +233,8 @@ fn about(figure: &Figure) -> String {
 }
 
 /// The same with the table where it stands.
-fn about_placed(placed: &Placed) -> String {
-    let about = about(&placed.figure);
+fn placed_subject_text(placed: &PlacedFigure) -> String {
+    let about = subject_text(&placed.figure);
     if placed.place.is_empty() || placed.place == placed.figure.subject {
         about
     } else {

@@ -1,21 +1,21 @@
 //! A number of parameters that is that of the same network for another data set.
 
-use super::{Check, Finding, plain};
+use super::{LintCheck, LintFinding, base_bounds};
 use powerband_core::base::humanize;
-use powerband_core::domain::claim::{Figure, Metric, Published};
+use powerband_core::domain::claim::{ClaimMetric, ClaimedFigure, Published};
 use powerband_core::domain::networks::BUILT_IN;
-use powerband_core::domain::written::Bounds;
+use powerband_core::domain::written::WrittenBounds;
 
 /// What is stated of a network for a data set, against the built-in one for it.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "networks",
     title: "Parameters of a network",
     sentence: "A network for small pictures has fewer parameters than the one for ImageNet.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
-    let placed = published.placed();
+fn find(published: &Published) -> Vec<LintFinding> {
+    let placed = published.placed_figures();
     placed
         .iter()
         .filter_map(|placed| finding(&placed.figure))
@@ -28,8 +28,8 @@ fn plain_name(name: &str) -> String {
     kept.collect::<String>().to_lowercase()
 }
 
-fn finding(figure: &Figure) -> Option<Finding> {
-    if figure.metric != Metric::Parameters || figure.value.is_range() {
+fn finding(figure: &ClaimedFigure) -> Option<LintFinding> {
+    if figure.metric != ClaimMetric::Parameters || figure.value.is_range() {
         return None;
     }
     let network = plain_name(&figure.subject);
@@ -41,20 +41,20 @@ fn finding(figure: &Figure) -> Option<Finding> {
     };
     let count = |name: &str| Some(BUILT_IN.get(name)?.parameters);
     let (own_count, other_count) = (count(&own)?, count(&other)?);
-    let stated = plain(figure)?;
-    let may_be = |count: u64| stated.meets(Bounds::exactly(count as f64));
+    let stated = base_bounds(figure)?;
+    let may_be = |count: u64| stated.meets(WrittenBounds::exactly(count as f64));
     // Variants of a network have counts of their own, so only a count of the other data set is a finding.
     if may_be(own_count) || !may_be(other_count) {
         return None;
     }
     let (own_words, other_words) = (humanize::count(own_count), humanize::count(other_count));
     Some(
-        Finding::contradiction(format!("{}, parameters, {}", figure.subject, figure.note))
-            .claimed(format!("{} parameters", figure.words()))
+        LintFinding::contradiction(format!("{}, parameters, {}", figure.subject, figure.note))
+            .claimed(format!("{} parameters", figure.value_text()))
             .follows(format!(
                 "{own} has {own_words}; {} is the count of {other}, {other_words}",
-                figure.words()
+                figure.value_text()
             ))
-            .sum(format!("{} ≠ {own_words}", figure.words())),
+            .sum(format!("{} ≠ {own_words}", figure.value_text())),
     )
 }

@@ -1,24 +1,24 @@
 //! Phases that do not add up to the step that they are the phases of.
 
-use super::{Check, Finding};
+use super::{LintCheck, LintFinding};
 use powerband_core::base::humanize;
-use powerband_core::domain::claim::{Phases, Published, with_unit};
-use powerband_core::domain::written::Bounds;
+use powerband_core::domain::claim::{ClaimedPhases, Published, with_unit};
+use powerband_core::domain::written::WrittenBounds;
 
 /// The sum of the phases against the whole.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "phases",
     title: "Phases",
     sentence: "The phases of a step add up to the step.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
+fn find(published: &Published) -> Vec<LintFinding> {
     published.phases.iter().filter_map(finding).collect()
 }
 
-fn finding(phases: &Phases) -> Option<Finding> {
-    let sum = Bounds::sum(phases.parts.iter().map(|part| part.value.bounds()));
+fn finding(phases: &ClaimedPhases) -> Option<LintFinding> {
+    let sum = WrittenBounds::sum(phases.parts.iter().map(|part| part.value.bounds()));
     if phases.parts.is_empty() || sum.meets(phases.total.bounds()) {
         return None;
     }
@@ -39,14 +39,14 @@ fn finding(phases: &Phases) -> Option<Finding> {
     let amount = humanize::significant(rest.abs(), 2);
     let (finding, words) = if rest > 0.0 {
         (
-            Finding::doubt(phases.of.as_str()),
+            LintFinding::doubt(phases.of.as_str()),
             format!(
                 "{amount} {unit}, {share} % of it, are not accounted for, and rounding does not explain them"
             ),
         )
     } else {
         (
-            Finding::contradiction(phases.of.as_str()),
+            LintFinding::contradiction(phases.of.as_str()),
             format!("the phases take {amount} {unit} more than the whole, {share} %"),
         )
     };

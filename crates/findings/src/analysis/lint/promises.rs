@@ -1,18 +1,20 @@
 //! Gains that are promised in general, against the document's own figures of the same thing.
 
 use super::gains::{self, stated};
-use super::{Check, Finding};
-use powerband_core::domain::claim::{Change, Figure, Improvement, Metric, Published};
+use super::{LintCheck, LintFinding};
+use powerband_core::domain::claim::{
+    ClaimMetric, ClaimedChange, ClaimedFigure, Improvement, Published,
+};
 
 /// What is promised of a thing against what its figures show.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "promises",
     title: "Promises",
     sentence: "What is promised of an optimisation shows in the document's own figures of it.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
+fn find(published: &Published) -> Vec<LintFinding> {
     let changes = published.all_changes();
     let promises = changes
         .iter()
@@ -26,8 +28,12 @@ fn find(published: &Published) -> Vec<Finding> {
 }
 
 /// Two figures of what the promise is about: before and after, or the baseline's and its own.
-fn evidence(published: &Published, changes: &[Change], promise: &Change) -> Vec<(Figure, Figure)> {
-    let is_fitting = |metric: &Metric| {
+fn evidence(
+    published: &Published,
+    changes: &[ClaimedChange],
+    promise: &ClaimedChange,
+) -> Vec<(ClaimedFigure, ClaimedFigure)> {
+    let is_fitting = |metric: &ClaimMetric| {
         *metric == promise.metric
             || (metric.is_speed()
                 && promise.metric.is_speed()
@@ -37,8 +43,8 @@ fn evidence(published: &Published, changes: &[Change], promise: &Change) -> Vec<
         let (before, after) = (change.before.clone()?, change.after.clone()?);
         (change.subject == promise.subject && is_fitting(&change.metric)).then_some((before, after))
     });
-    let placed = published.placed();
-    let mut found: Vec<(Figure, Figure)> = of_changes.collect();
+    let placed = published.placed_figures();
+    let mut found: Vec<(ClaimedFigure, ClaimedFigure)> = of_changes.collect();
     let Some(baseline) = &published.baseline else {
         return found;
     };
@@ -46,7 +52,7 @@ fn evidence(published: &Published, changes: &[Change], promise: &Change) -> Vec<
         if own.subject != promise.subject || own.subject == *baseline || !is_fitting(&own.metric) {
             continue;
         }
-        let same = |other: &&Figure| {
+        let same = |other: &&ClaimedFigure| {
             other.subject == *baseline
                 && other.metric == own.metric
                 && other.batch == own.batch
@@ -58,7 +64,11 @@ fn evidence(published: &Published, changes: &[Change], promise: &Change) -> Vec<
     found
 }
 
-fn finding(promise: &Change, before: &Figure, after: &Figure) -> Option<Finding> {
+fn finding(
+    promise: &ClaimedChange,
+    before: &ClaimedFigure,
+    after: &ClaimedFigure,
+) -> Option<LintFinding> {
     let claimed = promise.claimed.as_ref()?;
     // More throughput by some percent is so many times the speed, whichever way it was measured.
     let as_times = before.metric != promise.metric;
@@ -66,12 +76,12 @@ fn finding(promise: &Change, before: &Figure, after: &Figure) -> Option<Finding>
         Improvement::MoreBy(more) if as_times => (
             1.0 + more.low() / 100.0,
             1.0 + more.high() / 100.0,
-            gains::outcome(before, after, &Improvement::Times(more.clone()))?,
+            gains::implied_gain(before, after, &Improvement::Times(more.clone()))?,
         ),
         claimed => (
             stated(claimed).low(),
             stated(claimed).high(),
-            gains::outcome(before, after, claimed)?,
+            gains::implied_gain(before, after, claimed)?,
         ),
     };
     let is_kept = found.bounds.high >= low && found.bounds.low <= high;
@@ -82,13 +92,13 @@ fn finding(promise: &Change, before: &Figure, after: &Figure) -> Option<Finding>
     let batch = after.batch.filter(|_| before.batch == after.batch);
     let at = batch.map_or_else(String::new, |batch| format!(" at batch {batch}"));
     Some(
-        Finding::doubt(format!("{}, {}", promise.subject, promise.metric.title()))
-            .claimed(claimed.words())
+        LintFinding::doubt(format!("{}, {}", promise.subject, promise.metric.title()))
+            .claimed(claimed.gain_text())
             .follows(format!(
                 "{}{at}, by the document's own {} and {}",
                 found.words,
-                before.words(),
-                after.words()
+                before.value_text(),
+                after.value_text()
             ))
             .sum(found.sum),
     )

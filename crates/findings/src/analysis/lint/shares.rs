@@ -1,25 +1,25 @@
 //! Shares that do not add up to the whole.
 
-use super::{Check, Finding};
+use super::{LintCheck, LintFinding};
 use powerband_core::base::humanize;
-use powerband_core::domain::claim::{Published, Shares};
-use powerband_core::domain::written::Bounds;
+use powerband_core::domain::claim::{ClaimedShares, Published};
+use powerband_core::domain::written::WrittenBounds;
 
 /// The sum of shares against 100 %.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "shares",
     title: "Shares",
     sentence: "The shares of a whole add up to 100 %, and never to more.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
+fn find(published: &Published) -> Vec<LintFinding> {
     published.shares.iter().filter_map(finding).collect()
 }
 
-fn finding(shares: &Shares) -> Option<Finding> {
-    let sum = Bounds::sum(shares.parts.iter().map(|part| part.value.bounds()));
-    let is_whole = sum.meets(Bounds::exactly(100.0));
+fn finding(shares: &ClaimedShares) -> Option<LintFinding> {
+    let sum = WrittenBounds::sum(shares.parts.iter().map(|part| part.value.bounds()));
+    let is_whole = sum.meets(WrittenBounds::exactly(100.0));
     let is_too_much = sum.low > 100.0;
     let may_be_less = !shares.is_complete && !is_too_much;
     if shares.parts.is_empty() || is_whole || may_be_less {
@@ -50,7 +50,7 @@ fn finding(shares: &Shares) -> Option<Finding> {
         format!("they add up to {sum} %, and the rest is not stated")
     };
     Some(
-        Finding::contradiction(shares.of.as_str())
+        LintFinding::contradiction(shares.of.as_str())
             .claimed(named.join(", "))
             .follows(words)
             .sum(format!("{} = {sum} %", parts.join(" + "))),

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::analysis::testing::{measure_near, session};
-use powerband_core::domain::accuracy::{Accuracy, Hits};
-use powerband_core::domain::case::Part;
+use powerband_core::domain::accuracy::{Accuracy, HitCount};
+use powerband_core::domain::case::PhaseSamples;
 
 /// The only finding, as one text.
-fn only(findings: &[Finding]) -> String {
+fn only(findings: &[LintFinding]) -> String {
     assert_eq!(findings.len(), 1, "{findings:#?}");
     let one = &findings[0];
     format!(
@@ -29,7 +29,7 @@ fn what_was_measured_is_checked_too() {
     let mut measured = session(&["fake:cpu"], &[1]);
     measure_near(&mut measured, 0, 1, 1_000);
     let parts = |forward_us: u64| {
-        [("forward", forward_us), ("backward", 600)].map(|(name, us)| Part {
+        [("forward", forward_us), ("backward", 600)].map(|(name, us)| PhaseSamples {
             name: name.to_owned(),
             samples_ns: vec![us * 1_000; 10],
         })
@@ -43,9 +43,9 @@ fn what_was_measured_is_checked_too() {
         said.starts_with("fake:cpu batch 1") && said.contains("more than the whole"),
         "{said}"
     );
-    assert_eq!(found[0].origin, Origin::Measured);
+    assert_eq!(found[0].origin, LintOrigin::Measured);
 
-    let hits = |hits| Some(Hits { hits, of: 64 });
+    let hits = |hits| Some(HitCount { hits, of: 64 });
     let accuracy = Accuracy {
         items: 64,
         inputs: "64 pictures".to_owned(),
@@ -65,9 +65,9 @@ fn what_was_measured_is_checked_too() {
 
 #[test]
 fn every_check_is_listed_once_and_says_what_it_does() {
-    for (place, check) in ALL.iter().enumerate() {
-        assert!(ALL[..place].iter().all(|other| other.id != check.id));
+    for (place, check) in ALL_CHECKS.iter().enumerate() {
+        assert!(ALL_CHECKS[..place].iter().all(|other| other.id != check.id));
         assert!(check.sentence.ends_with('.') && !check.title.is_empty());
-        assert!(super::check(check.id).is_some());
+        assert!(super::check_by_id(check.id).is_some());
     }
 }

@@ -1,10 +1,10 @@
 //! One pair of numbers that is printed as two different things.
 
-use super::{Check, Finding};
-use powerband_core::domain::claim::{Metric, Published};
+use super::{LintCheck, LintFinding};
+use powerband_core::domain::claim::{ClaimMetric, Published};
 
 /// The ends of ranges, and what stands before and after, against those of other metrics.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "twins",
     title: "Twins",
     sentence: "Two different things seldom have the same pair of numbers.",
@@ -12,20 +12,20 @@ pub(crate) const CHECK: Check = Check {
 };
 
 /// Two numbers that belong together, and what they are said to be.
-struct Twin {
-    metric: Metric,
+struct NumberPair {
+    metric: ClaimMetric,
     unit: String,
     ends: (f64, f64),
     digits: String,
     words: String,
 }
 
-fn find(published: &Published) -> Vec<Finding> {
-    let ranges = published.placed().into_iter().filter_map(|placed| {
+fn find(published: &Published) -> Vec<LintFinding> {
+    let ranges = published.placed_figures().into_iter().filter_map(|placed| {
         let figure = placed.figure;
-        figure.value.is_range().then(|| Twin {
+        figure.value.is_range().then(|| NumberPair {
             ends: (figure.value.low(), figure.value.high()),
-            words: format!("{} {}", figure.metric.title(), figure.words()),
+            words: format!("{} {}", figure.metric.title(), figure.value_text()),
             digits: figure.value.to_string(),
             metric: figure.metric,
             unit: figure.unit,
@@ -33,7 +33,7 @@ fn find(published: &Published) -> Vec<Finding> {
     });
     let changes = published.changes.iter().filter_map(|change| {
         let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
-        Some(Twin {
+        Some(NumberPair {
             metric: change.metric.clone(),
             unit: before.unit.clone(),
             digits: format!("{} → {}", before.value, after.value),
@@ -41,29 +41,29 @@ fn find(published: &Published) -> Vec<Finding> {
             words: format!(
                 "{} {} → {}",
                 change.metric.title(),
-                before.words(),
-                after.words()
+                before.value_text(),
+                after.value_text()
             ),
         })
     });
-    let twins: Vec<Twin> = ranges.chain(changes).collect();
+    let twins: Vec<NumberPair> = ranges.chain(changes).collect();
     let pairs = twins.iter().enumerate().flat_map(|(place, first)| {
         twins[place + 1..]
             .iter()
-            .filter(move |second| is_twin(first, second))
+            .filter(move |second| is_repeated(first, second))
             .map(move |second| finding(first, second))
     });
     pairs.collect()
 }
 
 /// Shares go from none to all all the time; anything else does not.
-fn is_twin(first: &Twin, second: &Twin) -> bool {
+fn is_repeated(first: &NumberPair, second: &NumberPair) -> bool {
     let is_share = first.unit == "%" && second.unit == "%";
     first.metric != second.metric && first.ends == second.ends && !is_share
 }
 
-fn finding(first: &Twin, second: &Twin) -> Finding {
-    Finding::doubt(format!(
+fn finding(first: &NumberPair, second: &NumberPair) -> LintFinding {
+    LintFinding::doubt(format!(
         "{} and {}",
         first.metric.title(),
         second.metric.title()

@@ -1,11 +1,11 @@
 //! Units that were mixed up: milliseconds for seconds, the time of an item for that of a batch.
 
-use super::time_and_rate::{Pair, pairs};
-use super::{Check, Finding, LEEWAY, about_placed};
+use super::time_and_rate::{TimeAndRate, times_with_rates};
+use super::{LEEWAY, LintCheck, LintFinding, placed_subject_text};
 use powerband_core::domain::claim::Published;
 
 /// A time and a rate that differ by exactly what two units differ by.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "units",
     title: "Units",
     sentence: "Where time and rate differ by 1000, or by the batch size, a unit was mixed up.",
@@ -13,8 +13,8 @@ pub(crate) const CHECK: Check = Check {
 };
 
 /// What was mixed up, where time and rate do not agree and a unit explains it.
-pub(crate) fn mixed_up(pair: &Pair) -> Option<&'static str> {
-    let factor = pair.factor().filter(|_| !pair.agrees())?;
+pub(crate) fn unit_mix_up(pair: &TimeAndRate) -> Option<&'static str> {
+    let factor = pair.factor().filter(|_| !pair.is_consistent())?;
     let is_near = |expected: f64| (factor / expected - 1.0).abs() <= LEEWAY;
     if is_near(1e-3) {
         return Some(
@@ -32,12 +32,12 @@ pub(crate) fn mixed_up(pair: &Pair) -> Option<&'static str> {
     None
 }
 
-fn find(published: &Published) -> Vec<Finding> {
-    let found = pairs(published).into_iter().filter_map(|pair| {
-        let why = mixed_up(&pair)?;
+fn find(published: &Published) -> Vec<LintFinding> {
+    let found = times_with_rates(published).into_iter().filter_map(|pair| {
+        let why = unit_mix_up(&pair)?;
         Some(
-            Finding::contradiction(about_placed(&pair.latency))
-                .claimed(pair.words())
+            LintFinding::contradiction(placed_subject_text(&pair.latency))
+                .claimed(pair.stated_text())
                 .follows(why)
                 .sum(pair.sum()),
         )

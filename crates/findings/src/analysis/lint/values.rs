@@ -1,18 +1,18 @@
 //! One thing that is given two values, and ranges that do not hold what is said to be in them.
 
-use super::{Check, Finding, Weight, plain};
-use powerband_core::domain::claim::{Extreme, Figure, Placed, Published};
+use super::{LintCheck, LintFinding, LintSeverity, base_bounds};
+use powerband_core::domain::claim::{ClaimedExtreme, ClaimedFigure, PlacedFigure, Published};
 
 /// Every figure against all others of the same thing.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "values",
     title: "One thing, one value",
     sentence: "One thing has one value wherever it is stated, and the best and the worst are the ends of the range.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
-    let placed = published.placed();
+fn find(published: &Published) -> Vec<LintFinding> {
+    let placed = published.placed_figures();
     let mut found = Vec::new();
     for (place, first) in placed.iter().enumerate() {
         for second in &placed[place + 1..] {
@@ -28,7 +28,7 @@ fn find(published: &Published) -> Vec<Finding> {
 }
 
 /// What identifies the figure among those of its metric.
-fn is_one_thing(first: &Figure, second: &Figure) -> bool {
+fn is_one_thing(first: &ClaimedFigure, second: &ClaimedFigure) -> bool {
     let is_batch_known = first.batch.is_some() && second.batch.is_some();
     let is_one_batch = first.batch == second.batch || !is_batch_known;
     // Speed depends on the batch, so that a figure without one cannot be compared.
@@ -44,16 +44,16 @@ fn is_one_thing(first: &Figure, second: &Figure) -> bool {
 }
 
 /// Two values of one thing.
-fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
+fn two_values(first: &PlacedFigure, second: &PlacedFigure) -> Option<LintFinding> {
     let (a, b) = (&first.figure, &second.figure);
     if !is_one_thing(a, b) {
         return None;
     }
-    let (pa, pb) = (plain(a)?, plain(b)?);
+    let (pa, pb) = (base_bounds(a)?, base_bounds(b)?);
     // Ranges have two ends, and each has to agree; a range's bounds are half a digit beyond its ends.
     let is_same = if a.value.is_range() {
         let near = |x: f64, y: f64, slack: f64| (x - y).abs() <= slack;
-        let slack = |figure: &Figure| figure.value.bounds().high - figure.value.high();
+        let slack = |figure: &ClaimedFigure| figure.value.bounds().high - figure.value.high();
         let slack = (slack(a) * a.scale()?).max(slack(b) * b.scale()?);
         near(pa.low, pb.low, 2.0 * slack) && near(pa.high, pb.high, 2.0 * slack)
     } else {
@@ -62,7 +62,7 @@ fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
     if is_same {
         return None;
     }
-    let where_it_stands = |placed: &Placed| {
+    let where_it_stands = |placed: &PlacedFigure| {
         let batch = placed.figure.batch;
         let batch = batch.map_or_else(
             || "no batch size stated".to_owned(),
@@ -79,13 +79,13 @@ fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
         }
     };
     let known = a.batch == b.batch;
-    let finding = Finding {
+    let finding = LintFinding {
         weight: if known {
-            Weight::Contradiction
+            LintSeverity::Contradiction
         } else {
-            Weight::Doubt
+            LintSeverity::Doubt
         },
-        ..Finding::doubt(about(a))
+        ..LintFinding::doubt(figure_description(a))
     };
     let words = if known {
         "one thing cannot have both values"
@@ -96,17 +96,17 @@ fn two_values(first: &Placed, second: &Placed) -> Option<Finding> {
         finding
             .claimed(format!(
                 "{}{}; {}{}",
-                a.words(),
+                a.value_text(),
                 where_it_stands(first),
-                b.words(),
+                b.value_text(),
                 where_it_stands(second)
             ))
             .follows(words)
-            .sum(format!("{} ≠ {}", a.words(), b.words())),
+            .sum(format!("{} ≠ {}", a.value_text(), b.value_text())),
     )
 }
 
-fn about(figure: &Figure) -> String {
+fn figure_description(figure: &ClaimedFigure) -> String {
     let words = [
         figure.subject.as_str(),
         figure.metric.title(),
@@ -117,19 +117,19 @@ fn about(figure: &Figure) -> String {
 }
 
 /// The best or the worst of all, against the range of all.
-fn outside(figure: &Figure, range: &Figure) -> Option<Finding> {
+fn outside(figure: &ClaimedFigure, range: &ClaimedFigure) -> Option<LintFinding> {
     let extreme = figure.extreme?;
     let is_of_all = range.value.is_range()
         && range.subject.is_empty()
         && range.batch.is_none()
         && range.metric == figure.metric
         && (range.note.is_empty() || range.note == figure.note);
-    let (own, bounds) = (plain(figure)?, plain(range)?);
+    let (own, bounds) = (base_bounds(figure)?, base_bounds(range)?);
     if !is_of_all || figure.value.is_range() {
         return None;
     }
     let better_high = figure.metric.is_better_high()?;
-    let at_top = better_high == (extreme == Extreme::Best);
+    let at_top = better_high == (extreme == ClaimedExtreme::Best);
     let (end, name) = if at_top {
         (range.value.high(), "up")
     } else {
@@ -140,22 +140,22 @@ fn outside(figure: &Figure, range: &Figure) -> Option<Finding> {
     if own.low <= end + slack && end - slack <= own.high {
         return None;
     }
-    let word = if extreme == Extreme::Best {
+    let word = if extreme == ClaimedExtreme::Best {
         "best"
     } else {
         "worst"
     };
     Some(
-        Finding::contradiction(format!("range of {}", figure.metric.title()))
+        LintFinding::contradiction(format!("range of {}", figure.metric.title()))
             .claimed(format!(
                 "{} in all; {} ({}) is the {word}",
-                range.words(),
-                figure.words(),
-                super::about(figure),
+                range.value_text(),
+                figure.value_text(),
+                super::subject_text(figure),
             ))
             .follows(format!(
                 "the range goes {name} beyond the stated {word}, so one of the two is wrong"
             ))
-            .sum(format!("{} ≠ {}", range.words(), figure.words())),
+            .sum(format!("{} ≠ {}", range.value_text(), figure.value_text())),
     )
 }

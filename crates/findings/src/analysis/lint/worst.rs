@@ -1,32 +1,37 @@
 //! A throughput below what the largest latency gives.
 
-use super::{Check, Finding, LEEWAY, about, number, percent, plain, value};
-use powerband_core::domain::claim::{Extreme, Figure, Metric, Published};
-use powerband_core::domain::written::Bounds;
+use super::{
+    LEEWAY, LintCheck, LintFinding, base_bounds, base_value, number, percent, subject_text,
+};
+use powerband_core::domain::claim::{ClaimMetric, ClaimedExtreme, ClaimedFigure, Published};
+use powerband_core::domain::written::WrittenBounds;
 
 /// No batch takes longer than the largest latency, so no rate is below the batch over that.
-pub(crate) const CHECK: Check = Check {
+pub(crate) const CHECK: LintCheck = LintCheck {
     id: "worst",
     title: "The worst",
     sentence: "No throughput is below the batch size over the largest latency.",
     find,
 };
 
-fn find(published: &Published) -> Vec<Finding> {
-    let placed = published.placed();
+fn find(published: &Published) -> Vec<LintFinding> {
+    let placed = published.placed_figures();
     let figures = placed.iter().map(|placed| &placed.figure);
-    let of_metric = |metric: Metric| {
+    let of_metric = |metric: ClaimMetric| {
         let figures = figures.clone();
         figures.filter(move |figure| figure.metric == metric && !figure.value.is_range())
     };
-    let worst = of_metric(Metric::Latency).filter(|time| time.extreme == Some(Extreme::Worst));
+    let worst =
+        of_metric(ClaimMetric::Latency).filter(|time| time.extreme == Some(ClaimedExtreme::Worst));
     worst
-        .flat_map(|worst| of_metric(Metric::Throughput).filter_map(|rate| finding(worst, rate)))
+        .flat_map(|worst| {
+            of_metric(ClaimMetric::Throughput).filter_map(|rate| finding(worst, rate))
+        })
         .collect()
 }
 
-fn finding(worst: &Figure, rate: &Figure) -> Option<Finding> {
-    let is_best = rate.extreme == Some(Extreme::Best);
+fn finding(worst: &ClaimedFigure, rate: &ClaimedFigure) -> Option<LintFinding> {
+    let is_best = rate.extreme == Some(ClaimedExtreme::Best);
     // Time and rate of one thing are the business of other checks; the best is no lower at any batch size.
     if rate.subject == worst.subject
         || rate.note != worst.note
@@ -35,44 +40,44 @@ fn finding(worst: &Figure, rate: &Figure) -> Option<Finding> {
         return None;
     }
     let batch = worst.batch?;
-    let least = batch as f64 / value(worst).filter(|seconds| *seconds > 0.0)?;
-    let own = value(rate).filter(|own| *own < least)?;
-    let bounds = Bounds::exactly(batch as f64).over(plain(worst)?);
-    let is_sure = !bounds.wider(LEEWAY).meets(plain(rate)?);
+    let least = batch as f64 / base_value(worst).filter(|seconds| *seconds > 0.0)?;
+    let own = base_value(rate).filter(|own| *own < least)?;
+    let bounds = WrittenBounds::exactly(batch as f64).over(base_bounds(worst)?);
+    let is_sure = !bounds.wider(LEEWAY).meets(base_bounds(rate)?);
     // Within the digits, the best has yet to be seen above the worst; others may be as slow as that.
     if !is_sure && !is_best {
         return None;
     }
     let finding = if is_sure {
-        Finding::contradiction
+        LintFinding::contradiction
     } else {
-        Finding::doubt
+        LintFinding::doubt
     };
     let best = if is_best { ", the best" } else { "" };
     Some(
-        finding(format!("{}, throughput", about(rate)))
+        finding(format!("{}, throughput", subject_text(rate)))
             .claimed(format!(
                 "{}{best}; {} ({}) is the largest latency",
-                rate.words(),
-                worst.words(),
-                about(worst)
+                rate.value_text(),
+                worst.value_text(),
+                subject_text(worst)
             ))
             .follows(format!(
                 "{batch} in no more than {} are no fewer than {} {} ({} to {} with rounding): {} is {} below that",
-                worst.words(),
+                worst.value_text(),
                 number(least),
                 rate.unit,
                 number(bounds.low),
                 number(bounds.high),
-                rate.words(),
+                rate.value_text(),
                 percent(1.0 - own / least),
             ))
             .sum(format!(
                 "{batch} ÷ {} = {} {} > {}",
-                worst.words(),
+                worst.value_text(),
                 number(least),
                 rate.unit,
-                rate.words()
+                rate.value_text()
             )),
     )
 }

@@ -5,8 +5,8 @@ mod pace;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use self::pace::{Pace, Visit, round_times, rounds_of_run};
-use super::countdown::{Countdown, LEAST_S, Left};
+use self::pace::{Pace, VisitProgress, round_times, rounds_of_run};
+use super::countdown::{Countdown, LEAST_S, RemainingTime};
 use super::past_durations::PastDurations;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
@@ -22,7 +22,7 @@ const MOST_SHARE: f64 = 0.99;
 
 /// The progress of a run. A visit is one round of one case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Visits that were made.
     pub done_visits: u64,
     /// Visits at the end of the run, as far as is known.
@@ -50,7 +50,7 @@ pub struct Progress {
     pub current: Option<CaseKey>,
 }
 
-impl Progress {
+impl RunProgress {
     /// The share of the time in whole percent; 100 only where everything is over.
     pub fn percent(&self) -> u8 {
         // What is a whole number but for the last bit of a float stays it.
@@ -58,14 +58,14 @@ impl Progress {
     }
 
     /// `27 % of the time`: the rounds, which take unequal times, are counted beside it.
-    pub fn time_words(&self) -> String {
+    pub fn time_text(&self) -> String {
         format!("{} % of the time", self.percent())
     }
 
     /// `4 of 42 rounds, 6 of them added`, or `2 of 5 more rounds`.
-    pub fn rounds_words(&self) -> String {
+    pub fn rounds_text(&self) -> String {
         let round = if self.are_more { "more round" } else { "round" };
-        let rounds = humanize::of_many(self.planned_visits, round);
+        let rounds = humanize::pluralised(self.planned_visits, round);
         let added = match self.added_visits {
             0 => String::new(),
             added => format!(", {} of them added", humanize::count(added)),
@@ -75,7 +75,7 @@ impl Progress {
 }
 
 /// The time that is left in words: `about 20 s left (2 rounds added)`, or why there is none.
-pub fn left_words(remaining_s: Option<f64>, note: Option<&str>) -> Option<String> {
+pub fn remaining_text(remaining_s: Option<f64>, note: Option<&str>) -> Option<String> {
     match (remaining_s, note) {
         (Some(left), None) => Some(format!("about {} left", humanize::clock_time(left))),
         (Some(left), Some(note)) => {
@@ -99,7 +99,7 @@ pub struct Meter {
     widths: BTreeMap<CaseKey, (usize, f64)>,
     countdown: Countdown,
     /// What was done for rounds that are still to come.
-    visit: Visit,
+    visit: VisitProgress,
 }
 
 impl Meter {
@@ -122,8 +122,8 @@ impl Meter {
     }
 
     /// The run rests; its time does not go on.
-    pub fn rest(&mut self) {
-        self.countdown.rest();
+    pub fn pause(&mut self) {
+        self.countdown.pause();
     }
 
     /// Takes one event in: which step of which visit goes on, and since when.
@@ -132,7 +132,7 @@ impl Meter {
     }
 
     /// How far the run has come at a moment, in nanoseconds since it began.
-    pub fn read(&mut self, session: &Session, now_ns: u64) -> Progress {
+    pub fn read(&mut self, session: &Session, now_ns: u64) -> RunProgress {
         let planned = self.planned_rounds(session);
         let visits: BTreeMap<CaseKey, Visits> = session
             .cases
@@ -145,16 +145,16 @@ impl Meter {
         let is_over = session.completion != Completion::Interrupted;
         let estimate = (!is_over && planned_visits > 0).then(|| {
             let pace = Pace::new(session, &self.past);
-            pace.left(session, &visits, planned, &self.visit, now_ns)
+            pace.remaining_work(session, &visits, planned, &self.visit, now_ns)
         });
-        let left = self.left(session, estimate.as_ref(), planned_visits, now_ns);
+        let left = self.remaining_time(session, estimate.as_ref(), planned_visits, now_ns);
         let elapsed_s = now_ns.saturating_sub(self.began_ns) as f64 / 1e9;
         let share = match &estimate {
             None => 0.0,
             Some(estimate) if estimate.is_measured => MOST_SHARE,
             Some(_) => elapsed_s / (elapsed_s + left.seconds.unwrap_or(LEAST_S)),
         };
-        Progress {
+        RunProgress {
             done_visits,
             planned_visits,
             added_visits: sum(|v| (v.done + v.left).saturating_sub(v.planned)),
@@ -175,23 +175,23 @@ impl Meter {
         }
     }
 
-    fn left(
+    fn remaining_time(
         &mut self,
         session: &Session,
-        estimate: Option<&pace::Left>,
+        estimate: Option<&pace::RemainingWork>,
         planned_visits: u64,
         now_ns: u64,
-    ) -> Left {
+    ) -> RemainingTime {
         match estimate {
-            None => Left {
+            None => RemainingTime {
                 seconds: None,
                 note: None,
             },
             Some(estimate) if estimate.is_measured => {
-                self.countdown.rest();
-                Left {
+                self.countdown.pause();
+                RemainingTime {
                     seconds: None,
-                    note: Some(what_follows(session).to_owned()),
+                    note: Some(final_step_text(session).to_owned()),
                 }
             }
             Some(estimate) => self
@@ -253,7 +253,7 @@ impl Meter {
         if let Some((_, width)) = known.filter(|(rounds, _)| *rounds == done) {
             return *width;
         }
-        let width = bootstrap::width_for_stopping(&super::case_rows::rounds(case));
+        let width = bootstrap::width_for_stopping(&super::case_rows::round_times(case));
         self.widths.insert(case.key(), (done, width));
         width
     }
@@ -267,8 +267,8 @@ struct Visits {
     planned: u64,
 }
 
-/// What is done once all rounds are measured.
-fn what_follows(session: &Session) -> &'static str {
+/// The step of the run after its last round.
+fn final_step_text(session: &Session) -> &'static str {
     let plan = &session.plan;
     match (plan.judging.is_some(), plan.profiling.is_some()) {
         (true, true) => "all rounds are measured; outputs are compared and profiles taken",
@@ -292,8 +292,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of a session.
-    pub fn of(session: &Session) -> Self {
+    pub fn from_session(session: &Session) -> Self {
         let count = |is_so: fn(&Outcome) -> bool| {
             let cases = session.cases.iter();
             cases.filter(|case| is_so(&case.outcome)).count()
@@ -310,7 +309,7 @@ impl Tally {
 /// `6 of 12 cases measured, 6 could not run`.
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cases = humanize::of_many(self.cases as u64, "case");
+        let cases = humanize::pluralised(self.cases as u64, "case");
         if self.measured == self.cases {
             return write!(f, "{cases} measured");
         }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use super::Visits;
 use crate::analysis::past_durations::PastDurations;
-use crate::analysis::step_times::{Machine, S, StepTimes, round_of_runs_s};
+use crate::analysis::step_times::{MachineSpeed, NS_PER_S, StepTimes, round_of_runs_s};
 use powerband_core::domain::case::{Case, CaseKey, Round};
 use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::plan::WAKE_UP_MS;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup_report::SetupReport;
-use powerband_core::schedule::forecast::{Ahead, CaseDurations, Durations, forecast};
+use powerband_core::schedule::forecast::{CaseDurations, Durations, RemainingRounds, forecast};
 use powerband_core::stats::summary::median;
 
 /// Rounds of a case that say how long its next one takes: a machine that slowed down is believed at once.
@@ -21,7 +21,7 @@ const NEWEST: usize = 3;
 const SLOWEST: f64 = 5.0;
 
 /// What is left of a run, in nanoseconds.
-pub(super) struct Left {
+pub(super) struct RemainingWork {
     pub(super) ns: f64,
     /// Whether no round is left.
     pub(super) is_measured: bool,
@@ -74,17 +74,17 @@ impl<'a> Pace<'a> {
     }
 
     /// What is left of so many rounds of each case of this run, where the visit that goes on has come so far.
-    pub(super) fn left(
+    pub(super) fn remaining_work(
         &self,
         session: &Session,
         visits: &BTreeMap<CaseKey, Visits>,
         rounds: u64,
-        visit: &Visit,
+        visit: &VisitProgress,
         now_ns: u64,
-    ) -> Left {
+    ) -> RemainingWork {
         let open = session.cases.iter().filter(|case| !case.outcome.is_final());
         let left_of = |case: &Case| visits.get(&case.key()).map_or(0, |visits| visits.left);
-        let mut ahead = Ahead {
+        let mut ahead = RemainingRounds {
             plan: &session.plan,
             rounds: rounds as u32,
             left: BTreeMap::new(),
@@ -100,7 +100,7 @@ impl<'a> Pace<'a> {
         let durations = self.durations(session);
         let total = forecast(&ahead, &durations).total_ns() as f64;
         let done = visit.done_ns(&ahead, &durations, now_ns).min(total);
-        Left {
+        RemainingWork {
             ns: total - done,
             is_measured: visits.values().all(|visits| visits.left == 0),
         }
@@ -130,10 +130,10 @@ impl<'a> Pace<'a> {
         case: CaseKey,
         of_setup: &[Option<f64>],
         any: Option<f64>,
-        step_s: fn(&StepTimes<'a>, CaseKey, Machine) -> f64,
+        step_s: fn(&StepTimes<'a>, CaseKey, MachineSpeed) -> f64,
     ) -> f64 {
-        let planned = step_s(&self.steps, case, Machine::Usual) * S;
-        if self.steps.took(case).is_some() {
+        let planned = step_s(&self.steps, case, MachineSpeed::Usual) * NS_PER_S;
+        if self.steps.past_times(case).is_some() {
             return planned * self.slowness;
         }
         let of_setup = of_setup.get(case.setup).copied().flatten();
@@ -141,7 +141,7 @@ impl<'a> Pace<'a> {
     }
 
     fn start_of(&self, setup: usize) -> f64 {
-        let planned = self.steps.start_s(setup, Machine::Usual) * S;
+        let planned = self.steps.start_s(setup, MachineSpeed::Usual) * NS_PER_S;
         self.start.unwrap_or(planned)
     }
 
@@ -171,7 +171,7 @@ impl<'a> Pace<'a> {
         }
         // A case that is warm says how long its runs take, before a round of it is over.
         if let Some(run_ns) = warm_run_ns(case) {
-            return round_of_runs_s(&session.plan, run_ns / S) * S;
+            return round_of_runs_s(&session.plan, run_ns / NS_PER_S) * NS_PER_S;
         }
         let of_setup = self.round_of_setup.iter();
         let of_setup: Vec<_> = of_setup.map(|round| round.map(with_wake_up)).collect();
@@ -182,18 +182,18 @@ impl<'a> Pace<'a> {
 
 /// The visits that have begun and whose rounds are not over: what was done for them is no longer ahead.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Visit {
+pub(super) struct VisitProgress {
     /// Steps that are over, of which the rounds that they prepare are still to come.
-    over: Vec<Step>,
+    over: Vec<VisitStep>,
     /// The step that goes on, and since when.
-    current: Option<(Step, u64)>,
+    current: Option<(VisitStep, u64)>,
     /// The case that is visited.
     case: Option<CaseKey>,
 }
 
 /// A step of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum VisitStep {
     /// The start of a setup's worker.
     Start(usize),
     /// The opening of a case.
@@ -203,41 +203,43 @@ enum Step {
     Round(CaseKey),
 }
 
-impl Visit {
+impl VisitProgress {
     /// Takes one event in.
     pub(super) fn follow(&mut self, event: &RunEvent, at_ns: u64) {
         let next = match event {
             RunEvent::VisitBegan { case, begins } => {
                 self.case = Some(*case);
                 Some(match begins {
-                    Some(Phase::Start | Phase::Load) => Step::Start(case.setup),
-                    Some(Phase::WarmUp) => Step::WarmUp(*case),
-                    Some(Phase::Measure) => Step::Round(*case),
-                    _ => Step::Open(*case),
+                    Some(Phase::Start | Phase::Load) => VisitStep::Start(case.setup),
+                    Some(Phase::WarmUp) => VisitStep::WarmUp(*case),
+                    Some(Phase::Measure) => VisitStep::Round(*case),
+                    _ => VisitStep::Open(*case),
                 })
             }
             RunEvent::SetupReady { .. } => {
                 self.end_step();
-                self.case.map(Step::Open)
+                self.case.map(VisitStep::Open)
             }
             RunEvent::CaseOpened { case, .. } if self.case == Some(*case) => {
                 self.end_step();
-                Some(Step::WarmUp(*case))
+                Some(VisitStep::WarmUp(*case))
             }
             // A smaller point was opened on the way.
             RunEvent::CaseOpened { case, .. } => {
-                self.over.push(Step::Open(*case));
-                self.case.map(Step::Open)
+                self.over.push(VisitStep::Open(*case));
+                self.case.map(VisitStep::Open)
             }
             RunEvent::WarmedUp { .. } => {
                 self.end_step();
                 None
             }
-            RunEvent::RoundStarted { case, .. } => Some(Step::Round(*case)),
+            RunEvent::RoundStarted { case, .. } => Some(VisitStep::Round(*case)),
             RunEvent::RoundFinished { case, .. } | RunEvent::CaseEnded { case, .. } => {
-                let of_case = |step: &Step| match step {
-                    Step::Start(setup) => *setup == case.setup,
-                    Step::Open(key) | Step::WarmUp(key) | Step::Round(key) => key == case,
+                let of_case = |step: &VisitStep| match step {
+                    VisitStep::Start(setup) => *setup == case.setup,
+                    VisitStep::Open(key) | VisitStep::WarmUp(key) | VisitStep::Round(key) => {
+                        key == case
+                    }
                 };
                 self.over.retain(|step| !of_case(step));
                 None
@@ -254,17 +256,19 @@ impl Visit {
 
     /// What of it is done at a moment, in nanoseconds. A step that takes longer than expected uses up the time of no
     /// other.
-    fn done_ns(&self, ahead: &Ahead<'_>, durations: &Durations, now_ns: u64) -> f64 {
-        let takes = |step: &Step| {
+    fn done_ns(&self, ahead: &RemainingRounds<'_>, durations: &Durations, now_ns: u64) -> f64 {
+        let takes = |step: &VisitStep| {
             let of_case = |key: &CaseKey| durations.cases.get(key).copied().unwrap_or_default();
             match step {
-                Step::Start(setup) => durations.start_ns.get(*setup).copied().unwrap_or_default(),
-                Step::Open(key) => of_case(key).open_ns,
-                Step::WarmUp(key) if ahead.since_ns.contains_key(key) => {
+                VisitStep::Start(setup) => {
+                    durations.start_ns.get(*setup).copied().unwrap_or_default()
+                }
+                VisitStep::Open(key) => of_case(key).open_ns,
+                VisitStep::WarmUp(key) if ahead.since_ns.contains_key(key) => {
                     of_case(key).later_warm_up_ns
                 }
-                Step::WarmUp(key) => of_case(key).warm_up_ns,
-                Step::Round(key) => of_case(key).round_ns,
+                VisitStep::WarmUp(key) => of_case(key).warm_up_ns,
+                VisitStep::Round(key) => of_case(key).round_ns,
             }
         };
         let over: u64 = self.over.iter().map(takes).sum();
@@ -279,7 +283,7 @@ impl Visit {
 /// How many times as long as before the newest runs of this session take, where they were seen before.
 fn slowness(session: &Session, steps: &StepTimes<'_>) -> f64 {
     let ratio = |case: &Case| {
-        let before = steps.took(case.key())?.run_ns;
+        let before = steps.past_times(case.key())?.run_ns;
         let newest = case.rounds.last().map(|round| {
             let samples = round.samples_ns.iter();
             median(&samples.map(|&ns| ns as f64).collect::<Vec<_>>())

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::analysis::plan_estimate;
-use crate::analysis::testing::{add_round, end, failed, session};
-use powerband_core::domain::case::{Opening, Round, WarmUp};
-use powerband_core::domain::event::Stamped;
+use crate::analysis::testing::{add_round, end_case, failed, session};
+use powerband_core::domain::case::{CaseOpening, Round, WarmUp};
+use powerband_core::domain::event::TimedEvent;
 use powerband_core::domain::outcome::Phase;
-use powerband_core::domain::plan::{Judging, MeasureRule, PresetName};
+use powerband_core::domain::plan::{AccuracyCheck, MeasureRule, PresetName};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup_report::SetupReport;
 
 const SECOND: u64 = 1_000_000_000;
 
-fn of(session: &Session, now_ns: u64) -> Progress {
+fn progress_at(session: &Session, now_ns: u64) -> RunProgress {
     Meter::default().read(session, now_ns)
 }
 
@@ -23,17 +23,17 @@ fn half_way() -> Session {
     let mut session = session(&["ort:cpu"], &[1, 2]);
     add_round(&mut session, 0, 1, 0, &[SECOND]);
     add_round(&mut session, 0, 1, 1, &[SECOND]);
-    session.cases[1].opening = Some(Opening::default());
+    session.cases[1].opening = Some(CaseOpening::default());
     session.cases[1].warm_up = Some(WarmUp::default());
     session
 }
 
 #[test]
 fn a_run_that_has_not_begun_takes_what_its_plan_asks_for() {
-    let progress = of(&session(&["ort:cpu"], &[1, 2]), 0);
+    let progress = progress_at(&session(&["ort:cpu"], &[1, 2]), 0);
     assert_eq!((progress.done_visits, progress.planned_visits), (0, 6));
     assert_eq!(progress.current, None);
-    assert_eq!(progress.time_words(), "0 % of the time");
+    assert_eq!(progress.time_text(), "0 % of the time");
     // A start, and two cases with a first run, a warm-up of half a second to ten, and three rounds of a third of
     // a second to five thirds that are woken up.
     let between = |low: f64, high: f64| (low * high).sqrt();
@@ -45,7 +45,7 @@ fn a_run_that_has_not_begun_takes_what_its_plan_asks_for() {
 
 #[test]
 fn what_is_left_follows_from_what_was_measured() {
-    let progress = of(&half_way(), 2 * SECOND);
+    let progress = progress_at(&half_way(), 2 * SECOND);
     assert_eq!((progress.done_visits, progress.planned_visits), (2, 6));
     assert_eq!(
         progress.current,
@@ -76,12 +76,12 @@ fn warming_up_counts_for_cases_that_are_cold() {
     let mut session = half_way();
     session.cases[1].opening = None;
     session.cases[1].warm_up = None;
-    session.cases[0].opening = Some(Opening::default());
+    session.cases[0].opening = Some(CaseOpening::default());
     session.cases[0].warm_up = Some(WarmUp {
         spent_ns: 7 * SECOND,
         ..WarmUp::default()
     });
-    let progress = of(&session, 2 * SECOND);
+    let progress = progress_at(&session, 2 * SECOND);
     let remaining = progress.remaining_s.unwrap();
     assert!((remaining - 11.6).abs() < 1e-6, "{remaining}");
     assert!((progress.share - 2.0 / 13.6).abs() < 1e-6);
@@ -90,37 +90,43 @@ fn warming_up_counts_for_cases_that_are_cold() {
 #[test]
 fn what_could_not_run_is_not_counted_as_measured() {
     let mut session = session(&["ort:cpu"], &[1, 2, 4, 8]);
-    assert_eq!(Tally::of(&session).to_string(), "0 of 4 cases measured");
-    end(&mut session, 0, 1, Outcome::Finished);
-    end(&mut session, 0, 2, failed());
-    end(&mut session, 0, 4, Outcome::Cancelled);
     assert_eq!(
-        Tally::of(&session).to_string(),
+        Tally::from_session(&session).to_string(),
+        "0 of 4 cases measured"
+    );
+    end_case(&mut session, 0, 1, Outcome::Finished);
+    end_case(&mut session, 0, 2, failed());
+    end_case(&mut session, 0, 4, Outcome::Cancelled);
+    assert_eq!(
+        Tally::from_session(&session).to_string(),
         "1 of 4 cases measured, 1 could not run, 1 skipped"
     );
     for case in &mut session.cases {
         case.outcome = Outcome::Finished;
     }
-    assert_eq!(Tally::of(&session).to_string(), "4 cases measured");
+    assert_eq!(
+        Tally::from_session(&session).to_string(),
+        "4 cases measured"
+    );
 }
 
 #[test]
 fn cases_that_are_over_take_no_more_time() {
     let mut session = half_way();
-    end(&mut session, 0, 2, failed());
-    let progress = of(&session, 2 * SECOND);
+    end_case(&mut session, 0, 2, failed());
+    let progress = progress_at(&session, 2 * SECOND);
     assert_eq!((progress.planned_visits, progress.done_cases), (3, 1));
     assert!((progress.remaining_s.unwrap() - 1.15).abs() < 1e-6);
-    end(&mut session, 0, 1, Outcome::Finished);
+    end_case(&mut session, 0, 1, Outcome::Finished);
     session.completion = Completion::Complete;
-    let over = of(&session, 9 * SECOND);
+    let over = progress_at(&session, 9 * SECOND);
     assert_eq!((over.share, over.remaining_s), (1.0, Some(0.0)));
 }
 
 /// One case of the standard preset, with so many rounds of samples that scatter by a share.
 fn scattered(rounds: u32, scatter: f64) -> Session {
     let mut session = session(&["ort:cpu"], &[1]);
-    session.plan.measure = MeasureRule::of(PresetName::Standard);
+    session.plan.measure = MeasureRule::from_preset(PresetName::Standard);
     for round in 0..rounds {
         let off = 1.0 + scatter * f64::from(round % 3);
         let sample = (0.2e9 * off) as u64;
@@ -132,10 +138,10 @@ fn scattered(rounds: u32, scatter: f64) -> Session {
 #[test]
 fn rounds_that_will_be_added_are_counted_and_said() {
     let session = scattered(5, 0.02);
-    let progress = of(&session, 5 * SECOND);
+    let progress = progress_at(&session, 5 * SECOND);
     assert!(progress.added_visits > 0, "{progress:?}");
     assert_eq!(progress.planned_visits, 5 + progress.added_visits);
-    assert!(progress.rounds_words().contains("of them added"));
+    assert!(progress.rounds_text().contains("of them added"));
     assert!(progress.remaining_s.is_some_and(|left| left > 1.0));
     assert!(progress.percent() < 100);
 }
@@ -143,19 +149,19 @@ fn rounds_that_will_be_added_are_counted_and_said() {
 #[test]
 fn a_run_whose_rounds_are_all_measured_is_not_over() {
     let mut session = scattered(5, 0.0);
-    session.plan.judging = Some(Judging {
-        inputs: Judging::USUAL,
+    session.plan.judging = Some(AccuracyCheck {
+        inputs: AccuracyCheck::USUAL,
         samples: None,
     });
-    let progress = of(&session, 9 * SECOND);
+    let progress = progress_at(&session, 9 * SECOND);
     assert_eq!((progress.percent(), progress.remaining_s), (99, None));
-    let words = left_words(progress.remaining_s, progress.note.as_deref());
+    let words = remaining_text(progress.remaining_s, progress.note.as_deref());
     assert_eq!(
         words.as_deref(),
         Some("all rounds are measured; outputs are compared")
     );
     session.completion = Completion::Complete;
-    assert_eq!(of(&session, 9 * SECOND).percent(), 100);
+    assert_eq!(progress_at(&session, 9 * SECOND).percent(), 100);
 }
 
 #[test]
@@ -163,11 +169,11 @@ fn a_session_that_gets_more_rounds_counts_those_alone() {
     let mut session = scattered(5, 0.02).reopened("2030-01-02T03:04:05Z");
     let mut meter = Meter::default().adding(3, 5 * SECOND);
     let progress = meter.read(&session, 5 * SECOND);
-    assert_eq!(progress.rounds_words(), "0 of 3 more rounds");
+    assert_eq!(progress.rounds_text(), "0 of 3 more rounds");
     assert_eq!(progress.percent(), 0);
     add_round(&mut session, 0, 1, 5, &[SECOND / 5; 4]);
     let progress = meter.read(&session, 6 * SECOND);
-    assert_eq!(progress.rounds_words(), "1 of 3 more rounds");
+    assert_eq!(progress.rounds_text(), "1 of 3 more rounds");
     let left_s = progress.remaining_s.unwrap();
     assert!((progress.share - 1.0 / (1.0 + left_s)).abs() < 1e-9);
 }
@@ -205,9 +211,9 @@ fn the_time_that_is_left_falls_or_says_why_not() {
 }
 
 /// Numbers between 0 and 1, the same for the same seed.
-struct Dice(u64);
+struct ProgressRng(u64);
 
-impl Dice {
+impl ProgressRng {
     fn next(&mut self) -> f64 {
         self.0 = self
             .0
@@ -218,18 +224,18 @@ impl Dice {
 }
 
 /// A run in progress: its session, its clock, and what was read of its progress.
-struct Simulated {
+struct SimulatedRun {
     session: Session,
     meter: Meter,
     at_ns: u64,
     /// Seconds since the beginning, with what was read then.
-    read: Vec<(f64, Progress)>,
+    read: Vec<(f64, RunProgress)>,
     /// How many times as long everything takes from the second round on.
     slows_by: f64,
     slowness: f64,
 }
 
-impl Simulated {
+impl SimulatedRun {
     fn new(setups: &[&str], batches: &[usize]) -> Self {
         Self {
             session: session(setups, batches),
@@ -241,14 +247,14 @@ impl Simulated {
         }
     }
 
-    fn tell(&mut self, event: RunEvent) {
+    fn apply_event(&mut self, event: RunEvent) {
         self.meter.follow(&event, self.at_ns);
         let at_ns = self.at_ns;
-        self.session.apply(Stamped { at_ns, event });
-        self.look();
+        self.session.apply(TimedEvent { at_ns, event });
+        self.record_progress();
     }
 
-    fn look(&mut self) {
+    fn record_progress(&mut self) {
         let progress = self.meter.read(&self.session, self.at_ns);
         self.read.push((self.at_ns as f64 / 1e9, progress));
     }
@@ -258,12 +264,12 @@ impl Simulated {
         let end_ns = self.at_ns + (ns as f64 * self.slowness) as u64;
         while self.at_ns + SECOND / 4 < end_ns {
             self.at_ns += SECOND / 4;
-            self.look();
+            self.record_progress();
         }
         self.at_ns = end_ns;
     }
 
-    fn visit(&mut self, case: CaseKey, round: u32, dice: &mut Dice) {
+    fn visit(&mut self, case: CaseKey, round: u32, dice: &mut ProgressRng) {
         let seconds = |seconds: f64| (seconds * 1e9) as u64;
         let is_started = self.session.reports[case.setup].is_some();
         let is_open = self
@@ -275,7 +281,7 @@ impl Simulated {
             (true, false) => Phase::Open,
             (true, true) => Phase::Measure,
         });
-        self.tell(RunEvent::VisitBegan { case, begins });
+        self.apply_event(RunEvent::VisitBegan { case, begins });
         if self.session.reports[case.setup].is_none() {
             let load_ns = seconds(0.4 + 4.0 * dice.next());
             self.pass(load_ns);
@@ -283,7 +289,7 @@ impl Simulated {
                 load_ns,
                 ..SetupReport::default()
             };
-            self.tell(RunEvent::SetupReady {
+            self.apply_event(RunEvent::SetupReady {
                 setup: case.setup,
                 report,
             });
@@ -295,11 +301,11 @@ impl Simulated {
         {
             let first_run_ns = seconds(0.2 + dice.next());
             self.pass(first_run_ns);
-            let opening = Opening {
+            let opening = CaseOpening {
                 first_run_ns,
-                ..Opening::default()
+                ..CaseOpening::default()
             };
-            self.tell(RunEvent::CaseOpened { case, opening });
+            self.apply_event(RunEvent::CaseOpened { case, opening });
             let spent_ns = seconds(0.5 + dice.next());
             self.pass(spent_ns);
             let warm_up = WarmUp {
@@ -307,9 +313,9 @@ impl Simulated {
                 runs: 40,
                 ..WarmUp::default()
             };
-            self.tell(RunEvent::WarmedUp { case, warm_up });
+            self.apply_event(RunEvent::WarmedUp { case, warm_up });
         }
-        self.tell(RunEvent::RoundStarted { case, round });
+        self.apply_event(RunEvent::RoundStarted { case, round });
         let started_ns = self.at_ns;
         self.pass(seconds(
             (0.3 + 0.1 * case.point.batch() as f64) * (0.9 + 0.2 * dice.next()),
@@ -322,12 +328,12 @@ impl Simulated {
             samples_ns: vec![spent_ns / 10; 10],
             ..Round::default()
         };
-        self.tell(RunEvent::RoundFinished { case, round });
+        self.apply_event(RunEvent::RoundFinished { case, round });
     }
 
     /// Every round of every case; some cases of the second setup fail in the middle.
     fn run(mut self, seed: u64) -> Self {
-        let mut dice = Dice(seed);
+        let mut dice = ProgressRng(seed);
         for round in 0..3 {
             self.slowness = if round > 0 { self.slows_by } else { 1.0 };
             for case in self.session.plan.cases() {
@@ -338,7 +344,7 @@ impl Simulated {
                 let fails = round == 1 && case.setup == 1 && dice.next() < 0.3;
                 if fails {
                     let outcome = failed();
-                    self.tell(RunEvent::CaseEnded { case, outcome });
+                    self.apply_event(RunEvent::CaseEnded { case, outcome });
                 } else {
                     self.visit(case, round, &mut dice);
                 }
@@ -351,11 +357,11 @@ impl Simulated {
                 .case(case)
                 .is_some_and(|case| !case.outcome.is_final())
             {
-                self.tell(RunEvent::CaseEnded { case, outcome });
+                self.apply_event(RunEvent::CaseEnded { case, outcome });
             }
         }
         let last = self.read.len();
-        self.tell(RunEvent::Ended { cancelled: false });
+        self.apply_event(RunEvent::Ended { cancelled: false });
         let end = &self.read[last].1;
         assert_eq!((end.percent(), end.remaining_s), (100, Some(0.0)));
         self.read.truncate(last);
@@ -367,7 +373,7 @@ impl Simulated {
 fn the_end_comes_once_and_the_estimate_gets_better() {
     let mut errors = [Vec::new(), Vec::new()];
     for seed in 1..=60 {
-        let run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]).run(seed);
+        let run = SimulatedRun::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]).run(seed);
         let all_s = run.at_ns as f64 / 1e9;
         let mut before = 0.0;
         for (at_s, progress) in &run.read {
@@ -414,9 +420,9 @@ fn the_end_comes_once_and_the_estimate_gets_better() {
 fn the_share_and_the_remaining_time_never_contradict_each_other() {
     let (mut n_grown, mut n_fallen) = (0, 0);
     for seed in 1..=60 {
-        let mut run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]);
+        let mut run = SimulatedRun::new(&["ort:cpu", "tract:cpu"], &[1, 2, 4, 8]);
         run.slows_by = [1.0, 2.0, 3.0][seed as usize % 3];
-        let mut before: Option<Progress> = None;
+        let mut before: Option<RunProgress> = None;
         for (at_s, progress) in run.run(seed).read {
             let told = format!("seed {seed}, {at_s} s: {progress:?} after {before:?}");
             if let Some(left_s) = progress.remaining_s {
@@ -442,13 +448,13 @@ fn the_share_and_the_remaining_time_never_contradict_each_other() {
 #[test]
 fn a_run_begins_with_the_estimate_of_its_plan() {
     let plan = session(&["ort:cpu", "tract:cpu"], &[1, 4]).plan;
-    let run = Simulated::new(&["ort:cpu", "tract:cpu"], &[1, 4]).run(7);
+    let run = SimulatedRun::new(&["ort:cpu", "tract:cpu"], &[1, 4]).run(7);
     let mut past = PastDurations::default();
     for known in [false, true] {
         if known {
-            past.learn(&run.session);
+            past.add_session(&run.session);
         }
-        let estimate = plan_estimate::estimate(&plan, &BTreeSet::new(), &past);
+        let estimate = plan_estimate::plan_estimate(&plan, &BTreeSet::new(), &past);
         assert_eq!(estimate.known, if known { 4 } else { 0 });
         let fresh = session(&["ort:cpu", "tract:cpu"], &[1, 4]);
         let progress = Meter::new(past.clone()).read(&fresh, 0);

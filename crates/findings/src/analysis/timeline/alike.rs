@@ -1,11 +1,11 @@
 //! Slices of one name: how many there are, and which comes before and after another.
 
-use super::{Place, Timeline};
+use super::{SlicePosition, Timeline};
 use powerband_core::domain::trace::Trace;
 
-/// A slice among those of its name, on all tracks, by their start.
+/// Slices of one name on all tracks in order of their start, seen from one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Alike {
+pub struct SameNameSlices {
     /// How many there are, itself included.
     pub count: usize,
     /// How many come before it.
@@ -16,15 +16,15 @@ pub struct Alike {
     pub next: Option<usize>,
 }
 
-impl Alike {
-    /// Looks through all slices once: a million take about a millisecond.
-    pub fn of(timeline: &Timeline, trace: &Trace, slice: usize) -> Self {
+impl SameNameSlices {
+    /// Scans all slices once; a million take about a millisecond.
+    pub fn find(timeline: &Timeline, trace: &Trace, slice: usize) -> Self {
         let mut found = Self::default();
         let Some(own) = timeline.place(slice) else {
             return found;
         };
         let name = trace.slice(slice).name;
-        let key = |place: Place| timeline.times(place).map(|(start, _)| (start, place));
+        let key = |place: SlicePosition| timeline.times(place).map(|(start, _)| (start, place));
         let Some(own) = key(own) else {
             return found;
         };
@@ -32,7 +32,7 @@ impl Alike {
         for (number, row) in timeline.rows.iter().enumerate() {
             let same = row.name.iter().enumerate();
             for (at, _) in same.filter(|(_, other)| **other == name) {
-                let place = Place {
+                let place = SlicePosition {
                     row: number as u32,
                     at: at as u32,
                 };
@@ -46,8 +46,9 @@ impl Alike {
                 }
             }
         }
-        let index =
-            |found: Option<(i64, Place)>| found.and_then(|(_, place)| timeline.slice(place));
+        let index = |found: Option<(i64, SlicePosition)>| {
+            found.and_then(|(_, place)| timeline.slice(place))
+        };
         found.previous = index(previous);
         found.next = index(next);
         found

@@ -1,19 +1,19 @@
 //! From a trace's columns to rows.
 
 use super::line;
-use super::{MIX_EVERY, PARTS, Place, Row, SHADES, Strand, Timeline};
+use super::{MIX_EVERY, PARTS, SHADES, SlicePosition, SliceRow, Timeline, TimelineTrack};
 use powerband_core::domain::trace::{SliceKind, Trace, Track};
 
 /// Rows of a track at most. Deeper nesting can be neither drawn nor read.
 const MOST_ROWS: usize = 64;
 /// What stands for a slice that is in no row.
-const NOWHERE: Place = Place {
+const NOWHERE: SlicePosition = SlicePosition {
     row: u32::MAX,
     at: u32::MAX,
 };
 
 /// A slice on its way into a row.
-struct Waiting {
+struct UnplacedSlice {
     start: i64,
     end: i64,
     index: u32,
@@ -22,9 +22,9 @@ struct Waiting {
 }
 
 /// A track on its way into the timeline.
-struct Laid {
-    strand: Strand,
-    rows: Vec<Row>,
+struct BuiltTrack {
+    strand: TimelineTrack,
+    rows: Vec<SliceRow>,
     /// When it was busy: spans that neither touch nor lie over each other, in order.
     busy: Vec<(i64, i64)>,
 }
@@ -36,17 +36,18 @@ pub(super) fn build(trace: &Trace) -> Timeline {
         origin_ns,
         length_ns: end_ns.abs_diff(origin_ns),
         places: vec![NOWHERE; trace.len()],
-        lines: line::of_memory(trace, origin_ns, end_ns),
+        lines: line::memory_lines(trace, origin_ns, end_ns),
         ..Timeline::default()
     };
-    let mut all: Vec<Laid> = Vec::new();
+    let mut all: Vec<BuiltTrack> = Vec::new();
     let unknown = Track::default();
     for (track, mut waiting) in by_track(trace, origin_ns).into_iter().enumerate() {
         if waiting.is_empty() {
             continue;
         }
-        let order =
-            |one: &Waiting, other: &Waiting| (one.start, other.end).cmp(&(other.start, one.end));
+        let order = |one: &UnplacedSlice, other: &UnplacedSlice| {
+            (one.start, other.end).cmp(&(other.start, one.end))
+        };
         if !waiting.is_sorted_by(|one, other| order(one, other).is_le()) {
             // Stable, because what is in order already costs next to nothing then.
             waiting.sort_by(order);
@@ -54,30 +55,30 @@ pub(super) fn build(trace: &Trace) -> Timeline {
         let of = trace.tracks.get(track).unwrap_or(&unknown);
         let slices = waiting.len();
         let busy = busy(&waiting, of);
-        let rows = laid_out(waiting, of, &mut timeline.left_out);
-        let strand = Strand {
+        let rows = track_rows(waiting, of, &mut timeline.left_out);
+        let strand = TimelineTrack {
             track: track as u32,
             rows: 0..rows.len(),
             slices,
             busy_ns: busy.iter().map(|(from, to)| to.abs_diff(*from)).sum(),
         };
-        all.push(Laid { strand, rows, busy });
+        all.push(BuiltTrack { strand, rows, busy });
     }
-    in_order(trace, &mut all);
+    sort_tracks(trace, &mut all);
     timeline.overview = overview(trace, timeline.length_ns, &all);
-    for Laid {
+    for BuiltTrack {
         mut strand, rows, ..
     } in all
     {
         let first = timeline.rows.len();
         strand.rows = first..first + rows.len();
         timeline.rows.extend(rows);
-        timeline.strands.push(strand);
+        timeline.tracks.push(strand);
     }
     for (number, row) in timeline.rows.iter_mut().enumerate() {
         finish(row);
         for (at, slice) in row.slice.iter().enumerate() {
-            timeline.places[*slice as usize] = Place {
+            timeline.places[*slice as usize] = SlicePosition {
                 row: number as u32,
                 at: at as u32,
             };
@@ -99,12 +100,12 @@ fn shade(name: &str) -> u8 {
 }
 
 /// Utilisation of the busiest track in each part.
-fn overview(trace: &Trace, length_ns: u64, all: &[Laid]) -> Vec<u8> {
-    let is_device = |laid: &&Laid| {
+fn overview(trace: &Trace, length_ns: u64, all: &[BuiltTrack]) -> Vec<u8> {
+    let is_device = |laid: &&BuiltTrack| {
         let track = trace.tracks.get(laid.strand.track as usize);
         track.is_some_and(|track| track.device.is_some())
     };
-    let mut chosen: Vec<&Laid> = all.iter().filter(is_device).collect();
+    let mut chosen: Vec<&BuiltTrack> = all.iter().filter(is_device).collect();
     if chosen.is_empty() {
         chosen = all.iter().collect();
     }
@@ -128,15 +129,15 @@ fn overview(trace: &Trace, length_ns: u64, all: &[Laid]) -> Vec<u8> {
 }
 
 /// From the first slice or memory event to the last.
-fn by_track(trace: &Trace, origin_ns: i64) -> Vec<Vec<Waiting>> {
-    let mut tracks: Vec<Vec<Waiting>> = Vec::new();
+fn by_track(trace: &Trace, origin_ns: i64) -> Vec<Vec<UnplacedSlice>> {
+    let mut tracks: Vec<Vec<UnplacedSlice>> = Vec::new();
     tracks.resize_with(trace.tracks.len(), Vec::new);
     for (index, slice) in trace.slices().enumerate() {
         let track = slice.track as usize;
         if track >= tracks.len() {
             tracks.resize_with(track + 1, Vec::new);
         }
-        tracks[track].push(Waiting {
+        tracks[track].push(UnplacedSlice {
             start: slice.start_ns.saturating_sub(origin_ns),
             end: slice.end_ns().saturating_sub(origin_ns),
             index: index as u32,
@@ -148,7 +149,7 @@ fn by_track(trace: &Trace, origin_ns: i64) -> Vec<Vec<Waiting>> {
 }
 
 /// When anything ran that keeps the track busy.
-fn busy(waiting: &[Waiting], track: &Track) -> Vec<(i64, i64)> {
+fn busy(waiting: &[UnplacedSlice], track: &Track) -> Vec<(i64, i64)> {
     let mut busy: Vec<(i64, i64)> = Vec::new();
     for slice in waiting
         .iter()
@@ -164,20 +165,21 @@ fn busy(waiting: &[Waiting], track: &Track) -> Vec<(i64, i64)> {
 
 /// The rows of a track. What only describes the work of a device stands below it, so that the first row is
 /// work, and the one that a folded track shows.
-fn laid_out(waiting: Vec<Waiting>, track: &Track, left_out: &mut usize) -> Vec<Row> {
-    let is_aside = |slice: &Waiting| track.device.is_some() && slice.kind.is_annotation();
+fn track_rows(waiting: Vec<UnplacedSlice>, track: &Track, left_out: &mut usize) -> Vec<SliceRow> {
+    let is_aside = |slice: &UnplacedSlice| track.device.is_some() && slice.kind.is_annotation();
     if !waiting.iter().any(is_aside) {
         return rows(waiting, left_out);
     }
-    let (aside, work): (Vec<Waiting>, Vec<Waiting>) = waiting.into_iter().partition(is_aside);
+    let (aside, work): (Vec<UnplacedSlice>, Vec<UnplacedSlice>) =
+        waiting.into_iter().partition(is_aside);
     let mut all = rows(work, left_out);
     all.extend(rows(aside, left_out));
     all
 }
 
 /// Each slice in the row below the one that encloses it, or in the next one that is free there.
-fn rows(waiting: Vec<Waiting>, left_out: &mut usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(waiting: Vec<UnplacedSlice>, left_out: &mut usize) -> Vec<SliceRow> {
+    let mut rows: Vec<SliceRow> = Vec::new();
     let mut ends: Vec<i64> = Vec::new();
     // Ends and rows of what has begun and not ended yet, the latest last.
     let mut open: Vec<(i64, usize)> = Vec::new();
@@ -192,7 +194,7 @@ fn rows(waiting: Vec<Waiting>, left_out: &mut usize) -> Vec<Row> {
             continue;
         }
         if row >= rows.len() {
-            rows.push(Row::default());
+            rows.push(SliceRow::default());
             ends.push(i64::MIN);
         }
         ends[row] = slice.end;
@@ -210,7 +212,7 @@ fn rows(waiting: Vec<Waiting>, left_out: &mut usize) -> Vec<Row> {
 }
 
 /// Sums that are asked for again and again.
-fn finish(row: &mut Row) {
+fn finish(row: &mut SliceRow) {
     let mut sum = 0_u64;
     row.before.reserve_exact(row.len() + 1);
     row.before.push(0);
@@ -240,11 +242,11 @@ fn finish(row: &mut Row) {
 }
 
 /// Devices first by their number, then processes; the busiest above within each.
-fn in_order(trace: &Trace, all: &mut [Laid]) {
+fn sort_tracks(trace: &Trace, all: &mut [BuiltTrack]) {
     let mut groups: Vec<(Option<u32>, &str, u64)> = Vec::new();
     let none = Track::default();
-    let track = |strand: &Strand| trace.tracks.get(strand.track as usize).unwrap_or(&none);
-    for Laid { strand, .. } in all.iter() {
+    let track = |strand: &TimelineTrack| trace.tracks.get(strand.track as usize).unwrap_or(&none);
+    for BuiltTrack { strand, .. } in all.iter() {
         let track = track(strand);
         let known = groups
             .iter_mut()
@@ -258,13 +260,13 @@ fn in_order(trace: &Trace, all: &mut [Laid]) {
         let is_host = |group: &(Option<u32>, &str, u64)| group.0.is_none();
         (is_host(one), one.0, other.2).cmp(&(is_host(other), other.0, one.2))
     });
-    let rank = |strand: &Strand| {
+    let rank = |strand: &TimelineTrack| {
         let track = track(strand);
         groups
             .iter()
             .position(|(device, name, _)| (*device, *name) == (track.device, &track.group))
     };
-    all.sort_by_cached_key(|Laid { strand, .. }| {
+    all.sort_by_cached_key(|BuiltTrack { strand, .. }| {
         (
             rank(strand),
             std::cmp::Reverse(strand.busy_ns),

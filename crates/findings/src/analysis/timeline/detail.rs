@@ -2,23 +2,22 @@
 
 use std::ops::Range;
 
-use super::stretch::Stretch;
-use super::{Row, Timeline};
+use super::stretch::TimeRange;
+use super::{SliceRow, Timeline};
 use powerband_core::domain::trace::SliceKind;
 
 /// Levels of utilisation in a block.
 pub const LEVELS: u8 = 4;
 
-/// What is looked at: a stretch of time over so many pixels.
+/// The visible time range and its width in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
-    /// The time.
-    pub stretch: Stretch,
+pub struct TimelineView {
+    pub stretch: TimeRange,
     /// The width that it is drawn over.
     pub pixels: f32,
 }
 
-impl Look {
+impl TimelineView {
     /// How many pixels a nanosecond has.
     pub fn scale(&self) -> f64 {
         f64::from(self.pixels) / self.stretch.length().max(1e-9)
@@ -42,13 +41,12 @@ pub struct Piece {
     pub left: f32,
     /// Its right edge; not after the last pixel.
     pub right: f32,
-    /// What it is.
-    pub what: What,
+    pub what: PieceKind,
 }
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PieceKind {
     /// A slice, by its position in the row.
     Slice(u32),
     /// Slices that are narrower than a pixel.
@@ -62,7 +60,7 @@ pub enum What {
 
 impl Timeline {
     /// What is to be drawn of a row. Takes as long as there are pixels, whatever is in the row.
-    pub fn visible(&self, row: usize, look: Look, pieces: &mut Vec<Piece>) {
+    pub fn visible(&self, row: usize, look: TimelineView, pieces: &mut Vec<Piece>) {
         pieces.clear();
         let Some(row) = self.rows.get(row) else {
             return;
@@ -78,7 +76,7 @@ impl Timeline {
                 pieces.push(Piece {
                     left: left as f32,
                     right: x(row.end[at]).min(last) as f32,
-                    what: What::Slice(at as u32),
+                    what: PieceKind::Slice(at as u32),
                 });
                 at += 1;
                 continue;
@@ -98,7 +96,7 @@ impl Timeline {
 
     /// Which slices are at a time of a row: the one that runs then, else those that are no further away
     /// than `reach_ns`.
-    pub fn hit(&self, row: usize, time_ns: f64, reach_ns: f64) -> Range<usize> {
+    pub fn slices_at(&self, row: usize, time_ns: f64, reach_ns: f64) -> Range<usize> {
         let Some(row) = self.rows.get(row) else {
             return 0..0;
         };
@@ -124,13 +122,19 @@ impl Timeline {
 }
 
 /// Adds slices that are together narrower than a pixel, to the block at the left where that looks alike.
-fn push_block(row: &Row, range: Range<usize>, pixel: f32, scale: f64, pieces: &mut Vec<Piece>) {
+fn push_block(
+    row: &SliceRow,
+    range: Range<usize>,
+    pixel: f32,
+    scale: f64,
+    pieces: &mut Vec<Piece>,
+) {
     let kind = row.dominant(range.clone());
     let share = row.busy_ns(range) as f64 * scale;
     let level = (share * f64::from(LEVELS))
         .ceil()
         .clamp(1.0, f64::from(LEVELS)) as u8;
-    let what = What::Block { kind, level };
+    let what = PieceKind::Block { kind, level };
     if let Some(last) = pieces.last_mut()
         && last.what == what
         && last.right >= pixel

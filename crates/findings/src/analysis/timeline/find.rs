@@ -1,27 +1,27 @@
 //! Slices whose name, operator or arguments have a text in them.
 
-use super::detail::Look;
-use super::{Place, Row, Timeline};
-use powerband_core::domain::slice_args::Found;
+use super::detail::TimelineView;
+use super::{SlicePosition, SliceRow, Timeline};
+use powerband_core::domain::slice_args::SliceMatches;
 use powerband_core::domain::trace::Trace;
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hits {
+pub struct SearchHits {
     /// The text.
     pub text: String,
     /// Where they are, the earliest first.
-    pub all: Vec<Place>,
+    pub all: Vec<SlicePosition>,
     /// How many were found by their arguments alone.
     pub by_arguments: usize,
     /// Positions in each row that has any.
     rows: Vec<(u32, Vec<u32>)>,
 }
 
-impl Hits {
+impl SearchHits {
     /// Slices with the text in their names, in those of their operators or in their arguments, in whichever
     /// case. In quotation marks it is a whole name.
-    pub fn of(trace: &Trace, timeline: &Timeline, text: &str) -> Self {
+    pub fn search(trace: &Trace, timeline: &Timeline, text: &str) -> Self {
         let wanted = text.trim().to_lowercase();
         let mut hits = Self {
             text: text.to_owned(),
@@ -43,7 +43,7 @@ impl Hits {
                 .collect(),
         };
         let by_arguments = match whole {
-            Some(_) => Found::default(),
+            Some(_) => SliceMatches::default(),
             None => trace.args().find(&wanted),
         };
         let is_any_argument = by_arguments.is_any();
@@ -51,15 +51,16 @@ impl Hits {
             return hits;
         }
         let has = |name: u32| has.get(name as usize).copied().unwrap_or_default();
-        let by_name = |row: &Row, at: usize| {
+        let by_name = |row: &SliceRow, at: usize| {
             has(row.name(at)) || whole.is_none() && has(trace.op(row.slice(at)))
         };
-        let mut timed: Vec<(i64, Place)> = Vec::new();
+        let mut timed: Vec<(i64, SlicePosition)> = Vec::new();
         for (number, row) in timeline.rows.iter().enumerate() {
             let mut found: Vec<u32> = Vec::new();
             for at in 0..row.len() {
                 let is_named = by_name(row, at);
-                let is_argument = !is_named && is_any_argument && by_arguments.has(row.slice(at));
+                let is_argument =
+                    !is_named && is_any_argument && by_arguments.contains(row.slice(at));
                 hits.by_arguments += usize::from(is_argument);
                 if is_named || is_argument {
                     found.push(at as u32);
@@ -67,7 +68,7 @@ impl Hits {
             }
             let row_number = number as u32;
             timed.extend(found.iter().map(|at| {
-                let place = Place {
+                let place = SlicePosition {
                     row: row_number,
                     at: *at,
                 };
@@ -83,7 +84,7 @@ impl Hits {
     }
 
     /// Whether anything was found: only then are all other slices dimmed.
-    pub fn is_any(&self) -> bool {
+    pub fn has_hits(&self) -> bool {
         !self.all.is_empty()
     }
 
@@ -93,7 +94,7 @@ impl Hits {
         &self,
         timeline: &Timeline,
         row: usize,
-        look: Look,
+        look: TimelineView,
         marks: &mut Vec<(f32, f32, usize)>,
     ) {
         marks.clear();
@@ -127,7 +128,8 @@ impl Hits {
 
     /// The hit after a time, or before it; the first or the last where there is none further on.
     pub fn nearest(&self, timeline: &Timeline, time_ns: f64, forward: bool) -> Option<usize> {
-        let starts = |place: &Place| timeline.times(*place).map_or(0.0, |times| times.0 as f64);
+        let starts =
+            |place: &SlicePosition| timeline.times(*place).map_or(0.0, |times| times.0 as f64);
         let count = self.all.len();
         if forward {
             let next = self.all.partition_point(|place| starts(place) < time_ns);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::detail::{Look, gallop};
+use super::detail::{TimelineView, gallop};
 use powerband_core::domain::trace::Trace;
 
 /// Values of which the highest is kept.
@@ -12,8 +12,8 @@ const BLOCK: usize = 64;
 
 /// Bytes in use over time, in steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
-    /// Whose: a device in words, or the host.
+pub struct MemoryLine {
+    /// Name of the device, or the host.
     pub title: String,
     /// The most of all.
     pub highest: u64,
@@ -24,17 +24,15 @@ pub struct Line {
 
 /// A part of a line as it is drawn: from left to right in pixels, and the highest value there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    /// Its left edge.
+pub struct LineStep {
     pub left: f32,
-    /// Its right edge.
     pub right: f32,
     /// The highest value between them.
     pub value: u64,
 }
 
-impl Line {
-    fn of(title: String, steps: impl Iterator<Item = (i64, u64)>) -> Self {
+impl MemoryLine {
+    fn from_steps(title: String, steps: impl Iterator<Item = (i64, u64)>) -> Self {
         let (at, value): (Vec<i64>, Vec<u64>) = steps.unzip();
         let blocks = value.chunks(BLOCK);
         Self {
@@ -55,7 +53,7 @@ impl Line {
     }
 
     /// What is to be drawn: one step for every pixel in which something changes, one for all between.
-    pub fn visible(&self, look: Look, steps: &mut Vec<Step>) {
+    pub fn visible(&self, look: TimelineView, steps: &mut Vec<LineStep>) {
         steps.clear();
         let pixels = f64::from(look.pixels);
         let mut next = self
@@ -67,7 +65,7 @@ impl Line {
             let change = self.at.get(next).map_or(pixels, |at| look.x(*at as f64));
             let pixel = change.floor().clamp(x, pixels);
             if let Some(value) = value.filter(|_| pixel > x) {
-                steps.push(Step {
+                steps.push(LineStep {
                     left: x as f32,
                     right: pixel as f32,
                     value,
@@ -79,7 +77,7 @@ impl Line {
             let limit = look.time(pixel + 1.0);
             let after = gallop(&self.at, next, |at| (at as f64) < limit).max(next + 1);
             let highest = self.highest_within(next..after.min(self.value.len()));
-            steps.push(Step {
+            steps.push(LineStep {
                 left: pixel as f32,
                 right: (pixel + 1.0) as f32,
                 value: highest.max(value.unwrap_or_default()),
@@ -104,11 +102,11 @@ impl Line {
 }
 
 /// Time, change, and the memory in use where it is recorded.
-type Change = (i64, i64, Option<u64>);
+type MemoryChange = (i64, i64, Option<u64>);
 
 /// Memory of each device in the trace, and of the host.
-pub fn of_memory(trace: &Trace, origin_ns: i64, end_ns: i64) -> Vec<Line> {
-    let mut devices: BTreeMap<Option<u32>, Vec<Change>> = BTreeMap::new();
+pub fn memory_lines(trace: &Trace, origin_ns: i64, end_ns: i64) -> Vec<MemoryLine> {
+    let mut devices: BTreeMap<Option<u32>, Vec<MemoryChange>> = BTreeMap::new();
     for event in &trace.memory {
         let at = event.at_ns.clamp(origin_ns, end_ns).abs_diff(origin_ns);
         let at = i64::try_from(at).unwrap_or(i64::MAX);
@@ -130,9 +128,9 @@ pub fn of_memory(trace: &Trace, origin_ns: i64, end_ns: i64) -> Vec<Line> {
         let lowest = totals.iter().copied().min().unwrap_or_default().min(0);
         let steps = events.iter().zip(totals);
         let steps = steps.map(|((at, ..), total)| (*at, total.abs_diff(lowest)));
-        Line::of(title(trace, device), steps)
+        MemoryLine::from_steps(title(trace, device), steps)
     });
-    let mut lines: Vec<Line> = lines.collect();
+    let mut lines: Vec<MemoryLine> = lines.collect();
     // Devices first, as the tracks are.
     if trace.memory.iter().any(|event| event.device.is_none()) {
         lines.rotate_left(1);

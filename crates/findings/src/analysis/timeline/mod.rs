@@ -14,9 +14,9 @@ pub mod stretch;
 
 use std::ops::Range;
 
-use line::Line;
+use line::MemoryLine;
 use powerband_core::domain::trace::{SliceKind, Trace};
-use stretch::Stretch;
+use stretch::TimeRange;
 
 /// Slices after which times by kind are added up anew.
 const MIX_EVERY: usize = 32;
@@ -30,16 +30,15 @@ const PARTS: usize = 1024;
 
 /// Where a slice is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The row.
+pub struct SlicePosition {
     pub row: u32,
-    /// Its position there, from left to right.
+    /// Index in the row, from left to right.
     pub at: u32,
 }
 
 /// Slices side by side, sorted by their start; none begins before the one at its left ends.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub struct SliceRow {
     start: Vec<i64>,
     end: Vec<i64>,
     slice: Vec<u32>,
@@ -53,13 +52,11 @@ pub struct Row {
     mix: Vec<u64>,
 }
 
-impl Row {
-    /// How many slices it has.
+impl SliceRow {
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -132,12 +129,11 @@ impl Row {
 
 /// A track and its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Strand {
+pub struct TimelineTrack {
     /// The trace's index of the track.
     pub track: u32,
     /// Its rows, the outermost slices first; what only describes the work of a device comes last.
     pub rows: Range<usize>,
-    /// How many slices it has.
     pub slices: usize,
     /// Time in which at least one of them ran that keeps the track busy.
     pub busy_ns: u64,
@@ -151,11 +147,11 @@ pub struct Timeline {
     /// From the first start to the last end.
     pub length_ns: u64,
     /// Tracks: devices first, then threads, the busy ones above.
-    pub strands: Vec<Strand>,
+    pub tracks: Vec<TimelineTrack>,
     /// Rows of all tracks.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SliceRow>,
     /// What changes over time besides slices: memory in use.
-    pub lines: Vec<Line>,
+    pub lines: Vec<MemoryLine>,
     /// How busy it is in equal parts of its length, from 0 to 255: the busiest device, or the busiest
     /// thread where there is no device.
     pub overview: Vec<u8>,
@@ -164,30 +160,30 @@ pub struct Timeline {
     /// One of a few shades for each name, the same in every trace.
     shades: Vec<u8>,
     /// The row of each slice of the trace, and its position there; a row that is not there for none.
-    places: Vec<Place>,
+    places: Vec<SlicePosition>,
     /// Slices with a link, by link.
     links: Vec<(u64, u32)>,
 }
 
 impl Timeline {
     /// Makes a trace ready. For a million slices that takes a third of a second.
-    pub fn of(trace: &Trace) -> Self {
+    pub fn from_trace(trace: &Trace) -> Self {
         build::build(trace)
     }
 
     /// All of it.
-    pub fn whole(&self) -> Stretch {
-        Stretch::new(0.0, (self.length_ns as f64).max(1.0))
+    pub fn full_range(&self) -> TimeRange {
+        TimeRange::new(0.0, (self.length_ns as f64).max(1.0))
     }
 
     /// Where a slice of the trace is drawn; nothing for one that is left out.
-    pub fn place(&self, slice: usize) -> Option<Place> {
+    pub fn place(&self, slice: usize) -> Option<SlicePosition> {
         let place = *self.places.get(slice)?;
         ((place.row as usize) < self.rows.len()).then_some(place)
     }
 
     /// The trace's index of the slice at a place.
-    pub fn slice(&self, place: Place) -> Option<usize> {
+    pub fn slice(&self, place: SlicePosition) -> Option<usize> {
         let row = self.rows.get(place.row as usize)?;
         row.slice
             .get(place.at as usize)
@@ -195,7 +191,7 @@ impl Timeline {
     }
 
     /// The time of a slice.
-    pub fn times(&self, place: Place) -> Option<(i64, i64)> {
+    pub fn times(&self, place: SlicePosition) -> Option<(i64, i64)> {
         let row = self.rows.get(place.row as usize)?;
         let at = place.at as usize;
         Some((*row.start.get(at)?, *row.end.get(at)?))
@@ -212,11 +208,9 @@ impl Timeline {
     }
 
     /// The track that a row belongs to.
-    pub fn strand_of(&self, row: usize) -> Option<usize> {
-        let after = self
-            .strands
-            .partition_point(|strand| strand.rows.end <= row);
-        (after < self.strands.len()).then_some(after)
+    pub fn track_of_row(&self, row: usize) -> Option<usize> {
+        let after = self.tracks.partition_point(|strand| strand.rows.end <= row);
+        (after < self.tracks.len()).then_some(after)
     }
 
     /// What a slice launched, or what launched it: the work of the same link for a call, the calls for

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::Timeline;
-use super::stretch::Stretch;
+use super::stretch::TimeRange;
 use powerband_core::domain::trace::SliceKind;
 
 /// Most names listed: a table with more is sorted too slowly.
@@ -13,25 +13,22 @@ const MOST_NAMES: usize = 5_000;
 
 /// What ran in a stretch of time. Slices that reach over its edges count with the part within.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Statistics {
-    /// How many slices.
+pub struct SelectionStatistics {
     pub slices: u64,
     /// Their times together, in nanoseconds.
     pub sum_ns: f64,
     /// Each kind that occurs, the longest first.
-    pub kinds: Vec<OfKind>,
+    pub kinds: Vec<KindStatistics>,
     /// Names, the longest first.
-    pub names: Vec<OfName>,
+    pub names: Vec<NameStatistics>,
     /// How many names there are in all.
     pub distinct: usize,
 }
 
 /// Slices of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OfKind {
-    /// Which.
+pub struct KindStatistics {
     pub kind: SliceKind,
-    /// How many.
     pub slices: u64,
     /// Their times together.
     pub sum_ns: f64,
@@ -41,24 +38,21 @@ pub struct OfKind {
 
 /// Slices of one name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OfName {
+pub struct NameStatistics {
     /// The name, by number.
     pub name: u32,
     /// What they are.
     pub kind: SliceKind,
-    /// How many.
     pub slices: u64,
     /// Their times together.
     pub sum_ns: f64,
     /// The same without the slices within them on their track.
     pub self_ns: f64,
-    /// The shortest.
     pub min_ns: f64,
-    /// The longest.
     pub max_ns: f64,
 }
 
-impl OfName {
+impl NameStatistics {
     fn new(name: u32, kind: SliceKind) -> Self {
         Self {
             name,
@@ -84,13 +78,13 @@ impl OfName {
 #[derive(Default)]
 struct ByName {
     places: FxHashMap<(u32, SliceKind), u32>,
-    all: Vec<OfName>,
+    all: Vec<NameStatistics>,
 }
 
 impl ByName {
     fn place(&mut self, name: u32, kind: SliceKind) -> u32 {
         *self.places.entry((name, kind)).or_insert_with(|| {
-            self.all.push(OfName::new(name, kind));
+            self.all.push(NameStatistics::new(name, kind));
             self.all.len() as u32 - 1
         })
     }
@@ -98,20 +92,20 @@ impl ByName {
 
 /// A slice within the stretch, and the place of its name.
 #[derive(Clone, Copy)]
-struct Part {
+struct SlicePart {
     start: f64,
     end: f64,
     name: u32,
 }
 
-impl Statistics {
+impl SelectionStatistics {
     /// Adds up what ran in a stretch of time on these rows.
-    pub fn of(timeline: &Timeline, stretch: Stretch, rows: &[Range<usize>]) -> Self {
+    pub fn from_range(timeline: &Timeline, stretch: TimeRange, rows: &[Range<usize>]) -> Self {
         let mut found = Self::default();
         let mut names = ByName::default();
         let mut spans: Vec<Vec<(f64, f64)>> = vec![Vec::new(); SliceKind::ALL.len()];
         let mut parts = Vec::new();
-        for strand in &timeline.strands {
+        for strand in &timeline.tracks {
             parts.clear();
             let is_wanted = |row: &usize| rows.iter().any(|rows| rows.contains(row));
             for row in strand.rows.clone().filter(is_wanted) {
@@ -126,7 +120,7 @@ impl Statistics {
                     let name = names.place(row.name(at), kind);
                     names.all[name as usize].add(end - start);
                     spans[kind as usize].push((start, end));
-                    parts.push(Part { start, end, name });
+                    parts.push(SlicePart { start, end, name });
                 }
             }
             if strand.rows.len() > 1 {
@@ -138,7 +132,7 @@ impl Statistics {
                 continue;
             }
             let sum_ns = spans.iter().map(|(start, end)| end - start).sum();
-            found.kinds.push(OfKind {
+            found.kinds.push(KindStatistics {
                 kind,
                 slices: spans.len() as u64,
                 sum_ns,
@@ -162,12 +156,12 @@ impl Statistics {
 }
 
 /// Takes the time of each slice off that of the innermost one around it.
-fn take_nested_off(parts: &mut [Part], names: &mut [OfName]) {
+fn take_nested_off(parts: &mut [SlicePart], names: &mut [NameStatistics]) {
     parts.sort_unstable_by(|one, other| {
         let by_start = one.start.total_cmp(&other.start);
         by_start.then(other.end.total_cmp(&one.end))
     });
-    let mut open: Vec<Part> = Vec::new();
+    let mut open: Vec<SlicePart> = Vec::new();
     for part in parts.iter() {
         // What overlaps without being nested is beside it.
         open.retain(|outer| outer.end > part.start);

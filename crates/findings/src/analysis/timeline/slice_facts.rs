@@ -2,7 +2,7 @@
 //! module of the network that it belongs to, and its place among the slices of its name.
 
 use super::Timeline;
-use super::alike::Alike;
+use super::alike::SameNameSlices;
 use powerband_core::domain::trace::{SliceKind, Trace};
 
 /// What names of modules begin with in traces of PyTorch.
@@ -22,12 +22,12 @@ pub struct SliceFacts {
     /// Modules of the network that it lies within, the outermost first.
     pub modules: Vec<String>,
     /// Its place among the slices of its name.
-    pub alike: Alike,
+    pub same_name: SameNameSlices,
 }
 
 impl SliceFacts {
-    /// Gathers them.
-    pub fn of(timeline: &Timeline, trace: &Trace, slice: usize) -> Self {
+    /// Collects the facts of a slice.
+    pub fn from_slice(timeline: &Timeline, trace: &Trace, slice: usize) -> Self {
         let within = enclosing(timeline, trace, slice);
         let arguments = arguments(trace, slice);
         Self {
@@ -35,7 +35,7 @@ impl SliceFacts {
             modules: modules(trace, &within, &arguments),
             arguments,
             within,
-            alike: Alike::of(timeline, trace, slice),
+            same_name: SameNameSlices::find(timeline, trace, slice),
         }
     }
 
@@ -71,8 +71,8 @@ fn on_track(timeline: &Timeline, slice: usize) -> Vec<usize> {
     let Some(place) = timeline.place(slice) else {
         return Vec::new();
     };
-    let strand = timeline.strand_of(place.row as usize);
-    let strand = strand.and_then(|strand| timeline.strands.get(strand));
+    let strand = timeline.track_of_row(place.row as usize);
+    let strand = strand.and_then(|strand| timeline.tracks.get(strand));
     let (Some(strand), Some((start, end))) = (strand, timeline.times(place)) else {
         return Vec::new();
     };
@@ -270,8 +270,8 @@ mod tests {
     #[test]
     fn a_kernel_lies_within_what_surrounds_its_launch() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let facts = SliceFacts::of(&timeline, &trace, 9);
+        let timeline = Timeline::from_trace(&trace);
+        let facts = SliceFacts::from_slice(&timeline, &trace, 9);
         assert_eq!(facts.within, [5, 6, 7, 8]);
         assert_eq!(facts.modules, ["Net_0", "Conv2d_3"]);
         let keys: Vec<&str> = facts
@@ -291,16 +291,16 @@ mod tests {
             ]
         );
         assert!(facts.arguments_text().starts_with("grid\t512×1×1\nblock\t"));
-        let op = SliceFacts::of(&timeline, &trace, 2);
+        let op = SliceFacts::from_slice(&timeline, &trace, 2);
         assert_eq!((op.within, op.arguments.len()), (vec![0, 1], 0));
     }
 
     #[test]
     fn slices_of_a_name_come_one_after_the_other() {
         let trace = trace();
-        let timeline = Timeline::of(&trace);
-        let first = SliceFacts::of(&timeline, &trace, 4).alike;
-        let second = SliceFacts::of(&timeline, &trace, 9).alike;
+        let timeline = Timeline::from_trace(&trace);
+        let first = SliceFacts::from_slice(&timeline, &trace, 4).same_name;
+        let second = SliceFacts::from_slice(&timeline, &trace, 9).same_name;
         assert_eq!((first.count, first.before), (2, 0));
         assert_eq!((first.previous, first.next), (None, Some(9)));
         assert_eq!((second.previous, second.next), (Some(4), None));
@@ -316,9 +316,9 @@ mod tests {
         trace.push_with(Slice::new(SliceKind::Operator, 0, track, 0, 100), &args);
         let kernel = Slice::new(SliceKind::Operator, 0, track, 10, 20);
         trace.push(kernel);
-        let timeline = Timeline::of(&trace);
+        let timeline = Timeline::from_trace(&trace);
         for slice in [0, 1] {
-            let facts = SliceFacts::of(&timeline, &trace, slice);
+            let facts = SliceFacts::from_slice(&timeline, &trace, slice);
             assert_eq!(facts.modules, ["net", "layer1", "conv"]);
         }
     }

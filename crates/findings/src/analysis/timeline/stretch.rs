@@ -7,14 +7,12 @@ const BEYOND: f64 = 0.3;
 
 /// From when to when, in nanoseconds since the first slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stretch {
-    /// Its beginning.
+pub struct TimeRange {
     pub from: f64,
-    /// Its end.
     pub to: f64,
 }
 
-impl Stretch {
+impl TimeRange {
     /// Between two times, in whichever order.
     pub fn new(one: f64, other: f64) -> Self {
         Self {
@@ -23,12 +21,10 @@ impl Stretch {
         }
     }
 
-    /// How long it is.
     pub fn length(self) -> f64 {
         self.to - self.from
     }
 
-    /// Its middle.
     pub fn middle(self) -> f64 {
         f64::midpoint(self.from, self.to)
     }
@@ -92,7 +88,7 @@ impl Stretch {
 mod tests {
     use super::*;
 
-    const WHOLE: Stretch = Stretch { from: 0.0, to: 1e6 };
+    const WHOLE: TimeRange = TimeRange { from: 0.0, to: 1e6 };
 
     #[test]
     fn what_is_under_the_hand_stays_there() {
@@ -106,13 +102,13 @@ mod tests {
 
     #[test]
     fn nobody_gets_lost() {
-        let far = Stretch::new(5e9, 5.1e9).within(WHOLE);
+        let far = TimeRange::new(5e9, 5.1e9).within(WHOLE);
         assert!(far.from < WHOLE.to && far.length() <= 1.7e6);
-        let before = Stretch::new(-5e9, -4.9e9).within(WHOLE);
+        let before = TimeRange::new(-5e9, -4.9e9).within(WHOLE);
         assert!(before.to > WHOLE.from);
-        let inside = Stretch::new(100.0, 2_000.0);
+        let inside = TimeRange::new(100.0, 2_000.0);
         assert_eq!(inside.within(WHOLE), inside);
-        let broken = Stretch::new(f64::NAN, 1.0).within(WHOLE);
+        let broken = TimeRange::new(f64::NAN, 1.0).within(WHOLE);
         assert!(broken.length().is_finite());
     }
 }

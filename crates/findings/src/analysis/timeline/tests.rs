@@ -1,10 +1,10 @@
 //! Rows, pieces, hits and sums, on traces small enough to be drawn on paper and on random ones.
 
-use super::detail::{Look, What, gallop};
-use super::find::Hits;
-use super::line::Step;
-use super::selection::Statistics;
-use super::stretch::Stretch;
+use super::detail::{PieceKind, TimelineView, gallop};
+use super::find::SearchHits;
+use super::line::LineStep;
+use super::selection::SelectionStatistics;
+use super::stretch::TimeRange;
 use super::*;
 use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Slice, Track};
@@ -29,7 +29,7 @@ fn rows_of(slices: &[(i64, i64)]) -> Vec<Vec<(i64, i64)>> {
     for (from, to) in slices {
         push(&mut trace, SliceKind::Operator, "op", thread, *from, *to);
     }
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     let rows = timeline.rows.iter();
     rows.map(|row| (0..row.len()).map(|at| row.times(at)).collect())
         .collect()
@@ -91,7 +91,7 @@ fn hopeless_overlaps_are_counted() {
     for (from, to) in slices {
         push(&mut trace, SliceKind::Range, "async", thread, from, to);
     }
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     assert_eq!((timeline.rows.len(), timeline.left_out), (64, 136));
     assert!(timeline.place(0).is_some() && timeline.place(199).is_none());
 }
@@ -114,12 +114,12 @@ fn devices_come_first_and_the_busy_ones_above() {
     ] {
         push(&mut trace, SliceKind::Kernel, "k", on, 1000, 1000 + length);
     }
-    let timeline = Timeline::of(&trace);
-    let order: Vec<u32> = timeline.strands.iter().map(|strand| strand.track).collect();
+    let timeline = Timeline::from_trace(&trace);
+    let order: Vec<u32> = timeline.tracks.iter().map(|strand| strand.track).collect();
     assert_eq!(order, [first, copies, second, main, idle]);
     assert_eq!((timeline.origin_ns, timeline.length_ns), (1000, 99));
-    assert_eq!(timeline.strand_of(3), Some(3));
-    assert_eq!(timeline.strand_of(5), None);
+    assert_eq!(timeline.track_of_row(3), Some(3));
+    assert_eq!(timeline.track_of_row(5), None);
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn what_describes_work_is_none() {
         1024,
     );
     push(&mut trace, SliceKind::Call, "launch", main, 0, 16);
-    let timeline = Timeline::of(&trace);
-    let [device, host] = [0, 1].map(|strand| timeline.strands[strand].clone());
+    let timeline = Timeline::from_trace(&trace);
+    let [device, host] = [0, 1].map(|strand| timeline.tracks[strand].clone());
     assert_eq!((device.track, device.busy_ns), (stream, 256));
     assert_eq!((host.track, host.busy_ns), (main, 16));
     assert_eq!(timeline.overview[..256], [255; 256]);
@@ -164,13 +164,13 @@ fn what_describes_work_is_none() {
 fn pieces_are_what_is_there() {
     let kinds = [SliceKind::Kernel, SliceKind::Copy, SliceKind::Set];
     let trace = noise(5_000, &kinds);
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     let row = &timeline.rows[0];
-    let whole = timeline.whole();
+    let whole = timeline.full_range();
     let mut pieces = Vec::new();
     for zoom in [1.0, 0.3, 0.02, 0.001, 0.000_01] {
         let stretch = whole.zoomed(whole.length() * 0.37, zoom);
-        let look = Look {
+        let look = TimelineView {
             stretch,
             pixels: 800.0,
         };
@@ -192,8 +192,8 @@ fn pieces_are_what_is_there() {
         let drawn: Vec<u32> = pieces
             .iter()
             .filter_map(|piece| match piece.what {
-                What::Slice(at) => Some(at),
-                What::Block { .. } => None,
+                PieceKind::Slice(at) => Some(at),
+                PieceKind::Block { .. } => None,
             })
             .collect();
         assert_eq!(drawn, wide, "at {zoom}");
@@ -215,7 +215,7 @@ fn pieces_are_what_is_there() {
 fn the_kind_of_a_block_is_the_one_with_the_most_time() {
     let kinds = [SliceKind::Kernel, SliceKind::Copy, SliceKind::Set];
     let trace = noise(3_000, &kinds);
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     let row = &timeline.rows[0];
     for (from, to) in [
         (0, 3_000),
@@ -242,12 +242,12 @@ fn a_hand_finds_the_slice_under_it_or_those_near_it() {
     for (from, to) in [(0, 1000), (1002, 1003), (1004, 1005), (5000, 9000)] {
         push(&mut trace, SliceKind::Kernel, "k", stream, from, to);
     }
-    let timeline = Timeline::of(&trace);
-    assert_eq!(timeline.hit(0, 500.0, 10.0), 0..1);
-    assert_eq!(timeline.hit(0, 1003.5, 10.0), 1..3);
-    assert!(timeline.hit(0, 3000.0, 10.0).is_empty());
-    assert_eq!(timeline.hit(0, 4995.0, 10.0), 3..4);
-    assert_eq!(timeline.hit(7, 0.0, 10.0), 0..0);
+    let timeline = Timeline::from_trace(&trace);
+    assert_eq!(timeline.slices_at(0, 500.0, 10.0), 0..1);
+    assert_eq!(timeline.slices_at(0, 1003.5, 10.0), 1..3);
+    assert!(timeline.slices_at(0, 3000.0, 10.0).is_empty());
+    assert_eq!(timeline.slices_at(0, 4995.0, 10.0), 3..4);
+    assert_eq!(timeline.slices_at(7, 0.0, 10.0), 0..0);
 }
 
 #[test]
@@ -274,8 +274,8 @@ fn names_are_found_in_order_of_time() {
     push(&mut trace, SliceKind::Kernel, "gemm", stream, 20, 30);
     let op = trace.names.number("Conv_7");
     trace.set_op(2, op);
-    let timeline = Timeline::of(&trace);
-    let hits = Hits::of(&trace, &timeline, " conv ");
+    let timeline = Timeline::from_trace(&trace);
+    let hits = SearchHits::search(&trace, &timeline, " conv ");
     let found: Vec<usize> = hits
         .all
         .iter()
@@ -285,11 +285,11 @@ fn names_are_found_in_order_of_time() {
     assert_eq!(hits.nearest(&timeline, 5.0, true), Some(1));
     assert_eq!(hits.nearest(&timeline, 60.0, true), Some(0), "round again");
     assert_eq!(hits.nearest(&timeline, -5.0, false), Some(2));
-    assert!(hits.is_any() && !Hits::of(&trace, &timeline, "relu").is_any());
-    assert!(Hits::of(&trace, &timeline, "  ").all.is_empty());
+    assert!(hits.has_hits() && !SearchHits::search(&trace, &timeline, "relu").has_hits());
+    assert!(SearchHits::search(&trace, &timeline, "  ").all.is_empty());
     let mut marks = Vec::new();
-    let look = Look {
-        stretch: timeline.whole(),
+    let look = TimelineView {
+        stretch: timeline.full_range(),
         pixels: 80.0,
     };
     hits.visible(&timeline, 0, look, &mut marks);
@@ -306,16 +306,16 @@ fn sums_are_cut_at_the_edges_and_never_count_twice() {
     push(&mut trace, SliceKind::Kernel, "gemm", other, 50, 150);
     push(&mut trace, SliceKind::Copy, "copy", one, 200, 230);
     push(&mut trace, SliceKind::Call, "launch", main, 0, 5);
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     let rows = [0..1, 1..timeline.rows.len()];
-    let found = Statistics::of(&timeline, Stretch::new(10.0, 210.0), &rows);
+    let found = SelectionStatistics::from_range(&timeline, TimeRange::new(10.0, 210.0), &rows);
     assert_eq!((found.slices, found.sum_ns), (3, 200.0));
     let kernels = found.kinds[0];
     assert_eq!((kernels.sum_ns, kernels.busy_ns), (190.0, 140.0));
     assert_eq!(trace.names.get(found.names[0].name), "gemm");
     assert_eq!(found.distinct, 2);
-    let nothing = Statistics::of(&timeline, Stretch::new(160.0, 190.0), &rows);
-    assert_eq!(nothing, Statistics::default());
+    let nothing = SelectionStatistics::from_range(&timeline, TimeRange::new(160.0, 190.0), &rows);
+    assert_eq!(nothing, SelectionStatistics::default());
 }
 
 #[test]
@@ -327,9 +327,9 @@ fn each_name_has_its_times_and_those_without_what_lies_within() {
     push(&mut trace, SliceKind::Call, "launch", main, 20, 25);
     push(&mut trace, SliceKind::Operator, "inner", main, 50, 60);
     push(&mut trace, SliceKind::Operator, "conv", main, 100, 300);
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     let rows = std::iter::once(0..timeline.rows.len()).collect::<Vec<_>>();
-    let found = Statistics::of(&timeline, Stretch::new(0.0, 200.0), &rows);
+    let found = SelectionStatistics::from_range(&timeline, TimeRange::new(0.0, 200.0), &rows);
     let of = |name: &str| {
         let mut names = found.names.iter();
         let found = names.find(|of| trace.names.get(of.name) == name).unwrap();
@@ -354,9 +354,9 @@ fn arguments_are_searched_and_marks_mean_a_whole_name() {
         let start = trace.len() as i64 * 10;
         trace.push_with(Slice::new(SliceKind::Call, name, main, start, 5), &args);
     }
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     let found = |text: &str| {
-        let hits = Hits::of(&trace, &timeline, text);
+        let hits = SearchHits::search(&trace, &timeline, text);
         (hits.all.len(), hits.by_arguments)
     };
     assert_eq!(found("gemm"), (3, 1));
@@ -381,7 +381,7 @@ fn launches_and_kernels_find_each_other() {
     linked(SliceKind::Kernel, stream, 20, 9);
     linked(SliceKind::Call, main, 30, 4);
     linked(SliceKind::Call, main, 40, 0);
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     assert_eq!(timeline.partners(&trace, 0), [1, 2]);
     assert_eq!(timeline.partners(&trace, 2), [0]);
     assert!(timeline.partners(&trace, 3).is_empty());
@@ -407,27 +407,27 @@ fn memory_is_a_line_of_peaks() {
         event(192, Some(0), -4000, None),
         event(200, Some(0), 0, Some(400)),
     ];
-    let timeline = Timeline::of(&trace);
+    let timeline = Timeline::from_trace(&trace);
     assert_eq!(timeline.lines.len(), 2);
     let line = &timeline.lines[0];
     assert_eq!((line.title.as_str(), line.highest), ("GPU 0", 4400));
     assert_eq!(line.value_at(95.0), Some(400));
     assert_eq!(line.value_at(-1.0), None);
     let mut steps = Vec::new();
-    let look = Look {
-        stretch: Stretch::new(0.0, 100.0),
+    let look = TimelineView {
+        stretch: TimeRange::new(0.0, 100.0),
         pixels: 10.0,
     };
     line.visible(look, &mut steps);
-    let step = |left, right, value| Step { left, right, value };
+    let step = |left, right, value| LineStep { left, right, value };
     assert_eq!(steps, [step(0.0, 9.0, 1000), step(9.0, 10.0, 4400)]);
 }
 
 #[test]
 fn an_empty_trace_is_an_empty_timeline() {
-    let timeline = Timeline::of(&Trace::default());
-    assert!(timeline.strands.is_empty() && timeline.lines.is_empty());
-    assert!(timeline.whole().length() > 0.0);
+    let timeline = Timeline::from_trace(&Trace::default());
+    assert!(timeline.tracks.is_empty() && timeline.lines.is_empty());
+    assert!(timeline.full_range().length() > 0.0);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! The roofline and the bar of wall time of a profile, made of its limits.
 
 use super::make::profile;
-use super::{Drawing, Material};
+use super::{Drawing, FigureInputs};
 use crate::analysis::limits::bound::Bound;
 use crate::analysis::limits::lines::operations_per_s;
 use crate::analysis::limits::node::NodeLimit;
 use crate::analysis::limits::wall::{WallKind, WallTime};
 use crate::analysis::limits::{self, Limits};
 use crate::chart::colours::Fill;
-use crate::chart::roofline::{Class, Dot, Roofline};
-use crate::chart::wall_time::{Part, WallBar};
+use crate::chart::roofline::{NodeClass, Roofline, RooflinePoint};
+use crate::chart::wall_time::{WallBar, WallBarPart};
 use powerband_core::base::humanize;
 
 /// What the bar of wall time is called.
@@ -17,12 +17,12 @@ const WALL: &str = "Wall time";
 /// The class of nodes of which nothing is said.
 const UNSAID: &str = "not said";
 
-type Made = Result<Drawing, String>;
+type DrawingResult = Result<Drawing, String>;
 
 /// Nodes below the lines that limit them.
-pub(super) fn roofline(material: &Material<'_>) -> Made {
+pub(super) fn roofline(material: &FigureInputs<'_>) -> DrawingResult {
     let found = found(material)?;
-    let chart = roofline_of(&found);
+    let chart = roofline_chart(&found);
     if chart.dots.is_empty() {
         let reason = found.abstained.first().map_or("", String::as_str);
         let name = &found.title;
@@ -34,13 +34,13 @@ pub(super) fn roofline(material: &Material<'_>) -> Made {
 }
 
 /// The wall time in parts that add up.
-pub(super) fn wall_time(material: &Material<'_>) -> Made {
+pub(super) fn wall_time(material: &FigureInputs<'_>) -> DrawingResult {
     let found = found(material)?;
     let wall = found.wall.as_ref().map_err(Clone::clone)?;
-    Ok(Drawing::WallTime(Box::new(wall_of(wall, &found.title))))
+    Ok(Drawing::WallTime(Box::new(wall_bar(wall, &found.title))))
 }
 
-fn found(material: &Material<'_>) -> Result<Limits, String> {
+fn found(material: &FigureInputs<'_>) -> Result<Limits, String> {
     profile(&material.after, material.profile)?;
     let session = material.after.session;
     let roofs = if session.roofs.is_empty() {
@@ -48,11 +48,11 @@ fn found(material: &Material<'_>) -> Result<Limits, String> {
     } else {
         &session.roofs
     };
-    Ok(limits::of_profile(session, material.profile, roofs))
+    Ok(limits::profile_limits(session, material.profile, roofs))
 }
 
 /// The roofline of a profile's limits.
-pub fn roofline_of(found: &Limits) -> Roofline {
+pub fn roofline_chart(found: &Limits) -> Roofline {
     let bounds = || Bound::ALL.into_iter().map(Some).chain([None]);
     let is_of = |node: &NodeLimit, bound: Option<Bound>| node.bound.as_ref().ok().copied() == bound;
     let share = |bound| {
@@ -62,21 +62,21 @@ pub fn roofline_of(found: &Limits) -> Roofline {
     let present: Vec<Option<Bound>> = bounds()
         .filter(|bound| found.nodes.iter().any(|node| is_of(node, *bound)))
         .collect();
-    let classes = present.iter().map(|bound| Class {
+    let classes = present.iter().map(|bound| NodeClass {
         title: bound.map_or(UNSAID, Bound::title).to_owned(),
-        look: bound.and_then(look),
+        look: bound.and_then(bound_colour),
         share: share(*bound),
     });
     let dots = found.nodes.iter().enumerate().filter_map(|(place, node)| {
         let class = present.iter().position(|bound| is_of(node, *bound))?;
-        Some(Dot {
+        Some(RooflinePoint {
             node: place,
             name: node.short.clone(),
             class,
             intensity: node.intensity?,
             per_s: node.achieved_per_s?,
             share: node.share,
-            words: words(node),
+            tooltip: node_tooltip(node),
         })
     });
     let title = format!("Roofline, {}", found.title);
@@ -91,7 +91,7 @@ pub fn roofline_of(found: &Limits) -> Roofline {
 }
 
 /// The palette index of a class, whose marker tells it apart without colour; nothing for a grey ring.
-pub fn look(bound: Bound) -> Option<usize> {
+pub fn bound_colour(bound: Bound) -> Option<usize> {
     match bound {
         Bound::Compute => Some(0),
         Bound::Memory => Some(1),
@@ -102,8 +102,8 @@ pub fn look(bound: Bound) -> Option<usize> {
     }
 }
 
-/// A node in lines: its time, its class, where it stands, what is left, and how that is computed.
-fn words(node: &NodeLimit) -> String {
+/// The tooltip of a node: its time, class, rate and intensity, possible gain, and the formula.
+fn node_tooltip(node: &NodeLimit) -> String {
     let mut lines = vec![
         humanize::shorten_middle(&node.name, 90),
         format!(
@@ -113,7 +113,7 @@ fn words(node: &NodeLimit) -> String {
         ),
     ];
     lines.push(match &node.bound {
-        Ok(bound) => humanize::capital(bound.title()),
+        Ok(bound) => humanize::capitalised(bound.title()),
         Err(reason) => format!("Not said: {reason}"),
     });
     if let (Some(per_s), Some((low, high))) = (node.achieved_per_s, node.intensity) {
@@ -153,14 +153,14 @@ fn note(found: &Limits, chart: &Roofline) -> String {
     let share: f64 = left.iter().map(|node| node.share).sum();
     format!(
         "Not drawn, without arithmetic or without known work: {}, {} of the time",
-        humanize::of_many(left.len() as u64, "node"),
+        humanize::pluralised(left.len() as u64, "node"),
         humanize::percent(share)
     )
 }
 
 /// The bar of a wall time.
-pub fn wall_of(wall: &WallTime, whose: &str) -> WallBar {
-    let parts = wall.parts.iter().map(|part| Part {
+pub fn wall_bar(wall: &WallTime, whose: &str) -> WallBar {
+    let parts = wall.parts.iter().map(|part| WallBarPart {
         name: part.kind.title().to_owned(),
         help: help(part.kind).to_owned(),
         ns: part.ns,
@@ -176,11 +176,11 @@ pub fn wall_of(wall: &WallTime, whose: &str) -> WallBar {
 
 fn fill(kind: WallKind) -> Fill {
     match kind {
-        WallKind::Computing => Fill::plain(0),
-        WallKind::Copies => Fill::plain(1),
-        WallKind::Communication => Fill::plain(2),
-        WallKind::LaunchedLate => Fill::plain(3),
-        WallKind::WaitedForKernel => Fill::plain(4),
+        WallKind::Computing => Fill::from_hue(0),
+        WallKind::Copies => Fill::from_hue(1),
+        WallKind::Communication => Fill::from_hue(2),
+        WallKind::LaunchedLate => Fill::from_hue(3),
+        WallKind::WaitedForKernel => Fill::from_hue(4),
         WallKind::OtherGap => Fill::GREY,
     }
 }

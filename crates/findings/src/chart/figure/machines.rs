@@ -1,29 +1,29 @@
 //! The figure of one case on several machines.
 
 use super::super::fleet as drawn;
-use super::Material;
-use super::make::{Made, chart};
-use crate::analysis::fleet::{self, FleetCase, Named};
+use super::FigureInputs;
+use super::make::{DrawingResult, chart};
+use crate::analysis::fleet::{self, FleetCase, NamedSession};
 use powerband_core::domain::session::Session;
 
 /// One case on several machines: the first that was measured on two of them where none is chosen.
-pub(super) fn fleet(material: &Material<'_>) -> Made {
+pub(super) fn fleet(material: &FigureInputs<'_>) -> DrawingResult {
     let parts = material.before.iter().chain([&material.after]);
     let sessions: Vec<&Session> = parts
         .chain(&material.others)
         .map(|part| part.session)
         .collect();
-    let named: Vec<Named<'_>> = sessions
+    let named: Vec<NamedSession<'_>> = sessions
         .iter()
         .map(|session| (session.name.as_str(), *session))
         .collect();
     // Sessions that are given one by one are machines; before and after are usually of one machine.
     let names = if material.before.is_none() {
-        fleet::each_a_machine(&named)
+        fleet::names_by_session(&named)
     } else {
-        fleet::machines_by_hardware(&named)
+        fleet::names_by_hardware(&named)
     };
-    let named: Vec<Named<'_>> = names
+    let named: Vec<NamedSession<'_>> = names
         .iter()
         .map(String::as_str)
         .zip(sessions.iter().copied())

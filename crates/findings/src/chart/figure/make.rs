@@ -3,40 +3,40 @@
 use std::collections::BTreeSet;
 
 use super::super::breakdown as drawn;
-use super::super::claims::{self as under, Under};
+use super::super::claims::{self as under, PublishedOverlay};
 use super::super::curves;
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
 use super::super::throughput_roofs;
-use super::super::timeline_figure::Traced;
+use super::super::timeline_figure::TimelineFigure;
 use super::super::treemap::regions;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
 use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
 use super::overlays::{SETUP_BITS, colour, overlays};
-use super::{Bars, Changes, Drawing, Material, Part, Treemap};
-use crate::analysis::breakdown::{self, Breakdown, Filter, Level};
+use super::{Bars, Changes, Drawing, FigureInputs, SessionNumbers, Treemap};
+use crate::analysis::breakdown::{self, Breakdown, BreakdownLevel, Filter};
 use crate::analysis::category::Rules;
-use crate::analysis::claims::{self, Curve};
-use crate::analysis::comparison::{self, Comparison, Side};
-use crate::analysis::history::{self, Followed};
+use crate::analysis::claims::{self, PublishedCurve};
+use crate::analysis::comparison::{self, ComparedSide, Comparison};
+use crate::analysis::history::{self, FollowedCase};
 use crate::analysis::journey::{self as journeys, Journey};
 use crate::analysis::limits::throughput as roofs;
 use crate::analysis::profile_runs::Times;
-use crate::analysis::trade_off::{self, At, Judged};
+use crate::analysis::trade_off::{self, JudgedSetup, SpeedPoint};
 use crate::analysis::{kernel_comparison, reported_stats};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::telemetry::Span;
+use powerband_core::domain::telemetry::TimeSpan;
 
 /// Stretches into which a strip of samples is divided.
 const BUCKETS: usize = 600;
 
-pub(super) type Made = Result<Drawing, String>;
+pub(super) type DrawingResult = Result<Drawing, String>;
 
-/// Series, or the sentence that says why there are none.
-pub(super) fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> Made {
+/// The chart, or the sentence that says why it has no points.
+pub(super) fn chart(spec: ChartSpec, why_not: impl FnOnce() -> String) -> DrawingResult {
     let has_points = spec.series.iter().any(|series| !series.points.is_empty());
     if has_points {
         Ok(Drawing::Chart(Box::new(spec)))
@@ -63,7 +63,7 @@ pub(super) fn not_measured(session: &Session) -> String {
 }
 
 /// Why there are no curves.
-fn no_curves(material: &Material<'_>) -> String {
+fn no_curves(material: &FigureInputs<'_>) -> String {
     let session = material.after.session;
     match material.setup {
         Some(setup) if !session.cases.is_empty() => format!(
@@ -76,33 +76,38 @@ fn no_curves(material: &Material<'_>) -> String {
 }
 
 /// The curves that the sessions published; none where one setup is asked for.
-fn published_curves(material: &Material<'_>) -> Vec<Curve> {
+fn published_curves(material: &FigureInputs<'_>) -> Vec<PublishedCurve> {
     if material.setup.is_some() || material.after.session.plan.load.is_open() {
         return Vec::new();
     }
     let parts = material.before.iter().chain([&material.after]);
     let published = parts.filter_map(|part| part.session.published.as_ref());
-    published.flat_map(claims::curves).collect()
+    published.flat_map(claims::published_curves).collect()
 }
 
 /// The same as they are laid under what is measured.
-fn laid_under<'a>(material: &Material<'_>, curves: &'a [Curve]) -> Vec<Under<'a>> {
+fn published_overlays<'a>(
+    material: &FigureInputs<'_>,
+    curves: &'a [PublishedCurve],
+) -> Vec<PublishedOverlay<'a>> {
     let parts = material.before.iter().chain([&material.after]);
     let setups: usize = parts.map(|part| part.session.plan.setups.len()).sum();
-    let under = (0_u64..).zip(curves).map(|(place, curve)| Under {
-        id: SeriesId((2 << SETUP_BITS) | place),
-        name: format!("{}, published", curve.label),
-        colour: setups + place as usize,
-        curve,
-    });
+    let under = (0_u64..)
+        .zip(curves)
+        .map(|(place, curve)| PublishedOverlay {
+            id: SeriesId((2 << SETUP_BITS) | place),
+            name: format!("{}, published", curve.label),
+            colour: setups + place as usize,
+            curve,
+        });
     under.collect()
 }
 
 /// The time of a batch.
-pub(super) fn latency(material: &Material<'_>) -> Made {
+pub(super) fn latency(material: &FigureInputs<'_>) -> DrawingResult {
     let mut spec = curves::latency(&overlays(material), &material.options);
     let published = published_curves(material);
-    under::latency(&mut spec, &laid_under(material, &published));
+    under::latency(&mut spec, &published_overlays(material, &published));
     let load = material.after.session.plan.load;
     if load.is_open() {
         spec.title = format!("Response time, {load}");
@@ -111,9 +116,9 @@ pub(super) fn latency(material: &Material<'_>) -> Made {
 }
 
 /// Items a second.
-pub(super) fn throughput(material: &Material<'_>) -> Made {
+pub(super) fn throughput(material: &FigureInputs<'_>) -> DrawingResult {
     let (overlays, published) = (overlays(material), published_curves(material));
-    let under = laid_under(material, &published);
+    let under = published_overlays(material, &published);
     let options = under::options_for(&material.options, &overlays, &under);
     let mut spec = curves::throughput(&overlays, &options);
     under::throughput(&mut spec, &under);
@@ -121,19 +126,19 @@ pub(super) fn throughput(material: &Material<'_>) -> Made {
     let setups = 0..session.plan.setups.len();
     throughput_roofs::lay(
         &mut spec,
-        &roofs::of_setups(session, setups, &session.roofs),
+        &roofs::throughput_roofs(session, setups, &session.roofs),
     );
     chart(spec, || no_curves(material))
 }
 
 /// How well batches are used.
-pub(super) fn efficiency(material: &Material<'_>) -> Made {
+pub(super) fn efficiency(material: &FigureInputs<'_>) -> DrawingResult {
     let spec = curves::efficiency(&overlays(material), &material.options);
     chart(spec, || no_curves(material))
 }
 
 /// Joules of an item.
-pub(super) fn energy(material: &Material<'_>) -> Made {
+pub(super) fn energy(material: &FigureInputs<'_>) -> DrawingResult {
     let spec = energies::per_item(&overlays(material), material.options.energy);
     chart(spec, || {
         let mut rows = material.after.rows().iter();
@@ -150,7 +155,7 @@ pub(super) fn energy(material: &Material<'_>) -> Made {
 }
 
 /// The most memory of each batch.
-pub(super) fn memory(material: &Material<'_>) -> Made {
+pub(super) fn memory(material: &FigureInputs<'_>) -> DrawingResult {
     let spec = memories::peak(&overlays(material));
     chart(spec, || {
         let name = &material.after.session.name;
@@ -159,7 +164,7 @@ pub(super) fn memory(material: &Material<'_>) -> Made {
 }
 
 /// Memory in use while a profile was taken.
-pub(crate) fn memory_in_use(material: &Material<'_>) -> Made {
+pub(crate) fn memory_in_use(material: &FigureInputs<'_>) -> DrawingResult {
     let profile = profile(&material.after, material.profile)?;
     let mut spec = memories::over_time(&profile.memory);
     spec.title = format!("{}, {}", spec.title, profile.name);
@@ -171,8 +176,8 @@ pub(crate) fn memory_in_use(material: &Material<'_>) -> Made {
     })
 }
 
-/// The case that is meant, or the first one that was measured.
-fn case<'a>(material: &Material<'a>) -> Result<&'a Case, String> {
+/// The chosen case, or the first one that was measured.
+fn case<'a>(material: &FigureInputs<'a>) -> Result<&'a Case, String> {
     let session = material.after.session;
     let is_meant = |case: &&Case| {
         material.setup.is_none_or(|setup| setup == case.setup)
@@ -200,7 +205,7 @@ fn case<'a>(material: &Material<'a>) -> Result<&'a Case, String> {
 }
 
 /// Why a case has no samples.
-fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
+fn no_samples(material: &FigureInputs<'_>, case: Option<&Case>) -> String {
     let session = material.after.session;
     let reason = case.and_then(|case| Some((case, case.outcome.sentence()?)));
     match reason {
@@ -210,7 +215,7 @@ fn no_samples(material: &Material<'_>, case: Option<&Case>) -> String {
             case.point
         ),
         None => case
-            .and_then(|case| reported_stats::in_words(session, case))
+            .and_then(|case| reported_stats::stated_text(session, case))
             .unwrap_or_else(|| not_measured(session)),
     }
 }
@@ -221,7 +226,7 @@ fn titled(title: &str, session: &Session, case: &Case) -> String {
 }
 
 /// The latency distribution.
-pub(super) fn distribution(material: &Material<'_>) -> Made {
+pub(super) fn distribution(material: &FigureInputs<'_>) -> DrawingResult {
     let (case, session) = (case(material)?, material.after.session);
     let times: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
     let mut spec = of_case::histogram(&times, colour(session, case.setup));
@@ -230,7 +235,7 @@ pub(super) fn distribution(material: &Material<'_>) -> Made {
 }
 
 /// Latency over time.
-pub(super) fn samples(material: &Material<'_>) -> Made {
+pub(super) fn samples(material: &FigureInputs<'_>) -> DrawingResult {
     let (case, session) = (case(material)?, material.after.session);
     let mut spec = of_case::strip(case, colour(session, case.setup), BUCKETS);
     spec.title = titled("Latency over time", session, case);
@@ -238,13 +243,13 @@ pub(super) fn samples(material: &Material<'_>) -> Made {
 }
 
 /// Device telemetry: over the whole run, or of one case.
-pub(super) fn telemetry(material: &Material<'_>) -> Made {
+pub(super) fn telemetry(material: &FigureInputs<'_>) -> DrawingResult {
     let session = material.after.session;
     let is_of_one = material.setup.is_some() || material.point.is_some();
     let lanes = if is_of_one {
         lanes::of_case(session, case(material)?)
     } else {
-        let whole = Span {
+        let whole = TimeSpan {
             from_ns: 0,
             to_ns: session.elapsed_ns,
         };
@@ -261,7 +266,7 @@ pub(super) fn telemetry(material: &Material<'_>) -> Made {
 }
 
 /// A profile of a session by its place, or why there is none.
-pub fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String> {
+pub fn profile<'a>(part: &SessionNumbers<'a>, place: usize) -> Result<&'a Profile, String> {
     let (name, profiles) = (&part.session.name, &part.session.profiles);
     match profiles.get(place) {
         Some(profile) => Ok(profile),
@@ -276,16 +281,21 @@ pub fn profile<'a>(part: &Part<'a>, place: usize) -> Result<&'a Profile, String>
     }
 }
 
-fn with_rules<T>(material: &Material<'_>, then: impl FnOnce(&Rules) -> T) -> T {
+fn with_rules<T>(material: &FigureInputs<'_>, then: impl FnOnce(&Rules) -> T) -> T {
     match material.rules {
         Some(rules) => then(rules),
-        None => then(&Rules::with(&[])),
+        None => then(&Rules::with_user_rules(&[])),
     }
 }
 
-fn found(material: &Material<'_>, level: Level) -> Result<(Breakdown, String), String> {
+fn found(
+    material: &FigureInputs<'_>,
+    level: BreakdownLevel,
+) -> Result<(Breakdown, String), String> {
     let profile = profile(&material.after, material.profile)?;
-    let found = with_rules(material, |rules| breakdown::add_up(profile, rules, level));
+    let found = with_rules(material, |rules| {
+        breakdown::profile_breakdown(profile, rules, level)
+    });
     if found.summed_ns.unwrap_or(0) == 0 {
         let name = &profile.name;
         return Err(format!("the profile {name} has no times to add up"));
@@ -294,36 +304,40 @@ fn found(material: &Material<'_>, level: Level) -> Result<(Breakdown, String), S
     Ok((found, title))
 }
 
-fn bars(material: &Material<'_>, level: Level) -> Made {
+fn bars(material: &FigureInputs<'_>, level: BreakdownLevel) -> DrawingResult {
     let (found, title) = found(material, level)?;
-    let bars = drawn::bars(&found, &found.shown(&Filter::default()), Times::Total);
+    let bars = drawn::bars(
+        &found,
+        &found.filtered_rows(&Filter::default()),
+        Times::Total,
+    );
     Ok(Drawing::Bars(Box::new(Bars { title, bars })))
 }
 
 /// Bars of categories.
-pub(super) fn categories(material: &Material<'_>) -> Made {
-    bars(material, Level::Category)
+pub(super) fn categories(material: &FigureInputs<'_>) -> DrawingResult {
+    bars(material, BreakdownLevel::Category)
 }
 
 /// Bars of operators.
-pub(super) fn operators(material: &Material<'_>) -> Made {
-    bars(material, Level::Operator)
+pub(super) fn operators(material: &FigureInputs<'_>) -> DrawingResult {
+    bars(material, BreakdownLevel::Operator)
 }
 
 /// Bars of kernels.
-pub(super) fn kernels(material: &Material<'_>) -> Made {
-    bars(material, Level::Kernel)
+pub(super) fn kernels(material: &FigureInputs<'_>) -> DrawingResult {
+    bars(material, BreakdownLevel::Kernel)
 }
 
 /// Kernels as areas.
-pub(super) fn treemap(material: &Material<'_>) -> Made {
-    let (found, title) = found(material, Level::Kernel)?;
-    let regions = regions(&found, &found.shown(&Filter::default()));
+pub(super) fn treemap(material: &FigureInputs<'_>) -> DrawingResult {
+    let (found, title) = found(material, BreakdownLevel::Kernel)?;
+    let regions = regions(&found, &found.filtered_rows(&Filter::default()));
     Ok(Drawing::Treemap(Box::new(Treemap { title, regions })))
 }
 
 /// The timeline.
-pub(super) fn timeline(material: &Material<'_>) -> Made {
+pub(super) fn timeline(material: &FigureInputs<'_>) -> DrawingResult {
     let profile = profile(&material.after, material.profile)?;
     let Some((trace, timeline)) = material.trace else {
         return Err(format!(
@@ -331,7 +345,7 @@ pub(super) fn timeline(material: &Material<'_>) -> Made {
             profile.name
         ));
     };
-    let whole = timeline.whole();
+    let whole = timeline.full_range();
     let stretch = material.stretch.unwrap_or(whole);
     if stretch.to <= whole.from || stretch.from >= whole.to || stretch.length() <= 0.0 {
         return Err(format!(
@@ -340,15 +354,15 @@ pub(super) fn timeline(material: &Material<'_>) -> Made {
         ));
     }
     let title = format!("Timeline of {}", profile.name);
-    let tracks: Vec<usize> = (0..timeline.strands.len()).collect();
+    let tracks: Vec<usize> = (0..timeline.tracks.len()).collect();
     let ready = (trace, timeline);
-    let mut traced = Traced::of(title, ready, stretch, &BTreeSet::new(), &tracks);
+    let mut traced = TimelineFigure::new(title, ready, stretch, &BTreeSet::new(), &tracks);
     traced.lanes = lanes::of_profile(material.after.session, profile, timeline.length_ns);
     Ok(Drawing::Timeline(Box::new(traced)))
 }
 
 /// The changes between two profiles: of two sessions, or the first two of one.
-pub(super) fn changes(material: &Material<'_>) -> Made {
+pub(super) fn changes(material: &FigureInputs<'_>) -> DrawingResult {
     let (before, after) = if let Some(before) = &material.before {
         (
             profile(before, material.profile_before)?,
@@ -381,7 +395,7 @@ pub(super) fn changes(material: &Material<'_>) -> Made {
     })))
 }
 
-fn compared_steps(material: &Material<'_>) -> Result<Journey, String> {
+fn compared_steps(material: &FigureInputs<'_>) -> Result<Journey, String> {
     let session = material.after.session;
     if session.plan.ladder.is_empty() && session.plan.setups.len() < 2 {
         let name = &session.name;
@@ -406,13 +420,13 @@ fn named(mut spec: ChartSpec, journey: &Journey) -> ChartSpec {
     spec
 }
 
-fn no_gains(material: &Material<'_>) -> String {
+fn no_gains(material: &FigureInputs<'_>) -> String {
     let name = &material.after.session.name;
     format!("no two steps of {name} were measured, so there is nothing to compare")
 }
 
 /// The gain of each step over the previous one.
-pub(super) fn journey(material: &Material<'_>) -> Made {
+pub(super) fn steps_vs_previous(material: &FigureInputs<'_>) -> DrawingResult {
     let journey = compared_steps(material)?;
     let session = material.after.session;
     if !journey.is_ladder {
@@ -421,20 +435,20 @@ pub(super) fn journey(material: &Material<'_>) -> Made {
             "the setups of {name} are alternatives, not optimisation steps; journey-start has each vs. the first"
         ));
     }
-    let spec = steps::over_before(&journey, |setup| colour(session, setup));
+    let spec = steps::vs_previous(&journey, |setup| colour(session, setup));
     chart(named(spec, &journey), || no_gains(material))
 }
 
 /// The gain of each step over the baseline.
-pub(crate) fn journey_start(material: &Material<'_>) -> Made {
+pub(crate) fn steps_vs_baseline(material: &FigureInputs<'_>) -> DrawingResult {
     let journey = compared_steps(material)?;
     let session = material.after.session;
-    let spec = steps::over_start(&journey, |setup| colour(session, setup));
+    let spec = steps::vs_baseline(&journey, |setup| colour(session, setup));
     chart(named(spec, &journey), || no_gains(material))
 }
 
 /// Speed and accuracy.
-pub(super) fn trade_off(material: &Material<'_>) -> Made {
+pub(super) fn trade_off(material: &FigureInputs<'_>) -> DrawingResult {
     let part = &material.after;
     let session = part.session;
     let accuracies: Vec<_> = session.accuracies.iter().collect();
@@ -444,36 +458,36 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
             session.name
         ));
     }
-    let judged: Vec<Judged<'_>> = accuracies
+    let judged: Vec<JudgedSetup<'_>> = accuracies
         .iter()
-        .map(|(setup, accuracy)| Judged {
+        .map(|(setup, accuracy)| JudgedSetup {
             accuracy,
             curve: part.curves().iter().find(|curve| curve.setup == **setup),
             session: 0,
         })
         .collect();
-    let quality = trade_off::known(&judged)
+    let quality = trade_off::known_qualities(&judged)
         .first()
         .copied()
         .unwrap_or_default();
-    let at = material.point.map_or(At::Best, At::Point);
+    let at = material.point.map_or(SpeedPoint::Best, SpeedPoint::Point);
     let standings = trade_off::judged_standings(&judged, quality, at);
     let spots = accuracies
         .iter()
         .zip(&standings)
         .filter_map(|((setup, _), standing)| {
             let (speed, level) = (standing.speed?, standing.level?);
-            Some(scatter::Spot {
+            Some(scatter::TradeOffPoint {
                 id: SeriesId(**setup as u64),
                 name: session.setup_label(**setup),
                 colour: colour(session, **setup),
                 at: speed.point,
                 per_s: speed.per_s,
                 level,
-                is_front: standing.rank == trade_off::Rank::Front,
+                is_front: standing.rank == trade_off::ParetoRank::Front,
             })
         });
-    let spots: Vec<scatter::Spot> = spots.collect();
+    let spots: Vec<scatter::TradeOffPoint> = spots.collect();
     chart(scatter::scatter(&spots, quality), || {
         format!(
             "no setup of {} has both a speed and an accuracy",
@@ -483,9 +497,9 @@ pub(super) fn trade_off(material: &Material<'_>) -> Made {
 }
 
 /// The two sides of a comparison: two sessions, or the first setup of one and another of it.
-pub(super) fn compared(material: &Material<'_>) -> Result<(Comparison, usize), String> {
+pub(super) fn compared(material: &FigureInputs<'_>) -> Result<(Comparison, usize), String> {
     let after = &material.after;
-    let side = |part: &'_ Part<'_>, setup: usize| -> (usize, Option<Point>) {
+    let side = |part: &'_ SessionNumbers<'_>, setup: usize| -> (usize, Option<Point>) {
         (
             setup.min(part.session.plan.setups.len().saturating_sub(1)),
             material.point,
@@ -503,9 +517,9 @@ pub(super) fn compared(material: &Material<'_>) -> Result<(Comparison, usize), S
             // All setups of both, unless one is meant or there is only one.
             let is_whole = first.is_none() && (last > 0 || before.session.plan.setups.len() > 1);
             let found = if is_whole {
-                comparison::compare_sessions_beside(&mine, &theirs, &material.earlier)
+                comparison::compare_sessions_with_earlier(&mine, &theirs, &material.earlier)
             } else {
-                comparison::compare_setups_beside(&mine, &theirs, &material.earlier)
+                comparison::compare_setups_with_earlier(&mine, &theirs, &material.earlier)
             };
             Ok((found, second))
         }
@@ -526,8 +540,11 @@ pub(super) fn compared(material: &Material<'_>) -> Result<(Comparison, usize), S
     }
 }
 
-fn of_part<'a>(part: &'a Part<'_>, (setup, point): (usize, Option<Point>)) -> Side<'a> {
-    Side {
+fn of_part<'a>(
+    part: &'a SessionNumbers<'_>,
+    (setup, point): (usize, Option<Point>),
+) -> ComparedSide<'a> {
+    ComparedSide {
         session: part.session,
         rows: part.rows(),
         setup,
@@ -536,7 +553,7 @@ fn of_part<'a>(part: &'a Part<'_>, (setup, point): (usize, Option<Point>)) -> Si
 }
 
 /// The speed-up of each case.
-pub(super) fn comparison(material: &Material<'_>) -> Made {
+pub(super) fn comparison(material: &FigureInputs<'_>) -> DrawingResult {
     let (found, setup) = compared(material)?;
     let session = material.after.session;
     let mut spec = ratios::speed_ups(&found.pairs, |setup| colour(session, setup));
@@ -551,11 +568,11 @@ pub(super) fn comparison(material: &Material<'_>) -> Made {
 }
 
 /// One case through other sessions.
-pub(super) fn history(material: &Material<'_>) -> Made {
+pub(super) fn history(material: &FigureInputs<'_>) -> DrawingResult {
     let session = material.after.session;
     let key = case(material)?.key();
     let CaseKey { setup, point } = key;
-    let followed = Followed::of(session, setup, point);
+    let followed = FollowedCase::new(session, setup, point);
     let parts = std::iter::once(&material.after)
         .chain(&material.before)
         .chain(&material.others);

@@ -5,13 +5,13 @@
 
 use std::sync::OnceLock;
 
-use super::breakdown::{Bar, Step};
+use super::breakdown::{Bar, ChangeBar};
 use super::curves::CurveOptions;
 use super::heat_map::HeatMap;
 use super::lanes::Lanes;
 use super::roofline::Roofline;
 use super::spec::ChartSpec;
-use super::timeline_figure::Traced;
+use super::timeline_figure::TimelineFigure;
 use super::treemap::Region;
 use super::wall_time::WallBar;
 use crate::analysis::batch_curve::{self, BatchCurve};
@@ -20,7 +20,7 @@ use crate::analysis::category::Rules;
 use crate::analysis::dimensions;
 use crate::analysis::earlier_sessions::EarlierSessions;
 use crate::analysis::timeline::Timeline;
-use crate::analysis::timeline::stretch::Stretch;
+use crate::analysis::timeline::stretch::TimeRange;
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
@@ -32,10 +32,10 @@ mod machines;
 mod make;
 mod overlays;
 
-pub use limits::{look, roofline_of, wall_of};
+pub use limits::{bound_colour, roofline_chart, wall_bar};
 pub use make::profile;
 
-/// A figure as a value.
+/// A figure as a value, ready to be painted.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drawing {
     /// Axes with series.
@@ -51,7 +51,7 @@ pub enum Drawing {
     /// A cell for each pair of sizes of two dimensions.
     HeatMap(Box<HeatMap>),
     /// What ran where and when.
-    Timeline(Box<Traced>),
+    Timeline(Box<TimelineFigure>),
     /// Nodes below the lines that limit them.
     Roofline(Box<Roofline>),
     /// The wall time of a run as one bar.
@@ -61,7 +61,6 @@ pub enum Drawing {
 /// Bars with names and shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
-    /// What it is called.
     pub title: String,
     /// The bars, the longest first.
     pub bars: Vec<Bar>,
@@ -70,23 +69,20 @@ pub struct Bars {
 /// Bars to the left, which are gains, and to the right, which are losses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// What it is called.
     pub title: String,
     /// The bars, the longest first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChangeBar>,
 }
 
 /// Categories with their rows, whose areas are shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Treemap {
-    /// What it is called.
     pub title: String,
     /// The regions, the largest first, without places: the painter gives them a field.
     pub regions: Vec<Region>,
 }
 
 impl Drawing {
-    /// What it is called.
     pub fn title(&self) -> &str {
         match self {
             Self::Chart(spec) => &spec.title,
@@ -101,7 +97,6 @@ impl Drawing {
         }
     }
 
-    /// Whether there is anything to see.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Chart(spec) => spec.is_empty(),
@@ -119,16 +114,16 @@ impl Drawing {
 
 /// A session with its cases in numbers, which are counted when they are first needed.
 #[derive(Debug)]
-pub struct Part<'a> {
+pub struct SessionNumbers<'a> {
     /// The session.
     pub session: &'a Session,
     rows: OnceLock<Vec<CaseRow>>,
     curves: OnceLock<Vec<BatchCurve>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> SessionNumbers<'a> {
     /// A session.
-    pub fn of(session: &'a Session) -> Self {
+    pub fn new(session: &'a Session) -> Self {
         Self {
             session,
             rows: OnceLock::new(),
@@ -138,7 +133,7 @@ impl<'a> Part<'a> {
 
     /// A session whose rows are known.
     pub(crate) fn with_rows(session: &'a Session, rows: Vec<CaseRow>) -> Self {
-        let part = Self::of(session);
+        let part = Self::new(session);
         part.rows.get_or_init(|| rows);
         part
     }
@@ -153,33 +148,33 @@ impl<'a> Part<'a> {
         self.curves.get_or_init(|| {
             let rows = self.rows();
             let points: Vec<Point> = rows.iter().map(|row| row.point).collect();
-            let varying = dimensions::varying(&points);
+            let varying = dimensions::varying_dimensions(&points);
             batch_curve::curves_along(rows, varying.first().map_or(BATCH, |one| one.name))
         })
     }
 }
 
-/// What a figure is made of.
+/// The inputs of a figure: sessions, and what of them is chosen.
 #[derive(Debug)]
-pub struct Material<'a> {
+pub struct FigureInputs<'a> {
     /// The session.
-    pub after: Part<'a>,
+    pub after: SessionNumbers<'a>,
     /// The one that it is laid over or compared with.
-    pub before: Option<Part<'a>>,
+    pub before: Option<SessionNumbers<'a>>,
     /// Other sessions in which a case is followed, or of other machines; the session itself is not among them.
-    pub others: Vec<Part<'a>>,
-    /// Which setup; for figures of one case, the first that was measured where nothing is said.
+    pub others: Vec<SessionNumbers<'a>>,
+    /// The chosen setup; without one, a figure of one case takes the first measured.
     pub setup: Option<usize>,
-    /// Which point; the same.
+    /// The chosen point; without one, a figure of one case takes the first measured.
     pub point: Option<Point>,
     /// Which profile, counted from 0.
     pub profile: usize,
     /// Which profile of the second session.
     pub profile_before: usize,
-    /// The timeline of that profile, made ready.
+    /// The loaded timeline of that profile.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
-    /// What of it is drawn; nothing for all.
-    pub stretch: Option<Stretch>,
+    /// The drawn range of the timeline; nothing for all of it.
+    pub stretch: Option<TimeRange>,
     /// Earlier sessions, which show by how much sessions differ where nothing was changed.
     pub earlier: EarlierSessions,
     /// How kernels are sorted into categories.
@@ -190,11 +185,11 @@ pub struct Material<'a> {
     pub options: CurveOptions,
 }
 
-impl<'a> Material<'a> {
-    /// A session alone.
-    pub fn of(session: &'a Session) -> Self {
+impl<'a> FigureInputs<'a> {
+    /// Inputs of a session without a second one.
+    pub fn new(session: &'a Session) -> Self {
         Self {
-            after: Part::of(session),
+            after: SessionNumbers::new(session),
             before: None,
             others: Vec::new(),
             setup: None,
@@ -210,16 +205,16 @@ impl<'a> Material<'a> {
         }
     }
 
-    /// The same beside another session.
+    /// Adds the session to compare with.
     pub fn against(mut self, before: &'a Session) -> Self {
-        self.before = Some(Part::of(before));
+        self.before = Some(SessionNumbers::new(before));
         self
     }
 }
 
 /// What of a session can be chosen for a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum FigureChoice {
     /// A setup.
     Setup,
     /// A point of the sweep.
@@ -229,29 +224,28 @@ pub enum Choice {
 }
 
 /// A figure of measured cases.
-const CASES: &[Choice] = &[Choice::Setup, Choice::Point];
+const CASES: &[FigureChoice] = &[FigureChoice::Setup, FigureChoice::Point];
 /// A figure of all setups at one point.
-const POINT: &[Choice] = &[Choice::Point];
+const POINT: &[FigureChoice] = &[FigureChoice::Point];
 /// A figure of a profile.
-const PROFILE: &[Choice] = &[Choice::Profile];
+const PROFILE: &[FigureChoice] = &[FigureChoice::Profile];
 /// A figure of the whole session.
-const WHOLE: &[Choice] = &[];
+const WHOLE: &[FigureChoice] = &[];
 
-/// One figure.
+/// A kind of figure: its name, and how it is made.
 #[derive(Clone, Copy, Debug)]
-pub struct Figure {
-    /// How it is asked for.
+pub struct FigureKind {
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is called.
     pub title: &'static str,
     /// What it shows, in a sentence without its full stop.
     pub shows: &'static str,
-    /// What can be chosen; anything else has no effect on it.
-    pub takes: &'static [Choice],
-    make: fn(&Material<'_>) -> Result<Drawing, String>,
+    /// The choices that have an effect on it.
+    pub takes: &'static [FigureChoice],
+    make: fn(&FigureInputs<'_>) -> Result<Drawing, String>,
 }
 
-impl Figure {
+impl FigureKind {
     /// Whether it has all points of a sweep, and not one case.
     pub fn is_of_sweep(&self) -> bool {
         let curves = ["latency", "throughput", "efficiency", "energy", "memory"];
@@ -259,19 +253,19 @@ impl Figure {
     }
 
     /// Makes it, or says in a sentence why it cannot be made.
-    pub fn make(&self, material: &Material<'_>) -> Result<Drawing, String> {
+    pub fn make(&self, material: &FigureInputs<'_>) -> Result<Drawing, String> {
         (self.make)(material)
     }
 }
 
 macro_rules! figures {
     ($($name:literal, $title:literal, $make:path, $takes:ident, $shows:literal;)*) => {
-        &[$(Figure { name: $name, title: $title, shows: $shows, takes: $takes, make: $make }),*]
+        &[$(FigureKind { name: $name, title: $title, shows: $shows, takes: $takes, make: $make }),*]
     };
 }
 
 /// Every figure.
-pub const ALL: &[Figure] = figures! {
+pub const ALL: &[FigureKind] = figures! {
     "latency", "Latency", make::latency, CASES, "the time of a batch over the batch size";
     "throughput", "Throughput", make::throughput, CASES, "items a second over the batch size, with knees";
     "efficiency", "Efficiency", make::efficiency, CASES, "how well larger batches are used";
@@ -294,8 +288,8 @@ pub const ALL: &[Figure] = figures! {
     "timeline", "Timeline", make::timeline, PROFILE, "what ran on each stream and thread over time, with device telemetry below";
     "roofline", "Roofline", limits::roofline, PROFILE, "nodes or kernels of a profile below the lines that limit them";
     "wall-time", "Wall time", limits::wall_time, PROFILE, "the wall time of a profiled run in parts that add up";
-    "journey", "vs. previous", make::journey, WHOLE, "the gain of each optimisation step over the previous one";
-    "journey-start", "vs. baseline", make::journey_start, POINT, "the gain of each optimisation step over the baseline";
+    "journey", "vs. previous", make::steps_vs_previous, WHOLE, "the gain of each optimisation step over the previous one";
+    "journey-start", "vs. baseline", make::steps_vs_baseline, POINT, "the gain of each optimisation step over the baseline";
     "trade-off", "Speed and accuracy", make::trade_off, POINT, "speed and accuracy of the setups";
     "comparison", "Speed-up", make::comparison, CASES, "the speed-up of each case against another session or setup";
     "heat-map-comparison", "Speed-up over two dimensions", heat_maps::comparison, CASES, "the speed-up and verdict of each case over two dimensions of the sweep";
@@ -303,8 +297,8 @@ pub const ALL: &[Figure] = figures! {
     "fleet", "Medians of machines", machines::fleet, CASES, "one case on several machines with the fleet's median";
 };
 
-/// The figure of a name; where there is none, which there are.
-pub fn find(name: &str) -> Result<&'static Figure, String> {
+/// The kind of a name, or an error that lists the names.
+pub fn find(name: &str) -> Result<&'static FigureKind, String> {
     let found = ALL.iter().find(|figure| figure.name == name);
     found.ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|figure| figure.name).collect();

@@ -1,6 +1,6 @@
 //! The curves that figures draw: those of the session, and those of the one that it is laid over.
 
-use super::{Material, Part};
+use super::{FigureInputs, SessionNumbers};
 use crate::chart::curves::Overlay;
 use crate::chart::spec::SeriesId;
 use powerband_core::domain::session::Session;
@@ -15,7 +15,7 @@ pub(super) fn colour(session: &Session, setup: usize) -> usize {
 }
 
 /// The curves of the session, and below them those of the session that it is laid over.
-pub(super) fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
+pub(super) fn overlays<'a>(material: &'a FigureInputs<'_>) -> Vec<Overlay<'a>> {
     let parts = [material.before.as_ref(), Some(&material.after)];
     let is_alone = material.before.is_none();
     let other = material.before.as_ref().map(|part| &part.session.name);
@@ -57,7 +57,7 @@ pub(super) fn overlays<'a>(material: &'a Material<'_>) -> Vec<Overlay<'a>> {
 }
 
 /// The palette index of each curve: that of its setup, or one of its own where setups have several curves.
-fn colours(part: &Part<'_>) -> Vec<usize> {
+fn colours(part: &SessionNumbers<'_>) -> Vec<usize> {
     let curves = part.curves();
     let own = |setup: usize| curves.iter().filter(move |curve| curve.setup == setup);
     if curves.iter().any(|curve| own(curve.setup).count() > 1) {

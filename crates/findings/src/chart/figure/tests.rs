@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::analysis::testing::{end, make_ladder, measure_near, out_of_memory, session};
+use crate::analysis::testing::{end_case, make_ladder, measure_near, out_of_memory, session};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -48,11 +48,11 @@ fn names_are_unique_and_found() {
 #[test]
 fn a_measured_session_has_its_curves() {
     let mut session = measured();
-    let steps = |session: &Session| find("journey").unwrap().make(&Material::of(session));
+    let steps = |session: &Session| find("journey").unwrap().make(&FigureInputs::new(session));
     let alternatives = steps(&session).unwrap_err();
     assert!(alternatives.contains("are alternatives"), "{alternatives}");
     make_ladder(&mut session);
-    let material = Material::of(&session);
+    let material = FigureInputs::new(&session);
     for name in [
         "latency",
         "throughput",
@@ -67,7 +67,7 @@ fn a_measured_session_has_its_curves() {
         let drawing = find(name).unwrap().make(&material).unwrap();
         assert!(!drawing.is_empty(), "{name}");
     }
-    let both = Material::of(&session).against(&session);
+    let both = FigureInputs::new(&session).against(&session);
     let Drawing::Chart(spec) = find("latency").unwrap().make(&both).unwrap() else {
         panic!("no chart");
     };
@@ -79,7 +79,7 @@ fn a_measured_session_has_its_curves() {
 #[test]
 fn what_is_not_known_is_said_in_a_sentence() {
     let session = measured();
-    let material = Material::of(&session);
+    let material = FigureInputs::new(&session);
     for (name, says) in [
         ("energy", "no energy is known"),
         ("telemetry", "no readings of devices"),
@@ -91,22 +91,22 @@ fn what_is_not_known_is_said_in_a_sentence() {
         assert!(error.contains(says), "{name}: {error}");
     }
     let mut failed = crate::analysis::testing::session(&["ort:cpu"], &[1]);
-    end(&mut failed, 0, 1, out_of_memory());
+    end_case(&mut failed, 0, 1, out_of_memory());
     let nothing = crate::analysis::testing::session(&[], &[]);
     for session in [&failed, &nothing] {
         for figure in ALL {
-            let error = figure.make(&Material::of(session)).unwrap_err();
+            let error = figure.make(&FigureInputs::new(session)).unwrap_err();
             assert!(error.len() > 20, "{}: {error}", figure.name);
         }
     }
-    let error = find("latency").unwrap().make(&Material::of(&failed));
+    let error = find("latency").unwrap().make(&FigureInputs::new(&failed));
     assert!(error.unwrap_err().contains("no room"));
 }
 
 #[test]
 fn a_case_that_is_not_there_is_named() {
     let session = measured();
-    let mut material = Material::of(&session);
+    let mut material = FigureInputs::new(&session);
     (material.setup, material.point) = (Some(1), Some(Point::of_batch(64)));
     let error = find("samples").unwrap().make(&material).unwrap_err();
     assert_eq!(error, "test has no case of tract:cpu at batch 64");
@@ -116,7 +116,7 @@ fn a_case_that_is_not_there_is_named() {
 fn profiles_are_bars_areas_and_changes() {
     let mut session = measured();
     fn made(session: &Session, name: &str) -> Result<Drawing, String> {
-        find(name).unwrap().make(&Material::of(session))
+        find(name).unwrap().make(&FigureInputs::new(session))
     }
     session
         .profiles
@@ -146,9 +146,9 @@ fn profiles_are_bars_areas_and_changes() {
 /// A profiled run on a processor whose roofs are known: a product that computes, a copy that does not.
 fn profiled_with_roofs() -> Session {
     use powerband_core::domain::roofs::{
-        Access, ComputeRoof, Level, Measured, MemoryRoof, RoofConditions, Roofs,
+        Access, ComputeRoof, Level, MeasuredValue, MemoryRoof, RoofConditions, Roofs,
     };
-    use powerband_core::domain::work::{Numbers, Work};
+    use powerband_core::domain::work::{NumberFormat, Work};
 
     let mut session = measured();
     session.environment.cpu.threads = 1;
@@ -163,20 +163,20 @@ fn profiled_with_roofs() -> Session {
     }
     profile.totals[0].work = Some(Work {
         operations: 700_000_000,
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         low_bytes: 1_000_000,
         high_bytes: 2_000_000,
     });
     profile.totals[1].work = Some(Work {
         operations: 2_000_000,
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         low_bytes: 18_000_000,
         high_bytes: 18_000_000,
     });
     profile.span_ns = Some(10_500_000);
     profile.case = session.cases.first().map(|case| case.key());
     session.profiles = vec![profile];
-    let exactly = |value| Measured {
+    let exactly = |value| MeasuredValue {
         value,
         low: value,
         high: value,
@@ -191,7 +191,7 @@ fn profiled_with_roofs() -> Session {
         clock_mhz: None,
         temperature_c: None,
         compute: vec![ComputeRoof {
-            numbers: Numbers::F32,
+            numbers: NumberFormat::F32,
             threads: 1,
             vector_bits: 256,
             code: "AVX2".to_owned(),
@@ -214,7 +214,7 @@ fn profiled_with_roofs() -> Session {
 #[test]
 fn nodes_stand_on_a_roofline_and_the_wall_time_adds_up() {
     let session = profiled_with_roofs();
-    let material = Material::of(&session);
+    let material = FigureInputs::new(&session);
     let Drawing::Roofline(chart) = find("roofline").unwrap().make(&material).unwrap() else {
         panic!("no roofline");
     };
@@ -231,6 +231,6 @@ fn nodes_stand_on_a_roofline_and_the_wall_time_adds_up() {
     assert_eq!(bar.parts.len(), 2, "{bar:?}");
     let mut bare = session.clone();
     bare.roofs.clear();
-    let error = find("roofline").unwrap().make(&Material::of(&bare));
+    let error = find("roofline").unwrap().make(&FigureInputs::new(&bare));
     assert!(error.is_ok() || error.unwrap_err().contains("roofs"));
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Cell, Content, HeatMap, Panel, Scale, Side};
+use super::{ColourScale, Content, HeatMap, MapAxis, MapCell, Panel};
 use crate::analysis::batch_curve::{Efficiency, Statistic};
 use crate::analysis::case_rounds::JointDraws;
 use crate::analysis::case_rows::CaseRow;
@@ -16,7 +16,7 @@ use powerband_core::domain::point::Point;
 
 /// What a heat map shows of each case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quantity {
+pub enum MapQuantity {
     /// The time of a run.
     #[default]
     Latency,
@@ -32,7 +32,7 @@ pub enum Quantity {
     OfLimit,
 }
 
-impl Quantity {
+impl MapQuantity {
     /// Every one, in the order in which they are offered.
     pub const ALL: [Self; 6] = [
         Self::Latency,
@@ -56,7 +56,7 @@ impl Quantity {
     }
 }
 
-impl fmt::Display for Quantity {
+impl fmt::Display for MapQuantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Latency => "latency",
@@ -71,10 +71,9 @@ impl fmt::Display for Quantity {
 
 /// The cases of one setup.
 #[derive(Clone, Debug)]
-pub struct Mapped<'a> {
-    /// By which the maker finds the setup again.
+pub struct SetupCases<'a> {
+    /// The caller's number of the setup.
     pub tag: u64,
-    /// What it is called.
     pub name: String,
     /// Its palette index.
     pub colour: usize,
@@ -84,7 +83,7 @@ pub struct Mapped<'a> {
 
 /// Which dimensions stand along the sides, and the sizes of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sides {
+pub struct MapDimensions {
     /// Left to right.
     pub x: &'static str,
     /// Bottom to top.
@@ -93,11 +92,11 @@ pub struct Sides {
     pub at: Point,
 }
 
-impl Sides {
+impl MapDimensions {
     /// Those of some points: the dimensions with the most sizes, one of them the batch where it varies, at the
     /// first point. Nothing where fewer than two dimensions vary.
-    pub fn of(points: &[Point]) -> Option<Self> {
-        let varying = dimensions::varying(points);
+    pub fn from_points(points: &[Point]) -> Option<Self> {
+        let varying = dimensions::varying_dimensions(points);
         let is_batch = |one: &&Dimension| one.name == powerband_core::domain::point::BATCH;
         let mut others: Vec<&Dimension> = varying.iter().filter(|one| !is_batch(one)).collect();
         others.sort_by_key(|one| std::cmp::Reverse(one.sizes.len()));
@@ -112,7 +111,7 @@ impl Sides {
     }
 
     /// Whether a point is among the cells.
-    fn has(&self, point: Point) -> bool {
+    fn contains(&self, point: Point) -> bool {
         let is_other = |(name, _): &(&str, usize)| *name != self.x && *name != self.y;
         let own = self.at.bindings().filter(is_other);
         own.eq(point.bindings().filter(is_other))
@@ -123,26 +122,26 @@ impl Sides {
 }
 
 /// Whether any case has a number of a quantity.
-pub fn has(rows: &[&CaseRow], quantity: Quantity, options: &CurveOptions) -> bool {
+pub fn has_values(rows: &[&CaseRow], quantity: MapQuantity, options: &CurveOptions) -> bool {
     rows.iter()
         .any(|row| value(row, rows, quantity, options).is_some())
 }
 
 /// The map of a quantity.
 pub fn map(
-    mapped: &[Mapped<'_>],
-    sides: &Sides,
-    quantity: Quantity,
+    mapped: &[SetupCases<'_>],
+    sides: &MapDimensions,
+    quantity: MapQuantity,
     options: &CurveOptions,
 ) -> HeatMap {
     let points = mapped.iter().flat_map(|one| one.rows.iter());
     let points: Vec<Point> = points
         .map(|row| point_of(row))
-        .filter(|point| sides.has(*point))
+        .filter(|point| sides.contains(*point))
         .collect();
     let side = |name: &str| {
         let mut all = dimensions::dimensions(&points).into_iter();
-        Side {
+        MapAxis {
             name: name.to_owned(),
             sizes: all
                 .find(|one| one.name == name)
@@ -153,9 +152,9 @@ pub fn map(
         title: title(quantity, options),
         x: side(sides.x),
         y: side(sides.y),
-        fixed: dimensions::in_words(sides.at, |name| name != sides.x && name != sides.y),
+        fixed: dimensions::sizes_text(sides.at, |name| name != sides.x && name != sides.y),
         at: Some(sides.at),
-        scale: Scale::default(),
+        scale: ColourScale::default(),
         limit: limit(options).map(|limit| {
             let statistic = options.statistic.noun();
             format!("limit {}, {statistic}", humanize::duration_ns(limit))
@@ -174,14 +173,14 @@ fn limit(options: &CurveOptions) -> Option<f64> {
     options.limit_ns.filter(|limit| *limit > 0.0)
 }
 
-fn title(quantity: Quantity, options: &CurveOptions) -> String {
+fn title(quantity: MapQuantity, options: &CurveOptions) -> String {
     match quantity {
-        Quantity::Latency => "Latency".to_owned(),
-        Quantity::Throughput => "Throughput".to_owned(),
-        Quantity::TokensPerS => "Tokens per second".to_owned(),
-        Quantity::Efficiency => format!("Efficiency, {}", options.efficiency),
-        Quantity::Energy => "Energy".to_owned(),
-        Quantity::OfLimit => "Within the latency limit".to_owned(),
+        MapQuantity::Latency => "Latency".to_owned(),
+        MapQuantity::Throughput => "Throughput".to_owned(),
+        MapQuantity::TokensPerS => "Tokens per second".to_owned(),
+        MapQuantity::Efficiency => format!("Efficiency, {}", options.efficiency),
+        MapQuantity::Energy => "Energy".to_owned(),
+        MapQuantity::OfLimit => "Within the latency limit".to_owned(),
     }
 }
 
@@ -190,15 +189,20 @@ pub fn point_of(row: &CaseRow) -> Point {
     row.point
 }
 
-fn panel(mapped: &Mapped<'_>, map: &HeatMap, quantity: Quantity, options: &CurveOptions) -> Panel {
+fn panel(
+    mapped: &SetupCases<'_>,
+    map: &HeatMap,
+    quantity: MapQuantity,
+    options: &CurveOptions,
+) -> Panel {
     let columns = map.x.sizes.len();
     let mut joint = JointDraws::default();
-    let mut cells = vec![Cell::default(); columns * map.y.sizes.len()];
+    let mut cells = vec![MapCell::default(); columns * map.y.sizes.len()];
     for row in &mapped.rows {
-        let Some((column, place)) = map.place(point_of(row)) else {
+        let Some((column, place)) = map.cell_of_point(point_of(row)) else {
             continue;
         };
-        cells[place * columns + column] = Cell {
+        cells[place * columns + column] = MapCell {
             is_within: is_within(row, options, &mut joint),
             ..cell(row, &mapped.rows, quantity, options)
         };
@@ -211,18 +215,18 @@ fn panel(mapped: &Mapped<'_>, map: &HeatMap, quantity: Quantity, options: &Curve
     }
 }
 
-fn cell(row: &CaseRow, all: &[&CaseRow], quantity: Quantity, options: &CurveOptions) -> Cell {
+fn cell(row: &CaseRow, all: &[&CaseRow], quantity: MapQuantity, options: &CurveOptions) -> MapCell {
     if row.outcome.is_trouble() || row.latency_ns.is_none() {
         return missing(&row.outcome);
     }
     let Some(value) = value(row, all, quantity, options) else {
         let name = title(quantity, options).to_lowercase();
         let reason = format!("{name} is not known of this case");
-        return Cell::missing("not known", reason);
+        return MapCell::missing("not known", reason);
     };
-    Cell {
+    MapCell {
         content: Content::Value(value),
-        ..Cell::default()
+        ..MapCell::default()
     }
 }
 
@@ -233,18 +237,20 @@ fn is_within(row: &CaseRow, options: &CurveOptions, joint: &mut JointDraws) -> O
     if latency > limit {
         return Some(false);
     }
-    let end = joint.upper_end(&row.by_round, options.statistic.figure(), latency);
+    let end = joint.upper_end(&row.by_round, options.statistic.round_statistic(), latency);
     Some(end.is_some_and(|end| end <= limit))
 }
 
 /// A case without a time.
-fn missing(outcome: &Outcome) -> Cell {
+fn missing(outcome: &Outcome) -> MapCell {
     match outcome {
-        Outcome::Pending | Outcome::Finished => Cell::missing("not measured", "not measured yet"),
+        Outcome::Pending | Outcome::Finished => {
+            MapCell::missing("not measured", "not measured yet")
+        }
         other => {
             let word = other.name().replace('-', " ");
             let reason = other.sentence().unwrap_or_else(|| word.clone());
-            Cell::missing(word, reason)
+            MapCell::missing(word, reason)
         }
     }
 }
@@ -261,14 +267,14 @@ fn latency_ns(row: &CaseRow, statistic: Statistic) -> Option<f64> {
 fn value(
     row: &CaseRow,
     all: &[&CaseRow],
-    quantity: Quantity,
+    quantity: MapQuantity,
     options: &CurveOptions,
 ) -> Option<f64> {
     let found = match quantity {
-        Quantity::Latency => latency_ns(row, options.statistic),
-        Quantity::Throughput => row.throughput_per_s,
-        Quantity::TokensPerS => tokens_per_s(row),
-        Quantity::Efficiency => {
+        MapQuantity::Latency => latency_ns(row, options.statistic),
+        MapQuantity::Throughput => row.throughput_per_s,
+        MapQuantity::TokensPerS => tokens_per_s(row),
+        MapQuantity::Efficiency => {
             let share = match options.efficiency {
                 Efficiency::OfBest => row.of_best,
                 Efficiency::Scaling => scaling(row, all),
@@ -277,7 +283,7 @@ fn value(
             };
             share.map(|share| share * 100.0)
         }
-        Quantity::Energy => {
+        MapQuantity::Energy => {
             let energy = row.energy.as_ref().ok()?;
             match options.energy {
                 EnergyKind::Gross => Some(energy.gross_j_per_item()),
@@ -285,7 +291,7 @@ fn value(
                 EnergyKind::PerJoule => Some(energy.items_per_j()),
             }
         }
-        Quantity::OfLimit => Some(latency_ns(row, options.statistic)? / limit(options)?),
+        MapQuantity::OfLimit => Some(latency_ns(row, options.statistic)? / limit(options)?),
     };
     found.filter(|value| value.is_finite())
 }
@@ -312,22 +318,22 @@ fn scaling(row: &CaseRow, all: &[&CaseRow]) -> Option<f64> {
 }
 
 /// Chooses the unit, and brings the values into it.
-fn scale(map: &mut HeatMap, quantity: Quantity, options: &CurveOptions) {
+fn scale(map: &mut HeatMap, quantity: MapQuantity, options: &CurveOptions) {
     let cells = map.panels.iter().flat_map(|panel| &panel.cells);
-    let values: Vec<f64> = cells.filter_map(Cell::value).collect();
+    let values: Vec<f64> = cells.filter_map(MapCell::value).collect();
     let most = values.iter().copied().fold(0.0, f64::max);
     let (title, factor) = match quantity {
-        Quantity::Latency => {
-            let unit = TimeUnit::of(most);
+        MapQuantity::Latency => {
+            let unit = TimeUnit::for_largest(most);
             let title = match options.statistic {
                 Statistic::Median => format!("{} per batch", unit.name),
                 other => format!("{} per batch, {other}", unit.name),
             };
             (title, 1.0 / unit.ns)
         }
-        Quantity::Throughput => ("items per second".to_owned(), 1.0),
-        Quantity::TokensPerS => ("tokens per second".to_owned(), 1.0),
-        Quantity::Efficiency => {
+        MapQuantity::Throughput => ("items per second".to_owned(), 1.0),
+        MapQuantity::TokensPerS => ("tokens per second".to_owned(), 1.0),
+        MapQuantity::Efficiency => {
             let title = match options.efficiency {
                 Efficiency::OfBest => "% of best",
                 Efficiency::Scaling => "% of perfect scaling",
@@ -336,7 +342,7 @@ fn scale(map: &mut HeatMap, quantity: Quantity, options: &CurveOptions) {
             };
             (title.to_owned(), 1.0)
         }
-        Quantity::Energy => {
+        MapQuantity::Energy => {
             let is_small = options.energy != EnergyKind::PerJoule && most > 0.0 && most < 1.0;
             let title = match options.energy {
                 EnergyKind::PerJoule => "items per joule",
@@ -347,8 +353,8 @@ fn scale(map: &mut HeatMap, quantity: Quantity, options: &CurveOptions) {
             };
             (title.to_owned(), if is_small { 1e3 } else { 1.0 })
         }
-        Quantity::OfLimit => {
-            map.scale = Scale::of_limit("of the limit");
+        MapQuantity::OfLimit => {
+            map.scale = ColourScale::of_limit("of the limit");
             return;
         }
     };
@@ -357,7 +363,7 @@ fn scale(map: &mut HeatMap, quantity: Quantity, options: &CurveOptions) {
             *value *= factor;
         }
     }
-    map.scale = Scale::of(&title, values.iter().map(|value| value * factor));
+    map.scale = ColourScale::from_values(&title, values.iter().map(|value| value * factor));
 }
 
 #[cfg(test)]
@@ -398,8 +404,8 @@ mod tests {
         session
     }
 
-    fn mapped(rows: &[CaseRow]) -> Vec<Mapped<'_>> {
-        let setup = |setup: usize| Mapped {
+    fn mapped(rows: &[CaseRow]) -> Vec<SetupCases<'_>> {
+        let setup = |setup: usize| SetupCases {
             tag: setup as u64,
             name: format!("setup {setup}"),
             colour: setup,
@@ -413,20 +419,20 @@ mod tests {
         let session = swept();
         let rows = case_rows::case_rows(&session);
         let points: Vec<Point> = rows.iter().map(point_of).collect();
-        let sides = Sides::of(&points).unwrap();
+        let sides = MapDimensions::from_points(&points).unwrap();
         assert_eq!((sides.x, sides.y), ("batch", "sequence"));
         let options = CurveOptions {
             limit_ns: Some(1.5e6),
             ..CurveOptions::default()
         };
-        let map = map(&mapped(&rows), &sides, Quantity::Latency, &options);
+        let map = map(&mapped(&rows), &sides, MapQuantity::Latency, &options);
         assert_eq!(map.scale.title, "ms per batch");
         assert_eq!(
             (map.fixed.as_str(), map.limit.as_deref()),
             ("", Some("limit 1.50 ms, median"))
         );
         let cells = &map.panels[0].cells;
-        let values: Vec<Option<f64>> = cells.iter().map(Cell::value).collect();
+        let values: Vec<Option<f64>> = cells.iter().map(MapCell::value).collect();
         assert!((values[0].unwrap() - 1.0).abs() < 1e-4 && (values[2].unwrap() - 4.0).abs() < 1e-4);
         assert_eq!(cells[0].is_within, Some(true));
         assert_eq!(
@@ -448,32 +454,32 @@ mod tests {
         let rows = case_rows::case_rows(&session);
         let all: Vec<&CaseRow> = rows.iter().collect();
         let mut options = CurveOptions::default();
-        let known: Vec<Quantity> = Quantity::ALL
+        let known: Vec<MapQuantity> = MapQuantity::ALL
             .into_iter()
-            .filter(|quantity| has(&all, *quantity, &options))
+            .filter(|quantity| has_values(&all, *quantity, &options))
             .collect();
         assert_eq!(
             known,
             [
-                Quantity::Latency,
-                Quantity::Throughput,
-                Quantity::Efficiency
+                MapQuantity::Latency,
+                MapQuantity::Throughput,
+                MapQuantity::Efficiency
             ]
         );
         let points: Vec<Point> = rows.iter().map(point_of).collect();
-        let sides = Sides::of(&points).unwrap();
-        let rates = map(&mapped(&rows), &sides, Quantity::Throughput, &options);
+        let sides = MapDimensions::from_points(&points).unwrap();
+        let rates = map(&mapped(&rows), &sides, MapQuantity::Throughput, &options);
         let rate = rates.panels[0].cells[2].value().unwrap();
         assert!((rate - 250.0).abs() < 0.1, "{rate}");
         // Twice the batch in twice the time: half of what would be perfect.
-        let scaling = map(&mapped(&rows), &sides, Quantity::Efficiency, &options);
+        let scaling = map(&mapped(&rows), &sides, MapQuantity::Efficiency, &options);
         let share = scaling.panels[0].cells[1].value().unwrap();
         assert!((share - 50.0).abs() < 0.1, "{share}");
         options.limit_ns = Some(2e6);
-        let shares = map(&mapped(&rows), &sides, Quantity::OfLimit, &options);
+        let shares = map(&mapped(&rows), &sides, MapQuantity::OfLimit, &options);
         let share = shares.panels[0].cells[2].value().unwrap();
         assert!((share - 2.0).abs() < 1e-3 && shares.scale.share(share) == 1.0);
         let alone: Vec<Point> = [1, 2].map(Point::of_batch).to_vec();
-        assert_eq!(Sides::of(&alone), None);
+        assert_eq!(MapDimensions::from_points(&alone), None);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Kind, Scale};
+use super::{ColourScale, ScaleKind};
 use crate::chart::colours::{Colours, Rgb};
 
 /// Colours of a scale; neighbours are less apart than can be seen.
@@ -122,14 +122,14 @@ fn is_dark(colours: &Colours) -> bool {
 
 /// The colour of a share of a scale. The larger value is the one further from the ground: bright in the dark
 /// theme, dark in the light one and on paper.
-pub fn of_share(colours: &Colours, kind: Kind, share: f64) -> Rgb {
+pub fn share_colour(colours: &Colours, kind: ScaleKind, share: f64) -> Rgb {
     let share = share.clamp(0.0, 1.0);
     match kind {
-        Kind::Linear | Kind::Logarithmic => {
+        ScaleKind::Linear | ScaleKind::Logarithmic => {
             let share = if is_dark(colours) { share } else { 1.0 - share };
             SCALE[(share * (STEPS - 1) as f64).round() as usize]
         }
-        Kind::Ratio => {
+        ScaleKind::Ratio => {
             let (end, share) = if share < 0.5 {
                 (colours.bad, 1.0 - 2.0 * share)
             } else {
@@ -137,7 +137,7 @@ pub fn of_share(colours: &Colours, kind: Kind, share: f64) -> Rgb {
             };
             rgb(between(oklab(colours.line), oklab(end), share))
         }
-        Kind::Limit => {
+        ScaleKind::Limit => {
             let end = if share < 0.5 {
                 colours.good
             } else {
@@ -149,8 +149,8 @@ pub fn of_share(colours: &Colours, kind: Kind, share: f64) -> Rgb {
 }
 
 /// The colour of a value.
-pub fn of_value(colours: &Colours, scale: &Scale, value: f64) -> Rgb {
-    of_share(colours, scale.kind, scale.share(value))
+pub fn value_colour(colours: &Colours, scale: &ColourScale, value: f64) -> Rgb {
+    share_colour(colours, scale.kind, scale.share(value))
 }
 
 /// The ink that can be read on a colour.
@@ -171,7 +171,7 @@ pub fn ink(ground: Rgb) -> Rgb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::colours::{DARK, FEW_COLOURS, LIGHT, PRINT};
+    use crate::chart::colours::{COLOUR_BLIND_MATRICES, DARK, LIGHT, PRINT};
 
     fn apart(a: Oklab, b: Oklab) -> f64 {
         let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
@@ -181,7 +181,13 @@ mod tests {
     #[test]
     fn equal_steps_look_equally_far_apart() {
         let places: Vec<Oklab> = (0..=16)
-            .map(|step| oklab(of_share(&DARK, Kind::Linear, f64::from(step) / 16.0)))
+            .map(|step| {
+                oklab(share_colour(
+                    &DARK,
+                    ScaleKind::Linear,
+                    f64::from(step) / 16.0,
+                ))
+            })
             .collect();
         let steps: Vec<f64> = places
             .windows(2)
@@ -195,8 +201,9 @@ mod tests {
 
     #[test]
     fn larger_values_are_further_from_the_ground() {
-        let lightness =
-            |colours: &Colours, share: f64| oklab(of_share(colours, Kind::Logarithmic, share))[0];
+        let lightness = |colours: &Colours, share: f64| {
+            oklab(share_colour(colours, ScaleKind::Logarithmic, share))[0]
+        };
         for step in 1..=20 {
             let (before, after) = (f64::from(step - 1) / 20.0, f64::from(step) / 20.0);
             assert!(lightness(&DARK, after) > lightness(&DARK, before) + 0.02);
@@ -204,7 +211,7 @@ mod tests {
         }
         // The cell with the smallest value is still seen on its card.
         for colours in [&DARK, &LIGHT, &PRINT] {
-            let least = oklab(of_share(colours, Kind::Linear, 0.0));
+            let least = oklab(share_colour(colours, ScaleKind::Linear, 0.0));
             assert!(apart(least, oklab(colours.panel)) > 0.1);
         }
     }
@@ -216,9 +223,14 @@ mod tests {
             (a.max(b) + 0.05) / (a.min(b) + 0.05)
         };
         for colours in [&DARK, &LIGHT, &PRINT] {
-            for kind in [Kind::Linear, Kind::Logarithmic, Kind::Ratio, Kind::Limit] {
+            for kind in [
+                ScaleKind::Linear,
+                ScaleKind::Logarithmic,
+                ScaleKind::Ratio,
+                ScaleKind::Limit,
+            ] {
                 for step in 0..=100 {
-                    let ground = of_share(colours, kind, f64::from(step) / 100.0);
+                    let ground = share_colour(colours, kind, f64::from(step) / 100.0);
                     let found = contrast(ground, ink(ground));
                     assert!(found >= 4.5, "{kind:?} {step}: {found:.2}");
                 }
@@ -237,7 +249,7 @@ mod tests {
             };
             (part * 255.0).round() as u8
         };
-        for eyes in FEW_COLOURS {
+        for eyes in COLOUR_BLIND_MATRICES {
             let seen = |colour: Rgb| {
                 let light = linear(colour);
                 let [r, g, b] = eyes
@@ -245,7 +257,7 @@ mod tests {
                 oklab(Rgb(r, g, b))
             };
             for colours in [&DARK, &LIGHT, &PRINT] {
-                let at = |share| seen(of_share(colours, Kind::Ratio, share));
+                let at = |share| seen(share_colour(colours, ScaleKind::Ratio, share));
                 let (slower, same, faster) = (at(0.0), at(0.5), at(1.0));
                 for (a, b) in [(slower, same), (same, faster), (slower, faster)] {
                     assert!(apart(a, b) > 0.06, "{:.3}", apart(a, b));

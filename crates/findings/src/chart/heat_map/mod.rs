@@ -13,18 +13,18 @@ use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 
-pub use self::scale::{Kind, Scale};
+pub use self::scale::{ColourScale, ScaleKind};
 
 /// One dimension along a side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Side {
+pub struct MapAxis {
     /// What it is called: `batch`, `sequence`.
     pub name: String,
     /// Its sizes, ascending: left to right, or bottom to top.
     pub sizes: Vec<usize>,
 }
 
-/// What a cell has.
+/// The content of a cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Content {
     /// The sweep has no such point.
@@ -43,8 +43,7 @@ pub enum Content {
 
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
-    /// What it has.
+pub struct MapCell {
     pub content: Content,
     /// The verdict of a ratio.
     pub call: Option<Call>,
@@ -54,7 +53,7 @@ pub struct Cell {
     pub is_pinned: bool,
 }
 
-impl Cell {
+impl MapCell {
     /// A cell without a number.
     pub fn missing(word: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
@@ -82,33 +81,32 @@ pub struct Panel {
     pub name: String,
     /// The palette index of its series; nothing for a comparison.
     pub colour: Option<usize>,
-    /// By which the maker finds the setup again.
+    /// The caller's number of the setup.
     pub tag: u64,
     /// Row by row, the smallest size of the side `y` first.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MapCell>,
 }
 
-/// Where a cell is: its column, and its row counted from the bottom.
-pub type Place = (usize, usize);
+/// The index of a cell: its column, and its row counted from the bottom.
+pub type CellIndex = (usize, usize);
 
 /// A line between two corners of cells, in columns and rows counted from the lower left corner.
 pub type Edge = ((usize, usize), (usize, usize));
 
-/// A heat map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeatMap {
     /// What it is called.
     pub title: String,
     /// Left to right.
-    pub x: Side,
+    pub x: MapAxis,
     /// Bottom to top.
-    pub y: Side,
+    pub y: MapAxis,
     /// The sizes of all other dimensions, in words; empty where there are no others.
     pub fixed: String,
     /// A point of the sweep whose other dimensions have these sizes.
     pub at: Option<Point>,
     /// What the colours mean.
-    pub scale: Scale,
+    pub scale: ColourScale,
     /// The latency limit in words, where there is one: `limit 10.0 ms`.
     pub limit: Option<String>,
     /// The cells, setup by setup.
@@ -129,7 +127,7 @@ impl HeatMap {
     }
 
     /// A cell of a panel.
-    pub fn cell<'a>(&self, panel: &'a Panel, (column, row): Place) -> Option<&'a Cell> {
+    pub fn cell<'a>(&self, panel: &'a Panel, (column, row): CellIndex) -> Option<&'a MapCell> {
         let columns = self.x.sizes.len();
         panel
             .cells
@@ -138,15 +136,15 @@ impl HeatMap {
     }
 
     /// The point of the sweep that a cell stands for.
-    pub fn point(&self, (column, row): Place) -> Option<Point> {
+    pub fn point(&self, (column, row): CellIndex) -> Option<Point> {
         let (x, y) = (self.x.sizes.get(column)?, self.y.sizes.get(row)?);
         let at = self.at.unwrap_or(Point::of_batch(1));
         Some(at.with(&self.x.name, *x).with(&self.y.name, *y))
     }
 
     /// The cell that a point of the sweep stands in.
-    pub fn place(&self, point: Point) -> Option<Place> {
-        let along = |side: &Side| {
+    pub fn cell_of_point(&self, point: Point) -> Option<CellIndex> {
+        let along = |side: &MapAxis| {
             let size = point.get(&side.name)?;
             side.sizes.iter().position(|one| *one == size)
         };
@@ -154,8 +152,8 @@ impl HeatMap {
         (self.point(place) == Some(point)).then_some(place)
     }
 
-    /// A cell in words: `batch 4, sequence 128: 12.3 ms per batch, within the limit`.
-    pub fn words(&self, panel: &Panel, place: Place) -> String {
+    /// The tooltip of a cell: `batch 4, sequence 128: 12.3 ms per batch, within the limit`.
+    pub fn cell_text(&self, panel: &Panel, place: CellIndex) -> String {
         let (Some(cell), Some(x), Some(y)) = (
             self.cell(panel, place),
             self.x.sizes.get(place.0),
@@ -182,7 +180,7 @@ impl HeatMap {
                 });
                 format!(
                     "{at}: {}{}{}",
-                    self.scale.in_words(*value),
+                    self.scale.text_with_unit(*value),
                     call.unwrap_or_default(),
                     within.unwrap_or_default()
                 )
@@ -197,8 +195,8 @@ impl HeatMap {
     /// The borders between cells within the limit and cells beyond it, pieces in one line joined.
     pub fn iso_line(&self, panel: &Panel) -> Vec<Edge> {
         let (columns, rows) = (self.x.sizes.len(), self.y.sizes.len());
-        let within = |place: Place| self.cell(panel, place)?.is_within;
-        let differ = |a: Place, b: Place| {
+        let within = |place: CellIndex| self.cell(panel, place)?.is_within;
+        let differ = |a: CellIndex, b: CellIndex| {
             let both = within(a).zip(within(b));
             both.is_some_and(|(a, b)| a != b)
         };
@@ -218,7 +216,7 @@ impl HeatMap {
 
     /// Marks the cell of a point in the panel of a tag as pinned.
     pub fn pin(&mut self, tag: u64, point: Point) {
-        let Some((column, row)) = self.place(point) else {
+        let Some((column, row)) = self.cell_of_point(point) else {
             return;
         };
         let columns = self.x.sizes.len();
@@ -247,17 +245,17 @@ fn joined(places: impl Iterator<Item = usize>) -> impl Iterator<Item = (usize, u
 mod tests {
     use super::*;
 
-    fn value(value: f64, is_within: bool) -> Cell {
-        Cell {
+    fn value(value: f64, is_within: bool) -> MapCell {
+        MapCell {
             content: Content::Value(value),
             is_within: Some(is_within),
-            ..Cell::default()
+            ..MapCell::default()
         }
     }
 
     /// Three batches by two lengths; the largest point does not fit.
     fn map() -> HeatMap {
-        let side = |name: &str, sizes: &[usize]| Side {
+        let side = |name: &str, sizes: &[usize]| MapAxis {
             name: name.to_owned(),
             sizes: sizes.to_vec(),
         };
@@ -267,14 +265,14 @@ mod tests {
             value(11.0, false),
             value(4.0, true),
             value(12.0, false),
-            Cell::missing("out of memory", "out of memory: 2 GiB were wanted"),
+            MapCell::missing("out of memory", "out of memory: 2 GiB were wanted"),
         ];
         HeatMap {
             title: "Latency".to_owned(),
             x: side("batch", &[1, 2, 4]),
             y: side("sequence", &[128, 1_024]),
             at: Some(Point::new([("batch", 1), ("sequence", 128)])),
-            scale: Scale::of("ms per batch", [1.0, 12.0]),
+            scale: ColourScale::from_values("ms per batch", [1.0, 12.0]),
             limit: Some("limit 10.0 ms".to_owned()),
             panels: vec![Panel {
                 name: "ort:cpu".to_owned(),
@@ -310,9 +308,13 @@ mod tests {
     fn cells_and_points_find_each_other() {
         let mut map = map();
         let point = Point::new([("batch", 4), ("sequence", 128)]);
-        assert_eq!(map.place(point), Some((2, 0)));
+        assert_eq!(map.cell_of_point(point), Some((2, 0)));
         assert_eq!(map.point((2, 0)), Some(point));
-        assert_eq!(map.place(point.with("past", 7)), None, "another slice");
+        assert_eq!(
+            map.cell_of_point(point.with("past", 7)),
+            None,
+            "another slice"
+        );
         map.pin(0, point);
         let panel = &map.panels[0];
         assert!(map.cell(panel, (2, 0)).unwrap().is_pinned);
@@ -322,7 +324,7 @@ mod tests {
     #[test]
     fn a_cell_reads_as_a_sentence() {
         let map = map();
-        let words = |place| map.words(&map.panels[0], place);
+        let words = |place| map.cell_text(&map.panels[0], place);
         assert_eq!(
             words((2, 0)),
             "batch 4, sequence 128: 11.0 ms per batch, beyond the limit 10.0 ms"

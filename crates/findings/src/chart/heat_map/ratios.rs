@@ -1,25 +1,25 @@
 //! A heat map of a comparison: how many times as fast each pair of cases is, with its verdict.
 
-use super::cases::Sides;
-use super::{Cell, Content, HeatMap, Panel, Scale, Side};
-use crate::analysis::comparison::Pair;
+use super::cases::MapDimensions;
+use super::{ColourScale, Content, HeatMap, MapAxis, MapCell, Panel};
+use crate::analysis::comparison::CasePair;
 use crate::analysis::dimensions;
 use powerband_core::domain::point::Point;
 
 /// The map of the pairs of each setup after; nothing where fewer than two dimensions vary.
-pub fn map(pairs: &[Pair]) -> Option<HeatMap> {
+pub fn map(pairs: &[CasePair]) -> Option<HeatMap> {
     let points: Vec<Point> = pairs.iter().map(point_of).collect();
-    let sides = Sides::of(&points)?;
+    let sides = MapDimensions::from_points(&points)?;
     Some(between(pairs, &sides))
 }
 
 /// The same with chosen sides.
-pub fn between(pairs: &[Pair], sides: &Sides) -> HeatMap {
+pub fn between(pairs: &[CasePair], sides: &MapDimensions) -> HeatMap {
     let points: Vec<Point> = pairs.iter().map(point_of).collect();
     let dimensions = dimensions::dimensions(&points);
     let side = |name: &str| {
         let found = dimensions.iter().find(|one| one.name == name);
-        Side {
+        MapAxis {
             name: name.to_owned(),
             sizes: found.map_or_else(Vec::new, |one| one.sizes.clone()),
         }
@@ -28,9 +28,9 @@ pub fn between(pairs: &[Pair], sides: &Sides) -> HeatMap {
         title: "Speed-up".to_owned(),
         x: side(sides.x),
         y: side(sides.y),
-        fixed: dimensions::in_words(sides.at, |name| name != sides.x && name != sides.y),
+        fixed: dimensions::sizes_text(sides.at, |name| name != sides.x && name != sides.y),
         at: Some(sides.at),
-        scale: Scale::of_ratios(
+        scale: ColourScale::of_ratios(
             "times as fast",
             pairs.iter().filter_map(|pair| Some(pair.ratio?.speed_up)),
         ),
@@ -46,13 +46,13 @@ pub fn between(pairs: &[Pair], sides: &Sides) -> HeatMap {
     let is_alone = setups.len() == 1;
     let (columns, rows) = (map.x.sizes.len(), map.y.sizes.len());
     for setup in setups {
-        let mut cells = vec![Cell::default(); columns * rows];
+        let mut cells = vec![MapCell::default(); columns * rows];
         let mut name = String::new();
         for pair in pairs.iter().filter(|pair| pair.after.setup == setup) {
             if !is_alone {
                 name.clone_from(&pair.after.setup_label);
             }
-            if let Some((column, row)) = map.place(point_of(pair)) {
+            if let Some((column, row)) = map.cell_of_point(point_of(pair)) {
                 cells[row * columns + column] = cell(pair);
             }
         }
@@ -67,20 +67,20 @@ pub fn between(pairs: &[Pair], sides: &Sides) -> HeatMap {
 }
 
 /// The point of a pair: that of the case before.
-pub fn point_of(pair: &Pair) -> Point {
+pub fn point_of(pair: &CasePair) -> Point {
     pair.before_point
 }
 
-fn cell(pair: &Pair) -> Cell {
+fn cell(pair: &CasePair) -> MapCell {
     let Some(ratio) = pair.ratio else {
         let why = pair.verdict.reason.clone();
         let why = why.unwrap_or_else(|| "there is nothing to compare".to_owned());
-        return Cell::missing("no ratio", why);
+        return MapCell::missing("no ratio", why);
     };
-    Cell {
+    MapCell {
         content: Content::Value(ratio.speed_up),
         call: Some(pair.verdict.call),
-        ..Cell::default()
+        ..MapCell::default()
     }
 }
 
@@ -88,7 +88,7 @@ fn cell(pair: &Pair) -> Cell {
 mod tests {
     use super::*;
     use crate::analysis::case_rows;
-    use crate::analysis::comparison::{self, Side};
+    use crate::analysis::comparison::{self, ComparedSide};
     use crate::analysis::testing::{measure_near, session};
     use crate::analysis::verdict::Call;
 
@@ -111,7 +111,7 @@ mod tests {
             *point = turned(*point);
         }
         let rows = case_rows::case_rows(&session);
-        let side = |setup: usize| Side {
+        let side = |setup: usize| ComparedSide {
             session: &session,
             rows: &rows,
             setup,

@@ -12,7 +12,7 @@ const TICKS: usize = 5;
 
 /// How a value becomes a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScaleKind {
     /// Equal steps for equal differences.
     #[default]
     Linear,
@@ -26,20 +26,20 @@ pub enum Kind {
 
 /// What the colours mean.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scale {
+pub struct ColourScale {
     /// What it measures, with its unit: `ms per batch`.
     pub title: String,
     /// How a value becomes a colour.
-    pub kind: Kind,
+    pub kind: ScaleKind,
     /// The smallest value.
     pub low: f64,
     /// The largest value.
     pub high: f64,
 }
 
-impl Scale {
+impl ColourScale {
     /// The scale of some values.
-    pub fn of(title: &str, values: impl IntoIterator<Item = f64>) -> Self {
+    pub fn from_values(title: &str, values: impl IntoIterator<Item = f64>) -> Self {
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let values = values.into_iter().filter(|value| value.is_finite());
         let (low, high) = values.fold(ends, |(low, high), value| (low.min(value), high.max(value)));
@@ -48,9 +48,9 @@ impl Scale {
         Self {
             title: title.to_owned(),
             kind: if is_far_apart {
-                Kind::Logarithmic
+                ScaleKind::Logarithmic
             } else {
-                Kind::Linear
+                ScaleKind::Linear
             },
             low,
             high,
@@ -66,7 +66,7 @@ impl Scale {
             .fold(LEAST_RATIO, f64::max);
         Self {
             title: title.to_owned(),
-            kind: Kind::Ratio,
+            kind: ScaleKind::Ratio,
             low: 1.0 / reach,
             high: reach,
         }
@@ -76,7 +76,7 @@ impl Scale {
     pub fn of_limit(title: &str) -> Self {
         Self {
             title: title.to_owned(),
-            kind: Kind::Limit,
+            kind: ScaleKind::Limit,
             low: 0.0,
             high: 2.0,
         }
@@ -85,11 +85,11 @@ impl Scale {
     /// Where a value is from the lowest to the highest, from 0 to 1; the middle where there is but one value.
     pub fn share(&self, value: f64) -> f64 {
         let share = match self.kind {
-            Kind::Linear => (value - self.low) / (self.high - self.low),
-            Kind::Logarithmic | Kind::Ratio => {
+            ScaleKind::Linear => (value - self.low) / (self.high - self.low),
+            ScaleKind::Logarithmic | ScaleKind::Ratio => {
                 (value / self.low).ln() / (self.high / self.low).ln()
             }
-            Kind::Limit => f64::from(u8::from(value > 1.0)),
+            ScaleKind::Limit => f64::from(u8::from(value > 1.0)),
         };
         if share.is_finite() {
             share.clamp(0.0, 1.0)
@@ -101,14 +101,16 @@ impl Scale {
     /// The value of a share.
     fn value(&self, share: f64) -> f64 {
         match self.kind {
-            Kind::Linear | Kind::Limit => self.low + (self.high - self.low) * share,
-            Kind::Logarithmic | Kind::Ratio => self.low * (self.high / self.low).powf(share),
+            ScaleKind::Linear | ScaleKind::Limit => self.low + (self.high - self.low) * share,
+            ScaleKind::Logarithmic | ScaleKind::Ratio => {
+                self.low * (self.high / self.low).powf(share)
+            }
         }
     }
 
     /// Labels of the scale by their shares, ascending; one where there is but one value.
     pub fn ticks(&self) -> Vec<(f64, String)> {
-        if self.kind == Kind::Limit {
+        if self.kind == ScaleKind::Limit {
             return Vec::new();
         }
         // The title says that they are ratios.
@@ -125,19 +127,19 @@ impl Scale {
     /// A value as it stands in a cell, with three significant digits: its unit is in the title of the scale.
     pub fn text(&self, value: f64) -> String {
         match self.kind {
-            Kind::Linear | Kind::Logarithmic => humanize::value(value),
-            Kind::Ratio => humanize::ratio(value),
-            Kind::Limit => humanize::percent(value),
+            ScaleKind::Linear | ScaleKind::Logarithmic => humanize::value(value),
+            ScaleKind::Ratio => humanize::ratio(value),
+            ScaleKind::Limit => humanize::percent(value),
         }
     }
 
     /// A value with its unit.
-    pub fn in_words(&self, value: f64) -> String {
+    pub fn text_with_unit(&self, value: f64) -> String {
         let text = self.text(value);
         match self.kind {
-            Kind::Linear | Kind::Logarithmic => format!("{text} {}", self.title),
-            Kind::Ratio => format!("{text} as fast"),
-            Kind::Limit => format!("{text} of the limit"),
+            ScaleKind::Linear | ScaleKind::Logarithmic => format!("{text} {}", self.title),
+            ScaleKind::Ratio => format!("{text} as fast"),
+            ScaleKind::Limit => format!("{text} of the limit"),
         }
     }
 }
@@ -148,10 +150,10 @@ mod tests {
 
     #[test]
     fn values_far_apart_are_on_a_logarithmic_scale() {
-        let near = Scale::of("ms", [1.0, 3.0, 5.0]);
-        assert_eq!((near.kind, near.share(3.0)), (Kind::Linear, 0.5));
-        let far = Scale::of("ms", [1.0, 100.0]);
-        assert_eq!(far.kind, Kind::Logarithmic);
+        let near = ColourScale::from_values("ms", [1.0, 3.0, 5.0]);
+        assert_eq!((near.kind, near.share(3.0)), (ScaleKind::Linear, 0.5));
+        let far = ColourScale::from_values("ms", [1.0, 100.0]);
+        assert_eq!(far.kind, ScaleKind::Logarithmic);
         assert!((far.share(10.0) - 0.5).abs() < 1e-12);
         let texts: Vec<String> = far.ticks().into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["1.00", "3.16", "10.0", "31.6", "100"]);
@@ -159,19 +161,19 @@ mod tests {
 
     #[test]
     fn one_value_and_none_have_a_colour() {
-        let one = Scale::of("ms", [7.0, 7.0]);
+        let one = ColourScale::from_values("ms", [7.0, 7.0]);
         assert_eq!(one.share(7.0), 0.5);
         assert_eq!(one.ticks(), [(0.5, "7.00".to_owned())]);
-        let none = Scale::of("ms", [f64::NAN]);
+        let none = ColourScale::from_values("ms", [f64::NAN]);
         assert_eq!(none.share(3.0), 0.5);
     }
 
     #[test]
     fn ratios_are_as_wide_to_both_sides() {
-        let scale = Scale::of_ratios("times as fast", [0.5, 1.4]);
+        let scale = ColourScale::of_ratios("times as fast", [0.5, 1.4]);
         assert_eq!((scale.low, scale.high), (0.5, 2.0));
         assert!((scale.share(1.0) - 0.5).abs() < 1e-12);
-        let small = Scale::of_ratios("times as fast", [1.001]);
+        let small = ColourScale::of_ratios("times as fast", [1.001]);
         assert!((small.high - LEAST_RATIO).abs() < 1e-12);
         assert_eq!(small.text(1.001), "1.00 ×");
         let middle = &scale.ticks()[2];
@@ -180,9 +182,9 @@ mod tests {
 
     #[test]
     fn within_the_limit_is_one_colour_and_beyond_it_another() {
-        let scale = Scale::of_limit("of the limit");
+        let scale = ColourScale::of_limit("of the limit");
         assert_eq!((scale.share(0.2), scale.share(1.0)), (0.0, 0.0));
         assert_eq!(scale.share(1.01), 1.0);
-        assert_eq!(scale.in_words(0.82), "82.0 % of the limit");
+        assert_eq!(scale.text_with_unit(0.82), "82.0 % of the limit");
     }
 }

@@ -1,13 +1,13 @@
 //! Which part of words is at a place.
 
-use crate::chart::area::{Area, At};
+use crate::chart::area::{Area, Position};
 
 /// Width and height of words.
 pub type Size = (f64, f64);
 
-/// Which end of words is at their place.
+/// The end of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum HorizontalAnchor {
     /// Where they begin.
     Start,
     /// Their middle.
@@ -16,9 +16,9 @@ pub enum Side {
     End,
 }
 
-/// Which height of words is at their place.
+/// The edge of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Height {
+pub enum VerticalAnchor {
     /// Their upper edge.
     Top,
     /// Their middle.
@@ -27,20 +27,19 @@ pub enum Height {
     Bottom,
 }
 
-/// A place and which part of words is there.
+/// A position, and the part of a text that is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Anchor {
-    /// The place.
-    pub at: At,
+    pub at: Position,
     /// Which end is there.
-    pub side: Side,
+    pub side: HorizontalAnchor,
     /// Which height is there.
-    pub height: Height,
+    pub height: VerticalAnchor,
 }
 
 impl Anchor {
     /// Words at a place.
-    pub fn new(at: At, side: Side, height: Height) -> Self {
+    pub fn new(at: Position, side: HorizontalAnchor, height: VerticalAnchor) -> Self {
         Self { at, side, height }
     }
 
@@ -48,14 +47,14 @@ impl Anchor {
     pub fn area(self, (width, height): Size) -> Area {
         let (x, y) = self.at;
         let left = match self.side {
-            Side::Start => x,
-            Side::Middle => x - width / 2.0,
-            Side::End => x - width,
+            HorizontalAnchor::Start => x,
+            HorizontalAnchor::Middle => x - width / 2.0,
+            HorizontalAnchor::End => x - width,
         };
         let top = match self.height {
-            Height::Top => y,
-            Height::Middle => y - height / 2.0,
-            Height::Bottom => y - height,
+            VerticalAnchor::Top => y,
+            VerticalAnchor::Middle => y - height / 2.0,
+            VerticalAnchor::Bottom => y - height,
         };
         Area::new(left, top, left + width, top + height)
     }

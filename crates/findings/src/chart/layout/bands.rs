@@ -4,9 +4,9 @@
 //! there at full strength. Where it is beyond the edge, the band fades to nothing on the way: it says that the
 //! interval goes on, and an interval that says nothing does not paint the whole chart.
 
-use super::Plot;
-use crate::chart::area::At;
-use crate::chart::spec::Point;
+use super::PlotSurface;
+use crate::chart::area::Position;
+use crate::chart::spec::ChartPoint;
 
 /// How strong a band is at its curve.
 pub const BAND: f64 = 0.14;
@@ -19,7 +19,7 @@ const LAYERS: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct End {
     /// Its place.
-    pub at: At,
+    pub at: Position,
     /// Whether the interval ends here; otherwise the band has faded to nothing.
     pub is_inside: bool,
 }
@@ -28,7 +28,7 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
     /// The place on the curve, where the band is strongest.
-    pub middle: At,
+    pub middle: Position,
     /// Towards smaller values.
     pub low: End,
     /// Towards larger ones.
@@ -36,7 +36,7 @@ pub struct Slice {
 }
 
 /// The band of an unbroken piece of a curve; empty where fewer than two points have intervals.
-pub fn band(plot: &dyn Plot, run: &[Point]) -> Vec<Slice> {
+pub fn band(plot: &dyn PlotSurface, run: &[ChartPoint]) -> Vec<Slice> {
     let slices = run.iter().filter_map(|point| slice(plot, point));
     let slices: Vec<Slice> = slices.collect();
     if slices.len() < 2 {
@@ -45,7 +45,7 @@ pub fn band(plot: &dyn Plot, run: &[Point]) -> Vec<Slice> {
     slices
 }
 
-fn slice(plot: &dyn Plot, point: &Point) -> Option<Slice> {
+fn slice(plot: &dyn PlotSurface, point: &ChartPoint) -> Option<Slice> {
     let inner = plot.inner();
     let (low, high) = point.band?;
     let (x, y) = plot.place(point.x, point.y);
@@ -92,7 +92,7 @@ fn slice(plot: &dyn Plot, point: &Point) -> Option<Slice> {
 ///
 /// One outline where all of the band is inside the chart, else several over each other, which end one after the
 /// other where the band fades.
-pub fn outlines(slices: &[Slice]) -> (Vec<Vec<At>>, f64) {
+pub fn outlines(slices: &[Slice]) -> (Vec<Vec<Position>>, f64) {
     let ends = slices.iter().flat_map(|slice| [slice.low, slice.high]);
     let layers = if ends.clone().all(|end| end.is_inside) {
         1
@@ -118,11 +118,11 @@ pub fn outlines(slices: &[Slice]) -> (Vec<Vec<At>>, f64) {
 mod tests {
     use super::*;
     use crate::chart::area::Area;
-    use crate::chart::layout::testing::Sheet;
+    use crate::chart::layout::testing::TestPlot;
     use crate::chart::spec::ChartSpec;
 
-    fn point(x: f64, y: f64, band: (f64, f64)) -> Point {
-        Point {
+    fn point(x: f64, y: f64, band: (f64, f64)) -> ChartPoint {
+        ChartPoint {
             x,
             y,
             band: Some(band),
@@ -131,8 +131,8 @@ mod tests {
     }
 
     /// On a sheet of 400 by 200 that shows 0 to 1 along both axes.
-    fn sheet() -> Sheet {
-        Sheet(ChartSpec::default())
+    fn sheet() -> TestPlot {
+        TestPlot(ChartSpec::default())
     }
 
     #[test]
@@ -161,8 +161,8 @@ mod tests {
         let all = 1.0 - (1.0 - strength).powi(LAYERS as i32);
         assert!((all - BAND).abs() < 1e-9, "as strong at the curve");
         let inner = Area::new(0.0, 0.0, 400.0, 200.0);
-        assert!(outlines.iter().flatten().all(|at| inner.has(*at)));
-        let top = |outline: &Vec<At>| outline.iter().map(|at| at.1).fold(f64::MAX, f64::min);
+        assert!(outlines.iter().flatten().all(|at| inner.contains(*at)));
+        let top = |outline: &Vec<Position>| outline.iter().map(|at| at.1).fold(f64::MAX, f64::min);
         assert!(top(&outlines[0]) > top(&outlines[LAYERS - 1]));
         // Near the edge it ends there.
         let high = [point(0.0, 0.9, (0.8, 7.0)), point(1.0, 0.9, (0.8, 7.0))];

@@ -2,22 +2,20 @@
 
 use super::{Font, Letters};
 use crate::analysis::verdict::Call;
-use crate::chart::area::{Area, At};
-use crate::chart::heat_map::{Cell, Content, Scale};
+use crate::chart::area::{Area, Position};
+use crate::chart::heat_map::{ColourScale, Content, MapCell};
 
 /// Least height of a cell with words, in sizes of type.
 const LEAST_HEIGHT: f64 = 1.15;
 /// Between the lines of the hatching.
 const HATCH: f64 = 5.0;
 
-/// Words in a cell.
+/// A text in a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct CellText {
     /// Their middle.
-    pub at: At,
-    /// The words.
+    pub at: Position,
     pub text: String,
-    /// Which font they are in.
     pub font: Font,
 }
 
@@ -33,7 +31,12 @@ pub fn mark(call: Call) -> &'static str {
 
 /// What is written in a cell where there is room: the mark of its verdict and its number, the mark alone, or
 /// why it has no number.
-pub fn words_in(cell: &Cell, scale: &Scale, area: Area, letters: &Letters<'_>) -> Vec<Written> {
+pub fn cell_texts(
+    cell: &MapCell,
+    scale: &ColourScale,
+    area: Area,
+    letters: &Letters<'_>,
+) -> Vec<CellText> {
     let room = area.width() - 0.4 * letters.size;
     // The shortest words are three digits, or the mark of a verdict.
     let least = if cell.call.is_some() { 0.6 } else { 1.8 };
@@ -54,7 +57,7 @@ pub fn words_in(cell: &Cell, scale: &Scale, area: Area, letters: &Letters<'_>) -
         if width > room {
             return in_two_lines(&text, font, area, letters);
         }
-        return vec![Written {
+        return vec![CellText {
             at: (x, y),
             text,
             font,
@@ -64,7 +67,7 @@ pub fn words_in(cell: &Cell, scale: &Scale, area: Area, letters: &Letters<'_>) -
     let gap = 0.4 * letters.size;
     let mark = mark.to_owned();
     if own + gap + width > room {
-        let mark = Written {
+        let mark = CellText {
             at: (x, y),
             text: mark,
             font: Font::Words,
@@ -73,12 +76,12 @@ pub fn words_in(cell: &Cell, scale: &Scale, area: Area, letters: &Letters<'_>) -
     }
     let left = x - (own + gap + width) / 2.0;
     vec![
-        Written {
+        CellText {
             at: (left + own / 2.0, y),
             text: mark,
             font: Font::Words,
         },
-        Written {
+        CellText {
             at: (left + own + gap + width / 2.0, y),
             text,
             font,
@@ -88,7 +91,7 @@ pub fn words_in(cell: &Cell, scale: &Scale, area: Area, letters: &Letters<'_>) -
 
 /// Words that are too long for one line of a cell, broken where the longer line is shortest; none where there is
 /// no room for them either.
-fn in_two_lines(text: &str, font: Font, area: Area, letters: &Letters<'_>) -> Vec<Written> {
+fn in_two_lines(text: &str, font: Font, area: Area, letters: &Letters<'_>) -> Vec<CellText> {
     let line = LEAST_HEIGHT * letters.size;
     let width = |text: &str| (letters.width)(text, font);
     let breaks = text.match_indices(' ').map(|(at, _)| text.split_at(at));
@@ -103,7 +106,7 @@ fn in_two_lines(text: &str, font: Font, area: Area, letters: &Letters<'_>) -> Ve
     let y = f64::midpoint(area.top, area.bottom);
     let lines = [(first, y - line / 2.0), (rest.trim_start(), y + line / 2.0)];
     lines
-        .map(|(text, y)| Written {
+        .map(|(text, y)| CellText {
             at: (x, y),
             text: text.to_owned(),
             font,
@@ -112,7 +115,7 @@ fn in_two_lines(text: &str, font: Font, area: Area, letters: &Letters<'_>) -> Ve
 }
 
 /// Lines across an area, from its lower left to its upper right.
-pub fn hatching(area: Area) -> Vec<(At, At)> {
+pub fn hatching(area: Area) -> Vec<(Position, Position)> {
     let (wide, high) = (area.width(), area.height());
     let count = ((wide + high) / HATCH) as usize;
     let line = |number: usize| {
@@ -139,14 +142,14 @@ mod tests {
     #[test]
     fn a_cell_says_as_much_as_it_has_room_for() {
         let letters = letters();
-        let scale = Scale::of_ratios("times as fast", [0.5]);
-        let mut cell = Cell {
+        let scale = ColourScale::of_ratios("times as fast", [0.5]);
+        let mut cell = MapCell {
             content: Content::Value(1.25),
             call: Some(Call::Faster),
-            ..Cell::default()
+            ..MapCell::default()
         };
-        let said = |cell: &Cell, width: f64| -> String {
-            let words = words_in(cell, &scale, Area::new(0.0, 0.0, width, 16.0), &letters);
+        let said = |cell: &MapCell, width: f64| -> String {
+            let words = cell_texts(cell, &scale, Area::new(0.0, 0.0, width, 16.0), &letters);
             let texts: Vec<String> = words.into_iter().map(|one| one.text).collect();
             texts.join(" ")
         };
@@ -158,16 +161,16 @@ mod tests {
             (said(&cell, 45.0), said(&cell, 30.0)),
             ("1.25 ×".to_owned(), String::new())
         );
-        let failed = Cell::missing("failed", "it failed");
+        let failed = MapCell::missing("failed", "it failed");
         assert_eq!(said(&failed, 60.0), "failed");
-        let full = Cell::missing("out of memory", "it was too much");
+        let full = MapCell::missing("out of memory", "it was too much");
         assert_eq!(said(&full, 60.0), "", "the cell is too low for two lines");
         let high = Area::new(0.0, 0.0, 60.0, 30.0);
-        let lines = words_in(&full, &scale, high, &letters);
+        let lines = cell_texts(&full, &scale, high, &letters);
         let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(texts, ["out of", "memory"]);
         assert!(lines[0].at.1 < lines[1].at.1);
-        assert_eq!(said(&Cell::default(), 60.0), "");
+        assert_eq!(said(&MapCell::default(), 60.0), "");
     }
 
     #[test]
@@ -176,7 +179,7 @@ mod tests {
         let lines = hatching(area);
         assert!(lines.len() > 5);
         for (from, to) in lines {
-            assert!(area.grown(1e-9).has(from) && area.grown(1e-9).has(to));
+            assert!(area.expanded(1e-9).contains(from) && area.expanded(1e-9).contains(to));
         }
     }
 }

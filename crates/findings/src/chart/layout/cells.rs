@@ -1,9 +1,9 @@
 //! Where the parts of a heat map stand: its legend above, and below it a field of cells for each setup.
 
-use super::{Anchor, Font, Height, Letters, Side as End, ticks};
-use crate::chart::area::{Area, At};
-use crate::chart::heat_map::{HeatMap, Kind, Place, Side};
-use crate::chart::sketch::{self, Ink, Item};
+use super::{Anchor, Font, HorizontalAnchor as End, Letters, VerticalAnchor, ticks};
+use crate::chart::area::{Area, Position};
+use crate::chart::heat_map::{CellIndex, HeatMap, MapAxis, ScaleKind};
+use crate::chart::sketch::{self, Ink, SketchShape};
 
 /// Height of a line of words, in sizes of type.
 const LINE: f64 = 1.5;
@@ -42,13 +42,13 @@ const WITHIN: [&str; 2] = ["within the limit", "beyond it"];
 
 /// The cells of a panel, and what stands around them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Field {
+pub struct PanelLayout {
     /// Left edge and middle height of its name.
-    pub name: At,
+    pub name: Position,
     /// Left edge and middle height of what the side `y` is called.
-    pub y_title: At,
+    pub y_title: Position,
     /// Right edge and middle height of what the side `x` is called.
-    pub x_title: At,
+    pub x_title: Position,
     /// All of its cells.
     pub cells: Area,
     columns: usize,
@@ -68,11 +68,10 @@ pub enum Head {
 
 /// A legend and its fields.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Places {
-    /// What stands in the legend.
-    pub legend: Vec<Item>,
+pub struct HeatMapLayout {
+    pub legend: Vec<SketchShape>,
     /// A field for each panel.
-    pub fields: Vec<Field>,
+    pub fields: Vec<PanelLayout>,
 }
 
 /// How fields stand beside and below each other.
@@ -90,20 +89,20 @@ pub fn height(map: &HeatMap, width: f64, letters: &Letters<'_>) -> f64 {
     let grid = grid(map, width, letters);
     let (share, least, most) = SHAPE;
     let cell = (grid.cell * share).clamp(least * letters.size, most * letters.size);
-    let field = cell * map.y.sizes.len() as f64 + around(map, letters);
+    let field = cell * map.y.sizes.len() as f64 + height_around_cells(map, letters);
     let between = BETWEEN * letters.size;
     legend + grid.down as f64 * (field + between)
 }
 
 /// Puts everything into an area.
-pub fn lay_out(map: &HeatMap, area: Area, letters: &Letters<'_>) -> Places {
+pub fn lay_out(map: &HeatMap, area: Area, letters: &Letters<'_>) -> HeatMapLayout {
     let (items, below) = legend(map, (area.left, area.top), area.width(), letters);
     let grid = grid(map, area.width(), letters);
     let (columns, rows) = (map.x.sizes.len(), map.y.sizes.len());
     let between = BETWEEN * letters.size;
     let line = LINE * letters.size;
     let share = (area.height() - below) / grid.down.max(1) as f64;
-    let cells_height = (share - between - around(map, letters)).max(1.0);
+    let cells_height = (share - between - height_around_cells(map, letters)).max(1.0);
     let field = |place: usize| {
         let (across, down) = (place % grid.across, place / grid.across);
         let left = area.left + across as f64 * (grid.field + between);
@@ -115,7 +114,7 @@ pub fn lay_out(map: &HeatMap, area: Area, letters: &Letters<'_>) -> Places {
             left + grid.labels + grid.cell * columns as f64,
             top + named + line + cells_height,
         );
-        Field {
+        PanelLayout {
             name: (left, top + line / 2.0),
             y_title: (left, top + named + line / 2.0),
             x_title: (cells.right, cells.bottom + 1.5 * line),
@@ -126,7 +125,7 @@ pub fn lay_out(map: &HeatMap, area: Area, letters: &Letters<'_>) -> Places {
             line,
         }
     };
-    Places {
+    HeatMapLayout {
         legend: items,
         fields: (0..map.panels.len()).map(field).collect(),
     }
@@ -138,14 +137,14 @@ fn has_names(map: &HeatMap) -> bool {
 }
 
 /// What a field has above and below its cells.
-fn around(map: &HeatMap, letters: &Letters<'_>) -> f64 {
+fn height_around_cells(map: &HeatMap, letters: &Letters<'_>) -> f64 {
     let lines = if has_names(map) { 4.0 } else { 3.0 };
     lines * LINE * letters.size
 }
 
 fn grid(map: &HeatMap, width: f64, letters: &Letters<'_>) -> Grid {
     let (columns, panels) = (map.x.sizes.len().max(1), map.panels.len().max(1));
-    let label = |size: &usize| (letters.width)(&text_of(*size), Font::Numbers);
+    let label = |size: &usize| (letters.width)(&size_text(*size), Font::Numbers);
     let labels = map.y.sizes.iter().map(label).fold(0.0, f64::max);
     let labels = labels + 0.7 * letters.size;
     let least = if columns > MANY { NARROW } else { ROOMY };
@@ -165,12 +164,17 @@ fn grid(map: &HeatMap, width: f64, letters: &Letters<'_>) -> Grid {
 }
 
 /// A size as it stands at a side.
-pub fn text_of(size: usize) -> String {
+pub fn size_text(size: usize) -> String {
     powerband_core::base::humanize::count(size as u64)
 }
 
 /// The legend, from left to right and in as many rows as that needs, and how high it is.
-fn legend(map: &HeatMap, (left, top): At, width: f64, letters: &Letters<'_>) -> (Vec<Item>, f64) {
+fn legend(
+    map: &HeatMap,
+    (left, top): Position,
+    width: f64,
+    letters: &Letters<'_>,
+) -> (Vec<SketchShape>, f64) {
     let size = letters.size;
     let row = 2.0 * LINE * size;
     let (mut x, mut y) = (left, top + LINE * size / 2.0);
@@ -186,21 +190,21 @@ fn legend(map: &HeatMap, (left, top): At, width: f64, letters: &Letters<'_>) -> 
     };
     let words = |text: &str| (letters.width)(text, Font::Words);
     let to_words = (SAMPLE + TO_WORDS) * size;
-    let sample = |(x, y): At| {
+    let sample = |(x, y): Position| {
         let half = BAR.1 * size / 2.0;
         Area::new(x, y - half, x + SAMPLE * size, y + half)
     };
-    let ground = |area, share, radius| Item::Ground {
+    let ground = |area, share, radius| SketchShape::Ground {
         area,
         ink: Ink::Scale(map.scale.kind, share),
         strength: 1.0,
         radius,
     };
-    let beside = |(x, y): At, aside: f64, text: &str| {
-        let anchor = Anchor::new((x + aside, y), End::Start, Height::Middle);
-        sketch::words(anchor, text, Font::Words, Ink::Quiet)
+    let beside = |(x, y): Position, aside: f64, text: &str| {
+        let anchor = Anchor::new((x + aside, y), End::Start, VerticalAnchor::Middle);
+        sketch::text_shape(anchor, text, Font::Words, Ink::Quiet)
     };
-    if map.scale.kind == Kind::Limit {
+    if map.scale.kind == ScaleKind::Limit {
         for (share, text) in [(0.0, WITHIN[0]), (1.0, WITHIN[1])] {
             let at = next(to_words + words(text));
             items.push(ground(sample(at), share, 1.5));
@@ -223,32 +227,32 @@ fn legend(map: &HeatMap, (left, top): At, width: f64, letters: &Letters<'_>) -> 
         let below = bar.bottom + LINE * size / 2.0;
         items.extend(map.scale.ticks().into_iter().map(|(share, text)| {
             let at = (bar.left + share * bar.width(), below);
-            let anchor = Anchor::new(at, End::Middle, Height::Middle);
-            sketch::words(anchor, text, Font::Numbers, Ink::Quiet).class("scale")
+            let anchor = Anchor::new(at, End::Middle, VerticalAnchor::Middle);
+            sketch::text_shape(anchor, text, Font::Numbers, Ink::Quiet).class("scale")
         }));
     }
     if let Some(limit) = &map.limit {
         let at = next(to_words + words(limit));
         let ends = (at, (at.0 + SAMPLE * size, at.1));
-        items.push(Item::line(ends, LIMIT, Ink::Accent));
+        items.push(SketchShape::line(ends, LIMIT, Ink::Accent));
         items.push(beside(at, to_words, limit));
     }
-    if map.scale.kind == Kind::Ratio {
+    if map.scale.kind == ScaleKind::Ratio {
         let at = next(words(MARKS));
         items.push(beside(at, 0.0, MARKS));
     }
     if map.has_missing() {
         let at = next(to_words + words(NO_VALUE));
-        items.push(Item::Hatched(sample(at)));
+        items.push(SketchShape::Hatched(sample(at)));
         items.push(beside(at, to_words, NO_VALUE));
     }
     let height = y - top + 2.0 * size;
     (items, height)
 }
 
-impl Field {
+impl PanelLayout {
     /// Where a cell is.
-    pub fn cell(&self, (column, row): Place) -> Area {
+    pub fn cell(&self, (column, row): CellIndex) -> Area {
         let (wide, high) = self.step();
         let left = self.cells.left + column as f64 * wide;
         let bottom = self.cells.bottom - row as f64 * high;
@@ -264,7 +268,7 @@ impl Field {
     }
 
     /// Where a corner of cells is, counted from the lower left one.
-    pub fn corner(&self, (column, row): (usize, usize)) -> At {
+    pub fn corner(&self, (column, row): (usize, usize)) -> Position {
         let (wide, high) = self.step();
         (
             self.cells.left + column as f64 * wide,
@@ -273,10 +277,10 @@ impl Field {
     }
 
     /// The cell at a place.
-    pub fn at(&self, at: At) -> Option<Place> {
+    pub fn cell_at(&self, at: Position) -> Option<CellIndex> {
         let (x, y) = at;
         let (wide, high) = self.step();
-        if !self.cells.has(at) || wide <= 0.0 || high <= 0.0 {
+        if !self.cells.contains(at) || wide <= 0.0 || high <= 0.0 {
             return None;
         }
         let column = ((x - self.cells.left) / wide) as usize;
@@ -308,31 +312,35 @@ impl Field {
     }
 
     /// The column whose label is at a place.
-    fn column_at(&self, at: At) -> Option<usize> {
+    fn column_at(&self, at: Position) -> Option<usize> {
         let heads = self.column_heads();
         let (x, y) = at;
         let inside = self.cells.bottom - 1e-6;
-        let is_label = heads.has(at) && y >= self.cells.bottom;
-        is_label.then(|| self.at((x, inside)))?.map(|place| place.0)
+        let is_label = heads.contains(at) && y >= self.cells.bottom;
+        is_label
+            .then(|| self.cell_at((x, inside)))?
+            .map(|place| place.0)
     }
 
     /// The row whose label is at a place.
-    fn row_at(&self, at: At) -> Option<usize> {
+    fn row_at(&self, at: Position) -> Option<usize> {
         let heads = self.row_heads();
         let (x, y) = at;
         let inside = self.cells.left + 1e-6;
-        let is_label = heads.has(at) && x < self.cells.left;
-        is_label.then(|| self.at((inside, y)))?.map(|place| place.1)
+        let is_label = heads.contains(at) && x < self.cells.left;
+        is_label
+            .then(|| self.cell_at((inside, y)))?
+            .map(|place| place.1)
     }
 
     /// The label of a column or a row at a place.
-    pub fn head_at(&self, at: At) -> Option<Head> {
+    pub fn head_at(&self, at: Position) -> Option<Head> {
         let column = self.column_at(at).map(Head::Column);
         column.or_else(|| self.row_at(at).map(Head::Row))
     }
 
     /// Where the label of a column or a row stands.
-    pub fn head(&self, head: Head, letters: &Letters<'_>) -> Anchor {
+    pub fn header_anchor(&self, head: Head, letters: &Letters<'_>) -> Anchor {
         let (at, side) = match head {
             Head::Column(column) => {
                 let cell = self.cell((column, 0));
@@ -345,19 +353,19 @@ impl Field {
                 ((self.cells.left - 0.6 * letters.size, middle), End::End)
             }
         };
-        Anchor::new(at, side, Height::Middle)
+        Anchor::new(at, side, VerticalAnchor::Middle)
     }
 
     /// The cells with the labels beside and below them.
-    pub fn whole(&self) -> Area {
+    pub fn area_with_headers(&self) -> Area {
         let (beside, below) = (self.row_heads(), self.column_heads());
         Area::new(beside.left, beside.top, below.right, below.bottom)
     }
 
     /// The labels of the columns that have room, by their middle.
-    pub fn x_labels(&self, side: &Side, letters: &Letters<'_>) -> Vec<(At, String)> {
-        let texts: Vec<String> = side.sizes.iter().map(|size| text_of(*size)).collect();
-        let at = |column: usize| self.head(Head::Column(column), letters).at;
+    pub fn x_labels(&self, side: &MapAxis, letters: &Letters<'_>) -> Vec<(Position, String)> {
+        let texts: Vec<String> = side.sizes.iter().map(|size| size_text(*size)).collect();
+        let at = |column: usize| self.header_anchor(Head::Column(column), letters).at;
         let places = texts.iter().enumerate();
         let places: Vec<(f64, f64)> = places
             .map(|(column, text)| (at(column).0, (letters.width)(text, Font::Numbers)))
@@ -369,14 +377,19 @@ impl Field {
     }
 
     /// The labels of the rows that have room, by their right edge and middle height; the largest size always.
-    pub fn y_labels(&self, side: &Side, letters: &Letters<'_>) -> Vec<(At, String)> {
+    pub fn y_labels(&self, side: &MapAxis, letters: &Letters<'_>) -> Vec<(Position, String)> {
         let (_, high) = self.step();
         let every = (1.15 * letters.size / high.max(1e-9)).ceil().max(1.0) as usize;
         let last = side.sizes.len().saturating_sub(1);
         let sizes = side.sizes.iter().enumerate();
         let shown = sizes.filter(|(row, _)| (last - row).is_multiple_of(every));
         shown
-            .map(|(row, size)| (self.head(Head::Row(row), letters).at, text_of(*size)))
+            .map(|(row, size)| {
+                (
+                    self.header_anchor(Head::Row(row), letters).at,
+                    size_text(*size),
+                )
+            })
             .collect()
     }
 }
@@ -384,26 +397,26 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::heat_map::{Cell, Panel, Scale};
+    use crate::chart::heat_map::{ColourScale, MapCell, Panel};
     use crate::chart::layout::letters;
 
     fn map(columns: usize, rows: usize, panels: usize) -> HeatMap {
         let sizes = |count: usize| (1..=count).collect();
         let panel = |place: usize| Panel {
             name: format!("setup {place}"),
-            cells: vec![Cell::default(); columns * rows],
+            cells: vec![MapCell::default(); columns * rows],
             ..Panel::default()
         };
         HeatMap {
-            x: Side {
+            x: MapAxis {
                 name: "batch".to_owned(),
                 sizes: sizes(columns),
             },
-            y: Side {
+            y: MapAxis {
                 name: "sequence".to_owned(),
                 sizes: sizes(rows),
             },
-            scale: Scale::of("ms per batch", [1.0, 2.0]),
+            scale: ColourScale::from_values("ms per batch", [1.0, 2.0]),
             limit: Some("limit 10.0 ms".to_owned()),
             panels: (0..panels).map(panel).collect(),
             ..HeatMap::default()
@@ -418,18 +431,18 @@ mod tests {
         let area = Area::new(20.0, 10.0, 620.0, 10.0 + high);
         let places = lay_out(&map, area, &letters);
         let field = &places.fields[0];
-        assert!(area.grown(1e-6).holds(field.cells), "{field:?}");
+        assert!(area.expanded(1e-6).contains_area(field.cells), "{field:?}");
         for place in [(0, 0), (3, 0), (1, 2)] {
             let cell = field.cell(place);
             let middle = (
                 f64::midpoint(cell.left, cell.right),
                 f64::midpoint(cell.top, cell.bottom),
             );
-            assert_eq!(field.at(middle), Some(place));
+            assert_eq!(field.cell_at(middle), Some(place));
         }
         // The smallest size is at the bottom.
         assert!(field.cell((0, 0)).top > field.cell((0, 2)).top);
-        assert_eq!(field.at((0.0, 0.0)), None);
+        assert_eq!(field.cell_at((0.0, 0.0)), None);
         let below = (field.cell((2, 0)).left + 3.0, field.cells.bottom + 4.0);
         assert_eq!(
             (field.column_at(below), field.row_at(below)),
@@ -455,9 +468,9 @@ mod tests {
                 .filter(|field| field.name.1 == fields[0].name.1);
             assert_eq!(tops.count(), across, "{width}");
             for (place, field) in fields.iter().enumerate() {
-                assert!(area.grown(1e-6).holds(field.cells));
+                assert!(area.expanded(1e-6).contains_area(field.cells));
                 for other in &fields[..place] {
-                    assert!(!field.cells.touches(other.cells));
+                    assert!(!field.cells.overlaps(other.cells));
                 }
             }
         }
@@ -477,7 +490,7 @@ mod tests {
         let columns = places.fields[0].x_labels(&map.x, &letters);
         assert!(columns.len() < 40 && columns.iter().any(|(_, text)| text == "40"));
         for item in &places.legend {
-            if let Item::Ground { area: piece, .. } = item {
+            if let SketchShape::Ground { area: piece, .. } = item {
                 assert!(piece.right <= area.right);
             }
         }

@@ -1,7 +1,7 @@
 //! Where the marks of failed cases stand: several at one batch beside each other, so that each is seen.
 
-use super::Plot;
-use crate::chart::area::At;
+use super::PlotSurface;
+use crate::chart::area::Position;
 use crate::chart::spec::{ChartSpec, Mark};
 
 /// Sizes in halves of a point's marker: between the middles of two marks, a mark, and the line across it.
@@ -11,20 +11,20 @@ const ACROSS: f64 = 0.83;
 
 /// The mark of a failed case: a ring on the axis with a line across.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Failed<'s> {
+pub struct FailureMark<'s> {
     /// Its middle.
-    pub at: At,
+    pub at: Position,
     /// The radius of the ring.
     pub radius: f64,
     /// The ends of the line.
-    pub across: (At, At),
+    pub across: (Position, Position),
     /// The failure.
     pub mark: &'s Mark,
 }
 
 /// The part of the axis on which the marks stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Room {
+struct AxisExtent {
     /// How wide it is.
     width: f64,
     /// Where it ends.
@@ -34,9 +34,9 @@ struct Room {
 }
 
 /// The marks of the failed cases of a chart.
-pub fn failed(plot: &dyn Plot) -> Vec<Failed<'_>> {
+pub fn failure_marks(plot: &dyn PlotSurface) -> Vec<FailureMark<'_>> {
     let (inner, marker) = (plot.inner(), plot.marker());
-    let room = Room {
+    let room = AxisExtent {
         width: inner.width(),
         right: inner.right,
         step: marker * STEP,
@@ -45,7 +45,7 @@ pub fn failed(plot: &dyn Plot) -> Vec<Failed<'_>> {
     let reach = marker * ACROSS;
     let middle = |x: f64| plot.place(x, plot.spec().y.low).0;
     let places = places(plot.spec(), room, middle).into_iter();
-    let failed = places.map(|(x, mark)| Failed {
+    let failed = places.map(|(x, mark)| FailureMark {
         at: (x, y),
         radius: marker * RADIUS,
         across: ((x - reach, y + reach), (x + reach, y - reach)),
@@ -55,7 +55,7 @@ pub fn failed(plot: &dyn Plot) -> Vec<Failed<'_>> {
 }
 
 /// The middle of each mark, in the order in which a chart has them.
-fn places(spec: &ChartSpec, room: Room, middle: impl Fn(f64) -> f64) -> Vec<(f64, &Mark)> {
+fn places(spec: &ChartSpec, room: AxisExtent, middle: impl Fn(f64) -> f64) -> Vec<(f64, &Mark)> {
     let counted = spec.failures();
     let middles: Vec<f64> = counted.iter().map(|(x, _)| middle(*x)).collect();
     let gaps = middles.windows(2).map(|pair| pair[1] - pair[0]);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::chart::spec::SeriesId;
 
-    fn standing(at: &[f64], room: Room) -> Vec<f64> {
+    fn standing(at: &[f64], room: AxisExtent) -> Vec<f64> {
         let failed = |(index, x): (usize, &f64)| Mark::Failed {
             x: *x,
             series: SeriesId(index as u64),
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn marks_at_one_place_stand_side_by_side() {
-        let room = Room {
+        let room = AxisExtent {
             width: 100.0,
             right: 100.0,
             step: 4.0,
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn they_end_where_the_axis_does() {
-        let room = Room {
+        let room = AxisExtent {
             width: 100.0,
             right: 100.0,
             step: 4.0,

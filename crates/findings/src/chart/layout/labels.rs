@@ -3,45 +3,45 @@
 //! No two of them overlap and none leaves the chart. What finds no room is left out, and what the chart alone
 //! would have said is handed to the legend.
 
-use super::room::Room;
-pub use super::words::LeftOut;
-use super::words::Words;
-use super::{Plot, names, notes};
-/// The words of a chart at their places.
+use super::room::LabelSpace;
+pub use super::words::OmittedLabel;
+use super::words::PlacedLabel;
+use super::{PlotSurface, names, notes};
+/// The labels of a chart, placed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Labels {
+pub struct ChartLabels {
     /// All but those of the limit.
-    pub words: Vec<Words>,
+    pub words: Vec<PlacedLabel>,
     /// Those of the limit, where there is one and they have room.
-    pub limit: Option<Words>,
-    /// What has no room.
-    pub left_out: Vec<LeftOut>,
+    pub limit: Option<PlacedLabel>,
+    /// The labels without room.
+    pub left_out: Vec<OmittedLabel>,
 }
 
 /// Finds a place for the words of a chart: the limit's first, then those of marks, then names.
-pub fn labels(plot: &dyn Plot) -> Labels {
-    let mut room = Room::new(plot);
+pub fn labels(plot: &dyn PlotSurface) -> ChartLabels {
+    let mut room = LabelSpace::new(plot);
     let mut left_out = Vec::new();
     let limit = plot.spec().limit.as_ref().and_then(|limit| {
         let text = plot.limit_text(&limit.text);
         let words = notes::limit(plot, limit, &text);
-        let has_room = room.put(words.clone());
+        let has_room = room.try_place(words.clone());
         if !has_room {
-            left_out.push(LeftOut {
+            left_out.push(OmittedLabel {
                 series: None,
                 text: limit.text.clone(),
             });
         }
         has_room.then_some(words)
     });
-    notes::of_marks(plot, &mut room, &mut left_out);
-    names::of_points(plot, &mut room);
-    names::of_curves(plot, &mut room);
+    notes::place_mark_labels(plot, &mut room, &mut left_out);
+    names::place_point_names(plot, &mut room);
+    names::place_curve_names(plot, &mut room);
     let mut words = room.into_words();
     if limit.is_some() {
         words.remove(0);
     }
-    Labels {
+    ChartLabels {
         words,
         limit,
         left_out,
@@ -49,7 +49,7 @@ pub fn labels(plot: &dyn Plot) -> Labels {
 }
 
 /// The height of the limit's line.
-pub fn limit_line(plot: &dyn Plot) -> Option<f64> {
+pub fn limit_line(plot: &dyn PlotSurface) -> Option<f64> {
     let limit = plot.spec().limit.as_ref()?;
     Some(notes::line_of_limit(plot, limit))
 }
@@ -60,10 +60,10 @@ mod tests {
     use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
     use super::*;
-    use crate::chart::layout::testing::Sheet;
-    use crate::chart::layout::words::{OVER_SIDE, What};
+    use crate::chart::layout::testing::TestPlot;
+    use crate::chart::layout::words::{LabelKind, OVER_SIDE};
     use crate::chart::spec::{
-        Axis, ChartSpec, Limit, Mark, Point, Scale, Series, SeriesId, Stroke,
+        Axis, AxisScale, ChartPoint, ChartSpec, Limit, Mark, Series, SeriesId, Stroke,
     };
 
     struct Chance(Xoshiro256PlusPlus);
@@ -82,7 +82,7 @@ mod tests {
             (self.share() * 1.2 - 0.1, self.share() * 1.4 - 0.2)
         }
 
-        fn words(&mut self) -> String {
+        fn random_text(&mut self) -> String {
             let letters = self.up_to(70) as usize;
             "knee, batch 16 of ort:cpu,threads=4"
                 .chars()
@@ -96,18 +96,18 @@ mod tests {
         let stroke =
             [Stroke::Curve, Stroke::Curve, Stroke::Dots, Stroke::Bars][chance.up_to(3) as usize];
         let count = chance.up_to(9);
-        let mut points: Vec<Point> = (0..count)
+        let mut points: Vec<ChartPoint> = (0..count)
             .map(|tag| {
                 let (x, y) = chance.place();
                 let band =
                     (chance.up_to(2) > 0).then(|| (y - chance.share(), y + chance.share() * 3.0));
-                Point { x, y, band, tag }
+                ChartPoint { x, y, band, tag }
             })
             .collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series {
             id: SeriesId(place),
-            name: format!("{} {place}", chance.words()),
+            name: format!("{} {place}", chance.random_text()),
             colour: place as usize,
             points,
             gap_after: Vec::new(),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn mark(chance: &mut Chance) -> Mark {
-        let (at, text) = (chance.place(), chance.words());
+        let (at, text) = (chance.place(), chance.random_text());
         let series = SeriesId(chance.up_to(5));
         match chance.up_to(4) {
             0 => Mark::Level { y: at.1, text },
@@ -125,7 +125,7 @@ mod tests {
             _ => Mark::Drop {
                 at,
                 series,
-                name: (chance.up_to(1) == 0).then(|| chance.words()),
+                name: (chance.up_to(1) == 0).then(|| chance.random_text()),
                 legend: Some(format!("knee {text}")),
                 text,
             },
@@ -142,17 +142,17 @@ mod tests {
             high: 1.0,
             ..Axis::default()
         };
-        let scale = [Scale::Log2, Scale::Linear][chance.up_to(1) as usize];
+        let scale = [AxisScale::Log2, AxisScale::Linear][chance.up_to(1) as usize];
         ChartSpec {
             x: axis(scale),
-            y: axis(Scale::Linear),
+            y: axis(AxisScale::Linear),
             series: (0..n_series)
                 .map(|place| series(&mut chance, place))
                 .collect(),
             marks: (0..n_marks).map(|_| mark(&mut chance)).collect(),
             limit: (chance.up_to(1) == 0).then(|| Limit {
                 y: chance.place().1,
-                text: chance.words(),
+                text: chance.random_text(),
             }),
             bar_width: 0.05,
             ..ChartSpec::default()
@@ -163,16 +163,16 @@ mod tests {
     fn no_two_labels_overlap_and_none_leaves_the_chart() {
         let mut placed = 0;
         for seed in 0..3_000 {
-            let sheet = Sheet(chart(seed));
+            let sheet = TestPlot(chart(seed));
             let found = labels(&sheet);
-            let frame = sheet.inner().grown(OVER_SIDE);
-            let all: Vec<&Words> = found.words.iter().chain(&found.limit).collect();
+            let frame = sheet.inner().expanded(OVER_SIDE);
+            let all: Vec<&PlacedLabel> = found.words.iter().chain(&found.limit).collect();
             placed += all.len();
             for (place, words) in all.iter().enumerate() {
-                assert!(frame.holds(words.area), "{seed}: {words:?}");
+                assert!(frame.contains_area(words.area), "{seed}: {words:?}");
                 for other in &all[..place] {
                     assert!(
-                        !other.area.touches(words.area),
+                        !other.area.overlaps(words.area),
                         "{seed}: {words:?} over {other:?}"
                     );
                 }
@@ -184,7 +184,8 @@ mod tests {
             };
             let sought = sheet.0.marks.iter().filter(seeks).count();
             let sought = sought + usize::from(sheet.0.limit.is_some());
-            let is_note = |words: &&&Words| matches!(words.what, What::Note | What::Limit);
+            let is_note =
+                |words: &&&PlacedLabel| matches!(words.what, LabelKind::Note | LabelKind::Limit);
             let found_room = all.iter().filter(is_note).count();
             let said = found_room + found.left_out.len();
             assert_eq!(said, sought, "{seed}: on the chart or in the legend");
@@ -202,13 +203,13 @@ mod tests {
             legend: Some("knee 16".to_owned()),
         };
         let left_out = |marks: Vec<Mark>| {
-            labels(&Sheet(ChartSpec {
+            labels(&TestPlot(ChartSpec {
                 marks,
                 ..ChartSpec::default()
             }))
             .left_out
         };
-        let said = LeftOut {
+        let said = OmittedLabel {
             series: Some(SeriesId(0)),
             text: "knee 16".to_owned(),
         };

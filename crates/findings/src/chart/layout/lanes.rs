@@ -1,10 +1,10 @@
 //! Lanes of time as shapes, below each other under the names of their devices.
 
-use super::{Anchor, Font, Height, Letters, Side, ticks};
+use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, ticks};
 use crate::analysis::device_readings;
-use crate::chart::area::{Area, At};
+use crate::chart::area::{Area, Position};
 use crate::chart::lanes::{Lane, Lanes};
-use crate::chart::sketch::{Ink, Item, words};
+use crate::chart::sketch::{Ink, SketchShape, text_shape};
 use crate::chart::spec::Tick;
 
 /// Heights in sizes of type: a lane, between two lanes, the name of a device above its first lane; above the lanes
@@ -29,7 +29,7 @@ const BETWEEN: f64 = 4.0;
 
 /// The place of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct RowPosition {
     /// Where the name of its group stands, where it is the first of it.
     pub head: Option<f64>,
     /// Where it begins.
@@ -41,7 +41,7 @@ pub struct Row {
 pub fn stacked<G: PartialEq>(
     rows: impl IntoIterator<Item = (G, f64)>,
     head_height: f64,
-) -> (Vec<Row>, f64) {
+) -> (Vec<RowPosition>, f64) {
     let mut y = 0.0;
     let mut above = None;
     let rows = rows.into_iter().map(|(group, height)| {
@@ -50,14 +50,14 @@ pub fn stacked<G: PartialEq>(
         let head = is_first.then_some(y);
         let top = if is_first { y + head_height } else { y };
         y = top + height;
-        Row { head, top }
+        RowPosition { head, top }
     });
     (rows.collect(), y)
 }
 
 /// How lanes are shown.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct LanesStyle {
     /// The number beside the name of a lane.
     pub value: fn(&Lane) -> &str,
     /// Where time begins and ends, where it has to be as on another chart.
@@ -66,16 +66,16 @@ pub struct Look {
 
 /// Lanes with everything at its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub struct PlacedLanes {
     /// The shapes, first at the back.
-    pub items: Vec<Item>,
+    pub items: Vec<SketchShape>,
     /// Where times and values are.
     pub plot: Area,
     /// Each lane with the space below it.
     pub lanes: Vec<Area>,
 }
 
-fn rows(shown: &Lanes) -> (Vec<Row>, f64) {
+fn rows(shown: &Lanes) -> (Vec<RowPosition>, f64) {
     let lanes = shown.lanes.iter();
     let rows = lanes.map(|lane| (lane.device.as_str(), LANE + BETWEEN_LANES));
     stacked(rows, NAME)
@@ -87,7 +87,7 @@ pub fn height(shown: &Lanes) -> f64 {
 }
 
 /// Finds the place of everything; lanes grow with the area.
-pub fn lay_out(shown: &Lanes, area: Area, look: Look, letters: &Letters<'_>) -> Placed {
+pub fn lay_out(shown: &Lanes, area: Area, look: LanesStyle, letters: &Letters<'_>) -> PlacedLanes {
     let size = letters.size;
     let widest = |text: fn(&Lane) -> &str, font| {
         let widths = shown.lanes.iter();
@@ -127,7 +127,7 @@ pub fn lay_out(shown: &Lanes, area: Area, look: Look, letters: &Letters<'_>) -> 
         });
     }
     sheet.cuts();
-    Placed {
+    PlacedLanes {
         items: sheet.items,
         plot: sheet.plot,
         lanes,
@@ -141,7 +141,7 @@ struct Sheet<'a> {
     plot: Area,
     /// What a size of type is high.
     unit: f64,
-    items: Vec<Item>,
+    items: Vec<SketchShape>,
 }
 
 impl Sheet<'_> {
@@ -153,15 +153,21 @@ impl Sheet<'_> {
         (self.letters.width)(text, font)
     }
 
-    fn hairline(&mut self, from: At, to: At) {
+    fn hairline(&mut self, from: Position, to: Position) {
         let thickness = self.letters.hair / self.letters.line;
-        let line = Item::line((from, to), thickness, Ink::Hairline);
+        let line = SketchShape::line((from, to), thickness, Ink::Hairline);
         self.items.push(line);
     }
 
-    fn words(&mut self, at: At, (side, height): (Side, Height), text: &str, ink: Ink) {
+    fn add_text(
+        &mut self,
+        at: Position,
+        (side, height): (HorizontalAnchor, VerticalAnchor),
+        text: &str,
+        ink: Ink,
+    ) {
         let at = Anchor::new(at, side, height);
-        self.items.push(words(at, text, Font::Words, ink));
+        self.items.push(text_shape(at, text, Font::Words, ink));
     }
 
     /// The cases behind the lanes, each in its setup's colour, with words where these fit and touch none before.
@@ -176,7 +182,7 @@ impl Sheet<'_> {
                 continue;
             }
             let mut ground = |top, bottom, strength| {
-                self.items.push(Item::Ground {
+                self.items.push(SketchShape::Ground {
                     area: Area::new(from, top, to, bottom),
                     ink: Ink::Series(case.colour),
                     strength,
@@ -189,7 +195,12 @@ impl Sheet<'_> {
             if to - from >= width && from >= free_from {
                 free_from = from + width + BETWEEN;
                 let at = (from + 1.0, top - CASE.0);
-                self.words(at, (Side::Start, Height::Bottom), &case.text, Ink::Quiet);
+                self.add_text(
+                    at,
+                    (HorizontalAnchor::Start, VerticalAnchor::Bottom),
+                    &case.text,
+                    Ink::Quiet,
+                );
             }
         }
     }
@@ -202,15 +213,20 @@ impl Sheet<'_> {
         let places: Vec<(f64, f64)> = ticks.iter().map(place).collect();
         for index in ticks::with_room(&places, (self.plot.left, self.plot.right)) {
             let at = (places[index].0, y + size * 0.55);
-            let at = Anchor::new(at, Side::Middle, Height::Top);
-            let tick = words(at, &ticks[index].text, Font::Numbers, Ink::Quiet);
+            let at = Anchor::new(at, HorizontalAnchor::Middle, VerticalAnchor::Top);
+            let tick = text_shape(at, &ticks[index].text, Font::Numbers, Ink::Quiet);
             self.items.push(tick.class("x-tick"));
         }
         let at = (self.plot.right, y + size * 1.95);
-        self.words(at, (Side::End, Height::Top), &shown.x.title, Ink::Quiet);
+        self.add_text(
+            at,
+            (HorizontalAnchor::End, VerticalAnchor::Top),
+            &shown.x.title,
+            Ink::Quiet,
+        );
     }
 
-    fn lane(&mut self, lane: &Lane, row: &Row, value: &str) -> Area {
+    fn lane(&mut self, lane: &Lane, row: &RowPosition, value: &str) -> Area {
         let top = self.plot.top + row.top * self.unit;
         let place = Area {
             top,
@@ -221,23 +237,35 @@ impl Sheet<'_> {
             let room = self.plot.width() * 0.6;
             let name = self.letters.cut(&lane.device, Font::Words, room);
             let at = (self.left, self.plot.top + head * self.unit + 1.0);
-            self.words(at, (Side::Start, Height::Top), &name, Ink::Text);
+            self.add_text(
+                at,
+                (HorizontalAnchor::Start, VerticalAnchor::Top),
+                &name,
+                Ink::Text,
+            );
         }
         let middle = f64::midpoint(place.top, place.bottom);
         let at = (self.left, middle);
-        self.words(at, (Side::Start, Height::Middle), &lane.title, Ink::Quiet);
+        self.add_text(
+            at,
+            (HorizontalAnchor::Start, VerticalAnchor::Middle),
+            &lane.title,
+            Ink::Quiet,
+        );
         let at = (place.left - self.letters.size * 0.8, middle);
-        let at = Anchor::new(at, Side::End, Height::Middle);
-        self.items.push(words(at, value, Font::Numbers, Ink::Text));
+        let at = Anchor::new(at, HorizontalAnchor::End, VerticalAnchor::Middle);
+        self.items
+            .push(text_shape(at, value, Font::Numbers, Ink::Text));
         self.hairline((place.left, place.bottom), (place.right, place.bottom));
         let title = lane.title.to_lowercase();
         let tooltip = format!("{} {title}: {}", lane.device, lane.range);
         let readings = self.readings(lane, place);
-        self.items.push(Item::group("lane", tooltip, readings));
+        self.items
+            .push(SketchShape::group("lane", tooltip, readings));
         place
     }
 
-    fn readings(&self, lane: &Lane, place: Area) -> Vec<Item> {
+    fn readings(&self, lane: &Lane, place: Area) -> Vec<SketchShape> {
         let at = |(at, value): &(f64, f64)| {
             let up = lane.share(*value) * (place.height() - 2.0);
             (self.x(*at), place.bottom - up)
@@ -245,23 +273,23 @@ impl Sheet<'_> {
         let ink = Ink::Series(0);
         let item = |run: &[(f64, f64)]| {
             let [alone] = run else {
-                let points: Vec<At> = run.iter().map(at).collect();
-                return Some(Item::Path {
+                let points: Vec<Position> = run.iter().map(at).collect();
+                return Some(SketchShape::Path {
                     points: within(&points, (place.left, place.right)),
                     thickness: READINGS,
                     ink,
                     class: "readings",
                 });
             };
-            let value = device_readings::text(lane.quantity, alone.1);
-            let dot = Item::Dot {
+            let value = device_readings::reading_text(lane.quantity, alone.1);
+            let dot = SketchShape::Dot {
                 at: at(alone),
                 radius: ALONE,
                 ink,
             };
             let tooltip = format!("{value}, {:.3} s", alone.0);
-            let is_seen = place.grown(ALONE).has(at(alone));
-            is_seen.then(|| Item::group("point", tooltip, vec![dot]))
+            let is_seen = place.expanded(ALONE).contains(at(alone));
+            is_seen.then(|| SketchShape::group("point", tooltip, vec![dot]))
         };
         lane.runs().filter_map(item).collect()
     }
@@ -272,27 +300,29 @@ impl Sheet<'_> {
         for (at, text) in &self.shown.cuts {
             let x = self.x(*at);
             let ends = ((x, plot.top), (x, plot.bottom));
-            self.items.push(Item::line(ends, CUT, Ink::Bad));
+            self.items.push(SketchShape::line(ends, CUT, Ink::Bad));
             let (side, shift, room) = if x > f64::midpoint(plot.left, plot.right) {
-                (Side::End, -5.0, x - plot.left)
+                (HorizontalAnchor::End, -5.0, x - plot.left)
             } else {
-                (Side::Start, 5.0, plot.right - x)
+                (HorizontalAnchor::Start, 5.0, plot.right - x)
             };
-            let anchor = Anchor::new((x + shift, plot.top + 2.0), side, Height::Top);
+            let anchor = Anchor::new((x + shift, plot.top + 2.0), side, VerticalAnchor::Top);
             let short = self.letters.cut(text, Font::Words, room - 8.0);
-            let short = words(anchor, short, Font::Words, Ink::Bad);
-            self.items.push(Item::group("cut", text, vec![short]));
+            let short = text_shape(anchor, short, Font::Words, Ink::Bad);
+            self.items
+                .push(SketchShape::group("cut", text, vec![short]));
         }
     }
 }
 
 /// What of a line from left to right is between two places: it is cut where it comes from outside.
-fn within(points: &[At], (low, high): (f64, f64)) -> Vec<At> {
-    let is_inside = |at: &At| (low..=high).contains(&at.0);
+fn within(points: &[Position], (low, high): (f64, f64)) -> Vec<Position> {
+    let is_inside = |at: &Position| (low..=high).contains(&at.0);
     if points.iter().all(is_inside) {
         return points.to_vec();
     }
-    let crossing = |a: At, b: At, x: f64| (x, a.1 + (b.1 - a.1) * (x - a.0) / (b.0 - a.0));
+    let crossing =
+        |a: Position, b: Position, x: f64| (x, a.1 + (b.1 - a.1) * (x - a.0) / (b.0 - a.0));
     let mut kept = Vec::new();
     for pair in points.windows(2) {
         let (a, b) = (pair[0], pair[1]);

@@ -1,8 +1,8 @@
 //! Where fronts, dividers, the lines of knees, levels and rings are.
 
-use super::Plot;
+use super::PlotSurface;
 use crate::analysis::limits::lines::LineKind;
-use crate::chart::area::At;
+use crate::chart::area::Position;
 use crate::chart::spec::{Mark, SeriesId};
 
 /// Sizes in halves of a marker: rings, and how far below its point the line of a knee begins.
@@ -12,24 +12,24 @@ const BELOW_POINT: f64 = 2.0;
 
 /// A shape on a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
+pub enum MarkShape {
     /// A front: a thin line through its corners.
-    Edge(Vec<At>),
+    Edge(Vec<Position>),
     /// A thin vertical.
-    Divider(At, At),
+    Divider(Position, Position),
     /// The dashed vertical of a knee, from a series' point to the axis.
-    Drop(At, At, SeriesId),
+    Drop(Position, Position, SeriesId),
     /// A dashed horizontal.
-    Level(At, At),
+    Level(Position, Position),
     /// A horizontal that a rate cannot pass.
-    Roof(At, At, LineKind),
+    Roof(Position, Position, LineKind),
     /// A ring around the best point, with its radius.
-    Ring(At, f64),
+    Ring(Position, f64),
     /// A ring around the pinned point.
-    Pin(At, f64),
+    Pin(Position, f64),
 }
 
-impl Shape {
+impl MarkShape {
     /// Whether it lies behind the series.
     pub fn is_behind(&self) -> bool {
         matches!(self, Self::Edge(_) | Self::Divider(..) | Self::Roof(..))
@@ -37,23 +37,23 @@ impl Shape {
 }
 
 /// The shapes of a chart's marks. Failed cases have [their own](super::failures).
-pub fn shapes(plot: &dyn Plot) -> Vec<Shape> {
+pub fn shapes(plot: &dyn PlotSurface) -> Vec<MarkShape> {
     let inner = plot.inner();
     let radius = |times: f64| plot.marker() * times;
     let across = |y: f64| {
         let y = plot.place(plot.spec().x.low, y).1;
-        let is_inside = inner.grown(0.5).has((inner.left, y));
+        let is_inside = inner.expanded(0.5).contains((inner.left, y));
         is_inside.then_some(((inner.left, y), (inner.right, y)))
     };
     let shape = |mark: &Mark| {
         Some(match mark {
             Mark::Edge { through } => {
-                Shape::Edge(through.iter().map(|(x, y)| plot.place(*x, *y)).collect())
+                MarkShape::Edge(through.iter().map(|(x, y)| plot.place(*x, *y)).collect())
             }
             Mark::Divider { x } => {
                 let x = plot.place(*x, plot.spec().y.low).0;
                 let is_inside = (inner.left..=inner.right).contains(&x);
-                return is_inside.then_some(Shape::Divider((x, inner.top), (x, inner.bottom)));
+                return is_inside.then_some(MarkShape::Divider((x, inner.top), (x, inner.bottom)));
             }
             Mark::Drop { at, series, .. } => {
                 let (x, y) = plot.place(at.0, at.1);
@@ -61,14 +61,16 @@ pub fn shapes(plot: &dyn Plot) -> Vec<Shape> {
                 if top >= inner.bottom {
                     return None;
                 }
-                Shape::Drop((x, top), (x, inner.bottom), *series)
+                MarkShape::Drop((x, top), (x, inner.bottom), *series)
             }
-            Mark::Level { y, .. } => return across(*y).map(|(from, to)| Shape::Level(from, to)),
+            Mark::Level { y, .. } => {
+                return across(*y).map(|(from, to)| MarkShape::Level(from, to));
+            }
             Mark::Roof { y, kind, .. } => {
-                return across(*y).map(|(from, to)| Shape::Roof(from, to, *kind));
+                return across(*y).map(|(from, to)| MarkShape::Roof(from, to, *kind));
             }
-            Mark::Ring { at, .. } => Shape::Ring(plot.place(at.0, at.1), radius(RING)),
-            Mark::Pin { at, .. } => Shape::Pin(plot.place(at.0, at.1), radius(PIN)),
+            Mark::Ring { at, .. } => MarkShape::Ring(plot.place(at.0, at.1), radius(RING)),
+            Mark::Pin { at, .. } => MarkShape::Pin(plot.place(at.0, at.1), radius(PIN)),
             Mark::Failed { .. } | Mark::Name { .. } | Mark::Value { .. } => return None,
         })
     };

@@ -26,15 +26,15 @@ pub mod treemap;
 pub mod wall_time;
 pub mod words;
 
-pub use self::anchor::{Anchor, Height, Side, Size};
+pub use self::anchor::{Anchor, HorizontalAnchor, Size, VerticalAnchor};
 pub use self::letters::Letters;
 #[cfg(test)]
 pub(crate) use self::letters::testing::letters;
 pub(crate) use self::letters::{broken, cut};
-use super::area::{Area, At};
+use super::area::{Area, Position};
 use super::spec::ChartSpec;
 
-/// Which font words are in.
+/// The font of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Font {
     /// For words.
@@ -44,16 +44,16 @@ pub enum Font {
 }
 
 /// Where a chart is painted, and how large its words and markers are.
-pub trait Plot {
+pub trait PlotSurface {
     /// The chart.
     fn spec(&self) -> &ChartSpec;
     /// The area within the axes.
     fn inner(&self) -> Area;
     /// Half the width of a point's marker.
     fn marker(&self) -> f64;
-    /// Where coordinates are.
-    fn place(&self, x: f64, y: f64) -> At;
-    /// How large words are.
+    /// The position of a point of the chart.
+    fn place(&self, x: f64, y: f64) -> Position;
+    /// The size of a text.
     fn size(&self, text: &str, font: Font) -> Size;
     /// The words of the limit: where a hand can drag it, they say so.
     fn limit_text(&self, text: &str) -> String {

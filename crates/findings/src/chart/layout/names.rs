@@ -1,10 +1,10 @@
 //! Where the names of points and curves stand: beside them, where they cover nothing and name no other one.
 
-use super::room::Room;
-use super::words::{Text, What, Words};
-use super::{Height, Plot, Side};
-use crate::chart::area::{Area, At};
-use crate::chart::spec::{ChartSpec, Mark, Scale, Series, SeriesId, Stroke};
+use super::room::LabelSpace;
+use super::words::{LabelKind, MeasuredLabel, PlacedLabel};
+use super::{HorizontalAnchor, PlotSurface, VerticalAnchor};
+use crate::chart::area::{Area, Position};
+use crate::chart::spec::{AxisScale, ChartSpec, Mark, Series, SeriesId, Stroke};
 use powerband_core::base::humanize;
 
 /// Curves that are named beside them; more are identified by shape and legend alone.
@@ -34,17 +34,17 @@ const BESIDE: [(f64, f64); 6] = [
 /// From the middle of a point to its own name.
 const FROM_POINT: f64 = 7.0;
 /// Where the name of a point may stand, the best first: how far it is shifted, and which part of it is there.
-const BESIDE_POINT: [(f64, f64, Side, Height); 6] = [
-    (1.0, 0.0, Side::Start, Height::Middle),
-    (-1.0, 0.0, Side::End, Height::Middle),
-    (0.7, -0.4, Side::Start, Height::Bottom),
-    (0.7, 0.4, Side::Start, Height::Top),
-    (-0.7, -0.4, Side::End, Height::Bottom),
-    (-0.7, 0.4, Side::End, Height::Top),
+const BESIDE_POINT: [(f64, f64, HorizontalAnchor, VerticalAnchor); 6] = [
+    (1.0, 0.0, HorizontalAnchor::Start, VerticalAnchor::Middle),
+    (-1.0, 0.0, HorizontalAnchor::End, VerticalAnchor::Middle),
+    (0.7, -0.4, HorizontalAnchor::Start, VerticalAnchor::Bottom),
+    (0.7, 0.4, HorizontalAnchor::Start, VerticalAnchor::Top),
+    (-0.7, -0.4, HorizontalAnchor::End, VerticalAnchor::Bottom),
+    (-0.7, 0.4, HorizontalAnchor::End, VerticalAnchor::Top),
 ];
 
 /// Adds the names of points: each where it covers nothing, or not at all.
-pub(super) fn of_points(plot: &dyn Plot, room: &mut Room) {
+pub(super) fn place_point_names(plot: &dyn PlotSurface, room: &mut LabelSpace) {
     let spec = plot.spec();
     let names = spec.marks.iter().filter_map(|mark| match mark {
         Mark::Name { at, series, text } => Some((*at, *series, text)),
@@ -54,13 +54,13 @@ pub(super) fn of_points(plot: &dyn Plot, room: &mut Room) {
         return;
     }
     let mut taken = room.areas();
-    taken.extend(beside_names(plot));
+    taken.extend(occupied_areas(plot));
     for (at, series, text) in names {
-        let text = Text::new(plot, text, What::Name, Some(series));
+        let text = MeasuredLabel::new(plot, text, LabelKind::Name, Some(series));
         let (x, y) = plot.place(at.0, at.1);
         let mut places = BESIDE_POINT
             .map(|(across, down, side, height)| {
-                text.at(
+                text.placed_at(
                     (x + across * FROM_POINT, y + down * FROM_POINT),
                     side,
                     height,
@@ -75,56 +75,64 @@ pub(super) fn of_points(plot: &dyn Plot, room: &mut Room) {
             let over = (x, plot.place(at.0, high).1 - 0.5 * FROM_POINT);
             let under = (x, plot.place(at.0, low).1 + 0.5 * FROM_POINT);
             let ends = [
-                text.at(over, Side::Middle, Height::Bottom),
-                text.at(under, Side::Middle, Height::Top),
+                text.placed_at(over, HorizontalAnchor::Middle, VerticalAnchor::Bottom),
+                text.placed_at(under, HorizontalAnchor::Middle, VerticalAnchor::Top),
             ];
             let next = taken
                 .iter()
                 .filter(|other| x < other.left || other.right < x);
-            let is_clear = |words: &Words| {
+            let is_clear = |words: &PlacedLabel| {
                 let (top, bottom) = (words.area.top, words.area.bottom);
                 let around = Area {
                     top: top - 2.0 * FROM_POINT,
                     bottom: bottom + 2.0 * FROM_POINT,
                     ..words.area
                 };
-                !next.clone().any(|other| other.touches(around))
+                !next.clone().any(|other| other.overlaps(around))
             };
             places.extend(ends.into_iter().filter(is_clear));
         }
-        let is_free = |words: &Words| {
-            room.is_free(words) && !taken.iter().any(|other| other.touches(words.area))
+        let is_free = |words: &PlacedLabel| {
+            room.is_free(words) && !taken.iter().any(|other| other.overlaps(words.area))
         };
         if let Some(words) = places.into_iter().find(is_free) {
             taken.push(words.area);
-            room.put(words);
+            room.try_place(words);
         }
     }
 }
 
 /// What the names of points may not cover: the sides of fronts, points and their intervals.
-fn beside_names(plot: &dyn Plot) -> Vec<Area> {
+fn occupied_areas(plot: &dyn PlotSurface) -> Vec<Area> {
     let mut taken = Vec::new();
     for shape in super::marks::shapes(plot) {
-        if let super::marks::Shape::Edge(corners) = shape {
+        if let super::marks::MarkShape::Edge(corners) = shape {
             let sides = corners.windows(2);
-            taken.extend(sides.map(|ends| Area::between(ends[0], ends[1]).grown(1.0)));
+            taken.extend(sides.map(|ends| Area::between(ends[0], ends[1]).expanded(1.0)));
         }
     }
     for point in plot.spec().series.iter().flat_map(|series| &series.points) {
         let (low, high) = point.band.unwrap_or((point.y, point.y));
         let [low, high] = [low, high].map(|y| plot.place(point.x, y));
-        taken.push(Area::between(low, high).grown(1.0));
-        taken.push(Area::around(plot.place(point.x, point.y), plot.marker()));
+        taken.push(Area::between(low, high).expanded(1.0));
+        taken.push(Area::square_around(
+            plot.place(point.x, point.y),
+            plot.marker(),
+        ));
     }
     taken
 }
 
 /// Adds the names of a few curves, where they run.
-pub(super) fn of_curves(plot: &dyn Plot, room: &mut Room) {
+pub(super) fn place_curve_names(plot: &dyn PlotSurface, room: &mut LabelSpace) {
     let names = named(plot.spec()).into_iter();
-    let names: Vec<(SeriesId, Text)> = names
-        .map(|(id, name)| (id, Text::new(plot, &name, What::Name, Some(id))))
+    let names: Vec<(SeriesId, MeasuredLabel)> = names
+        .map(|(id, name)| {
+            (
+                id,
+                MeasuredLabel::new(plot, &name, LabelKind::Name, Some(id)),
+            )
+        })
         .collect();
     let sizes: Vec<_> = names.iter().map(|(id, text)| (*id, text.size)).collect();
     let taken = room.areas();
@@ -132,10 +140,14 @@ pub(super) fn of_curves(plot: &dyn Plot, room: &mut Room) {
     let areas = places(plot.spec(), &sizes, plot.inner(), &taken, place);
     let found = names.iter().zip(areas).filter_map(|((_, text), area)| {
         let area = area?;
-        Some(text.at((area.left, area.top), Side::Start, Height::Top))
+        Some(text.placed_at(
+            (area.left, area.top),
+            HorizontalAnchor::Start,
+            VerticalAnchor::Top,
+        ))
     });
     for words in found {
-        room.put(words);
+        room.try_place(words);
     }
 }
 
@@ -144,11 +156,11 @@ fn named(spec: &ChartSpec) -> Vec<(SeriesId, String)> {
     let is_curve = |series: &&Series| series.stroke == Stroke::Curve && !series.points.is_empty();
     let curves = spec.series.iter().filter(is_curve);
     let is_few = (2..=MOST).contains(&curves.clone().count());
-    if spec.x.scale != Scale::Log2 || !is_few {
+    if spec.x.scale != AxisScale::Log2 || !is_few {
         return Vec::new();
     }
     let whole: Vec<&str> = curves.clone().map(|series| series.name.as_str()).collect();
-    let told = telling(&whole);
+    let told = distinguishing_parts(&whole);
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     let names = humanize::shorten_apart(&told, LETTERS);
     let are_apart = (1..names.len()).all(|place| !names[..place].contains(&names[place]));
@@ -160,7 +172,7 @@ fn named(spec: &ChartSpec) -> Vec<(SeriesId, String)> {
 
 /// The names without the parts that all of them have: sessions differ in their setups, or setups in their
 /// sessions.
-fn telling(names: &[&str]) -> Vec<String> {
+fn distinguishing_parts(names: &[&str]) -> Vec<String> {
     let parts: Vec<Vec<&str>> = names
         .iter()
         .map(|name| name.split(BETWEEN).collect())
@@ -182,7 +194,7 @@ fn places(
     names: &[(SeriesId, (f64, f64))],
     inside: Area,
     taken: &[Area],
-    place: impl Fn(f64, f64) -> At,
+    place: impl Fn(f64, f64) -> Position,
 ) -> Vec<Option<Area>> {
     let Some(height) = names.first().map(|(_, size)| size.1) else {
         return Vec::new();
@@ -193,19 +205,19 @@ fn places(
     let mut found = Vec::new();
     for (id, size) in names {
         let is_free = |area: &Area| {
-            let from_others = area.grown(CLEAR * height);
-            let is_met = |(owner, line): &(SeriesId, (At, At))| {
+            let from_others = area.expanded(CLEAR * height);
+            let is_met = |(owner, line): &(SeriesId, (Position, Position))| {
                 let kept = if owner == id { *area } else { from_others };
-                kept.meets(*line)
+                kept.crosses_line(*line)
             };
-            inside.holds(*area)
-                && !taken.iter().any(|other| other.touches(*area))
+            inside.contains_area(*area)
+                && !taken.iter().any(|other| other.overlaps(*area))
                 && !lines.iter().any(is_met)
         };
         let series = spec.series.iter().find(|series| series.id == *id);
         let points = series.iter().flat_map(|series| series.points.iter().rev());
         let area = points
-            .flat_map(|point| beside(place(point.x, point.y), *size, inside))
+            .flat_map(|point| name_areas(place(point.x, point.y), *size, inside))
             .find(is_free);
         taken.extend(area);
         found.push(area);
@@ -214,7 +226,11 @@ fn places(
 }
 
 /// Places for a name around a point, moved along the chart where they would reach over its side.
-fn beside(at: At, (width, height): (f64, f64), inside: Area) -> impl Iterator<Item = Area> {
+fn name_areas(
+    at: Position,
+    (width, height): (f64, f64),
+    inside: Area,
+) -> impl Iterator<Item = Area> {
     BESIDE.into_iter().map(move |(along, across)| {
         let gap = GAP * height;
         let left = at.0 - along * width + (0.5 - along) * gap;
@@ -226,11 +242,14 @@ fn beside(at: At, (width, height): (f64, f64), inside: Area) -> impl Iterator<It
 }
 
 /// Every stretch of every curve, and points that stand alone.
-fn lines(spec: &ChartSpec, place: impl Fn(f64, f64) -> At) -> Vec<(SeriesId, (At, At))> {
+fn lines(
+    spec: &ChartSpec,
+    place: impl Fn(f64, f64) -> Position,
+) -> Vec<(SeriesId, (Position, Position))> {
     let mut lines = Vec::new();
     for series in &spec.series {
         for run in series.runs() {
-            let corners: Vec<At> = run.iter().map(|point| place(point.x, point.y)).collect();
+            let corners: Vec<Position> = run.iter().map(|point| place(point.x, point.y)).collect();
             let first = corners.first().map(|first| (*first, *first));
             let stretches = corners.windows(2).map(|pair| (pair[0], pair[1]));
             lines.extend(
@@ -245,20 +264,25 @@ fn lines(spec: &ChartSpec, place: impl Fn(f64, f64) -> At) -> Vec<(SeriesId, (At
 }
 
 /// Where points, rings, knees, failed cases and the limit are.
-fn marks(spec: &ChartSpec, inside: Area, height: f64, place: impl Fn(f64, f64) -> At) -> Vec<Area> {
+fn marks(
+    spec: &ChartSpec,
+    inside: Area,
+    height: f64,
+    place: impl Fn(f64, f64) -> Position,
+) -> Vec<Area> {
     let points = spec.series.iter().flat_map(|series| &series.points);
-    let points = points.map(|point| Area::around(place(point.x, point.y), POINT * height));
+    let points = points.map(|point| Area::square_around(place(point.x, point.y), POINT * height));
     let marks = spec.marks.iter().filter_map(|mark| match mark {
         Mark::Ring { at, .. } | Mark::Pin { at, .. } => {
-            Some(Area::around(place(at.0, at.1), RING * height))
+            Some(Area::square_around(place(at.0, at.1), RING * height))
         }
         Mark::Drop { at, .. } => {
             let top = place(at.0, at.1);
-            Some(Area::between(top, (top.0, inside.bottom)).grown(1.0))
+            Some(Area::between(top, (top.0, inside.bottom)).expanded(1.0))
         }
         Mark::Failed { x, .. } => {
             let foot = (place(*x, spec.y.low).0, inside.bottom);
-            Some(Area::around(foot, RING * height))
+            Some(Area::square_around(foot, RING * height))
         }
         _ => None,
     });
@@ -266,7 +290,7 @@ fn marks(spec: &ChartSpec, inside: Area, height: f64, place: impl Fn(f64, f64) -
     let limit = spec.limit.as_ref().map(|limit| {
         let y = place(spec.x.low, limit.y).1;
         let y = y.clamp(inside.top, inside.bottom);
-        Area::new(inside.left, y, inside.right, y).grown(1.5 * height)
+        Area::new(inside.left, y, inside.right, y).expanded(1.5 * height)
     });
     points.chain(marks).chain(limit).collect()
 }
@@ -274,7 +298,7 @@ fn marks(spec: &ChartSpec, inside: Area, height: f64, place: impl Fn(f64, f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::spec::{Axis, Limit, Point};
+    use crate::chart::spec::{Axis, ChartPoint, Limit};
 
     const INSIDE: Area = Area {
         left: 0.0,
@@ -292,7 +316,7 @@ mod tests {
             colour: place,
             points: (0..5)
                 .zip(heights)
-                .map(|(x, y)| Point {
+                .map(|(x, y)| ChartPoint {
                     x: f64::from(x),
                     y: *y,
                     band: None,
@@ -305,7 +329,7 @@ mod tests {
         ChartSpec {
             series: series.collect(),
             x: Axis {
-                scale: Scale::Log2,
+                scale: AxisScale::Log2,
                 ..Axis::default()
             },
             ..ChartSpec::default()
@@ -324,7 +348,7 @@ mod tests {
         assert!(named(&chart(&[level])).is_empty(), "the title says which");
         assert!(named(&chart(&[level; 6])).is_empty(), "too many");
         let mut over_time = chart(&[level; 2]);
-        over_time.x.scale = Scale::Linear;
+        over_time.x.scale = AxisScale::Linear;
         assert!(named(&over_time).is_empty());
     }
 
@@ -363,9 +387,9 @@ mod tests {
         let found = placed(&spec, &[]);
         let lines = lines(&spec, |x, y| (x * 100.0, 200.0 - y));
         for area in found.iter().flatten() {
-            assert!(INSIDE.holds(*area), "{area:?}");
+            assert!(INSIDE.contains_area(*area), "{area:?}");
             assert!(area.right > 300.0, "near the end: {area:?}");
-            assert!(!lines.iter().any(|(_, line)| area.meets(*line)));
+            assert!(!lines.iter().any(|(_, line)| area.crosses_line(*line)));
         }
         assert_eq!(found.iter().flatten().count(), 2);
     }
@@ -387,7 +411,7 @@ mod tests {
         let free = placed(&spec, &[]);
         let first = free[0].expect("there is room");
         let moved = placed(&spec, &[first])[0].expect("there is room elsewhere");
-        assert!(!moved.touches(first));
+        assert!(!moved.overlaps(first));
         spec.limit = Some(Limit {
             y: 100.0,
             text: String::new(),

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use super::room::Room;
-use super::words::{LeftOut, Text, What, Words};
-use super::{Height, Plot, Side, series};
-use crate::chart::area::{Area, At};
+use super::room::LabelSpace;
+use super::words::{LabelKind, MeasuredLabel, OmittedLabel, PlacedLabel};
+use super::{HorizontalAnchor, PlotSurface, VerticalAnchor, series};
+use crate::chart::area::{Area, Position};
 use crate::chart::mark::drop_words;
 use crate::chart::spec::{Limit, Mark, Stroke};
 
@@ -24,7 +24,11 @@ const PLACES_ALONG: usize = 8;
 const OVER_LIMIT: f64 = 1.3;
 
 /// Puts the words of knees and levels, and numbers, where there is room.
-pub(super) fn of_marks(plot: &dyn Plot, room: &mut Room, left_out: &mut Vec<LeftOut>) {
+pub(super) fn place_mark_labels(
+    plot: &dyn PlotSurface,
+    room: &mut LabelSpace,
+    left_out: &mut Vec<OmittedLabel>,
+) {
     let seeks_room = |mark: &Mark| {
         matches!(
             mark,
@@ -58,33 +62,34 @@ pub(super) fn of_marks(plot: &dyn Plot, room: &mut Room, left_out: &mut Vec<Left
             Mark::Value { at, text } => (value(plot, *at, text, room), None, None),
             _ => continue,
         };
-        let has_room = words.is_some_and(|words| room.put(words));
+        let has_room = words.is_some_and(|words| room.try_place(words));
         if let Some(text) = legend.filter(|_| !has_room) {
-            left_out.push(LeftOut { series, text });
+            left_out.push(OmittedLabel { series, text });
         }
     }
 }
 
 /// Whether a level is on the chart.
-fn is_seen(plot: &dyn Plot, y: f64) -> bool {
+fn is_seen(plot: &dyn PlotSurface, y: f64) -> bool {
     let inner = plot.inner();
     let y = plot.place(plot.spec().x.low, y).1;
-    inner.grown(0.5).has((inner.left, y))
+    inner.expanded(0.5).contains((inner.left, y))
 }
 
 /// The first of these texts that has room at the foot of a line or above, where it covers nothing. Where all
 /// cover something, the last one stands there if it is the only one on the chart.
 fn knee<'t>(
-    plot: &dyn Plot,
-    foot: At,
+    plot: &dyn PlotSurface,
+    foot: Position,
     texts: impl Iterator<Item = Cow<'t, str>>,
     drawn: &[Area],
-    room: &Room,
-) -> Option<Words> {
+    room: &LabelSpace,
+) -> Option<PlacedLabel> {
     let mut covering = None;
     for text in texts.filter(|text| !text.is_empty()) {
-        let free = at_foot(plot, &text, foot, room);
-        let covers_nothing = |words: &&Words| !drawn.iter().any(|one| one.touches(words.area));
+        let free = foot_labels(plot, &text, foot, room);
+        let covers_nothing =
+            |words: &&PlacedLabel| !drawn.iter().any(|one| one.overlaps(words.area));
         if let Some(words) = free.iter().find(covers_nothing) {
             return Some(words.clone());
         }
@@ -94,41 +99,69 @@ fn knee<'t>(
 }
 
 /// Places for words beside the foot of a line or above, the best first, where they lie over no other words.
-fn at_foot(plot: &dyn Plot, text: &str, foot: At, room: &Room) -> Vec<Words> {
-    let text = Text::new(plot, text, What::Note, None);
-    let sides = [(FROM_LINE, Side::Start), (-FROM_LINE, Side::End)];
+fn foot_labels(
+    plot: &dyn PlotSurface,
+    text: &str,
+    foot: Position,
+    room: &LabelSpace,
+) -> Vec<PlacedLabel> {
+    let text = MeasuredLabel::new(plot, text, LabelKind::Note, None);
+    let sides = [
+        (FROM_LINE, HorizontalAnchor::Start),
+        (-FROM_LINE, HorizontalAnchor::End),
+    ];
     let lifts = (0..MOST_LIFTED).map(|lift| f64::from(lift) * text.size.1 * LIFT + FROM_AXIS);
     let places = lifts.flat_map(|lift| {
-        sides.map(|(aside, side)| text.at((foot.0 + aside, foot.1 - lift), side, Height::Bottom))
+        sides.map(|(aside, side)| {
+            text.placed_at(
+                (foot.0 + aside, foot.1 - lift),
+                side,
+                VerticalAnchor::Bottom,
+            )
+        })
     });
     places.filter(|words| room.is_free(words)).collect()
 }
 
 /// Over a level at the left, or where they cover nothing: at the right, below the line, and then along it.
-fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], room: &Room) -> Option<Words> {
+fn level(
+    plot: &dyn PlotSurface,
+    y: f64,
+    text: &str,
+    drawn: &[Area],
+    room: &LabelSpace,
+) -> Option<PlacedLabel> {
     let inner = plot.inner();
     let y = plot.place(plot.spec().x.low, y).1;
-    let text = Text::new(plot, text, What::Note, None);
+    let text = MeasuredLabel::new(plot, text, LabelKind::Note, None);
     let (left, right) = (inner.left + 4.0, inner.right - 4.0);
     let (over, under) = (y - ABOVE, y + ABOVE);
     let ends = [
-        text.at((left, over), Side::Start, Height::Bottom),
-        text.at((right, over), Side::End, Height::Bottom),
-        text.at((left, under), Side::Start, Height::Top),
-        text.at((right, under), Side::End, Height::Top),
+        text.placed_at(
+            (left, over),
+            HorizontalAnchor::Start,
+            VerticalAnchor::Bottom,
+        ),
+        text.placed_at((right, over), HorizontalAnchor::End, VerticalAnchor::Bottom),
+        text.placed_at((left, under), HorizontalAnchor::Start, VerticalAnchor::Top),
+        text.placed_at((right, under), HorizontalAnchor::End, VerticalAnchor::Top),
     ];
     let along = (1..PLACES_ALONG).flat_map(|place| {
         let x = left + (right - left) * place as f64 / PLACES_ALONG as f64;
-        let over = text.at((x, over), Side::Start, Height::Bottom);
-        [over, text.at((x, under), Side::Start, Height::Top)]
+        let over = text.placed_at((x, over), HorizontalAnchor::Start, VerticalAnchor::Bottom);
+        [
+            over,
+            text.placed_at((x, under), HorizontalAnchor::Start, VerticalAnchor::Top),
+        ]
     });
     // At the top of the chart stands the unit.
     let is_inside =
-        |words: &Words| inner.top <= words.area.top && words.area.bottom <= inner.bottom;
+        |words: &PlacedLabel| inner.top <= words.area.top && words.area.bottom <= inner.bottom;
     let places = ends.into_iter().chain(along);
     let free = places.filter(|words| room.is_free(words));
-    let (inside, others): (Vec<Words>, Vec<Words>) = free.partition(is_inside);
-    let covers_nothing = |words: &&Words| !drawn.iter().any(|other| other.touches(words.area));
+    let (inside, others): (Vec<PlacedLabel>, Vec<PlacedLabel>) = free.partition(is_inside);
+    let covers_nothing =
+        |words: &&PlacedLabel| !drawn.iter().any(|other| other.overlaps(words.area));
     let best = inside.iter().find(covers_nothing);
     best.or_else(|| inside.first())
         .or_else(|| others.first())
@@ -136,16 +169,28 @@ fn level(plot: &dyn Plot, y: f64, text: &str, drawn: &[Area], room: &Room) -> Op
 }
 
 /// A number above a point; beside it where that is above the chart. At the ends of the chart it moves inwards.
-fn value(plot: &dyn Plot, at: At, text: &str, room: &Room) -> Option<Words> {
+fn value(
+    plot: &dyn PlotSurface,
+    at: Position,
+    text: &str,
+    room: &LabelSpace,
+) -> Option<PlacedLabel> {
     let (x, y) = plot.place(at.0, at.1);
     let inner = plot.inner();
-    if !inner.grown(0.5).has((x, y)) {
+    if !inner.expanded(0.5).contains((x, y)) {
         return None;
     }
-    let text = Text::new(plot, text, What::Value, None);
-    let above = text.at((x, y - ABOVE), Side::Middle, Height::Bottom);
-    let beside = [(5.0, Side::Start), (-5.0, Side::End)]
-        .map(|(aside, side)| text.at((x + aside, y), side, Height::Top));
+    let text = MeasuredLabel::new(plot, text, LabelKind::Value, None);
+    let above = text.placed_at(
+        (x, y - ABOVE),
+        HorizontalAnchor::Middle,
+        VerticalAnchor::Bottom,
+    );
+    let beside = [
+        (5.0, HorizontalAnchor::Start),
+        (-5.0, HorizontalAnchor::End),
+    ]
+    .map(|(aside, side)| text.placed_at((x + aside, y), side, VerticalAnchor::Top));
     let is_over_top = y - text.size.1 - ABOVE < inner.top;
     let above = (!is_over_top).then_some(above);
     let mut places = above.into_iter().chain(beside);
@@ -153,28 +198,28 @@ fn value(plot: &dyn Plot, at: At, text: &str, room: &Room) -> Option<Words> {
 }
 
 /// The height of the limit's line.
-pub(super) fn line_of_limit(plot: &dyn Plot, limit: &Limit) -> f64 {
+pub(super) fn line_of_limit(plot: &dyn PlotSurface, limit: &Limit) -> f64 {
     let inner = plot.inner();
     let y = plot.place(plot.spec().x.low, limit.y).1;
     y.clamp(inner.top, inner.bottom)
 }
 
 /// The words of the limit: over its line at the right, or below it at the top of a chart.
-pub(super) fn limit(plot: &dyn Plot, limit: &Limit, text: &str) -> Words {
+pub(super) fn limit(plot: &dyn PlotSurface, limit: &Limit, text: &str) -> PlacedLabel {
     let inner = plot.inner();
     let y = line_of_limit(plot, limit);
-    let text = Text::new(plot, text, What::Limit, None);
+    let text = MeasuredLabel::new(plot, text, LabelKind::Limit, None);
     let (shift, height) = if y - inner.top > text.size.1 * OVER_LIMIT {
-        (-ABOVE, Height::Bottom)
+        (-ABOVE, VerticalAnchor::Bottom)
     } else {
-        (ABOVE, Height::Top)
+        (ABOVE, VerticalAnchor::Top)
     };
     let at = (inner.right - 2.0, y + shift);
-    text.at(at, Side::End, height)
+    text.placed_at(at, HorizontalAnchor::End, height)
 }
 
 /// The places of columns, of points with their intervals, and of the lines of knees.
-fn drawn(plot: &dyn Plot) -> Vec<Area> {
+fn drawn(plot: &dyn PlotSurface) -> Vec<Area> {
     let spec = plot.spec();
     let half = spec.bar_width / 2.0;
     let columns = spec.series.iter().filter(|one| one.stroke == Stroke::Bars);
@@ -188,7 +233,7 @@ fn drawn(plot: &dyn Plot) -> Vec<Area> {
     let lines = spec.marks.iter().filter_map(|mark| match mark {
         Mark::Drop { at, .. } => {
             let top = plot.place(at.0, at.1);
-            Some(Area::between(top, (top.0, plot.inner().bottom)).grown(1.0))
+            Some(Area::between(top, (top.0, plot.inner().bottom)).expanded(1.0))
         }
         _ => None,
     });
@@ -199,15 +244,15 @@ fn drawn(plot: &dyn Plot) -> Vec<Area> {
 mod tests {
     use super::*;
     use crate::chart::layout::labels::labels;
-    use crate::chart::layout::testing::Sheet;
-    use crate::chart::spec::{ChartSpec, Point, Series, SeriesId};
+    use crate::chart::layout::testing::TestPlot;
+    use crate::chart::spec::{ChartPoint, ChartSpec, Series, SeriesId};
 
-    fn words(sheet: &Sheet) -> Vec<Words> {
+    fn placed_labels(sheet: &TestPlot) -> Vec<PlacedLabel> {
         labels(sheet).words
     }
 
-    fn sheet(points: &[(f64, f64)], marks: Vec<Mark>) -> Sheet {
-        let point = |&(x, y): &(f64, f64)| Point {
+    fn sheet(points: &[(f64, f64)], marks: Vec<Mark>) -> TestPlot {
+        let point = |&(x, y): &(f64, f64)| ChartPoint {
             x,
             y,
             band: None,
@@ -224,7 +269,7 @@ mod tests {
             gap_after: Vec::new(),
             stroke: Stroke::Curve,
         });
-        Sheet(spec)
+        TestPlot(spec)
     }
 
     fn knee_at(x: f64) -> Mark {
@@ -240,7 +285,7 @@ mod tests {
     #[test]
     fn knees_at_one_place_stand_beside_their_line_and_over_nothing() {
         let sheet = sheet(&[(0.55, 0.05)], vec![knee_at(0.5), knee_at(0.5)]);
-        let found = words(&sheet);
+        let found = placed_labels(&sheet);
         let areas: Vec<Area> = found.iter().map(|words| words.area).collect();
         assert_eq!(found[0].text, "one: knee");
         assert_eq!(areas[0].right, 194.0, "a point is at the right of the foot");
@@ -248,7 +293,7 @@ mod tests {
             areas[1].left == 206.0 && areas[1].bottom < 187.0,
             "above the point"
         );
-        assert!(!areas[0].touches(areas[1]));
+        assert!(!areas[0].overlaps(areas[1]));
     }
 
     #[test]
@@ -259,11 +304,14 @@ mod tests {
                 text: "median".to_owned(),
             }]
         };
-        let place = |points: &[(f64, f64)]| words(&sheet(points, level()))[0].anchor;
+        let place = |points: &[(f64, f64)]| placed_labels(&sheet(points, level()))[0].anchor;
         let free = place(&[]);
-        assert_eq!((free.at, free.side), ((4.0, 97.0), Side::Start));
+        assert_eq!((free.at, free.side), ((4.0, 97.0), HorizontalAnchor::Start));
         let moved = place(&[(0.05, 0.55)]);
-        assert_eq!((moved.at, moved.side), ((396.0, 97.0), Side::End));
+        assert_eq!(
+            (moved.at, moved.side),
+            ((396.0, 97.0), HorizontalAnchor::End)
+        );
     }
 
     #[test]
@@ -273,7 +321,10 @@ mod tests {
             text: "12".to_owned(),
         };
         let sheet = sheet(&[], vec![value(0.5), value(1.0)]);
-        let at: Vec<At> = words(&sheet).iter().map(|words| words.anchor.at).collect();
+        let at: Vec<Position> = placed_labels(&sheet)
+            .iter()
+            .map(|words| words.anchor.at)
+            .collect();
         assert_eq!(at, [(200.0, 97.0), (205.0, 0.0)]);
     }
 }

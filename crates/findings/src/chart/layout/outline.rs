@@ -1,6 +1,6 @@
 //! The outlines of markers around the point of origin.
 
-use crate::chart::area::At;
+use crate::chart::area::Position;
 use crate::chart::spec::Marker;
 
 /// The outline of a marker.
@@ -9,14 +9,14 @@ pub enum Outline {
     /// A circle with its radius.
     Circle(f64),
     /// A convex polygon through its corners.
-    Polygon(Vec<At>),
+    Polygon(Vec<Position>),
     /// Two bars across each other: half their length, half their width.
     Cross(f64, f64),
 }
 
 impl Outline {
-    /// That of a marker with a radius.
-    pub fn of(marker: Marker, r: f64) -> Self {
+    /// The outline of a marker with a radius.
+    pub fn from_marker(marker: Marker, r: f64) -> Self {
         match marker {
             Marker::Circle => Self::Circle(r),
             Marker::Square => {

@@ -1,11 +1,11 @@
 //! Where everything on a roofline stands: its legend, axes, lines with their words along them, and points.
 
 use super::ticks::with_room;
-use super::{Anchor, Font, Height, Letters, Side};
+use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
-use crate::chart::area::{Area, At};
-use crate::chart::roofline::{Class, Dot, GIGA, Roofline, title_of, words_along};
-use crate::chart::sketch::{HAIR, Ink, Item, STRENGTH, words};
+use crate::chart::area::{Area, Position};
+use crate::chart::roofline::{GIGA, NodeClass, Roofline, RooflinePoint, line_text, title_of};
+use crate::chart::sketch::{HAIR, Ink, STRENGTH, SketchShape, text_shape};
 use powerband_core::base::humanize;
 
 /// Sizes in those of type: a line of words, a sample in the legend, room between its entries.
@@ -28,32 +28,32 @@ const THICK: f64 = 2.0;
 /// Places along a line that are tried for its words.
 const STEPS: u32 = 12;
 
-/// A point that can be met by a hand.
+/// A node's point as a target of the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
-    /// Which node.
+pub struct NodeTarget {
+    /// Index of the node.
     pub node: usize,
     /// Its middle.
-    pub at: At,
+    pub at: Position,
     /// Half its width.
     pub radius: f64,
 }
 
-/// A roofline with everything at its place.
+/// The layout of a roofline.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Placed {
+pub struct RooflineLayout {
     /// The shapes, first at the back.
-    pub items: Vec<Item>,
+    pub items: Vec<SketchShape>,
     /// The points, the largest first.
-    pub spots: Vec<Spot>,
+    pub spots: Vec<NodeTarget>,
     /// The area within the axes.
     pub inner: Area,
 }
 
-impl Placed {
+impl RooflineLayout {
     /// The node at a place: the smallest of the points that it is in, or the nearest within reach.
-    pub fn node_at(&self, (x, y): At, reach: f64) -> Option<usize> {
-        let distance = |spot: &Spot| (spot.at.0 - x).hypot(spot.at.1 - y);
+    pub fn node_at(&self, (x, y): Position, reach: f64) -> Option<usize> {
+        let distance = |spot: &NodeTarget| (spot.at.0 - x).hypot(spot.at.1 - y);
         let inside = self.spots.iter().filter(|one| distance(one) <= one.radius);
         let smallest = inside.min_by(|a, b| a.radius.total_cmp(&b.radius));
         let near = || {
@@ -67,13 +67,13 @@ impl Placed {
 
 /// The height of the legend over a width.
 pub fn legend_height(chart: &Roofline, width: f64, letters: &Letters<'_>) -> f64 {
-    let mut sheet = Sheet::new(chart, Area::new(0.0, 0.0, width, 0.0), letters);
+    let mut sheet = RooflineBuilder::new(chart, Area::new(0.0, 0.0, width, 0.0), letters);
     sheet.legend()
 }
 
-/// Finds the place of everything.
-pub fn lay_out(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Placed {
-    let mut sheet = Sheet::new(chart, area, letters);
+/// Lays out a roofline.
+pub fn lay_out(chart: &Roofline, area: Area, letters: &Letters<'_>) -> RooflineLayout {
+    let mut sheet = RooflineBuilder::new(chart, area, letters);
     let legend = sheet.legend();
     sheet.axes(area.top + legend);
     for roof in &chart.roofs {
@@ -93,7 +93,7 @@ pub fn lay_out(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Placed {
     for dot in &chart.dots {
         sheet.name(dot);
     }
-    Placed {
+    RooflineLayout {
         items: sheet.items,
         spots: sheet.spots,
         inner: sheet.inner,
@@ -101,25 +101,25 @@ pub fn lay_out(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Placed {
 }
 
 /// Room for words along a line.
-struct Room {
+struct LineLabelSpace {
     anchor: Anchor,
     angle: f64,
     covers: Vec<Area>,
 }
 
-struct Sheet<'a> {
+struct RooflineBuilder<'a> {
     chart: &'a Roofline,
     area: Area,
     inner: Area,
     letters: &'a Letters<'a>,
-    items: Vec<Item>,
-    spots: Vec<Spot>,
+    items: Vec<SketchShape>,
+    spots: Vec<NodeTarget>,
     taken: Vec<Area>,
-    lines: Vec<(At, At)>,
+    lines: Vec<(Position, Position)>,
     named: usize,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> RooflineBuilder<'a> {
     fn new(chart: &'a Roofline, area: Area, letters: &'a Letters<'a>) -> Self {
         Self {
             chart,
@@ -138,7 +138,7 @@ impl<'a> Sheet<'a> {
         (self.letters.width)(text, font)
     }
 
-    fn place(&self, x: f64, y: f64) -> At {
+    fn place(&self, x: f64, y: f64) -> Position {
         let inner = self.inner;
         (
             inner.left + self.chart.x.share(x) * inner.width(),
@@ -166,20 +166,21 @@ impl<'a> Sheet<'a> {
             let at = room(self, title_of(kind));
             let to = (at.0 + size * SAMPLE, at.1);
             self.items.push(line(at, to, kind));
-            self.beside(at, title_of(kind));
+            self.legend_text(at, title_of(kind));
         }
         for class in &self.chart.classes {
             let text = entry(class);
             let at = room(self, &text);
-            let marker = Item::Marker {
+            let marker = SketchShape::Marker {
                 at: (at.0 + size * SAMPLE / 2.0, at.1),
                 shape: class.look,
                 radius: size * 0.42,
                 ink: ink(class),
                 strength: STRENGTH,
             };
-            self.items.push(Item::group("point", "", vec![marker]));
-            self.beside(at, &text);
+            self.items
+                .push(SketchShape::group("point", "", vec![marker]));
+            self.legend_text(at, &text);
         }
         if self.items.is_empty() {
             return 0.0;
@@ -187,10 +188,10 @@ impl<'a> Sheet<'a> {
         (row + 1.0) * size * LINE + size * 0.6
     }
 
-    fn beside(&mut self, (x, y): At, text: &str) {
+    fn legend_text(&mut self, (x, y): Position, text: &str) {
         let at = (x + self.letters.size * (SAMPLE + 0.5), y);
-        let anchor = Anchor::new(at, Side::Start, Height::Middle);
-        let entry = words(anchor, text, Font::Words, Ink::Quiet);
+        let anchor = Anchor::new(at, HorizontalAnchor::Start, VerticalAnchor::Middle);
+        let entry = text_shape(anchor, text, Font::Words, Ink::Quiet);
         self.items.push(entry);
     }
 
@@ -210,17 +211,22 @@ impl<'a> Sheet<'a> {
             self.area.bottom - size * 3.1,
         );
         let inner = self.inner;
-        let at = Anchor::new((self.area.left, top), Side::Start, Height::Top);
+        let at = Anchor::new(
+            (self.area.left, top),
+            HorizontalAnchor::Start,
+            VerticalAnchor::Top,
+        );
         self.items
-            .push(words(at, &y.title, Font::Words, Ink::Faint));
+            .push(text_shape(at, &y.title, Font::Words, Ink::Faint));
         for tick in &y.ticks {
             let height = self.place(x.low, tick.at).1;
             let ends = ((inner.left, height), (inner.right, height));
-            self.items.push(Item::line(ends, HAIR, Ink::Hairline));
-            let at = (inner.left - size * 0.7, height);
-            let at = Anchor::new(at, Side::End, Height::Middle);
             self.items
-                .push(words(at, &tick.text, Font::Numbers, Ink::Quiet));
+                .push(SketchShape::line(ends, HAIR, Ink::Hairline));
+            let at = (inner.left - size * 0.7, height);
+            let at = Anchor::new(at, HorizontalAnchor::End, VerticalAnchor::Middle);
+            self.items
+                .push(text_shape(at, &tick.text, Font::Numbers, Ink::Quiet));
         }
         let middles: Vec<(f64, f64)> = x
             .ticks
@@ -232,18 +238,19 @@ impl<'a> Sheet<'a> {
             .collect();
         for place in with_room(&middles, (inner.left, inner.right)) {
             let at = (middles[place].0, inner.bottom + size * 0.6);
-            let at = Anchor::new(at, Side::Middle, Height::Top);
+            let at = Anchor::new(at, HorizontalAnchor::Middle, VerticalAnchor::Top);
             let text = &x.ticks[place].text;
-            self.items.push(words(at, text, Font::Numbers, Ink::Quiet));
+            self.items
+                .push(text_shape(at, text, Font::Numbers, Ink::Quiet));
         }
         let at = (inner.right, self.area.bottom);
-        let at = Anchor::new(at, Side::End, Height::Bottom);
+        let at = Anchor::new(at, HorizontalAnchor::End, VerticalAnchor::Bottom);
         self.items
-            .push(words(at, &x.title, Font::Words, Ink::Faint));
+            .push(text_shape(at, &x.title, Font::Words, Ink::Faint));
     }
 
     /// Where a line begins and ends, in coordinates; nothing where none of it is on the chart.
-    fn ends(&self, roof: &RoofLine) -> Option<(At, At)> {
+    fn ends(&self, roof: &RoofLine) -> Option<(Position, Position)> {
         let (x, y) = (&self.chart.x, &self.chart.y);
         let height = (roof.per_s / GIGA).log10();
         let (from, to) = match roof.unit {
@@ -276,13 +283,13 @@ impl<'a> Sheet<'a> {
         let Some(ends) = self.ends(roof) else {
             return;
         };
-        let text = words_along(roof);
+        let text = line_text(roof);
         let width = self.width(&text, Font::Words);
         let Some(room) = self.room_along(roof.unit, ends, width) else {
             return;
         };
         self.taken.extend(room.covers);
-        self.items.push(Item::Words {
+        self.items.push(SketchShape::Text {
             anchor: room.anchor,
             text,
             font: Font::Words,
@@ -297,7 +304,12 @@ impl<'a> Sheet<'a> {
     }
 
     /// Free room along a line: above level ones, from their right end on; at slanted ones from their foot on.
-    fn room_along(&self, unit: LineUnit, (from, to): (At, At), width: f64) -> Option<Room> {
+    fn room_along(
+        &self,
+        unit: LineUnit,
+        (from, to): (Position, Position),
+        width: f64,
+    ) -> Option<LineLabelSpace> {
         let size = self.letters.size;
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let (angle, room) = (dy.atan2(dx), dx.hypot(dy) - width);
@@ -318,7 +330,7 @@ impl<'a> Sheet<'a> {
             .flat_map(|row| begins.iter().map(move |begin| (*row, *begin)));
         let mut places =
             along.flat_map(|(row, begin)| sides.iter().map(move |side| (row, begin, *side)));
-        let frame = self.inner.grown(size * 0.4);
+        let frame = self.inner.expanded(size * 0.4);
         places.find_map(|(row, begin, side)| {
             let at = |along: f64, aside: f64| {
                 let aside = side * size * (ASIDE + row + aside);
@@ -330,58 +342,58 @@ impl<'a> Sheet<'a> {
             let pieces = (width / size).ceil().max(1.0) as u32;
             let covers: Vec<Area> = (0..=pieces)
                 .map(|piece| begin + width * f64::from(piece) / f64::from(pieces))
-                .map(|along| Area::around(at(along, 0.6), size * 0.55))
+                .map(|along| Area::square_around(at(along, 0.6), size * 0.55))
                 .collect();
             let is_free = |area: &Area| {
                 let mut others = self.lines.iter().filter(|line| **line != (from, to));
-                let is_crossed = others.any(|line| area.meets(*line));
-                let is_taken = self.taken.iter().any(|other| other.touches(*area));
-                frame.holds(*area) && !is_taken && !is_crossed
+                let is_crossed = others.any(|line| area.crosses_line(*line));
+                let is_taken = self.taken.iter().any(|other| other.overlaps(*area));
+                frame.contains_area(*area) && !is_taken && !is_crossed
             };
             let height = if side < 0.0 {
-                Height::Bottom
+                VerticalAnchor::Bottom
             } else {
-                Height::Top
+                VerticalAnchor::Top
             };
-            covers.iter().all(is_free).then(|| Room {
-                anchor: Anchor::new(at(begin, 0.0), Side::Start, height),
+            covers.iter().all(is_free).then(|| LineLabelSpace {
+                anchor: Anchor::new(at(begin, 0.0), HorizontalAnchor::Start, height),
                 angle,
                 covers,
             })
         })
     }
 
-    fn spot(&self, dot: &Dot) -> Spot {
+    fn node_target(&self, dot: &RooflinePoint) -> NodeTarget {
         let size = self.letters.size;
         let radius = (size * LARGEST * dot.share.max(0.0).sqrt()).max(size * SMALLEST);
-        Spot {
+        NodeTarget {
             node: dot.node,
             at: self.place(dot.middle().log10(), (dot.per_s / GIGA).log10()),
             radius,
         }
     }
 
-    fn ink(&self, dot: &Dot) -> Ink {
+    fn ink(&self, dot: &RooflinePoint) -> Ink {
         self.chart.classes.get(dot.class).map_or(Ink::Quiet, ink)
     }
 
     /// From the fewest to the most operations per byte.
-    fn interval(&mut self, dot: &Dot) {
-        let at = self.spot(dot).at;
+    fn interval(&mut self, dot: &RooflinePoint) {
+        let at = self.node_target(dot).at;
         let end = |value: f64| {
             let x = self.place(value.log10(), 0.0).0;
             (x.clamp(self.inner.left, self.inner.right), at.1)
         };
         let (from, to) = (end(dot.intensity.0), end(dot.intensity.1));
         self.lines.push((from, to));
-        let line = Item::line((from, to), THIN, self.ink(dot));
+        let line = SketchShape::line((from, to), THIN, self.ink(dot));
         self.items.push(line);
     }
 
-    fn dot(&mut self, dot: &Dot) {
-        let spot = self.spot(dot);
+    fn dot(&mut self, dot: &RooflinePoint) {
+        let spot = self.node_target(dot);
         let class = self.chart.classes.get(dot.class);
-        let marker = |shape, radius, ink| Item::Marker {
+        let marker = |shape, radius, ink| SketchShape::Marker {
             at: spot.at,
             shape,
             radius,
@@ -390,58 +402,76 @@ impl<'a> Sheet<'a> {
         };
         let look = class.and_then(|class| class.look);
         let point = vec![marker(look, spot.radius, self.ink(dot))];
-        self.items.push(Item::group("point", &dot.words, point));
+        self.items
+            .push(SketchShape::group("point", &dot.tooltip, point));
         if self.chart.selected == Some(dot.node) {
             let ring = vec![marker(None, spot.radius + 3.0, Ink::Accent)];
-            self.items.push(Item::group("point", "", ring));
+            self.items.push(SketchShape::group("point", "", ring));
         }
-        self.taken.push(Area::around(spot.at, spot.radius * 0.8));
+        self.taken
+            .push(Area::square_around(spot.at, spot.radius * 0.8));
         self.spots.push(spot);
     }
 
     /// The names of the largest points, where there is room beside them.
-    fn name(&mut self, dot: &Dot) {
+    fn name(&mut self, dot: &RooflinePoint) {
         if dot.share < LEAST_NAMED || self.named >= NAMED {
             return;
         }
         let size = self.letters.size;
-        let spot = self.spot(dot);
+        let spot = self.node_target(dot);
         let text = humanize::shorten_middle(&dot.name, NAME);
         let extent = (self.width(&text, Font::Words), size * 1.2);
         let away = spot.radius + size * 0.4;
         let (x, y) = spot.at;
         let anchors = [
-            Anchor::new((x + away, y), Side::Start, Height::Middle),
-            Anchor::new((x - away, y), Side::End, Height::Middle),
-            Anchor::new((x, y + away), Side::Middle, Height::Top),
-            Anchor::new((x, y - away), Side::Middle, Height::Bottom),
-            Anchor::new((x + away, y + size), Side::Start, Height::Top),
-            Anchor::new((x - away, y + size), Side::End, Height::Top),
+            Anchor::new(
+                (x + away, y),
+                HorizontalAnchor::Start,
+                VerticalAnchor::Middle,
+            ),
+            Anchor::new((x - away, y), HorizontalAnchor::End, VerticalAnchor::Middle),
+            Anchor::new((x, y + away), HorizontalAnchor::Middle, VerticalAnchor::Top),
+            Anchor::new(
+                (x, y - away),
+                HorizontalAnchor::Middle,
+                VerticalAnchor::Bottom,
+            ),
+            Anchor::new(
+                (x + away, y + size),
+                HorizontalAnchor::Start,
+                VerticalAnchor::Top,
+            ),
+            Anchor::new(
+                (x - away, y + size),
+                HorizontalAnchor::End,
+                VerticalAnchor::Top,
+            ),
         ];
         let fits = |anchor: &&Anchor| {
             let area = anchor.area(extent);
-            let is_crossed = self.lines.iter().any(|line| area.meets(*line));
-            let is_taken = self.taken.iter().any(|other| other.touches(area));
-            self.inner.holds(area) && !is_taken && !is_crossed
+            let is_crossed = self.lines.iter().any(|line| area.crosses_line(*line));
+            let is_taken = self.taken.iter().any(|other| other.overlaps(area));
+            self.inner.contains_area(area) && !is_taken && !is_crossed
         };
         let Some(anchor) = anchors.iter().find(fits) else {
             return;
         };
         self.named += 1;
         self.taken.push(anchor.area(extent));
-        let name = words(*anchor, text, Font::Words, Ink::Text);
+        let name = text_shape(*anchor, text, Font::Words, Ink::Text);
         self.items.push(name);
     }
 }
 
 /// A line as its kind is drawn.
-fn line(from: At, to: At, kind: LineKind) -> Item {
+fn line(from: Position, to: Position, kind: LineKind) -> SketchShape {
     let (thickness, is_dashed, ink) = match kind {
         LineKind::Published => (THIN, true, Ink::Quiet),
         LineKind::Measured => (1.0, false, Ink::Quiet),
         LineKind::Engine => (THICK, false, Ink::Text),
     };
-    Item::Line {
+    SketchShape::Line {
         from,
         to,
         thickness,
@@ -451,11 +481,11 @@ fn line(from: At, to: At, kind: LineKind) -> Item {
     }
 }
 
-fn entry(class: &Class) -> String {
+fn entry(class: &NodeClass) -> String {
     format!("{} {}", class.title, humanize::percent(class.share))
 }
 
-fn ink(class: &Class) -> Ink {
+fn ink(class: &NodeClass) -> Ink {
     class.look.map_or(Ink::Quiet, Ink::Series)
 }
 
@@ -465,7 +495,7 @@ mod tests {
     use crate::chart::layout::letters;
     use crate::chart::roofline::testing::example;
 
-    fn placed() -> (Roofline, Placed) {
+    fn placed() -> (Roofline, RooflineLayout) {
         let chart = example();
         let letters = Letters {
             size: 11.0,
@@ -481,7 +511,7 @@ mod tests {
         let (chart, placed) = placed();
         assert_eq!(placed.spots.len(), chart.dots.len());
         for spot in &placed.spots {
-            assert!(placed.inner.has(spot.at), "{spot:?}");
+            assert!(placed.inner.contains(spot.at), "{spot:?}");
             assert_eq!(placed.node_at(spot.at, 4.0), Some(spot.node));
         }
         assert_eq!(
@@ -502,9 +532,9 @@ mod tests {
     fn every_line_has_its_words_and_slanted_ones_have_them_along() {
         let (chart, placed) = placed();
         for roof in &chart.roofs {
-            let along = words_along(roof);
+            let along = line_text(roof);
             let angle = placed.items.iter().find_map(|item| match item {
-                Item::Words { text, angle, .. } if *text == along => Some(*angle),
+                SketchShape::Text { text, angle, .. } if *text == along => Some(*angle),
                 _ => None,
             });
             let angle = angle.unwrap_or_else(|| panic!("no words: {along}"));
@@ -513,7 +543,7 @@ mod tests {
         let thick = placed
             .items
             .iter()
-            .any(|item| matches!(item, Item::Line { thickness, .. } if *thickness == THICK));
+            .any(|item| matches!(item, SketchShape::Line { thickness, .. } if *thickness == THICK));
         assert!(thick, "the engine's line");
     }
 

@@ -1,20 +1,20 @@
 //! The room for words on a chart: words stand inside the chart and over no other words.
 
-use super::Plot;
-use super::words::{OVER_SIDE, Words};
+use super::PlotSurface;
+use super::words::{OVER_SIDE, PlacedLabel};
 use crate::chart::area::Area;
 
-/// The room that is left on a chart.
-pub(super) struct Room {
-    /// Words may be here.
+/// The space for labels on a chart, and the labels that were placed in it.
+pub(super) struct LabelSpace {
+    /// Labels stay inside this area.
     frame: Area,
-    /// And not over these.
-    taken: Vec<Words>,
+    /// The labels placed so far.
+    taken: Vec<PlacedLabel>,
 }
 
-impl Room {
+impl LabelSpace {
     /// All of a chart, with the little that words may reach over its side.
-    pub(super) fn new(plot: &dyn Plot) -> Self {
+    pub(super) fn new(plot: &dyn PlotSurface) -> Self {
         Self {
             frame: frame(plot),
             taken: Vec::new(),
@@ -22,12 +22,13 @@ impl Room {
     }
 
     /// Whether there is room for words where they stand.
-    pub(super) fn is_free(&self, words: &Words) -> bool {
-        self.frame.holds(words.area) && !self.taken.iter().any(|one| one.area.touches(words.area))
+    pub(super) fn is_free(&self, words: &PlacedLabel) -> bool {
+        self.frame.contains_area(words.area)
+            && !self.taken.iter().any(|one| one.area.overlaps(words.area))
     }
 
-    /// Puts words where they stand, if there is room; the answer is whether there was.
-    pub(super) fn put(&mut self, words: Words) -> bool {
+    /// Places a label if its area is free, and returns whether it was.
+    pub(super) fn try_place(&mut self, words: PlacedLabel) -> bool {
         let is_free = self.is_free(&words);
         if is_free {
             self.taken.push(words);
@@ -46,12 +47,12 @@ impl Room {
     }
 
     /// The words that stand.
-    pub(super) fn into_words(self) -> Vec<Words> {
+    pub(super) fn into_words(self) -> Vec<PlacedLabel> {
         self.taken
     }
 }
 
 /// Where words may stand.
-pub(super) fn frame(plot: &dyn Plot) -> Area {
-    plot.inner().grown(OVER_SIDE)
+pub(super) fn frame(plot: &dyn PlotSurface) -> Area {
+    plot.inner().expanded(OVER_SIDE)
 }

@@ -1,8 +1,8 @@
 //! Where points and their intervals are.
 
-use super::Plot;
-use crate::chart::area::{Area, At};
-use crate::chart::spec::{Point, Series, Stroke};
+use super::PlotSurface;
+use crate::chart::area::{Area, Position};
+use crate::chart::spec::{ChartPoint, Series, Stroke};
 
 /// Width of a column as a share of its place.
 pub const COLUMN: f64 = 0.92;
@@ -14,13 +14,13 @@ const CROWD: usize = 64;
 const END: f64 = 1.1;
 
 /// A point with a marker.
-pub struct Dot<'s> {
+pub struct PointMarker<'s> {
     /// The point.
-    pub point: &'s Point,
+    pub point: &'s ChartPoint,
     /// Where its marker is.
-    pub at: At,
+    pub at: Position,
     /// The lines of its interval, where it has its own.
-    pub interval: Vec<(At, At)>,
+    pub interval: Vec<(Position, Position)>,
 }
 
 /// Whether a series has so many points that they are small dots.
@@ -29,32 +29,32 @@ pub fn is_crowd(series: &Series) -> bool {
 }
 
 /// The points of a series that have markers, with their intervals.
-pub fn dots<'s>(plot: &dyn Plot, series: &'s Series) -> Vec<Dot<'s>> {
+pub fn dots<'s>(plot: &dyn PlotSurface, series: &'s Series) -> Vec<PointMarker<'s>> {
     if matches!(series.stroke, Stroke::Bars | Stroke::Thin) {
         return Vec::new();
     }
     let aside = plot.spec().aside(series);
-    let inside = plot.inner().grown(6.0);
+    let inside = plot.inner().expanded(6.0);
     let dots = series.points.iter().enumerate().map(|(place, point)| {
         let x = point.x + aside;
         let whisker = series.whisker(place).filter(|_| !is_crowd(series));
-        Dot {
+        PointMarker {
             point,
             at: plot.place(x, point.y),
             interval: whisker.map_or_else(Vec::new, |ends| interval(plot, x, ends, false)),
         }
     });
-    dots.filter(|dot| inside.has(dot.at)).collect()
+    dots.filter(|dot| inside.contains(dot.at)).collect()
 }
 
 /// The lines of the intervals of columns.
-pub fn column_intervals(plot: &dyn Plot, series: &Series) -> Vec<(At, At)> {
+pub fn column_intervals(plot: &dyn PlotSurface, series: &Series) -> Vec<(Position, Position)> {
     let points = series
         .points
         .iter()
         .filter(|_| series.stroke == Stroke::Bars);
     let with_band = points.filter_map(|point| Some((point.x, point.band?)));
-    let inner = plot.inner().grown(1.0);
+    let inner = plot.inner().expanded(1.0);
     let is_seen = |x: f64| (inner.left..=inner.right).contains(&plot.place(x, 0.0).0);
     with_band
         .filter(|(x, _)| is_seen(*x))
@@ -63,7 +63,12 @@ pub fn column_intervals(plot: &dyn Plot, series: &Series) -> Vec<(At, At)> {
 }
 
 /// A vertical, with the tip of an arrow where the interval goes on above the chart, and a bar at each end.
-fn interval(plot: &dyn Plot, x: f64, (low, high): (f64, f64), has_ends: bool) -> Vec<(At, At)> {
+fn interval(
+    plot: &dyn PlotSurface,
+    x: f64,
+    (low, high): (f64, f64),
+    has_ends: bool,
+) -> Vec<(Position, Position)> {
     let inner = plot.inner();
     let ends = [low, high].map(|y| plot.place(x, y));
     let [low, high] = ends.map(|(x, y)| (x, y.clamp(inner.top, inner.bottom)));
@@ -73,23 +78,23 @@ fn interval(plot: &dyn Plot, x: f64, (low, high): (f64, f64), has_ends: bool) ->
         let (x, top) = high;
         lines.extend([-side, side].map(|side| ((x + side, top + side.abs()), (x, top))));
     }
-    let inside = inner.grown(0.1);
-    let bars = ends.iter().filter(|end| has_ends && inside.has(**end));
+    let inside = inner.expanded(0.1);
+    let bars = ends.iter().filter(|end| has_ends && inside.contains(**end));
     lines.extend(bars.map(|(x, y)| ((x - side, *y), (x + side, *y))));
     lines
 }
 
 /// What the points of a series and their intervals cover.
-pub(super) fn areas(plot: &dyn Plot, series: &Series) -> Vec<Area> {
+pub(super) fn areas(plot: &dyn PlotSurface, series: &Series) -> Vec<Area> {
     let aside = plot.spec().aside(series);
     let points = series.points.iter().enumerate();
     let areas = points.flat_map(|(place, point)| {
         let x = point.x + aside;
         let whisker = series.whisker(place).map(|ends| {
             let [low, high] = [ends.0, ends.1].map(|y| plot.place(x, y));
-            Area::between(low, high).grown(2.0)
+            Area::between(low, high).expanded(2.0)
         });
-        let marker = Area::around(plot.place(x, point.y), plot.marker());
+        let marker = Area::square_around(plot.place(x, point.y), plot.marker());
         whisker.into_iter().chain([marker])
     });
     areas.collect()

@@ -1,13 +1,13 @@
 //! A sheet on which tests lay out charts.
 
-use super::{Font, Plot, Size};
-use crate::chart::area::{Area, At};
+use super::{Font, PlotSurface, Size};
+use crate::chart::area::{Area, Position};
 use crate::chart::spec::ChartSpec;
 
 /// A chart of 400 by 200 that shows 0 to 1 along both axes, with words of 6 by 12 for each letter.
-pub(crate) struct Sheet(pub(crate) ChartSpec);
+pub(crate) struct TestPlot(pub(crate) ChartSpec);
 
-impl Plot for Sheet {
+impl PlotSurface for TestPlot {
     fn spec(&self) -> &ChartSpec {
         &self.0
     }
@@ -20,7 +20,7 @@ impl Plot for Sheet {
         3.0
     }
 
-    fn place(&self, x: f64, y: f64) -> At {
+    fn place(&self, x: f64, y: f64) -> Position {
         (x * 400.0, 200.0 - y * 200.0)
     }
 

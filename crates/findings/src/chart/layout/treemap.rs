@@ -1,8 +1,8 @@
 //! A treemap as shapes: regions with heads, and in them tiles with names and shares.
 
-use super::{Anchor, Font, Height, Letters, Side};
+use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::chart::area::Area;
-use crate::chart::sketch::{Ink, Item, words};
+use crate::chart::sketch::{Ink, SketchShape, text_shape};
 use crate::chart::treemap::{Region, Tile, places};
 use powerband_core::base::humanize;
 
@@ -33,21 +33,21 @@ pub struct RegionAreas {
 
 /// A treemap with everything at its place.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Placed {
+pub struct PlacedTreemap {
     /// The shapes, first at the back.
-    pub items: Vec<Item>,
+    pub items: Vec<SketchShape>,
     /// The areas of each region.
     pub regions: Vec<RegionAreas>,
 }
 
 /// Finds the place of everything.
-pub fn lay_out(regions: &[Region], area: Area, letters: &Letters<'_>) -> Placed {
+pub fn lay_out(regions: &[Region], area: Area, letters: &Letters<'_>) -> PlacedTreemap {
     let head = letters.size * HEAD;
-    let mut placed = Placed::default();
+    let mut placed = PlacedTreemap::default();
     let places = places(regions, area.width(), area.height(), head);
     for (region, places) in regions.iter().zip(places) {
         let whole = places.whole.within(area);
-        let inner = whole.grown(-1.0);
+        let inner = whole.expanded(-1.0);
         if places.head > 0.0 {
             head_of(&mut placed.items, region, inner, letters);
         }
@@ -57,8 +57,10 @@ pub fn lay_out(regions: &[Region], area: Area, letters: &Letters<'_>) -> Placed 
             if area.width() > SMALLEST && area.height() > SMALLEST {
                 let share = humanize::percent(tile.share);
                 let tooltip = format!("{}, {}: {share}", tile.name, region.category.title());
-                let shapes = shapes_of(tile, share, region, area.grown(-1.0), letters);
-                placed.items.push(Item::group("point", tooltip, shapes));
+                let shapes = shapes_of(tile, share, region, area.expanded(-1.0), letters);
+                placed
+                    .items
+                    .push(SketchShape::group("point", tooltip, shapes));
             }
         }
         let head = (places.head > 0.0).then_some(Area {
@@ -71,8 +73,8 @@ pub fn lay_out(regions: &[Region], area: Area, letters: &Letters<'_>) -> Placed 
 }
 
 /// The edge of a region, its name, and its share where there is room.
-fn head_of(items: &mut Vec<Item>, region: &Region, area: Area, letters: &Letters<'_>) {
-    items.push(Item::Edge {
+fn head_of(items: &mut Vec<SketchShape>, region: &Region, area: Area, letters: &Letters<'_>) {
+    items.push(SketchShape::Edge {
         area,
         thickness: letters.hair / letters.line,
         ink: Ink::Fill(region.colour),
@@ -88,8 +90,8 @@ fn head_of(items: &mut Vec<Item>, region: &Region, area: Area, letters: &Letters
         letters.cut(name, Font::Words, room)
     };
     let at = (area.left + size * TO_HEAD.0, area.top + size * TO_HEAD.1);
-    let at = Anchor::new(at, Side::Start, Height::Top);
-    items.push(words(at, text, Font::Words, Ink::Text));
+    let at = Anchor::new(at, HorizontalAnchor::Start, VerticalAnchor::Top);
+    items.push(text_shape(at, text, Font::Words, Ink::Text));
 }
 
 fn shapes_of(
@@ -98,9 +100,9 @@ fn shapes_of(
     region: &Region,
     area: Area,
     letters: &Letters<'_>,
-) -> Vec<Item> {
+) -> Vec<SketchShape> {
     let fill = region.colour;
-    let mut items = vec![Item::Tile { area, fill }];
+    let mut items = vec![SketchShape::Tile { area, fill }];
     let size = letters.size;
     let room = Area::new(
         area.left + size * TO_WORDS.0,
@@ -122,7 +124,7 @@ fn shapes_of(
     let share = has_share.then_some((share, Font::Numbers, Ink::Quiet));
     let lines: Vec<_> = name.chain(share).collect();
     let widths = lines.iter().map(|(text, font, _)| width(text, *font));
-    items.push(Item::Clearing(Area::new(
+    items.push(SketchShape::Clearing(Area::new(
         room.left,
         room.top,
         room.left + widths.fold(0.0, f64::max),
@@ -130,8 +132,12 @@ fn shapes_of(
     )));
     let mut top = room.top;
     for (text, font, ink) in lines {
-        let at = Anchor::new((room.left, top), Side::Start, Height::Top);
-        items.push(words(at, text, font, ink));
+        let at = Anchor::new(
+            (room.left, top),
+            HorizontalAnchor::Start,
+            VerticalAnchor::Top,
+        );
+        items.push(text_shape(at, text, font, ink));
         top += line;
     }
     items

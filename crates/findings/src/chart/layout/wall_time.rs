@@ -1,8 +1,8 @@
 //! Where the parts of the bar of wall time are, and the lines about them below.
 
-use super::{Anchor, Font, Height, Letters, Side};
+use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::chart::area::Area;
-use crate::chart::sketch::{Ink, Item, words};
+use crate::chart::sketch::{Ink, SketchShape, text_shape};
 use crate::chart::wall_time::WallBar;
 
 /// Sizes in those of type: the bar, a line below it, the space between, a sample of a colour.
@@ -20,7 +20,7 @@ pub fn height(bar: &WallBar, letters: &Letters<'_>) -> f64 {
 }
 
 /// The shapes, and the area of each part, of which some may be empty.
-pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<Item>, Vec<Area>) {
+pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<SketchShape>, Vec<Area>) {
     let size = letters.size;
     let mut items = Vec::new();
     let mut places = Vec::new();
@@ -35,23 +35,32 @@ pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<Item>, 
             continue;
         }
         let gap = if place.width() > 3.0 * GAP { GAP } else { 0.0 };
-        let block = Item::Block {
+        let block = SketchShape::Block {
             area: Area::new(place.left, place.top, place.right - gap, place.bottom),
             fill: part.fill,
         };
-        items.push(Item::group("point", part.words(), vec![block]));
+        items.push(SketchShape::group(
+            "point",
+            part.summary_text(),
+            vec![block],
+        ));
     }
     let (shares, times) = columns(bar, area, letters);
     let mut top = area.top + size * (BAR + BETWEEN);
     let mut line = |name: &str, time: &str, share: &str, ink| {
         let middle = top + size * LINE / 2.0;
         top += size * LINE;
-        let at = |x, side| Anchor::new((x, middle), side, Height::Middle);
-        let start = at(area.left + size * 1.7, Side::Start);
-        items.push(words(start, name, Font::Words, ink));
-        items.push(words(at(times, Side::End), time, Font::Numbers, Ink::Text));
-        items.push(words(
-            at(shares, Side::End),
+        let at = |x, side| Anchor::new((x, middle), side, VerticalAnchor::Middle);
+        let start = at(area.left + size * 1.7, HorizontalAnchor::Start);
+        items.push(text_shape(start, name, Font::Words, ink));
+        items.push(text_shape(
+            at(times, HorizontalAnchor::End),
+            time,
+            Font::Numbers,
+            Ink::Text,
+        ));
+        items.push(text_shape(
+            at(shares, HorizontalAnchor::End),
             share,
             Font::Numbers,
             Ink::Quiet,
@@ -68,11 +77,11 @@ pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<Item>, 
     line("wall time", &time, "100 %", Ink::Text);
     items.extend(samples.into_iter().map(|(middle, part)| {
         let half = size * SAMPLE / 2.0;
-        let block = Item::Block {
-            area: Area::around((area.left + half, middle), half),
+        let block = SketchShape::Block {
+            area: Area::square_around((area.left + half, middle), half),
             fill: part.fill,
         };
-        Item::group("point", "", vec![block])
+        SketchShape::group("point", "", vec![block])
     }));
     (items, places)
 }
@@ -102,16 +111,16 @@ mod tests {
     use super::*;
     use crate::chart::colours::Fill;
     use crate::chart::layout::letters;
-    use crate::chart::wall_time::Part;
+    use crate::chart::wall_time::WallBarPart;
 
     #[test]
     fn the_parts_fill_the_bar_from_left_to_right() {
-        let part = |name: &str, ns: f64| Part {
+        let part = |name: &str, ns: f64| WallBarPart {
             name: name.to_owned(),
             help: String::new(),
             ns,
             share: ns / 10.0,
-            fill: Fill::plain(0),
+            fill: Fill::from_hue(0),
         };
         let bar = WallBar {
             title: "Wall time".to_owned(),
@@ -131,7 +140,7 @@ mod tests {
         let said: Vec<&str> = items
             .iter()
             .filter_map(|item| match item {
-                Item::Words { text, .. } => Some(text.as_str()),
+                SketchShape::Text { text, .. } => Some(text.as_str()),
                 _ => None,
             })
             .collect();

@@ -1,7 +1,7 @@
 //! Words at a place on a chart.
 
-use super::{Anchor, Font, Height, Plot, Side, Size};
-use crate::chart::area::{Area, At};
+use super::{Anchor, Font, HorizontalAnchor, PlotSurface, Size, VerticalAnchor};
+use crate::chart::area::{Area, Position};
 use crate::chart::spec::SeriesId;
 use powerband_core::base::humanize;
 
@@ -10,9 +10,9 @@ const LONGEST: usize = 60;
 /// How far words may reach over the side of a chart.
 pub(super) const OVER_SIDE: f64 = 6.0;
 
-/// What words are.
+/// The kind of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum LabelKind {
     /// A number above a point.
     Value,
     /// Of a knee or a level.
@@ -23,7 +23,7 @@ pub enum What {
     Limit,
 }
 
-impl What {
+impl LabelKind {
     /// The font that they are in.
     pub fn font(self) -> Font {
         match self {
@@ -33,51 +33,55 @@ impl What {
     }
 }
 
-/// Words at their place.
+/// A label with its position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Words {
+pub struct PlacedLabel {
     /// The words, shortened.
     pub text: String,
     /// What they are.
-    pub what: What,
-    /// Whose they are, where they step back with a series.
+    pub what: LabelKind,
+    /// The series that it belongs to, with which it is dimmed.
     pub series: Option<SeriesId>,
-    /// Their place.
     pub anchor: Anchor,
     /// The area that they cover.
     pub area: Area,
 }
 
-impl Words {
+impl PlacedLabel {
     /// The ground on which they stand: what is drawn there shines through, less readable than they are.
     pub fn ground(&self) -> Option<Area> {
         match self.what {
-            What::Value => None,
-            What::Note | What::Name => Some(self.area),
-            What::Limit => Some(self.area.grown(2.0)),
+            LabelKind::Value => None,
+            LabelKind::Note | LabelKind::Name => Some(self.area),
+            LabelKind::Limit => Some(self.area.expanded(2.0)),
         }
     }
 }
 
-/// Words that found no room, for the legend.
+/// A label without room on the chart, for the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedLabel {
     /// Whose they are.
     pub series: Option<SeriesId>,
     /// What the legend says: `knee 16`.
     pub text: String,
 }
 
-/// Words that look for a place.
-pub(super) struct Text {
+/// A label with its size, not yet placed.
+pub(super) struct MeasuredLabel {
     text: String,
-    what: What,
+    what: LabelKind,
     series: Option<SeriesId>,
     pub(super) size: Size,
 }
 
-impl Text {
-    pub(super) fn new(plot: &dyn Plot, text: &str, what: What, series: Option<SeriesId>) -> Self {
+impl MeasuredLabel {
+    pub(super) fn new(
+        plot: &dyn PlotSurface,
+        text: &str,
+        what: LabelKind,
+        series: Option<SeriesId>,
+    ) -> Self {
         let text = humanize::shorten(text, LONGEST);
         Self {
             size: plot.size(&text, what.font()),
@@ -87,9 +91,14 @@ impl Text {
         }
     }
 
-    pub(super) fn at(&self, at: At, side: Side, height: Height) -> Words {
+    pub(super) fn placed_at(
+        &self,
+        at: Position,
+        side: HorizontalAnchor,
+        height: VerticalAnchor,
+    ) -> PlacedLabel {
         let anchor = Anchor::new(at, side, height);
-        Words {
+        PlacedLabel {
             text: self.text.clone(),
             what: self.what,
             series: self.series,

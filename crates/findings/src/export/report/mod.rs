@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::style::Style;
 use super::{html, markdown, svg};
-use crate::report::document::{Block, Document, Figure};
+use crate::report::document::{Block, Document, ReportFigure};
 use powerband_core::base::atomic_file;
 
 /// A kind of file.
@@ -21,7 +21,7 @@ pub enum Format {
 /// Why a report was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The ending says nothing.
+    /// The file name has no known ending.
     #[error("{}: a report is a .html or a .md file", .0.display())]
     Ending(PathBuf),
     /// The system refuses.
@@ -46,8 +46,8 @@ impl Format {
         }
     }
 
-    /// What a file's ending says.
-    pub fn of(path: &Path) -> Result<Self, ReportError> {
+    /// The format of a file name's ending.
+    pub fn from_path(path: &Path) -> Result<Self, ReportError> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let ending = ending.unwrap_or_default().to_ascii_lowercase();
         let mut all = Self::ALL.into_iter();
@@ -59,7 +59,7 @@ impl Format {
 /// Writes a report, in the format that its file's ending says. Gives the folder of its pictures, where
 /// it has one.
 pub fn write(document: &Document, path: &Path) -> Result<Option<PathBuf>, ReportError> {
-    match Format::of(path)? {
+    match Format::from_path(path)? {
         Format::Html => {
             save(path, &html::write(document))?;
             Ok(None)
@@ -87,7 +87,7 @@ fn folder_of(path: &Path) -> PathBuf {
     path.with_extension("files")
 }
 
-fn figures(document: &Document) -> Vec<&Figure> {
+fn figures(document: &Document) -> Vec<&ReportFigure> {
     let figures = document.blocks.iter().filter_map(|block| match block {
         Block::Figure(figure) => Some(figure),
         _ => None,

@@ -4,14 +4,14 @@ use pulldown_cmark::{Event, Options, Parser};
 
 use crate::analysis::category::Rules;
 use crate::analysis::earlier_sessions::EarlierSessions;
-use crate::analysis::testing::{end, failed, measure, measure_near, session};
+use crate::analysis::testing::{end_case, failed, measure, measure_near, session};
 use crate::export::{html, markdown};
 use crate::report::document::{Block, Document};
-use crate::report::material::{Material, Source};
+use crate::report::material::{ReportInputs, ReportedSession};
 use crate::report::{ALL, Layout};
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::Look;
+use powerband_core::domain::plan::SetupStyle;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::trace::SliceKind;
@@ -20,10 +20,11 @@ use powerband_core::domain::trace::SliceKind;
 const LARGEST: usize = 3 << 20;
 
 fn report(layout: &str, first: &Session, second: Option<&Session>) -> Document {
-    let rules = Rules::with(&[]);
-    let source = |session| Source::of(session, Some("x.ron".to_owned()), Some("(…)".to_owned()));
+    let rules = Rules::with_user_rules(&[]);
+    let source =
+        |session| ReportedSession::new(session, Some("x.ron".to_owned()), Some("(…)".to_owned()));
     let layout = Layout::choose(Some(layout), second.is_some()).unwrap();
-    layout.write(&Material {
+    layout.write(&ReportInputs {
         first: source(first),
         second: second.map(source),
         earlier: EarlierSessions::default(),
@@ -172,7 +173,7 @@ fn a_session_without_a_number_has_a_report_all_the_same() {
     let waiting = session(&["a", "b"], &[1, 2]);
     let mut broken = session(&["a", "b"], &[1, 2]);
     for (setup, batch) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
-        end(&mut broken, setup, batch, failed());
+        end_case(&mut broken, setup, batch, failed());
     }
     for (session, wanted) in [
         (&nothing, "so there are no numbers"),
@@ -232,7 +233,7 @@ fn names_of_every_kind_stay_names() {
     session.tags = vec![odd.to_owned()];
     session.warnings = vec![odd.to_owned()];
     session.environment.cpu.model = odd.to_owned();
-    session.plan.looks = vec![Look {
+    session.plan.looks = vec![SetupStyle {
         label: Some(odd.repeat(40)),
         colour: None,
     }];

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::canvas::{Canvas, Height, Pen, Side, Words};
-use crate::chart::area::{Area, At};
-use crate::chart::layout::{self, Font, Plot as _, Size, ticks};
+use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, TextStyle, VerticalAnchor};
+use crate::chart::area::{Area, Position};
+use crate::chart::layout::{self, Font, PlotSurface as _, Size, ticks};
 use crate::chart::spec::{Axis, ChartSpec};
-use crate::export::text_metrics::{self, TextMetrics, Type};
+use crate::export::text_metrics::{self, TextMetrics, Typeface};
 
 /// Lines of a label below the axis.
 const LINES: usize = 3;
@@ -20,16 +20,16 @@ struct Label {
 }
 
 /// Where a chart is drawn.
-pub(super) struct Plot<'a> {
+pub(super) struct SvgPlot<'a> {
     pub(super) spec: &'a ChartSpec,
     pub(super) inner: Area,
     labels: Vec<Label>,
-    label_words: Words,
+    label_words: TextStyle,
     letters: Rc<TextMetrics>,
     marker: f64,
 }
 
-impl layout::Plot for Plot<'_> {
+impl layout::PlotSurface for SvgPlot<'_> {
     fn spec(&self) -> &ChartSpec {
         self.spec
     }
@@ -42,7 +42,7 @@ impl layout::Plot for Plot<'_> {
         self.marker
     }
 
-    fn place(&self, x: f64, y: f64) -> At {
+    fn place(&self, x: f64, y: f64) -> Position {
         (
             self.inner.left + self.spec.x.share(x) * self.inner.width(),
             self.inner.bottom - self.spec.y.share(y) * self.inner.height(),
@@ -51,17 +51,17 @@ impl layout::Plot for Plot<'_> {
 
     fn size(&self, text: &str, font: Font) -> Size {
         let kind = match font {
-            Font::Words => Type::Words,
-            Font::Numbers => Type::Numbers,
+            Font::Words => Typeface::Words,
+            Font::Numbers => Typeface::Numbers,
         };
         let (text, size) = (text_metrics::clean(text), self.label_words.size);
         (self.letters.width(&text, kind, size), size * 1.25)
     }
 }
 
-impl<'a> Plot<'a> {
+impl<'a> SvgPlot<'a> {
     /// Finds room for words at the axes; the rest is for the data.
-    pub(super) fn new(canvas: &Canvas, spec: &'a ChartSpec, area: Area) -> Self {
+    pub(super) fn new(canvas: &SvgCanvas, spec: &'a ChartSpec, area: Area) -> Self {
         let numbers = canvas.figures(canvas.colours.quiet);
         let widths = spec.y.ticks.iter();
         let widths = widths.map(|tick| canvas.width_of(&tick.text, numbers));
@@ -70,8 +70,12 @@ impl<'a> Plot<'a> {
         // Half of the last label may reach over the end of the axis.
         let right = area.right - size * 0.9;
         let is_named = spec.x.ticks.iter().any(|tick| has_letters(&tick.text));
-        let label_words = Words {
-            kind: if is_named { Type::Words } else { Type::Numbers },
+        let label_words = TextStyle {
+            kind: if is_named {
+                Typeface::Words
+            } else {
+                Typeface::Numbers
+            },
             ..numbers
         };
         let labels = labels(canvas, &spec.x, right - left, label_words);
@@ -94,11 +98,11 @@ impl<'a> Plot<'a> {
     }
 
     /// Hairlines, which lie behind everything.
-    pub(super) fn hairlines(&self, canvas: &mut Canvas) {
+    pub(super) fn hairlines(&self, canvas: &mut SvgCanvas) {
         let pen = Pen::new(canvas.colours.line, canvas.measures.hair).class("y-tick");
         for tick in &self.spec.y.ticks {
             let y = self.place(self.spec.x.low, tick.at).1;
-            if self.inner.grown(0.5).has((self.inner.left, y)) {
+            if self.inner.expanded(0.5).contains((self.inner.left, y)) {
                 canvas.line((self.inner.left, y), (self.inner.right, y), pen);
             }
         }
@@ -110,7 +114,7 @@ impl<'a> Plot<'a> {
     }
 
     /// Words at both axes.
-    pub(super) fn words(&self, canvas: &mut Canvas, area: Area) {
+    pub(super) fn draw_text(&self, canvas: &mut SvgCanvas, area: Area) {
         let titles = canvas.caption(if canvas.is_print {
             canvas.colours.quiet
         } else {
@@ -118,16 +122,20 @@ impl<'a> Plot<'a> {
         });
         let y_title = canvas.cut(&self.spec.y.title, titles, area.width());
         let at = (area.left, self.inner.top - titles.size * 1.9);
-        let words = titles.at(Side::Start, Height::Top).class("y-title");
+        let words = titles
+            .anchored(HorizontalAnchor::Start, VerticalAnchor::Top)
+            .class("y-title");
         canvas.text(at, &y_title, words);
         let x_title = canvas.cut(&self.spec.x.title, titles, area.width());
-        let words = titles.at(Side::End, Height::Bottom).class("x-title");
+        let words = titles
+            .anchored(HorizontalAnchor::End, VerticalAnchor::Bottom)
+            .class("x-title");
         canvas.text((self.inner.right, area.bottom), &x_title, words);
         let numbers = canvas.figures(canvas.colours.quiet).class("y-tick");
-        let numbers = numbers.at(Side::End, Height::Middle);
+        let numbers = numbers.anchored(HorizontalAnchor::End, VerticalAnchor::Middle);
         for tick in &self.spec.y.ticks {
             let y = self.place(self.spec.x.low, tick.at).1;
-            if self.inner.grown(0.5).has((self.inner.left, y)) {
+            if self.inner.expanded(0.5).contains((self.inner.left, y)) {
                 let at = (self.inner.left - numbers.size * 0.7, y);
                 canvas.text(at, &tick.text, numbers);
             }
@@ -136,8 +144,10 @@ impl<'a> Plot<'a> {
     }
 
     /// The labels below the axis: the last one always, the others where there is room.
-    fn below(&self, canvas: &mut Canvas) {
-        let words = self.label_words.at(Side::Middle, Height::Top);
+    fn below(&self, canvas: &mut SvgCanvas) {
+        let words = self
+            .label_words
+            .anchored(HorizontalAnchor::Middle, VerticalAnchor::Top);
         let middle = |label: &Label| self.place(label.at, self.spec.y.low).0;
         let width = |label: &Label| {
             let widths = label.lines.iter().map(|line| canvas.width_of(line, words));
@@ -159,9 +169,9 @@ impl<'a> Plot<'a> {
     }
 }
 
-fn labels(canvas: &Canvas, axis: &Axis, room: f64, words: Words) -> Vec<Label> {
+fn labels(canvas: &SvgCanvas, axis: &Axis, room: f64, words: TextStyle) -> Vec<Label> {
     let slot = room / axis.ticks.len().max(1) as f64 - words.size * 0.7;
-    let is_broken = words.kind == Type::Words && axis.ticks.len() <= MOST_BROKEN;
+    let is_broken = words.kind == Typeface::Words && axis.ticks.len() <= MOST_BROKEN;
     let label = |tick: &crate::chart::spec::Tick| {
         let text = text_metrics::clean(&tick.text);
         let lines = if is_broken {

@@ -1,22 +1,22 @@
 //! Where the time went, as bars with names and numbers; and what makes a difference, to both sides.
 
-use super::canvas::{Canvas, Height, Pen, Side};
+use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, VerticalAnchor};
 use crate::chart::area::Area;
-use crate::chart::breakdown::{Bar, Step};
+use crate::chart::breakdown::{Bar, ChangeBar};
 use crate::chart::layout::bars::{NAMES, from_left, from_middle};
-use crate::export::text_metrics::Type;
+use crate::export::text_metrics::Typeface;
 use powerband_core::base::humanize;
 
 /// Height of a bar with the space below it, in sizes of type.
 const ROW: f64 = 2.0;
 
 /// The height that suits so many bars.
-pub(super) fn height(canvas: &Canvas, bars: usize) -> f64 {
+pub(super) fn height(canvas: &SvgCanvas, bars: usize) -> f64 {
     bars as f64 * canvas.measures.body * ROW
 }
 
 /// Where the parts of a bar's line are.
-struct Line {
+struct BarLine {
     row: Area,
     bar: Area,
     first: f64,
@@ -24,18 +24,23 @@ struct Line {
 }
 
 /// A line for each bar. `numbers` are the two columns at the right.
-fn lines(canvas: &Canvas, area: Area, names: &[&str], numbers: &[(String, String)]) -> Vec<Line> {
+fn lines(
+    canvas: &SvgCanvas,
+    area: Area,
+    names: &[&str],
+    numbers: &[(String, String)],
+) -> Vec<BarLine> {
     let size = canvas.measures.body;
-    let widest = |texts: &mut dyn Iterator<Item = &String>, kind: Type| {
+    let widest = |texts: &mut dyn Iterator<Item = &String>, kind: Typeface| {
         texts
             .map(|text| canvas.letters.width(text, kind, size))
             .fold(0.0, f64::max)
     };
-    let first = widest(&mut numbers.iter().map(|pair| &pair.0), Type::Numbers);
-    let second = widest(&mut numbers.iter().map(|pair| &pair.1), Type::Numbers);
+    let first = widest(&mut numbers.iter().map(|pair| &pair.0), Typeface::Numbers);
+    let second = widest(&mut numbers.iter().map(|pair| &pair.1), Typeface::Numbers);
     let name = names
         .iter()
-        .map(|name| canvas.letters.width(name, Type::Words, size))
+        .map(|name| canvas.letters.width(name, Typeface::Words, size))
         .fold(0.0, f64::max);
     let name = name.min(area.width() * NAMES);
     let step = area.height() / names.len().max(1) as f64;
@@ -46,7 +51,7 @@ fn lines(canvas: &Canvas, area: Area, names: &[&str], numbers: &[(String, String
             let top = area.top + place as f64 * step;
             let thick = (step * 0.56).min(size * 3.0);
             let middle = top + step / 2.0;
-            Line {
+            BarLine {
                 row: Area::new(area.left, top, area.left + name, top + step),
                 bar: Area::new(left, middle - thick / 2.0, right, middle + thick / 2.0),
                 first: area.right - second - size,
@@ -56,7 +61,7 @@ fn lines(canvas: &Canvas, area: Area, names: &[&str], numbers: &[(String, String
         .collect()
 }
 
-fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String)) {
+fn draw_bar_text(canvas: &mut SvgCanvas, line: &BarLine, name: &str, numbers: &(String, String)) {
     let size = canvas.measures.body;
     let middle = f64::midpoint(line.row.top, line.row.bottom);
     let mut words = canvas.caption(canvas.colours.text).class("bar");
@@ -65,9 +70,9 @@ fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String
     canvas.text((line.row.left, middle), &short, words);
     let mut figures = canvas.figures(canvas.colours.text);
     figures.size = size;
-    let figures = figures.at(Side::End, Height::Middle);
+    let figures = figures.anchored(HorizontalAnchor::End, VerticalAnchor::Middle);
     canvas.text((line.first, middle), &numbers.0, figures);
-    let quiet = super::canvas::Words {
+    let quiet = super::canvas::TextStyle {
         colour: canvas.colours.quiet,
         ..figures
     };
@@ -75,7 +80,7 @@ fn words(canvas: &mut Canvas, line: &Line, name: &str, numbers: &(String, String
 }
 
 /// Bars, the longest first.
-pub(super) fn draw(canvas: &mut Canvas, bars: &[Bar], area: Area) {
+pub(super) fn draw(canvas: &mut SvgCanvas, bars: &[Bar], area: Area) {
     let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
     let numbers: Vec<(String, String)> = bars
         .iter()
@@ -88,13 +93,13 @@ pub(super) fn draw(canvas: &mut Canvas, bars: &[Bar], area: Area) {
             if bar.row.is_some() {
                 canvas.filled(from_left(line.bar, bar.length), bar.colour, 0.85, 2.0);
             }
-            words(canvas, line, &bar.name, numbers);
+            draw_bar_text(canvas, line, &bar.name, numbers);
         });
     }
 }
 
 /// Bars to the left of the middle, which are gains, and to the right, which are losses.
-pub(super) fn changes(canvas: &mut Canvas, steps: &[Step], area: Area) {
+pub(super) fn changes(canvas: &mut SvgCanvas, steps: &[ChangeBar], area: Area) {
     let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
     let numbers: Vec<(String, String)> = steps
         .iter()
@@ -111,7 +116,7 @@ pub(super) fn changes(canvas: &mut Canvas, steps: &[Step], area: Area) {
         };
         canvas.group("point", &title, |canvas| {
             canvas.rect(bar, colour, 0.85, 2.0);
-            words(canvas, line, &step.name, numbers);
+            draw_bar_text(canvas, line, &step.name, numbers);
         });
     }
     if let (Some(first), Some(last)) = (lines.first(), lines.last()) {

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use crate::chart::area::{Area, At};
+use crate::chart::area::{Area, Position};
 use crate::chart::colours::{Colours, Depth, Fill, Rgb};
 use crate::chart::layout::outline::Outline;
-pub(super) use crate::chart::layout::{Height, Side};
+pub(super) use crate::chart::layout::{HorizontalAnchor, VerticalAnchor};
 use crate::chart::palette;
 use crate::export::style::{Measures, Style};
-use crate::export::text_metrics::{self, TextMetrics, Type};
+use crate::export::text_metrics::{self, TextMetrics, Typeface};
 
 /// Font families: common ones, then ours, then generic ones.
 const WORDS: &str = "Inter, 'Powerband Text', 'Helvetica Neue', Arial, sans-serif";
@@ -17,20 +17,20 @@ const NUMBERS: &str = "'JetBrains Mono', 'Powerband Mono', Menlo, Consolas, mono
 /// Beyond this no text in a tooltip helps.
 const LONGEST_TITLE: usize = 2_000;
 
-/// How words are written.
+/// The style of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    pub(super) kind: Type,
+pub(super) struct TextStyle {
+    pub(super) kind: Typeface,
     pub(super) size: f64,
     pub(super) colour: Rgb,
-    pub(super) side: Side,
-    pub(super) height: Height,
+    pub(super) side: HorizontalAnchor,
+    pub(super) height: VerticalAnchor,
     /// Their class, for programs that read the picture.
     pub(super) class: &'static str,
 }
 
-impl Words {
-    pub(super) fn at(self, side: Side, height: Height) -> Self {
+impl TextStyle {
+    pub(super) fn anchored(self, side: HorizontalAnchor, height: VerticalAnchor) -> Self {
         Self {
             side,
             height,
@@ -88,7 +88,7 @@ impl Pen {
 }
 
 /// A picture that is being written.
-pub(super) struct Canvas {
+pub(super) struct SvgCanvas {
     out: String,
     hatches: Vec<usize>,
     clips: usize,
@@ -98,7 +98,7 @@ pub(super) struct Canvas {
     pub(super) is_print: bool,
 }
 
-impl Canvas {
+impl SvgCanvas {
     pub(super) fn new(style: &Style) -> Self {
         Self {
             out: String::new(),
@@ -143,56 +143,56 @@ impl Canvas {
     }
 
     /// The words at axes and in legends.
-    pub(super) fn caption(&self, colour: Rgb) -> Words {
-        Words {
-            kind: Type::Words,
+    pub(super) fn caption(&self, colour: Rgb) -> TextStyle {
+        TextStyle {
+            kind: Typeface::Words,
             size: self.measures.caption,
             colour,
-            side: Side::Start,
-            height: Height::Middle,
+            side: HorizontalAnchor::Start,
+            height: VerticalAnchor::Middle,
             class: "",
         }
     }
 
     /// Numbers at axes.
-    pub(super) fn figures(&self, colour: Rgb) -> Words {
-        Words {
-            kind: Type::Numbers,
+    pub(super) fn figures(&self, colour: Rgb) -> TextStyle {
+        TextStyle {
+            kind: Typeface::Numbers,
             ..self.caption(colour)
         }
     }
 
-    pub(super) fn width_of(&self, text: &str, words: Words) -> f64 {
+    pub(super) fn width_of(&self, text: &str, words: TextStyle) -> f64 {
         self.letters.width(text, words.kind, words.size)
     }
 
     /// A text cut to its room.
-    pub(super) fn cut(&self, text: &str, words: Words, room: f64) -> String {
+    pub(super) fn cut(&self, text: &str, words: TextStyle, room: f64) -> String {
         let clean = text_metrics::clean(text);
         self.letters.cut(&clean, words.kind, words.size, room)
     }
 
     /// Words on one line.
-    pub(super) fn text(&mut self, (x, y): At, text: &str, words: Words) {
+    pub(super) fn text(&mut self, (x, y): Position, text: &str, words: TextStyle) {
         let text = text_metrics::escaped(text);
         if text.is_empty() || !(x.is_finite() && y.is_finite()) {
             return;
         }
         // The height of a capital letter is 0.73 em; half of it stands above the middle.
         let base = match words.height {
-            Height::Top => y + words.size,
-            Height::Middle => y + words.size * 0.365,
-            Height::Bottom => y - words.size * 0.26,
+            VerticalAnchor::Top => y + words.size,
+            VerticalAnchor::Middle => y + words.size * 0.365,
+            VerticalAnchor::Bottom => y - words.size * 0.26,
         };
         let (family, weight) = match words.kind {
-            Type::Words => (WORDS, ""),
-            Type::Title => (WORDS, " font-weight=\"600\""),
-            Type::Numbers => (NUMBERS, ""),
+            Typeface::Words => (WORDS, ""),
+            Typeface::Title => (WORDS, " font-weight=\"600\""),
+            Typeface::Numbers => (NUMBERS, ""),
         };
         let anchor = match words.side {
-            Side::Start => "",
-            Side::Middle => " text-anchor=\"middle\"",
-            Side::End => " text-anchor=\"end\"",
+            HorizontalAnchor::Start => "",
+            HorizontalAnchor::Middle => " text-anchor=\"middle\"",
+            HorizontalAnchor::End => " text-anchor=\"end\"",
         };
         let mut class = String::new();
         write_class(&mut class, words.class);
@@ -205,7 +205,7 @@ impl Canvas {
         ));
     }
 
-    pub(super) fn line(&mut self, from: At, to: At, pen: Pen) {
+    pub(super) fn line(&mut self, from: Position, to: Position, pen: Pen) {
         if !is_finite(&[from, to]) {
             return;
         }
@@ -220,7 +220,7 @@ impl Canvas {
     }
 
     /// A line through points.
-    pub(super) fn path(&mut self, points: &[At], pen: Pen) {
+    pub(super) fn path(&mut self, points: &[Position], pen: Pen) {
         if points.len() > 1 && is_finite(points) {
             self.put(format_args!(
                 "<polyline points=\"{}\" fill=\"none\" stroke-linejoin=\"round\" {}/>",
@@ -231,7 +231,7 @@ impl Canvas {
     }
 
     /// What is between points.
-    pub(super) fn area(&mut self, points: &[At], colour: Rgb, opacity: f64) {
+    pub(super) fn area(&mut self, points: &[Position], colour: Rgb, opacity: f64) {
         if points.len() > 2 && is_finite(points) {
             self.put(format_args!(
                 "<polygon points=\"{}\" fill=\"{}\"{}/>",
@@ -296,7 +296,13 @@ impl Canvas {
         self.rect_with(area, &fill, radius);
     }
 
-    pub(super) fn circle(&mut self, (x, y): At, radius: f64, fill: Option<Rgb>, pen: Option<Pen>) {
+    pub(super) fn circle(
+        &mut self,
+        (x, y): Position,
+        radius: f64,
+        fill: Option<Rgb>,
+        pen: Option<Pen>,
+    ) {
         if !is_finite(&[(x, y)]) {
             return;
         }
@@ -311,17 +317,17 @@ impl Canvas {
     }
 
     /// The marker of a palette index.
-    pub(super) fn marker(&mut self, at: At, index: usize, r: f64) {
+    pub(super) fn marker(&mut self, at: Position, index: usize, r: f64) {
         self.strong_marker(at, index, r, 1.0);
     }
 
     /// The same, of which what is behind shines through.
-    pub(super) fn strong_marker(&mut self, at: At, index: usize, r: f64, opacity: f64) {
+    pub(super) fn strong_marker(&mut self, at: Position, index: usize, r: f64, opacity: f64) {
         let colour = self.colours.series(index).hex();
         if !is_finite(&[at]) {
             return;
         }
-        let shape = match Outline::of(palette::marker(index), r) {
+        let shape = match Outline::from_marker(palette::marker(index), r) {
             Outline::Circle(r) => format!("<circle r=\"{}\"", number(r)),
             Outline::Polygon(corners) => polygon(&corners),
             Outline::Cross(long, short) => {
@@ -352,7 +358,7 @@ impl Canvas {
     }
 
     /// What is drawn turned around a place, clockwise by an angle in radians.
-    pub(super) fn turned(&mut self, (x, y): At, angle: f64, draw: impl FnOnce(&mut Self)) {
+    pub(super) fn turned(&mut self, (x, y): Position, angle: f64, draw: impl FnOnce(&mut Self)) {
         if angle == 0.0 {
             return draw(self);
         }
@@ -399,11 +405,11 @@ fn write_class(out: &mut String, class: &str) {
     }
 }
 
-fn polygon(points: &[At]) -> String {
+fn polygon(points: &[Position]) -> String {
     format!("<polygon points=\"{}\"", list(points))
 }
 
-fn list(points: &[At]) -> String {
+fn list(points: &[Position]) -> String {
     let points: Vec<String> = points
         .iter()
         .map(|(x, y)| format!("{},{}", number(*x), number(*y)))
@@ -411,7 +417,7 @@ fn list(points: &[At]) -> String {
     points.join(" ")
 }
 
-fn is_finite(points: &[At]) -> bool {
+fn is_finite(points: &[Position]) -> bool {
     points.iter().all(|(x, y)| x.is_finite() && y.is_finite())
 }
 
@@ -453,7 +459,7 @@ fn hatch(index: usize, colours: &Colours) -> String {
 }
 
 /// The dashes of a series: in the window from the sixth on, on paper for every one but the first.
-pub(super) fn dashes(canvas: &Canvas, index: usize) -> &'static str {
+pub(super) fn dashes(canvas: &SvgCanvas, index: usize) -> &'static str {
     const PRINT: [&str; palette::COLOURS] = ["", "5 2", "1.6 1.8", "6 1.8 1.4 1.8", "9 3"];
     if canvas.is_print {
         PRINT[(index + index / palette::COLOURS) % palette::COLOURS]

@@ -1,33 +1,33 @@
 //! A chart: bands, lines, columns and markers between the hairlines and the marks.
 
-use super::axes::Plot;
-use super::canvas::{Canvas, Pen, dashes};
+use super::axes::SvgPlot;
+use super::canvas::{Pen, SvgCanvas, dashes};
 use super::{legend, marks};
-use crate::chart::area::{Area, At};
+use crate::chart::area::{Area, Position};
 use crate::chart::colours::Fill;
-use crate::chart::layout::Plot as _;
+use crate::chart::layout::PlotSurface as _;
 use crate::chart::layout::bands;
-use crate::chart::layout::labels::{Labels, LeftOut, labels};
+use crate::chart::layout::labels::{ChartLabels, OmittedLabel, labels};
 use crate::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
-use crate::chart::spec::{Axis, ChartSpec, Point, Scale, Series, Stroke};
+use crate::chart::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Series, Stroke};
 use powerband_core::base::humanize;
 
 /// With more points than this, points have no tooltips.
 const MOST_TOLD: usize = 3_000;
 
 /// Draws it.
-pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
+pub(super) fn draw(canvas: &mut SvgCanvas, spec: &ChartSpec, area: Area) {
     let (names, labels) = labels_beside_legend(canvas, spec, area);
     let below = legend::draw(canvas, &names.items(), area);
-    let plot = Plot::new(canvas, spec, below);
+    let plot = SvgPlot::new(canvas, spec, below);
     plot.hairlines(canvas);
-    canvas.clipped(plot.inner.grown(canvas.measures.line), |canvas| {
+    canvas.clipped(plot.inner.expanded(canvas.measures.line), |canvas| {
         marks::behind(canvas, &plot);
         for series in &spec.series {
             body(canvas, &plot, series);
         }
     });
-    plot.words(canvas, below);
+    plot.draw_text(canvas, below);
     let is_told = spec.series.iter().map(|s| s.points.len()).sum::<usize>() <= MOST_TOLD;
     for series in &spec.series {
         markers(canvas, &plot, series, is_told);
@@ -38,20 +38,20 @@ pub(super) fn draw(canvas: &mut Canvas, spec: &ChartSpec, area: Area) {
 /// The entries of the legend, which also says what has no room on the chart, and the words that have room below
 /// a legend of that height.
 fn labels_beside_legend<'s>(
-    canvas: &Canvas,
+    canvas: &SvgCanvas,
     spec: &'s ChartSpec,
     area: Area,
-) -> (legend::Names<'s>, Labels) {
+) -> (legend::Names<'s>, ChartLabels) {
     let mut left_out = Vec::new();
     loop {
         let names = legend::Names::new(spec, &left_out);
         let below = legend::below(canvas, &names.items(), area);
-        let labels = labels(&Plot::new(canvas, spec, below));
+        let labels = labels(&SvgPlot::new(canvas, spec, below));
         let news = labels
             .left_out
             .iter()
             .filter(|one| !left_out.contains(*one));
-        let news: Vec<LeftOut> = news.cloned().collect();
+        let news: Vec<OmittedLabel> = news.cloned().collect();
         if news.is_empty() {
             return (names, labels);
         }
@@ -62,7 +62,7 @@ fn labels_beside_legend<'s>(
 /// The dashes of a published curve.
 const PUBLISHED: &str = "3 3";
 /// Columns, or the band and the line.
-fn body(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
+fn body(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series) {
     match series.stroke {
         Stroke::Bars => columns(canvas, plot, series),
         // Dots have their intervals as bars of their own.
@@ -76,7 +76,7 @@ fn body(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
     }
 }
 
-fn band(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
+fn band(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series, run: &[ChartPoint]) {
     let slices = bands::band(plot, run);
     if slices.is_empty() {
         return;
@@ -87,8 +87,8 @@ fn band(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
     }
 }
 
-fn line(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
-    let points: Vec<At> = run
+fn line(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series, run: &[ChartPoint]) {
+    let points: Vec<Position> = run
         .iter()
         .map(|point| plot.place(point.x, point.y))
         .filter(|at| at.0.is_finite() && at.1.is_finite())
@@ -108,24 +108,28 @@ fn line(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, run: &[Point]) {
     canvas.path(&points, pen);
 }
 
-fn columns(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series) {
+fn columns(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series) {
     let half = plot.spec.bar_width * COLUMN / 2.0;
     for point in &series.points {
         let foot = plot.place(point.x - half, 0.0);
         let head = plot.place(point.x + half, point.y);
-        canvas.group("point", &told(plot.spec, series, point), |canvas| {
-            canvas.filled(
-                Area::between(foot, head),
-                Fill::plain(series.colour),
-                0.75,
-                0.0,
-            );
-        });
+        canvas.group(
+            "point",
+            &point_tooltip(plot.spec, series, point),
+            |canvas| {
+                canvas.filled(
+                    Area::between(foot, head),
+                    Fill::from_hue(series.colour),
+                    0.75,
+                    0.0,
+                );
+            },
+        );
     }
 }
 
 /// Markers with their numbers, and intervals that are bars of their own.
-fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool) {
+fn markers(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series, is_told: bool) {
     let pen = Pen::new(canvas.colours.text, canvas.measures.line * 0.7);
     for (from, to) in column_intervals(plot, series) {
         canvas.line(from, to, pen);
@@ -136,7 +140,7 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
     let radius = canvas.measures.marker;
     for dot in dots(plot, series) {
         let title = if is_told {
-            told(plot.spec, series, dot.point)
+            point_tooltip(plot.spec, series, dot.point)
         } else {
             String::new()
         };
@@ -157,9 +161,9 @@ fn markers(canvas: &mut Canvas, plot: &Plot<'_>, series: &Series, is_told: bool)
 }
 
 /// A point in words: whose, where, how much, and between what.
-fn told(spec: &ChartSpec, series: &Series, point: &Point) -> String {
+fn point_tooltip(spec: &ChartSpec, series: &Series, point: &ChartPoint) -> String {
     let number = |axis: &Axis, at: f64| humanize::significant(axis.value(at), 4);
-    let x = if spec.x.scale == Scale::Log2 {
+    let x = if spec.x.scale == AxisScale::Log2 {
         humanize::count(spec.x.value(point.x).round() as u64)
     } else {
         let named = spec.x.ticks.iter().find(|tick| tick.at == point.x);

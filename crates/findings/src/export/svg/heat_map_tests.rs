@@ -2,7 +2,7 @@
 
 use crate::analysis::verdict::Call;
 use crate::chart::figure::Drawing;
-use crate::chart::heat_map::{Cell, Content, HeatMap, Panel, Scale, Side};
+use crate::chart::heat_map::{ColourScale, Content, HeatMap, MapAxis, MapCell, Panel};
 use crate::export::style::{Preset, Style, Theme};
 use crate::export::{figure_data, svg, tree};
 use powerband_core::domain::point::Point;
@@ -15,13 +15,13 @@ fn latencies() -> HeatMap {
         let cell = |batch: usize, length: usize| {
             let ms = (0.8 + 0.004 * (batch * length) as f64) * (1.0 + setup as f64 * 0.6);
             if setup == 1 && batch * length > 20_000 {
-                return Cell::missing("out of memory", "out of memory: 9 GiB were wanted");
+                return MapCell::missing("out of memory", "out of memory: 9 GiB were wanted");
             }
-            Cell {
+            MapCell {
                 content: Content::Value(ms),
                 is_within: Some(ms <= limit),
                 is_pinned: setup == 0 && batch == 2 && length == 128,
-                ..Cell::default()
+                ..MapCell::default()
             }
         };
         let rows = lengths.into_iter();
@@ -38,17 +38,17 @@ fn latencies() -> HeatMap {
     let values = panels.iter().flat_map(|panel| &panel.cells);
     HeatMap {
         title: "Latency".to_owned(),
-        x: Side {
+        x: MapAxis {
             name: "batch".to_owned(),
             sizes: batches.to_vec(),
         },
-        y: Side {
+        y: MapAxis {
             name: "sequence".to_owned(),
             sizes: lengths.to_vec(),
         },
         fixed: "past 0".to_owned(),
         at: Some(Point::new([("batch", 1), ("past", 0), ("sequence", 32)])),
-        scale: Scale::of("ms per batch", values.filter_map(Cell::value)),
+        scale: ColourScale::from_values("ms per batch", values.filter_map(MapCell::value)),
         limit: Some(format!("limit {limit:.1} ms")),
         panels,
     }
@@ -68,14 +68,18 @@ fn ratios() -> HeatMap {
             2 => (0.7 - 0.01 * place as f64, Call::Slower),
             _ => (1.04, Call::Inconclusive),
         };
-        *cell = Cell {
+        *cell = MapCell {
             content: Content::Value(ratio),
             call: Some(call),
-            ..Cell::default()
+            ..MapCell::default()
         };
     }
-    let values: Vec<f64> = map.panels[0].cells.iter().filter_map(Cell::value).collect();
-    map.scale = Scale::of_ratios("times as fast", values);
+    let values: Vec<f64> = map.panels[0]
+        .cells
+        .iter()
+        .filter_map(MapCell::value)
+        .collect();
+    map.scale = ColourScale::of_ratios("times as fast", values);
     map
 }
 

@@ -1,8 +1,8 @@
 //! The legend above a chart: a marker and a name for each series, in rows, and how many more there are.
 
-use super::canvas::{Canvas, Height, Pen, Side, dashes};
+use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, VerticalAnchor, dashes};
 use crate::chart::area::Area;
-use crate::chart::layout::labels::LeftOut;
+use crate::chart::layout::labels::OmittedLabel;
 use crate::chart::layout::series::HOLLOW;
 use crate::chart::spec::{ChartSpec, Series, Stroke};
 use crate::export::text_metrics;
@@ -19,7 +19,7 @@ const SHORTEST: usize = 12;
 
 /// The series or kinds of a legend.
 #[derive(Clone, Copy)]
-pub(super) struct Item<'a> {
+pub(super) struct LegendItem<'a> {
     colour: Option<usize>,
     name: &'a str,
     is_block: bool,
@@ -33,7 +33,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(spec: &'a ChartSpec, left_out: &[LeftOut]) -> Self {
+    pub(super) fn new(spec: &'a ChartSpec, left_out: &[OmittedLabel]) -> Self {
         let series = spec.series.iter().filter(|_| is_needed(spec));
         let name = |series: &'a Series| {
             let own = left_out.iter().filter(|one| one.series == Some(series.id));
@@ -42,7 +42,8 @@ impl<'a> Names<'a> {
             (series, name.join(", "))
         };
         let of_series: Vec<(&Series, String)> = series.map(name).collect();
-        let has_name = |one: &&LeftOut| of_series.iter().any(|(own, _)| Some(own.id) == one.series);
+        let has_name =
+            |one: &&OmittedLabel| of_series.iter().any(|(own, _)| Some(own.id) == one.series);
         let others = left_out.iter().filter(|one| !has_name(one));
         Self {
             others: others.map(|one| one.text.clone()).collect(),
@@ -51,8 +52,8 @@ impl<'a> Names<'a> {
     }
 
     /// The entries of the legend.
-    pub(super) fn items(&self) -> Vec<Item<'_>> {
-        let series = self.of_series.iter().map(|(series, name)| Item {
+    pub(super) fn items(&self) -> Vec<LegendItem<'_>> {
+        let series = self.of_series.iter().map(|(series, name)| LegendItem {
             colour: Some(series.colour),
             name,
             is_block: false,
@@ -60,13 +61,13 @@ impl<'a> Names<'a> {
         });
         let others = self.others.iter();
         series
-            .chain(others.map(|text| Item::shade(None, text)))
+            .chain(others.map(|text| LegendItem::shade(None, text)))
             .collect()
     }
 }
 
-impl<'a> Item<'a> {
-    fn marker(&self, canvas: &mut Canvas, at: (f64, f64)) {
+impl<'a> LegendItem<'a> {
+    fn marker(&self, canvas: &mut SvgCanvas, at: (f64, f64)) {
         let radius = canvas.measures.marker * 1.1;
         canvas.marker(at, self.colour.unwrap_or_default(), radius);
         if self.is_hollow {
@@ -85,9 +86,9 @@ impl<'a> Item<'a> {
     }
 }
 
-/// An entry at its place.
-struct Entry<'a> {
-    item: Item<'a>,
+/// An item of the legend with its position.
+struct PlacedItem<'a> {
+    item: LegendItem<'a>,
     name: String,
     row: usize,
     x: f64,
@@ -95,7 +96,7 @@ struct Entry<'a> {
 
 /// Entries in rows, and how many have no room.
 struct Rows<'a> {
-    entries: Vec<Entry<'a>>,
+    entries: Vec<PlacedItem<'a>>,
     rows: usize,
     more: Option<(usize, f64)>,
 }
@@ -109,7 +110,7 @@ fn is_needed(spec: &ChartSpec) -> bool {
 }
 
 /// How high a legend is.
-pub(super) fn height(canvas: &Canvas, items: &[Item<'_>], room: f64) -> f64 {
+pub(super) fn height(canvas: &SvgCanvas, items: &[LegendItem<'_>], room: f64) -> f64 {
     let rows = rows(canvas, items, room).rows;
     if rows == 0 {
         return 0.0;
@@ -117,7 +118,7 @@ pub(super) fn height(canvas: &Canvas, items: &[Item<'_>], room: f64) -> f64 {
     rows as f64 * canvas.measures.body * ROW + canvas.measures.body * 0.5
 }
 
-fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
+fn rows<'a>(canvas: &SvgCanvas, items: &[LegendItem<'a>], room: f64) -> Rows<'a> {
     let mut placed = Rows {
         entries: Vec::new(),
         rows: 0,
@@ -150,7 +151,7 @@ fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
             row += 1;
             x = 0.0;
         }
-        placed.entries.push(Entry {
+        placed.entries.push(PlacedItem {
             item: *item,
             name,
             row,
@@ -163,7 +164,7 @@ fn rows<'a>(canvas: &Canvas, items: &[Item<'a>], room: f64) -> Rows<'a> {
 }
 
 /// The names of the entries, each no wider than the room, and different ones still different.
-fn shortened(items: &[Item<'_>], room: f64, width_of: impl Fn(&str) -> f64) -> Vec<String> {
+fn shortened(items: &[LegendItem<'_>], room: f64, width_of: impl Fn(&str) -> f64) -> Vec<String> {
     let clean: Vec<String> = items
         .iter()
         .map(|item| text_metrics::clean(item.name))
@@ -179,18 +180,20 @@ fn shortened(items: &[Item<'_>], room: f64, width_of: impl Fn(&str) -> f64) -> V
     }
 }
 
-fn marker_width(canvas: &Canvas) -> f64 {
+fn marker_width(canvas: &SvgCanvas) -> f64 {
     canvas.measures.body * if canvas.is_print { 2.6 } else { 1.25 }
 }
 
 /// Draws one at the top of an area; the answer is what is left below.
-pub(super) fn draw(canvas: &mut Canvas, items: &[Item<'_>], area: Area) -> Area {
+pub(super) fn draw(canvas: &mut SvgCanvas, items: &[LegendItem<'_>], area: Area) -> Area {
     let placed = rows(canvas, items, area.width());
     let size = canvas.measures.body;
     let marker = marker_width(canvas);
     let mut words = canvas.caption(canvas.colours.text);
     words.size = size;
-    let words = words.at(Side::Start, Height::Middle).class("legend");
+    let words = words
+        .anchored(HorizontalAnchor::Start, VerticalAnchor::Middle)
+        .class("legend");
     for entry in &placed.entries {
         let y = area.top + (entry.row as f64 + 0.5) * size * ROW;
         let x = area.left + entry.x;
@@ -224,7 +227,7 @@ pub(super) fn draw(canvas: &mut Canvas, items: &[Item<'_>], area: Area) -> Area 
 }
 
 /// What is left of an area below a legend.
-pub(super) fn below(canvas: &Canvas, items: &[Item<'_>], area: Area) -> Area {
+pub(super) fn below(canvas: &SvgCanvas, items: &[LegendItem<'_>], area: Area) -> Area {
     Area {
         top: area.top + height(canvas, items, area.width()),
         ..area

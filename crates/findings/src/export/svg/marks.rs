@@ -1,28 +1,28 @@
 //! What is on a chart beside its series: failures, knees, rings, levels, numbers, names and the limit.
 
-use super::axes::Plot;
-use super::canvas::{Canvas, Pen};
+use super::axes::SvgPlot;
+use super::canvas::{Pen, SvgCanvas};
 use crate::analysis::limits::lines::LineKind;
 use crate::chart::area::Area;
-use crate::chart::layout::failures::{self, Failed};
-use crate::chart::layout::labels::{Labels, limit_line};
-use crate::chart::layout::marks::{Shape, shapes};
-use crate::chart::layout::words::{What, Words};
+use crate::chart::layout::failures::{self, FailureMark};
+use crate::chart::layout::labels::{ChartLabels, limit_line};
+use crate::chart::layout::marks::{MarkShape, shapes};
+use crate::chart::layout::words::{LabelKind, PlacedLabel};
 use crate::chart::spec::Mark;
 
 /// Dashes of lines that only help.
 const DASHES: &str = "3 3";
 
 /// Fronts and dividers, which lie behind the series.
-pub(super) fn behind(canvas: &mut Canvas, plot: &Plot<'_>) {
+pub(super) fn behind(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>) {
     for shape in shapes(plot).iter().filter(|shape| shape.is_behind()) {
         draw_shape(canvas, shape);
     }
 }
 
 /// Everything else, on top, and all words over it.
-pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>, labels: &Labels) {
-    for failed in failures::failed(plot) {
+pub(super) fn draw(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, labels: &ChartLabels) {
+    for failed in failures::failure_marks(plot) {
         failure(canvas, failed);
     }
     for shape in shapes(plot).iter().filter(|shape| !shape.is_behind()) {
@@ -36,19 +36,19 @@ pub(super) fn draw(canvas: &mut Canvas, plot: &Plot<'_>, labels: &Labels) {
     }
 }
 
-fn draw_shape(canvas: &mut Canvas, shape: &Shape) {
+fn draw_shape(canvas: &mut SvgCanvas, shape: &MarkShape) {
     let (colours, line) = (canvas.colours, canvas.measures.line);
     let hair = Pen::new(colours.faint, canvas.measures.hair);
     match shape {
-        Shape::Edge(corners) => canvas.path(corners, hair),
-        Shape::Divider(from, to) => {
+        MarkShape::Edge(corners) => canvas.path(corners, hair),
+        MarkShape::Divider(from, to) => {
             let colour = colours.line.towards(colours.faint, 0.45);
             let pen = Pen { colour, ..hair };
             canvas.line(*from, *to, pen.class("divider"));
         }
-        Shape::Drop(from, to, _) => canvas.line(*from, *to, hair.dashed(DASHES).class("drop")),
-        Shape::Level(from, to) => canvas.line(*from, *to, hair.dashed(DASHES).class("level")),
-        Shape::Roof(from, to, kind) => {
+        MarkShape::Drop(from, to, _) => canvas.line(*from, *to, hair.dashed(DASHES).class("drop")),
+        MarkShape::Level(from, to) => canvas.line(*from, *to, hair.dashed(DASHES).class("level")),
+        MarkShape::Roof(from, to, kind) => {
             let pen = match kind {
                 LineKind::Published => Pen::new(colours.quiet, 1.0).dashed(DASHES),
                 LineKind::Measured => Pen::new(colours.quiet, 1.0),
@@ -56,11 +56,11 @@ fn draw_shape(canvas: &mut Canvas, shape: &Shape) {
             };
             canvas.line(*from, *to, pen.class("roof"));
         }
-        Shape::Ring(at, radius) => {
+        MarkShape::Ring(at, radius) => {
             let pen = Pen::new(colours.accent, line).class("ring");
             canvas.circle(*at, *radius, None, Some(pen));
         }
-        Shape::Pin(at, radius) => {
+        MarkShape::Pin(at, radius) => {
             let pen = Pen::new(colours.text, line * 0.75).class("pin");
             canvas.circle(*at, *radius, None, Some(pen));
         }
@@ -68,7 +68,7 @@ fn draw_shape(canvas: &mut Canvas, shape: &Shape) {
 }
 
 /// A hollow mark on the axis, with its reason under the hand.
-fn failure(canvas: &mut Canvas, failed: Failed<'_>) {
+fn failure(canvas: &mut SvgCanvas, failed: FailureMark<'_>) {
     let Mark::Failed { colour, reason, .. } = failed.mark else {
         return;
     };
@@ -84,23 +84,27 @@ fn failure(canvas: &mut Canvas, failed: Failed<'_>) {
     });
 }
 
-fn draw_words(canvas: &mut Canvas, words: &Words) {
+fn draw_words(canvas: &mut SvgCanvas, words: &PlacedLabel) {
     let colours = canvas.colours;
     if let Some(ground) = words.ground() {
         canvas.rect(ground, colours.panel, 0.8, 2.0);
     }
     let style = match words.what {
-        What::Value => canvas.figures(colours.text).class("value"),
-        What::Note => canvas.caption(colours.quiet),
-        What::Name => canvas.caption(colours.quiet).class("name"),
-        What::Limit => canvas.caption(colours.accent),
+        LabelKind::Value => canvas.figures(colours.text).class("value"),
+        LabelKind::Note => canvas.caption(colours.quiet),
+        LabelKind::Name => canvas.caption(colours.quiet).class("name"),
+        LabelKind::Limit => canvas.caption(colours.accent),
     };
     let anchor = words.anchor;
-    canvas.text(anchor.at, &words.text, style.at(anchor.side, anchor.height));
+    canvas.text(
+        anchor.at,
+        &words.text,
+        style.anchored(anchor.side, anchor.height),
+    );
 }
 
 /// The limit with its words, and what is beyond it.
-fn draw_limit(canvas: &mut Canvas, plot: &Plot<'_>, y: f64, words: Option<&Words>) {
+fn draw_limit(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, y: f64, words: Option<&PlacedLabel>) {
     let inner = plot.inner;
     let above = Area { bottom: y, ..inner };
     canvas.rect(above, canvas.colours.bad, 0.05, 0.0);

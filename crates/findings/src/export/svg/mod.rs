@@ -13,9 +13,9 @@ mod marks;
 mod sketch;
 mod timeline_figure;
 
-use self::canvas::{Canvas, Height, Side, Words};
+use self::canvas::{HorizontalAnchor, SvgCanvas, TextStyle, VerticalAnchor};
 use super::style::{Preset, Style};
-use super::text_metrics::Type;
+use super::text_metrics::Typeface;
 use crate::chart::area::Area;
 use crate::chart::figure::Drawing;
 
@@ -26,7 +26,7 @@ pub fn write(drawing: &Drawing, style: &Style) -> String {
 
 /// Draws a figure that has to be understood by itself: below its title stands what it is about.
 pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
-    let mut canvas = Canvas::new(style);
+    let mut canvas = SvgCanvas::new(style);
     let measures = canvas.measures;
     let about_height = if about.is_empty() {
         0.0
@@ -52,7 +52,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     if style.title {
         title(&mut canvas, drawing.title(), area);
         let top = measures.margin + measures.title * 1.4;
-        self::about(&mut canvas, about, area, top);
+        self::draw_subtitle(&mut canvas, about, area, top);
     }
     if drawing.is_empty() {
         nothing(&mut canvas, area);
@@ -73,7 +73,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
 }
 
 /// The height that suits a figure, without title and margins.
-fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 {
+fn natural(canvas: &SvgCanvas, drawing: &Drawing, style: &Style, room: f64) -> f64 {
     let share = match style.preset {
         Preset::Screen => 0.5,
         Preset::Column => 0.7,
@@ -99,26 +99,30 @@ fn natural(canvas: &Canvas, drawing: &Drawing, style: &Style, room: f64) -> f64 
     }
 }
 
-fn title(canvas: &mut Canvas, title: &str, area: Area) {
-    let words = Words {
-        kind: Type::Title,
+fn title(canvas: &mut SvgCanvas, title: &str, area: Area) {
+    let words = TextStyle {
+        kind: Typeface::Title,
         size: canvas.measures.title,
         ..canvas.caption(canvas.colours.text)
     };
     let short = canvas.cut(title, words, area.width());
     let at = (area.left, canvas.measures.margin);
-    let words = words.at(Side::Start, Height::Top).class("title");
+    let words = words
+        .anchored(HorizontalAnchor::Start, VerticalAnchor::Top)
+        .class("title");
     canvas.group("", title, |canvas| canvas.text(at, &short, words));
 }
 
-fn about(canvas: &mut Canvas, about: &str, area: Area, top: f64) {
+fn draw_subtitle(canvas: &mut SvgCanvas, about: &str, area: Area, top: f64) {
     let words = canvas.caption(canvas.colours.quiet);
     let short = canvas.cut(about, words, area.width());
-    let words = words.at(Side::Start, Height::Top).class("about");
+    let words = words
+        .anchored(HorizontalAnchor::Start, VerticalAnchor::Top)
+        .class("about");
     canvas.text((area.left, top), &short, words);
 }
 
-fn nothing(canvas: &mut Canvas, area: Area) {
+fn nothing(canvas: &mut SvgCanvas, area: Area) {
     let middle = (
         f64::midpoint(area.left, area.right),
         f64::midpoint(area.top, area.bottom),
@@ -127,7 +131,7 @@ fn nothing(canvas: &mut Canvas, area: Area) {
     canvas.text(
         middle,
         "Nothing to show",
-        words.at(Side::Middle, Height::Middle),
+        words.anchored(HorizontalAnchor::Middle, VerticalAnchor::Middle),
     );
 }
 

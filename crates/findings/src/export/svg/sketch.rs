@@ -1,56 +1,56 @@
 //! Figures that are laid out as shapes.
 
-use super::canvas::{Canvas, Height, Pen, Side};
+use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, VerticalAnchor};
 use crate::chart::area::Area;
 use crate::chart::heat_map::HeatMap;
 use crate::chart::layout::cell_words::hatching;
 use crate::chart::layout::{Font, Letters, cells, heat_map, roofline, treemap, wall_time};
 use crate::chart::roofline::Roofline;
-use crate::chart::sketch::Item;
+use crate::chart::sketch::SketchShape;
 use crate::chart::treemap::Region;
 use crate::chart::wall_time::WallBar;
-use crate::export::text_metrics::Type;
+use crate::export::text_metrics::Typeface;
 
 /// The dashes of a published line.
 const DASHES: &str = "4 3";
 
 /// The height that suits a bar of wall time.
-pub(super) fn wall_height(canvas: &Canvas, bar: &WallBar) -> f64 {
+pub(super) fn wall_height(canvas: &SvgCanvas, bar: &WallBar) -> f64 {
     with_letters(canvas, |letters| wall_time::height(bar, letters))
 }
 
 /// The height of the legend of a roofline.
-pub(super) fn legend_height(canvas: &Canvas, chart: &Roofline, room: f64) -> f64 {
+pub(super) fn legend_height(canvas: &SvgCanvas, chart: &Roofline, room: f64) -> f64 {
     with_letters(canvas, |letters| {
         roofline::legend_height(chart, room, letters)
     })
 }
 
 /// The height that suits a heat map.
-pub(super) fn map_height(canvas: &Canvas, map: &HeatMap, room: f64) -> f64 {
+pub(super) fn map_height(canvas: &SvgCanvas, map: &HeatMap, room: f64) -> f64 {
     with_letters(canvas, |letters| cells::height(map, room, letters))
 }
 
 /// Draws a heat map.
-pub(super) fn heat_map(canvas: &mut Canvas, map: &HeatMap, area: Area) {
+pub(super) fn heat_map(canvas: &mut SvgCanvas, map: &HeatMap, area: Area) {
     let placed = with_letters(canvas, |letters| heat_map::lay_out(map, area, letters));
     draw(canvas, &placed.items);
 }
 
 /// Draws a treemap.
-pub(super) fn treemap(canvas: &mut Canvas, regions: &[Region], area: Area) {
+pub(super) fn treemap(canvas: &mut SvgCanvas, regions: &[Region], area: Area) {
     let placed = with_letters(canvas, |letters| treemap::lay_out(regions, area, letters));
     draw(canvas, &placed.items);
 }
 
 /// Draws a bar of wall time.
-pub(super) fn wall(canvas: &mut Canvas, bar: &WallBar, area: Area) {
+pub(super) fn wall(canvas: &mut SvgCanvas, bar: &WallBar, area: Area) {
     let (items, _) = with_letters(canvas, |letters| wall_time::lay_out(bar, area, letters));
     draw(canvas, &items);
 }
 
 /// Draws a roofline, and below it what is not on it.
-pub(super) fn roofs(canvas: &mut Canvas, chart: &Roofline, area: Area) {
+pub(super) fn roofs(canvas: &mut SvgCanvas, chart: &Roofline, area: Area) {
     let note = if chart.note.is_empty() {
         0.0
     } else {
@@ -62,12 +62,12 @@ pub(super) fn roofs(canvas: &mut Canvas, chart: &Roofline, area: Area) {
     if note > 0.0 {
         let words = canvas.caption(canvas.colours.quiet);
         let text = canvas.cut(&chart.note, words, area.width());
-        let words = words.at(Side::Start, Height::Bottom);
+        let words = words.anchored(HorizontalAnchor::Start, VerticalAnchor::Bottom);
         canvas.text((area.left, area.bottom), &text, words);
     }
 }
 
-pub(super) fn with_letters<T>(canvas: &Canvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
+pub(super) fn with_letters<T>(canvas: &SvgCanvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
     let measures = canvas.measures;
     let metrics = std::rc::Rc::clone(&canvas.letters);
     let width = move |text: &str, font: Font| metrics.width(text, kind(font), measures.caption);
@@ -80,24 +80,24 @@ pub(super) fn with_letters<T>(canvas: &Canvas, then: impl FnOnce(&Letters<'_>) -
     })
 }
 
-fn kind(font: Font) -> Type {
+fn kind(font: Font) -> Typeface {
     match font {
-        Font::Words => Type::Words,
-        Font::Numbers => Type::Numbers,
+        Font::Words => Typeface::Words,
+        Font::Numbers => Typeface::Numbers,
     }
 }
 
 /// Draws shapes.
-pub(super) fn draw(canvas: &mut Canvas, items: &[Item]) {
+pub(super) fn draw(canvas: &mut SvgCanvas, items: &[SketchShape]) {
     for item in items {
         draw_item(canvas, item);
     }
 }
 
-fn draw_item(canvas: &mut Canvas, item: &Item) {
+fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
     let (colours, measures) = (canvas.colours, canvas.measures);
     match item {
-        Item::Line {
+        SketchShape::Line {
             from,
             to,
             thickness,
@@ -109,14 +109,14 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
             let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
             canvas.line(*from, *to, pen.dashed(dashes).class(*class));
         }
-        Item::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
-        Item::Ground {
+        SketchShape::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
+        SketchShape::Ground {
             area,
             ink,
             strength,
             radius,
         } => canvas.rect(*area, ink.rgb(colours), *strength, *radius),
-        Item::Path {
+        SketchShape::Path {
             points,
             thickness,
             ink,
@@ -125,10 +125,10 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
             let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
             canvas.path(points, pen.class(class));
         }
-        Item::Dot { at, radius, ink } => {
+        SketchShape::Dot { at, radius, ink } => {
             canvas.circle(*at, *radius, Some(ink.rgb(colours)), None);
         }
-        Item::Edge {
+        SketchShape::Edge {
             area,
             thickness,
             ink,
@@ -137,28 +137,28 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
             let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
             canvas.outline(*area, pen, *radius);
         }
-        Item::Tile { area, fill } => {
+        SketchShape::Tile { area, fill } => {
             canvas.filled(*area, *fill, 0.3, 3.0);
             if !canvas.is_print {
                 let edge = colours.fill(*fill).towards(colours.panel, 0.3);
                 canvas.outline(*area, Pen::new(edge, measures.hair), 3.0);
             }
         }
-        Item::Clearing(area) => {
+        SketchShape::Clearing(area) => {
             if canvas.is_print {
-                canvas.rect(area.grown(1.5), colours.panel, 1.0, 1.5);
+                canvas.rect(area.expanded(1.5), colours.panel, 1.0, 1.5);
             }
         }
-        Item::Hatched(area) => {
+        SketchShape::Hatched(area) => {
             canvas.rect(*area, colours.raised, 1.0, 0.0);
             let pen = Pen::new(colours.faint, measures.hair * 0.7);
             for (from, to) in hatching(*area) {
                 canvas.line(from, to, pen);
             }
         }
-        Item::Marker { .. } => marker(canvas, item),
-        Item::Words { .. } => words(canvas, item),
-        Item::Group {
+        SketchShape::Marker { .. } => marker(canvas, item),
+        SketchShape::Text { .. } => draw_text(canvas, item),
+        SketchShape::Group {
             class,
             tooltip,
             items,
@@ -166,8 +166,8 @@ fn draw_item(canvas: &mut Canvas, item: &Item) {
     }
 }
 
-fn words(canvas: &mut Canvas, item: &Item) {
-    let Item::Words {
+fn draw_text(canvas: &mut SvgCanvas, item: &SketchShape) {
+    let SketchShape::Text {
         anchor,
         text,
         font,
@@ -180,14 +180,14 @@ fn words(canvas: &mut Canvas, item: &Item) {
     };
     let mut words = canvas.caption(ink.rgb(canvas.colours)).class(class);
     words.kind = kind(*font);
-    let words = words.at(anchor.side, anchor.height);
+    let words = words.anchored(anchor.side, anchor.height);
     canvas.turned(anchor.at, *angle, |canvas| {
         canvas.text(anchor.at, text, words);
     });
 }
 
-fn marker(canvas: &mut Canvas, item: &Item) {
-    let Item::Marker {
+fn marker(canvas: &mut SvgCanvas, item: &SketchShape) {
+    let SketchShape::Marker {
         at,
         shape,
         radius,

@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::analysis::testing;
-use crate::analysis::testing::{end, measure_near, out_of_memory, session};
+use crate::analysis::testing::{end_case, measure_near, out_of_memory, session};
 use crate::analysis::timeline::Timeline;
-use crate::chart::figure::{Material, find};
-use crate::chart::spec::{Axis, ChartSpec, Mark, Point, Series, SeriesId, Stroke, Tick};
+use crate::chart::figure::{FigureInputs, find};
+use crate::chart::spec::{Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
 use crate::export::figure_file::{self, FileKind};
 use crate::export::style::Theme;
 use crate::export::{figure_data, tree};
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::plan::Look;
+use powerband_core::domain::plan::SetupStyle;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, Quantity};
@@ -24,12 +24,12 @@ fn measured() -> Session {
     for batch in [1, 2, 8] {
         measure_near(&mut session, 1, batch, 4_321 * batch as u64);
     }
-    end(&mut session, 1, 4, out_of_memory());
+    end_case(&mut session, 1, 4, out_of_memory());
     session
 }
 
 fn drawing(session: &Session, name: &str) -> Drawing {
-    let made = find(name).unwrap().make(&Material::of(session));
+    let made = find(name).unwrap().make(&FigureInputs::new(session));
     made.unwrap()
 }
 
@@ -54,7 +54,7 @@ fn elements<'a>(svg: &'a str, tag: &str, class: &str) -> Vec<&'a str> {
 }
 
 /// The words of an element.
-fn words(element: &str) -> &str {
+fn element_text(element: &str) -> &str {
     let inside = element.split_once('>').unwrap().1;
     inside.split('<').next().unwrap()
 }
@@ -66,7 +66,7 @@ struct Ruler {
 }
 
 impl Ruler {
-    fn of(ticks: &[(f64, f64)]) -> Self {
+    fn from_ticks(ticks: &[(f64, f64)]) -> Self {
         let (first, last) = (ticks[0], *ticks.last().unwrap());
         Self {
             pixels: (first.0, last.0),
@@ -85,7 +85,12 @@ fn read_back(svg: &str, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
     let number = |text: &str| text.replace(',', "").parse::<f64>().unwrap();
     let mut across: Vec<(f64, f64)> = elements(svg, "<text", "x-tick")
         .iter()
-        .map(|tick| (attribute(tick, "x"), x.scale.place(number(words(tick)))))
+        .map(|tick| {
+            (
+                attribute(tick, "x"),
+                x.scale.to_coordinate(number(element_text(tick))),
+            )
+        })
         .collect();
     across.sort_by(|a, b| a.0.total_cmp(&b.0));
     let labels = elements(svg, "<text", "y-tick");
@@ -94,15 +99,20 @@ fn read_back(svg: &str, x: &Axis, y: &Axis) -> Vec<(f64, f64)> {
     let up: Vec<(f64, f64)> = lines
         .iter()
         .zip(&labels)
-        .map(|(line, label)| (attribute(line, "y1"), y.scale.place(number(words(label)))))
+        .map(|(line, label)| {
+            (
+                attribute(line, "y1"),
+                y.scale.to_coordinate(number(element_text(label))),
+            )
+        })
         .collect();
-    let (across, up) = (Ruler::of(&across), Ruler::of(&up));
+    let (across, up) = (Ruler::from_ticks(&across), Ruler::from_ticks(&up));
     let markers = svg.split("<g class=\"point\">").skip(1);
     markers
         .map(|marker| {
             let at = marker.split_once("translate(").unwrap().1;
             let (px, py) = at.split_once(')').unwrap().0.split_once(' ').unwrap();
-            let value = |axis: &Axis, place: f64| axis.scale.value(place);
+            let value = |axis: &Axis, place: f64| axis.scale.to_number(place);
             (
                 value(x, across.read(px.parse().unwrap())),
                 value(y, up.read(py.parse().unwrap())),
@@ -221,7 +231,7 @@ fn names_cannot_break_a_picture() {
     session.name.clone_from(&names[0]);
     session.plan.looks = names
         .iter()
-        .map(|name| Look {
+        .map(|name| SetupStyle {
             label: Some(name.clone()),
             colour: None,
         })
@@ -283,7 +293,7 @@ fn little_and_nothing_are_pictures_too() {
 
 #[test]
 fn what_is_no_number_is_left_out() {
-    let point = |y: f64| Point {
+    let point = |y: f64| ChartPoint {
         x: 1.0,
         y,
         band: Some((f64::NEG_INFINITY, f64::NAN)),
@@ -398,7 +408,7 @@ fn traced() -> Drawing {
         op: 0,
     });
     let mut session = session(&["ort:rocm:0"], &[1]);
-    testing::watch(&mut session, DeviceKind::Amd, 100.0, 1.0, |at_s| {
+    testing::add_telemetry(&mut session, DeviceKind::Amd, 100.0, 1.0, |at_s| {
         vec![(Quantity::Power, 100.0 + at_s)]
     });
     session.profiles.push(Profile {
@@ -410,8 +420,8 @@ fn traced() -> Drawing {
         began_ns: Some(500_000_000),
         ..Profile::default()
     });
-    let timeline = Timeline::of(&trace);
-    let mut material = Material::of(&session);
+    let timeline = Timeline::from_trace(&trace);
+    let mut material = FigureInputs::new(&session);
     material.trace = Some((&trace, &timeline));
     find("timeline").unwrap().make(&material).unwrap()
 }
@@ -422,10 +432,10 @@ fn slices_are_where_their_times_are() {
     let svg = write(&drawing, &Style::default());
     let ticks = elements(&svg, "<text", "x-tick");
     let at = |tick: &&str| {
-        let ms: f64 = words(tick).trim_end_matches(" ms").parse().unwrap();
+        let ms: f64 = element_text(tick).trim_end_matches(" ms").parse().unwrap();
         (attribute(tick, "x"), ms * 1e6)
     };
-    let ruler = Ruler::of(&ticks.iter().map(at).collect::<Vec<_>>());
+    let ruler = Ruler::from_ticks(&ticks.iter().map(at).collect::<Vec<_>>());
     let runs: Vec<&str> = svg.split("<g class=\"run\">").skip(1).collect();
     assert_eq!(runs.len(), 16);
     let shift = runs[0].split_once("<rect").unwrap().1;
@@ -498,7 +508,7 @@ fn long_names_of_a_legend_read_differently_where_they_differ() {
     }
     let alike = "measured after the upgrade of the driver and with ".repeat(2);
     session.plan.looks = ["one thread", "two threads"]
-        .map(|end| Look {
+        .map(|end| SetupStyle {
             label: Some(format!(
                 "{alike}{end}, all of the rest as before it, nothing else"
             )),

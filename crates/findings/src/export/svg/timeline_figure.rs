@@ -1,13 +1,15 @@
 //! A stretch of a timeline: a ruler, tracks with their slices, and below them memory and devices.
 
-use super::canvas::{Canvas, Height, Pen, Side};
-use super::legend::{self, Item};
+use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, VerticalAnchor};
+use super::legend::{self, LegendItem};
 use crate::analysis::device_readings;
-use crate::chart::area::{Area, At};
+use crate::chart::area::{Area, Position};
 use crate::chart::lanes::Lane;
-use crate::chart::layout::lanes::{Row, stacked};
+use crate::chart::layout::lanes::{RowPosition, stacked};
 use crate::chart::timeline::{self, exact, ruler};
-use crate::chart::timeline_figure::{Run, Traced, TracedMemory, TracedTrack, series};
+use crate::chart::timeline_figure::{
+    DrawnSlice, FigureMemoryLane, FigureTrack, TimelineFigure, series,
+};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
 
@@ -29,41 +31,41 @@ const LEAST_NAMES: f64 = 9.5;
 const WORDS_FROM: f64 = 2.6;
 
 /// Where tracks are, in sizes of type below the ruler.
-fn places(shown: &Traced) -> (Vec<Row>, f64) {
-    let height = |track: &TracedTrack| track.rows.len() as f64 * ROW + BETWEEN;
+fn places(shown: &TimelineFigure) -> (Vec<RowPosition>, f64) {
+    let height = |track: &FigureTrack| track.rows.len() as f64 * ROW + BETWEEN;
     let tracks = shown.tracks.iter();
     let rows = tracks.map(|track| (track.group.as_str(), height(track)));
     stacked(rows, HEAD)
 }
 
 /// The height of everything but the legend, in sizes of type.
-fn sizes(shown: &Traced) -> f64 {
+fn sizes(shown: &TimelineFigure) -> f64 {
     let more = if shown.more > 0 { MORE } else { 0.0 };
     let beneath = shown.memory.len() as f64 * MEMORY + shown.lanes.len() as f64 * LANE;
     TRACKS + places(shown).1 + more + beneath
 }
 
 /// The height that suits it.
-pub(super) fn height(canvas: &Canvas, shown: &Traced, room: f64) -> f64 {
+pub(super) fn height(canvas: &SvgCanvas, shown: &TimelineFigure, room: f64) -> f64 {
     let entries = entries(shown);
     sizes(shown) * canvas.measures.caption + legend::height(canvas, &items(&entries), room)
 }
 
 /// What the colours mean.
-fn entries(shown: &Traced) -> Vec<(SliceKind, String)> {
+fn entries(shown: &TimelineFigure) -> Vec<(SliceKind, String)> {
     timeline::legend(shown.kinds().into_iter())
 }
 
-fn items(entries: &[(SliceKind, String)]) -> Vec<Item<'_>> {
+fn items(entries: &[(SliceKind, String)]) -> Vec<LegendItem<'_>> {
     let entries = entries.iter();
     entries
-        .map(|(kind, words)| Item::shade(series(*kind), words))
+        .map(|(kind, words)| LegendItem::shade(series(*kind), words))
         .collect()
 }
 
 /// Where time and tracks are.
-struct Field<'a> {
-    shown: &'a Traced,
+struct TimelineField<'a> {
+    shown: &'a TimelineFigure,
     /// Ruler, tracks and lanes, without the names.
     plot: Area,
     left: f64,
@@ -71,7 +73,7 @@ struct Field<'a> {
     unit: f64,
 }
 
-impl Field<'_> {
+impl TimelineField<'_> {
     fn x(&self, time_ns: f64) -> f64 {
         let x = self.x_beyond(time_ns);
         x.clamp(self.plot.left, self.plot.right)
@@ -90,12 +92,12 @@ impl Field<'_> {
 }
 
 /// Draws it.
-pub(super) fn draw(canvas: &mut Canvas, shown: &Traced, area: Area) {
+pub(super) fn draw(canvas: &mut SvgCanvas, shown: &TimelineFigure, area: Area) {
     let entries = entries(shown);
     let area = legend::draw(canvas, &items(&entries), area);
     let least = (canvas.measures.caption * LEAST_NAMES).min(area.width() * 0.4);
     let names = (area.width() * NAMES).max(least);
-    let field = Field {
+    let field = TimelineField {
         shown,
         plot: Area {
             left: area.left + names,
@@ -123,7 +125,7 @@ pub(super) fn draw(canvas: &mut Canvas, shown: &Traced, area: Area) {
     }
     let mut y = TRACKS + below;
     if shown.more > 0 {
-        let more = humanize::of_many(shown.more as u64, "more track");
+        let more = humanize::pluralised(shown.more as u64, "more track");
         let words = canvas.caption(canvas.colours.quiet);
         let at = (field.plot.left, field.y(y + MORE / 2.0));
         canvas.text(at, &format!("{more} not drawn"), words);
@@ -140,7 +142,7 @@ pub(super) fn draw(canvas: &mut Canvas, shown: &Traced, area: Area) {
 }
 
 /// The ruler, with hairlines down through everything.
-fn time(canvas: &mut Canvas, field: &Field<'_>) {
+fn time(canvas: &mut SvgCanvas, field: &TimelineField<'_>) {
     let size = canvas.measures.caption;
     let ruler = ruler(field.shown.stretch, field.plot.width() as f32);
     let hair = Pen::new(canvas.colours.line, canvas.measures.hair);
@@ -165,7 +167,13 @@ fn time(canvas: &mut Canvas, field: &Field<'_>) {
 }
 
 /// A name at the left, cut to its column.
-fn named(canvas: &mut Canvas, field: &Field<'_>, at: At, name: &str, is_head: bool) {
+fn named(
+    canvas: &mut SvgCanvas,
+    field: &TimelineField<'_>,
+    at: Position,
+    name: &str,
+    is_head: bool,
+) {
     let (colour, room) = if is_head {
         (canvas.colours.text, field.plot.width())
     } else {
@@ -177,7 +185,12 @@ fn named(canvas: &mut Canvas, field: &Field<'_>, at: At, name: &str, is_head: bo
     canvas.group("", name, |canvas| canvas.text(at, &short, words));
 }
 
-fn slice(canvas: &mut Canvas, field: &Field<'_>, run: &Run, (top, bottom): (f64, f64)) {
+fn slice(
+    canvas: &mut SvgCanvas,
+    field: &TimelineField<'_>,
+    run: &DrawnSlice,
+    (top, bottom): (f64, f64),
+) {
     let (left, right) = (field.x(run.from_ns), field.x(run.to_ns));
     // A gap separates neighbours where there is room for one.
     let gap = if right - left > 3.0 { 0.6 } else { 0.0 };
@@ -210,7 +223,13 @@ fn slice(canvas: &mut Canvas, field: &Field<'_>, run: &Run, (top, bottom): (f64,
 }
 
 /// Name and value of a lane, with a line above.
-fn aside(canvas: &mut Canvas, field: &Field<'_>, top: f64, sizes: f64, words: (&str, &str)) {
+fn aside(
+    canvas: &mut SvgCanvas,
+    field: &TimelineField<'_>,
+    top: f64,
+    sizes: f64,
+    words: (&str, &str),
+) {
     let hair = Pen::new(canvas.colours.line, canvas.measures.hair);
     let y = field.y(top);
     canvas.line((field.left, y), (field.plot.right, y), hair);
@@ -234,11 +253,15 @@ fn aside(canvas: &mut Canvas, field: &Field<'_>, top: f64, sizes: f64, words: (&
     canvas.text((field.left, name_at), &cut, quiet);
     if value_width <= room {
         let right = (field.plot.left - size * 0.8, value_at);
-        canvas.text(right, value, numbers.at(Side::End, Height::Middle));
+        canvas.text(
+            right,
+            value,
+            numbers.anchored(HorizontalAnchor::End, VerticalAnchor::Middle),
+        );
     }
 }
 
-fn memory(canvas: &mut Canvas, field: &Field<'_>, line: &TracedMemory, top: f64) {
+fn memory(canvas: &mut SvgCanvas, field: &TimelineField<'_>, line: &FigureMemoryLane, top: f64) {
     let most = humanize::bytes(line.highest);
     let name = format!("{} memory", line.title);
     aside(canvas, field, top, MEMORY, (&name, &most));
@@ -253,7 +276,7 @@ fn memory(canvas: &mut Canvas, field: &Field<'_>, line: &TracedMemory, top: f64)
             let (left, right) = (field.x(*from as f64), field.x(*to as f64));
             [(left, y(*bytes)), (right, y(*bytes))]
         });
-        let edge: Vec<At> = edges.collect();
+        let edge: Vec<Position> = edges.collect();
         if let (Some(first), Some(last)) = (edge.first(), edge.last()) {
             let mut whole = vec![(first.0, low)];
             whole.extend(&edge);
@@ -264,7 +287,7 @@ fn memory(canvas: &mut Canvas, field: &Field<'_>, line: &TracedMemory, top: f64)
     });
 }
 
-fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
+fn readings(canvas: &mut SvgCanvas, field: &TimelineField<'_>, lane: &Lane, top: f64) {
     let name = format!("{} {}", lane.device, lane.title.to_lowercase());
     aside(canvas, field, top, LANE, (&name, &lane.range));
     let (low, high) = (field.y(top + LANE - 0.3), field.y(top + 0.3));
@@ -278,7 +301,7 @@ fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
     canvas.group("lane", &title, |canvas| {
         canvas.clipped(field.plot, |canvas| {
             for run in lane.runs() {
-                let points: Vec<At> = run.iter().map(place).collect();
+                let points: Vec<Position> = run.iter().map(place).collect();
                 canvas.path(&points, pen);
             }
         });
@@ -287,7 +310,7 @@ fn readings(canvas: &mut Canvas, field: &Field<'_>, lane: &Lane, top: f64) {
             if (field.plot.left..=field.plot.right).contains(&place.0) {
                 let title = format!(
                     "{} at {}",
-                    device_readings::text(lane.quantity, *value),
+                    device_readings::reading_text(lane.quantity, *value),
                     exact(*at, 1e3)
                 );
                 canvas.group("point", &title, |canvas| {

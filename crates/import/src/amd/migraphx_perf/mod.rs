@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use crate::benchmarks::common;
 use crate::benchmarks::common::Sums;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Total;
@@ -34,7 +34,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text().is_some_and(|text| {
         text.contains("Running performance report")
             || text.contains("Total instructions time:") && text.contains("Rate:")
@@ -42,10 +42,14 @@ fn recognises(head: &Head) -> bool {
     })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut report = Report::default();
-    for line in source.watched(text.lines(), watch) {
+    let mut report = PerfReport::default();
+    for line in source.progress_reader(text.lines(), watch) {
         report.line(plain_marks(line?).trim(), into);
     }
     report.finish(source, into);
@@ -54,7 +58,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 
 /// A report, as far as it was read.
 #[derive(Debug, Default)]
-struct Report {
+struct PerfReport {
     instructions: Sums,
     groups: Sums,
     has_instructions: bool,
@@ -72,7 +76,7 @@ struct Report {
     begun: String,
 }
 
-impl Report {
+impl PerfReport {
     fn line(&mut self, line: &str, into: &mut Imported) {
         if line.starts_with("Running performance report") {
             self.reports += 1;
@@ -211,7 +215,7 @@ impl Report {
             let counted = text.rsplit_once(" / ").and_then(|(left, count)| {
                 let (name, sum) = left.rsplit_once(':')?;
                 let sum = lines::number(sum.trim().strip_suffix("ms")?)?;
-                Some((name, lines::whole(count)?, common::ms(sum)?))
+                Some((name, lines::whole_number(count)?, common::ms(sum)?))
             });
             let (name, calls, sum) = counted.unwrap_or((text, 1, total_ns));
             self.has_groups = true;
@@ -219,7 +223,7 @@ impl Report {
         }
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         if self.reports > 1 {
             into.note(format!(
                 "{} holds {} reports; instructions of one name are added up, and the last totals count",
@@ -250,7 +254,7 @@ impl Report {
     }
 }
 
-impl Report {
+impl PerfReport {
     /// Takes the instructions, or the groups of the summary where those are more of what the report states: a listing
     /// of thousands of instructions is often cut, and then the summary below it still has them all.
     fn sums(&self, instructions: Vec<Total>, groups: Vec<Total>, into: &mut Imported) {

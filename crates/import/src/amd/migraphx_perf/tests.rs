@@ -10,7 +10,7 @@ fn figure(reported: &Reported, name: &str) -> Option<(f64, String)> {
     found.map(|figure| (figure.value, figure.unit.clone()))
 }
 
-fn of(imported: &Imported, op: &str) -> u64 {
+fn op_total_ns(imported: &Imported, op: &str) -> u64 {
     let some = imported.totals.iter().filter(|total| total.op == op);
     some.map(|total| total.total_ns).sum()
 }
@@ -20,8 +20,8 @@ fn an_old_report_has_its_instructions_and_totals() {
     let imported = testing::fixture(FILE);
     // The file has twenty lines with a time and a share: eighteen instructions and two parameters.
     assert_eq!(imported.totals.len(), 20);
-    assert_eq!(of(&imported, "gpu::gemm"), 212_592 + 73_307);
-    assert_eq!(of(&imported, "@param"), 321 + 1_022);
+    assert_eq!(op_total_ns(&imported, "gpu::gemm"), 212_592 + 73_307);
+    assert_eq!(op_total_ns(&imported, "@param"), 321 + 1_022);
     let sum: u64 = imported.totals.iter().map(|total| total.total_ns).sum();
     assert!((sum as i64 - 414_369).abs() <= 10, "{sum}");
     assert!(
@@ -175,7 +175,7 @@ fn the_summary_stands_above_a_listing_that_is_cut() {
     let sum: u64 = imported.totals.iter().map(|total| total.total_ns).sum();
     assert!((sum as i64 - 414_369).abs() <= 10, "{sum}");
     assert_eq!(
-        (imported.totals.len(), of(&imported, "gpu::gemm")),
+        (imported.totals.len(), op_total_ns(&imported, "gpu::gemm")),
         (11, 285_899)
     );
     assert!(
@@ -234,8 +234,11 @@ fn groups_of_an_old_summary_are_single_sums() {
     let from = text.find("Summary:").unwrap();
     let imported = testing::imported(&text[from..]).unwrap();
     assert_eq!(imported.totals.len(), 11);
-    assert_eq!(of(&imported, "gpu::gemm"), 285_899);
-    assert_eq!(of(&imported, "check_context::migraphx::gpu::context"), 578);
+    assert_eq!(op_total_ns(&imported, "gpu::gemm"), 285_899);
+    assert_eq!(
+        op_total_ns(&imported, "check_context::migraphx::gpu::context"),
+        578
+    );
 }
 
 #[test]

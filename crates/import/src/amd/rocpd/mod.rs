@@ -10,17 +10,15 @@ mod process_tables;
 #[cfg(test)]
 mod tests;
 
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Query};
-use crate::reading::source::Source;
+use crate::reading::rows::{OpenDatabase, Query};
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use places::Devices;
-use process_tables::Part;
+use process_tables::DatabaseProcess;
 
-/// Kernels.
 const DISPATCHES: &str = "rocpd_kernel_dispatch";
-/// Texts.
 const STRINGS: &str = "rocpd_string";
 
 pub(crate) const FORMAT: Format = Format {
@@ -32,30 +30,34 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
-    let Head::Sqlite(tables) = head else {
+fn recognises(head: &FileHead) -> bool {
+    let FileHead::Sqlite(tables) = head else {
         return false;
     };
     tables.iter().any(|table| table.starts_with(DISPATCHES))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let base = Base::open(source, into)?;
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let base = OpenDatabase::open(source, into)?;
     let ends = endings(&base)?;
     if ends
         .iter()
-        .all(|end| !base.has(&format!("{DISPATCHES}{end}"), "kernel_id"))
+        .all(|end| !base.has_column(&format!("{DISPATCHES}{end}"), "kernel_id"))
     {
-        return Err(source.unusable(
+        return Err(source.unusable_error(
             FORMAT.title,
             "its tables lack the columns of kernels; it may be of a version that is not known yet",
         ));
     }
     if ends
         .iter()
-        .any(|end| base.has(&format!("{DISPATCHES}{end}"), "start_id"))
+        .any(|end| base.has_column(&format!("{DISPATCHES}{end}"), "start_id"))
     {
-        return Err(source.unusable(
+        return Err(source.unusable_error(
             FORMAT.title,
             "it is of a version between releases that keeps times in a table of their own; write it again with a released rocprofv3",
         ));
@@ -64,7 +66,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     let mut number = 0;
     for end in &ends {
         for guid in processes(&base, end, watch)? {
-            let part = Part {
+            let part = DatabaseProcess {
                 base: &base,
                 watch,
                 end,
@@ -89,7 +91,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 }
 
 /// What the names of tables end in: an identifier for each process, or nothing.
-fn endings(base: &Base<'_>) -> Result<Vec<String>, ImportError> {
+fn endings(base: &OpenDatabase<'_>) -> Result<Vec<String>, ImportError> {
     let tables = base.tables()?;
     let of = |start: &str| -> Vec<String> {
         tables
@@ -111,7 +113,7 @@ fn endings(base: &Base<'_>) -> Result<Vec<String>, ImportError> {
 
 /// The processes that share tables. Where there is one, rows need no process.
 fn processes(
-    base: &Base<'_>,
+    base: &OpenDatabase<'_>,
     end: &str,
     watch: &ReadProgress<'_>,
 ) -> Result<Vec<Option<String>>, ImportError> {

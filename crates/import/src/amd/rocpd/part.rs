@@ -1,36 +1,38 @@
 //! The tables of one process.
 
-use super::places::{Devices, Places, TRACK};
-use super::process_tables::Part;
+use super::places::{Devices, ProcessTracks, TRACK};
+use super::process_tables::DatabaseProcess;
 use crate::reading::by_id::ById;
 use crate::reading::lines;
 use crate::reading::rows::Cells;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer, Table};
+use crate::records::slice_buffer::{
+    MixMap, NameLookup, RawSlice, SliceBuffer, SliceDetail, TrackLookup,
+};
 use crate::{ImportError, Imported};
 use powerband_core::domain::profile::Counter;
 use powerband_core::domain::trace::{MemoryEvent, SliceKind};
 
 /// An event: its category, and what it has in common with others.
 #[derive(Clone, Copy, Debug, Default)]
-struct Event {
+struct RocpdEvent {
     category: i64,
     link: u64,
 }
 
-/// Everything that rows are looked up in.
+/// Lookup tables of one process: names, kinds and events by number.
 #[derive(Debug)]
-struct Known {
-    places: Places,
+struct ProcessLookups {
+    places: ProcessTracks,
     strings: ById<String>,
     kernels: ById<String>,
     kinds: ById<SliceKind>,
-    events: ById<Event>,
+    events: ById<RocpdEvent>,
     /// What markers say, by event.
     messages: ById<String>,
 }
 
-impl Part<'_> {
+impl DatabaseProcess<'_> {
     /// Reads the process.
     pub(super) fn read(
         &self,
@@ -58,7 +60,7 @@ impl Part<'_> {
         &self,
         thing: &str,
         columns: &[&str],
-        words: (&Naming<'_>, &Placing<'_>),
+        words: (&NameLookup<'_>, &TrackLookup<'_>),
         into: &mut Imported,
         each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
     ) -> Result<(), ImportError> {
@@ -67,8 +69,12 @@ impl Part<'_> {
         slice_buffer::take(self.base, self.watch, &query, words, into, each).map(|_| ())
     }
 
-    fn known(&self, devices: &mut Devices, into: &mut Imported) -> Result<Known, ImportError> {
-        let places = Places::read(self, devices, into)?;
+    fn known(
+        &self,
+        devices: &mut Devices,
+        into: &mut Imported,
+    ) -> Result<ProcessLookups, ImportError> {
+        let places = ProcessTracks::read(self, devices, into)?;
         let strings = self.texts("string", "string")?;
         let mut symbols = Vec::new();
         self.each(
@@ -87,7 +93,7 @@ impl Part<'_> {
         let kinds = ById::new(kinds.collect());
         let events = self.events()?;
         let messages = self.messages(&kinds, &events)?;
-        Ok(Known {
+        Ok(ProcessLookups {
             places,
             strings,
             kernels: ById::new(symbols),
@@ -97,27 +103,27 @@ impl Part<'_> {
         })
     }
 
-    fn events(&self) -> Result<ById<Event>, ImportError> {
+    fn events(&self) -> Result<ById<RocpdEvent>, ImportError> {
         let table = self.table("event");
         let columns = ["id", "category_id", "stack_id", "correlation_id"];
         let query = self.query(&table, &columns);
         let number = self.number;
-        type Found = Vec<(i64, Event)>;
-        let (parts, _) = self
-            .base
-            .parts(&query, self.watch, |found: &mut Found, row| {
-                let Some(id) = row.int(0) else { return false };
-                // The second one is the user's own, and counts only where the tool gave none.
-                let common = [2, 3]
-                    .iter()
-                    .find_map(|column| row.int(*column).filter(|id| *id != 0));
-                let event = Event {
-                    category: row.int(1).unwrap_or(-1),
-                    link: common.map_or(0, |common| (common as u64) ^ (number << 48)),
-                };
-                found.push((id, event));
-                true
-            })?;
+        type EventRows = Vec<(i64, RocpdEvent)>;
+        let (parts, _) =
+            self.base
+                .read_in_parallel(&query, self.watch, |found: &mut EventRows, row| {
+                    let Some(id) = row.int(0) else { return false };
+                    // The second one is the user's own, and counts only where the tool gave none.
+                    let common = [2, 3]
+                        .iter()
+                        .find_map(|column| row.int(*column).filter(|id| *id != 0));
+                    let event = RocpdEvent {
+                        category: row.int(1).unwrap_or(-1),
+                        link: common.map_or(0, |common| (common as u64) ^ (number << 48)),
+                    };
+                    found.push((id, event));
+                    true
+                })?;
         Ok(ById::new(parts.concat()))
     }
 
@@ -125,7 +131,7 @@ impl Part<'_> {
     fn messages(
         &self,
         kinds: &ById<SliceKind>,
-        events: &ById<Event>,
+        events: &ById<RocpdEvent>,
     ) -> Result<ById<String>, ImportError> {
         let is_range = |category: i64| kinds.get(category) == Some(&SliceKind::Range);
         let mut found = Vec::new();
@@ -148,7 +154,7 @@ impl Part<'_> {
         Ok(ById::new(found))
     }
 
-    fn kernels(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
+    fn kernels(&self, known: &ProcessLookups, into: &mut Imported) -> Result<(), ImportError> {
         const COLUMNS: [&str; 14] = [
             "start",
             "end",
@@ -170,20 +176,20 @@ impl Part<'_> {
             _ => format!("kernel {id}"),
         };
         let place = |key| known.places.stream(key);
-        let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
+        let words: (&NameLookup<'_>, &TrackLookup<'_>) = (&name, &place);
         self.take("kernel_dispatch", &COLUMNS, words, into, |lane, row| {
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 kind: SliceKind::Kernel,
                 name: row.int(2).unwrap_or(0),
                 track: track(row, [4, 5, 6], 7),
                 times: (row.int(0), row.int(1)),
                 link: known.link(row.int(3)),
-                detail: Detail::grid(row, 8),
+                detail: SliceDetail::grid(row, 8),
             })
         })
     }
 
-    fn copies(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
+    fn copies(&self, known: &ProcessLookups, into: &mut Imported) -> Result<(), ImportError> {
         const COLUMNS: [&str; 9] = [
             "start",
             "end",
@@ -197,12 +203,12 @@ impl Part<'_> {
         ];
         let name = |id: i64| known.string(id, "copy").to_owned();
         let place = |key| known.places.stream(key);
-        let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
+        let words: (&NameLookup<'_>, &TrackLookup<'_>) = (&name, &place);
         self.take("memory_copy", &COLUMNS, words, into, |lane, row| {
             // A copy to the host belongs to the GPU that it comes from.
             let to = row.int(5).filter(|agent| !known.places.is_cpu(*agent));
             let agent = to.or_else(|| row.int(4)).or_else(|| row.int(5));
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 kind: SliceKind::Copy,
                 name: row.int(2).unwrap_or(0),
                 track: [
@@ -212,58 +218,58 @@ impl Part<'_> {
                 ],
                 times: (row.int(0), row.int(1)),
                 link: known.link(row.int(3)),
-                detail: row.int(8).map_or(Detail::None, Detail::Bytes),
+                detail: row.int(8).map_or(SliceDetail::None, SliceDetail::Bytes),
             })
         })
     }
 
-    fn regions(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
+    fn regions(&self, known: &ProcessLookups, into: &mut Imported) -> Result<(), ImportError> {
         let columns = [
             "start", "end", "name_id", "event_id", "pid", "tid", "track_id",
         ];
-        let name = |id: i64| known.told(id).to_owned();
+        let name = |id: i64| known.name_text(id).to_owned();
         let place = |key| known.places.thread(key);
-        let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
+        let words: (&NameLookup<'_>, &TrackLookup<'_>) = (&name, &place);
         self.take("region", &columns, words, into, |lane, row| {
             let event = row.int(3);
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 kind: known.kind(event),
                 name: known.name(event, row.int(2)),
                 track: track(row, [4, 5, 5], 6),
                 times: (row.int(0), row.int(1)),
                 link: known.link(event),
-                detail: Detail::None,
+                detail: SliceDetail::None,
             })
         })
     }
 
     /// Marks of the program.
-    fn marks(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
+    fn marks(&self, known: &ProcessLookups, into: &mut Imported) -> Result<(), ImportError> {
         if known.messages.is_empty() {
             return Ok(());
         }
         let columns = ["timestamp", "track_id", "event_id", "name_id"];
-        let name = |id: i64| known.told(id).to_owned();
+        let name = |id: i64| known.name_text(id).to_owned();
         let place = |key| known.places.thread(key);
-        let words: (&Naming<'_>, &Placing<'_>) = (&name, &place);
+        let words: (&NameLookup<'_>, &TrackLookup<'_>) = (&name, &place);
         self.take("sample", &columns, words, into, |lane, row| {
             let event = row.int(2);
             if known.kind(event) != SliceKind::Range {
                 return true;
             }
-            lane.push(&Raw {
+            lane.push(&RawSlice {
                 kind: SliceKind::Range,
                 name: known.name(event, row.int(3)),
                 track: [TRACK, row.int(1).unwrap_or(0), 0],
                 times: (row.int(0), row.int(0)),
                 link: 0,
-                detail: Detail::None,
+                detail: SliceDetail::None,
             })
         })
     }
 
-    fn counters(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
-        let mut counted: Table<(i64, i64), (u64, f64, i64)> = Table::default();
+    fn counters(&self, known: &ProcessLookups, into: &mut Imported) -> Result<(), ImportError> {
+        let mut counted: MixMap<(i64, i64), (u64, f64, i64)> = MixMap::default();
         let mut order = Vec::new();
         let mut launched = Vec::new();
         let mut events = Vec::new();
@@ -276,7 +282,7 @@ impl Part<'_> {
             events.push((event, pmc, value));
             true
         })?
-        .tell("rocpd_pmc_event", self.base.source, into);
+        .note_errors("rocpd_pmc_event", self.base.source, into);
         if events.is_empty() {
             return Ok(());
         }
@@ -330,8 +336,8 @@ impl Part<'_> {
         Ok(())
     }
 
-    fn memory(&self, known: &Known, into: &mut Imported) -> Result<(), ImportError> {
-        let mut taken: Table<i64, (i64, Option<u32>)> = Table::default();
+    fn memory(&self, known: &ProcessLookups, into: &mut Imported) -> Result<(), ImportError> {
+        let mut taken: MixMap<i64, (i64, Option<u32>)> = MixMap::default();
         const COLUMNS: [&str; 7] = [
             "start", "type", "level", "agent_id", "address", "size", "track_id",
         ];
@@ -367,12 +373,12 @@ impl Part<'_> {
             });
             true
         })?;
-        seen.tell("rocpd_memory_allocate", self.base.source, into);
+        seen.note_errors("rocpd_memory_allocate", self.base.source, into);
         Ok(())
     }
 }
 
-impl Known {
+impl ProcessLookups {
     fn link(&self, event: Option<i64>) -> u64 {
         let event = event.and_then(|id| self.events.get(id));
         event.map_or(0, |event| event.link)
@@ -384,14 +390,14 @@ impl Known {
         kind.copied().unwrap_or(SliceKind::Call)
     }
 
-    /// The number of a name: of a text, or of a marker's text where there is one.
+    /// The number of an event's name; negative for the message of a marker, where there is one.
     fn name(&self, event: Option<i64>, text: Option<i64>) -> i64 {
         let said = event.filter(|id| *id >= 0 && self.messages.get(*id).is_some());
         said.map_or_else(|| text.unwrap_or(0).max(0), |event| -1 - event)
     }
 
-    /// The name with such a number.
-    fn told(&self, name: i64) -> &str {
+    /// The text of a name number: negative numbers are messages of markers.
+    fn name_text(&self, name: i64) -> &str {
         if name >= 0 {
             return self.string(name, "region");
         }

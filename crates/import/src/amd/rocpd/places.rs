@@ -1,6 +1,6 @@
 //! Where things ran: devices of all processes together, and words for the streams and threads of one.
 
-use super::process_tables::Part;
+use super::process_tables::DatabaseProcess;
 use crate::reading::by_id::ById;
 use crate::{ImportError, Imported};
 use powerband_core::domain::trace::Track;
@@ -39,9 +39,9 @@ struct Agent {
     words: String,
 }
 
-/// Where the rows of one process ran.
+/// Devices, streams and threads that the rows of one process refer to.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct ProcessTracks {
     gpus: ById<u32>,
     cpus: ById<()>,
     queues: ById<String>,
@@ -52,10 +52,10 @@ pub(super) struct Places {
     tracks: ById<[Option<i64>; 5]>,
 }
 
-impl Places {
+impl ProcessTracks {
     /// Reads the places of a process.
     pub(super) fn read(
-        part: &Part<'_>,
+        part: &DatabaseProcess<'_>,
         devices: &mut Devices,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
@@ -94,9 +94,9 @@ impl Places {
         }
         // Where streams were not followed, all work is in the first one, and queues are more specific.
         let name = if self.streams.len() > 1 {
-            word(&self.streams, stream, "Stream")
+            queue_title(&self.streams, stream, "Stream")
         } else {
-            word(&self.queues, queue, "Queue")
+            queue_title(&self.queues, queue, "Queue")
         };
         let device = self.device(agent);
         Track {
@@ -140,8 +140,8 @@ fn titled(kind: &str, number: i64, name: &str) -> String {
     }
 }
 
-/// What a queue or a stream is called.
-fn word(names: &ById<String>, id: i64, kind: &str) -> String {
+/// The name of a queue or a stream, or its kind and number where it has none.
+fn queue_title(names: &ById<String>, id: i64, kind: &str) -> String {
     match names.get(id) {
         Some(name) if !name.is_empty() => name.clone(),
         _ => format!("{kind} {id}"),
@@ -149,7 +149,7 @@ fn word(names: &ById<String>, id: i64, kind: &str) -> String {
 }
 
 /// The host; its machine identifies it, and its name is shown.
-fn host(part: &Part<'_>, into: &mut Imported) -> Result<String, ImportError> {
+fn host(part: &DatabaseProcess<'_>, into: &mut Imported) -> Result<String, ImportError> {
     let mut host = String::new();
     part.each(
         "info_node",
@@ -174,7 +174,7 @@ fn host(part: &Part<'_>, into: &mut Imported) -> Result<String, ImportError> {
 
 /// GPUs with their numbers, and CPUs.
 fn agents(
-    part: &Part<'_>,
+    part: &DatabaseProcess<'_>,
     host: &str,
     devices: &mut Devices,
     into: &mut Imported,
@@ -231,7 +231,7 @@ fn agents(
 
 /// Rows with a number of the system's and a name.
 fn numbered(
-    part: &Part<'_>,
+    part: &DatabaseProcess<'_>,
     thing: &str,
     number: &str,
     name: &str,
@@ -247,7 +247,10 @@ fn numbered(
 }
 
 /// Processes with their programs.
-fn processes(part: &Part<'_>, into: &mut Imported) -> Result<ById<(i64, String)>, ImportError> {
+fn processes(
+    part: &DatabaseProcess<'_>,
+    into: &mut Imported,
+) -> Result<ById<(i64, String)>, ImportError> {
     let mut found = numbered(part, "info_process", "pid", "command")?
         .iter()
         .cloned()
@@ -262,7 +265,7 @@ fn processes(part: &Part<'_>, into: &mut Imported) -> Result<ById<(i64, String)>
 }
 
 /// Tracks, which rows name since version 4.
-fn tracks(part: &Part<'_>) -> Result<ById<[Option<i64>; 5]>, ImportError> {
+fn tracks(part: &DatabaseProcess<'_>) -> Result<ById<[Option<i64>; 5]>, ImportError> {
     let mut found = Vec::new();
     const COLUMNS: [&str; 6] = ["id", "pid", "tid", "agent_id", "queue_id", "stream_id"];
     part.each("track", &COLUMNS, |row| {

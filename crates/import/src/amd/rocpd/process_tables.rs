@@ -3,12 +3,12 @@
 use crate::ImportError;
 use crate::reading::by_id::ById;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Cells, Query, Seen};
+use crate::reading::rows::{Cells, OpenDatabase, Query, ReadTally};
 
 /// One process of a database.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
-    pub(super) base: &'a Base<'a>,
+pub(super) struct DatabaseProcess<'a> {
+    pub(super) base: &'a OpenDatabase<'a>,
     pub(super) watch: &'a ReadProgress<'a>,
     /// What the names of its tables end in.
     pub(super) end: &'a str,
@@ -18,7 +18,7 @@ pub(super) struct Part<'a> {
     pub(super) number: u64,
 }
 
-impl Part<'_> {
+impl DatabaseProcess<'_> {
     /// The table of a thing, or the view over all processes where it has none of its own.
     pub(super) fn table(&self, thing: &str) -> String {
         let own = format!("rocpd_{thing}{}", self.end);
@@ -34,7 +34,7 @@ impl Part<'_> {
         thing: &str,
         columns: &[&str],
         each: impl FnMut(&Cells<'_, '_>) -> bool,
-    ) -> Result<Seen, ImportError> {
+    ) -> Result<ReadTally, ImportError> {
         let table = self.table(thing);
         self.base
             .each(&self.query(&table, columns), self.watch, each)
@@ -48,7 +48,7 @@ impl Part<'_> {
         }
     }
 
-    /// A text of each row.
+    /// The texts of a column by the row's number.
     pub(super) fn texts(&self, thing: &str, column: &str) -> Result<ById<String>, ImportError> {
         let mut found = Vec::new();
         self.each(thing, &["id", column], |row| {

@@ -1,6 +1,6 @@
 //! A file derived from a real run, and small ones for what it lacks.
 
-use crate::testing::{at, database, fixture, path, share, sum, sums, survives_as};
+use crate::testing::{database, fixture, path, read_path, share, sum, sums, survives_as};
 use powerband_core::domain::trace::SliceKind;
 
 const FILE: &str = "derived/rocpd-v3-first3000.db";
@@ -81,7 +81,7 @@ fn two_processes() -> (tempfile::TempDir, std::path::PathBuf) {
 #[test]
 fn processes_of_one_file_stand_side_by_side() {
     let (_folder, path) = two_processes();
-    let read = at(&path).unwrap();
+    let read = read_path(&path).unwrap();
     assert_eq!(
         sums(&read, SliceKind::Kernel),
         [("gemm".to_owned(), 4, 120)]
@@ -161,7 +161,7 @@ fn processes_that_share_tables_are_told_apart() {
          create table rocpd_kernel_dispatch (id integer, guid text, agent_id integer, kernel_id integer, queue_id integer, stream_id integer, start integer, end integer, event_id integer);
          insert into rocpd_kernel_dispatch values (1, 'a', 0, 1, 1, 0, 10, 15, 1), (2, 'b', 0, 1, 1, 0, 20, 27, 1);",
     );
-    let read = at(&path).unwrap();
+    let read = read_path(&path).unwrap();
     let kernels = sums(&read, SliceKind::Kernel);
     assert_eq!(
         kernels,
@@ -187,7 +187,7 @@ fn rows_that_name_a_track_are_placed_by_it() {
          create table rocpd_kernel_dispatch (id integer, track_id integer, kernel_id integer, start integer, end integer, event_id integer);
          insert into rocpd_kernel_dispatch values (1, 1, 1, 10, 15, 1);",
     );
-    let read = at(&path).unwrap();
+    let read = read_path(&path).unwrap();
     let kernel = &read.trace.tracks[read.trace.slice(0).track as usize];
     assert_eq!((kernel.device, kernel.name.as_str()), (Some(1), "Queue 2"));
     assert_eq!(read.trace.names.get(read.trace.slice(0).name), "kernel 1");
@@ -203,12 +203,12 @@ fn rows_that_name_a_track_are_placed_by_it() {
 #[test]
 fn what_cannot_be_used_is_a_sentence() {
     let (_folder, path) = database("create table rocpd_kernel_dispatch (id integer, other text);");
-    assert!(at(&path).unwrap_err().contains("lack the columns"));
+    assert!(read_path(&path).unwrap_err().contains("lack the columns"));
     let (_folder, path) =
         database("create table rocpd_kernel_dispatch (id integer, kernel_id, start_id, end_id);");
-    assert!(at(&path).unwrap_err().contains("between releases"));
+    assert!(read_path(&path).unwrap_err().contains("between releases"));
     let (_folder, path) = database("create table x (y);");
-    assert!(at(&path).unwrap_err().contains("of no format"));
+    assert!(read_path(&path).unwrap_err().contains("of no format"));
 }
 
 #[test]
@@ -218,14 +218,14 @@ fn a_database_that_somebody_else_holds_is_read() {
     std::fs::copy(path(FILE), &copy).unwrap();
     let other = rusqlite::Connection::open(&copy).unwrap();
     other.execute_batch("begin exclusive").unwrap();
-    assert_eq!(sum(&at(&copy).unwrap(), SliceKind::Kernel).0, 3000);
+    assert_eq!(sum(&read_path(&copy).unwrap(), SliceKind::Kernel).0, 3000);
     drop(other);
     let mut rights = std::fs::metadata(&copy).unwrap().permissions();
     rights.set_readonly(true);
     std::fs::set_permissions(&copy, rights).unwrap();
-    assert_eq!(sum(&at(&copy).unwrap(), SliceKind::Kernel).0, 3000);
+    assert_eq!(sum(&read_path(&copy).unwrap(), SliceKind::Kernel).0, 3000);
     std::fs::write(folder.path().join("a.db-wal"), "rows").unwrap();
-    let notes = at(&copy).unwrap().notes;
+    let notes = read_path(&copy).unwrap().notes;
     assert!(
         notes.iter().any(|note| note.contains("a.db-wal")),
         "{notes:?}"

@@ -11,13 +11,13 @@ use std::io::BufReader;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::amd::common::{Event, Events, Lane};
+use crate::amd::common::{AmdEvent, EventWriter, Lane};
 use crate::reading::chunks::{Chunk, Chunks};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::progress_reader::ProgressReader;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
@@ -31,7 +31,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     if head.is_list() || !head.has_key("traceEvents") {
         return false;
     }
@@ -46,10 +46,14 @@ fn recognises(head: &Head) -> bool {
                 .any(|name| plain.contains(name)))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let stream = ProgressReader::new(source.stream()?, watch);
     let mut chunks = Chunks::new(BufReader::with_capacity(1 << 18, stream));
-    let mut reading = Reading::default();
+    let mut reading = RocprofTrace::default();
     let mut is_cut = false;
     loop {
         match chunks.next_object() {
@@ -74,7 +78,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// What the events of a process are.
+/// Role of a process in the trace: what its events are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Markers,
@@ -118,9 +122,9 @@ impl Role {
     }
 }
 
-/// An event with a length.
+/// An event with a duration.
 #[derive(Debug)]
-struct Span {
+struct DurationEvent {
     name: u32,
     detail: u32,
     pid: u64,
@@ -137,26 +141,26 @@ struct Span {
 }
 
 /// Where an arrow begins or ends: process, thread and microsecond.
-type Point = (u64, u64, u64);
+type ArrowEnd = (u64, u64, u64);
 
-/// A file that is being read.
+/// State of reading a trace.
 #[derive(Debug, Default)]
-struct Reading {
+struct RocprofTrace {
     roles: FxHashMap<u64, Role>,
     names: powerband_core::domain::trace::Names,
-    spans: Vec<Span>,
-    arrows: FxHashMap<u64, (Option<Point>, Option<Point>)>,
+    spans: Vec<DurationEvent>,
+    arrows: FxHashMap<u64, (Option<ArrowEnd>, Option<ArrowEnd>)>,
     unread: u64,
 }
 
 /// A number that may stand in text.
-fn whole(value: Option<&Value>) -> Option<u64> {
+fn whole_number(value: Option<&Value>) -> Option<u64> {
     match value? {
         Value::Number(number) => number.as_u64().or_else(|| {
             let value = number.as_f64()?;
             (value >= 0.0).then_some(value as u64)
         }),
-        Value::String(text) => lines::whole(text),
+        Value::String(text) => lines::whole_number(text),
         _ => None,
     }
 }
@@ -165,7 +169,7 @@ fn text(value: Option<&Value>) -> &str {
     value.and_then(Value::as_str).unwrap_or_default()
 }
 
-impl Reading {
+impl RocprofTrace {
     fn event(&mut self, bytes: &[u8]) {
         let Ok(Value::Object(event)) = serde_json::from_slice::<Value>(bytes) else {
             self.unread += 1;
@@ -173,9 +177,9 @@ impl Reading {
         };
         let args = event.get("args");
         let arg = |name: &str| args.and_then(|args| args.get(name));
-        let pid = whole(event.get("pid"));
-        let tid = whole(event.get("tid")).unwrap_or(0);
-        let ts = whole(event.get("ts"));
+        let pid = whole_number(event.get("pid"));
+        let tid = whole_number(event.get("tid")).unwrap_or(0);
+        let ts = whole_number(event.get("ts"));
         match (text(event.get("ph")), pid) {
             ("M", Some(pid)) if text(event.get("name")) == "process_name" => {
                 self.roles.insert(pid, Role::named(text(arg("name"))));
@@ -186,16 +190,16 @@ impl Reading {
                     return;
                 };
                 let detail = text(arg("args"));
-                self.spans.push(Span {
+                self.spans.push(DurationEvent {
                     name: self
                         .names
                         .number(lines::kernel_name(text(event.get("name")))),
                     detail: self.names.number(detail),
                     pid,
                     tid,
-                    process: whole(arg("pid")),
-                    lane: whole(arg("queue-id"))
-                        .or_else(|| whole(arg("tid")))
+                    process: whole_number(arg("pid")),
+                    lane: whole_number(arg("queue-id"))
+                        .or_else(|| whole_number(arg("tid")))
                         .unwrap_or(tid),
                     ts: ts.unwrap_or(start / 1000),
                     start,
@@ -204,7 +208,7 @@ impl Reading {
                 });
             }
             ("s" | "t" | "f", Some(pid)) => {
-                let (Some(id), Some(ts)) = (whole(event.get("id")), ts) else {
+                let (Some(id), Some(ts)) = (whole_number(event.get("id")), ts) else {
                     return;
                 };
                 let arrow = self.arrows.entry(id).or_default();
@@ -233,7 +237,7 @@ impl Reading {
 
     /// Follows the arrows from calls to what they started.
     fn follow(&mut self) {
-        let mut calls: FxHashMap<Point, usize> = FxHashMap::default();
+        let mut calls: FxHashMap<ArrowEnd, usize> = FxHashMap::default();
         let mut work: FxHashMap<(u64, u64), usize> = FxHashMap::default();
         for (index, span) in self.spans.iter().enumerate() {
             match self.role(span.pid) {
@@ -280,7 +284,7 @@ impl Reading {
 
     fn finish(mut self, file: &str, is_cut: bool, into: &mut Imported) {
         self.follow();
-        let mut events = Events::of(into);
+        let mut events = EventWriter::new(into);
         for span in &self.spans {
             let name = self.names.get(span.name);
             let thread = Lane::Thread(span.process, span.lane);
@@ -292,7 +296,7 @@ impl Reading {
                 Role::Copies => (copy_kind(name), Lane::HostCopies),
                 Role::Other => (SliceKind::Other, thread),
             };
-            events.push(&Event {
+            events.push(&AmdEvent {
                 kind,
                 name,
                 lane,
@@ -308,7 +312,7 @@ impl Reading {
         if is_cut {
             into.note(format!(
                 "{file} is cut off; what came before the cut was read: {}",
-                humanize::of_many(self.spans.len() as u64, "event")
+                humanize::pluralised(self.spans.len() as u64, "event")
             ));
         }
     }
@@ -316,13 +320,13 @@ impl Reading {
 
 /// When an event begins and ends, in nanoseconds where it has them.
 fn span(event: &serde_json::Map<String, Value>, args: Option<&Value>) -> Option<(u64, u64)> {
-    let arg = |name: &str| whole(args.and_then(|args| args.get(name)));
+    let arg = |name: &str| whole_number(args.and_then(|args| args.get(name)));
     if let Some(start) = arg("BeginNs") {
         let length = arg("DurationNs").map(|length| start.saturating_add(length));
         return Some((start, arg("EndNs").or(length)?));
     }
-    let start = whole(event.get("ts"))?.saturating_mul(1000);
-    let length = whole(event.get("dur"))?.saturating_mul(1000);
+    let start = whole_number(event.get("ts"))?.saturating_mul(1000);
+    let length = whole_number(event.get("dur"))?.saturating_mul(1000);
     Some((start, start.saturating_add(length)))
 }
 

@@ -169,7 +169,7 @@ fn a_name_that_nobody_quoted_costs_one_event() {
 
 #[test]
 fn other_traces_are_not_taken() {
-    let head = |text: &str| (FORMAT.recognises)(&Head::of(text.as_bytes()));
+    let head = |text: &str| (FORMAT.recognises)(&FileHead::from_bytes(text.as_bytes()));
     assert!(head(NEW));
     assert!(head("{\"traceEvents\": [ {} ] }"));
     assert!(!head(

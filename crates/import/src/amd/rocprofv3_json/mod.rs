@@ -15,15 +15,15 @@ use rustc_hash::FxHashMap;
 use serde::de::DeserializeSeed as _;
 
 use crate::amd::common;
-use crate::amd::common::{Agent, Event, Events, Lane};
-use crate::amd::rocprofv3_agents::AgentWords;
+use crate::amd::common::{Agent, AmdEvent, EventWriter, Lane};
+use crate::amd::rocprofv3_agents::AgentFacts;
 use crate::amd::rocprofv3_api;
 use crate::amd::rocprofv3_counters::Counters;
 use crate::amd::rocprofv3_memory::{Allocation, Allocations, copy_lane, copy_words};
 use crate::reading::lines;
 use crate::reading::progress_reader::ProgressReader;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::base::humanize;
 use powerband_core::domain::trace::SliceKind;
@@ -41,9 +41,13 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let mut reading = Reading {
-        events: Events::of(into),
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let mut reading = RocprofV3Reader {
+        events: EventWriter::new(into),
         processes: Vec::new(),
         process: 0,
         pass: Pass::First,
@@ -60,7 +64,9 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
         broken = walk(source, watch, &mut reading)?;
     }
     if let (Some(broken), 0) = (&broken, reading.records) {
-        return Err(source.unusable(FORMAT.title, format!("{broken}, before the first record")));
+        return Err(
+            source.unusable_error(FORMAT.title, format!("{broken}, before the first record"))
+        );
     }
     reading.finish(broken, &source.name());
     Ok(())
@@ -68,14 +74,14 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 
 /// Goes through the file once; where it breaks off, in words.
 fn walk(
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
-    reading: &mut Reading<'_>,
+    reading: &mut RocprofV3Reader<'_>,
 ) -> Result<Option<String>, ImportError> {
     let stream = ProgressReader::new(source.stream()?, watch);
     let mut bytes = BufReader::with_capacity(1 << 18, stream);
     let mut deserializer = serde_json::Deserializer::from_reader(&mut bytes);
-    let Err(error) = process::File(reading).deserialize(&mut deserializer) else {
+    let Err(error) = process::FileSeed(reading).deserialize(&mut deserializer) else {
         return Ok(None);
     };
     if bytes.get_ref().is_stopped {
@@ -98,7 +104,7 @@ fn walk(
     Err(source.io(error))
 }
 
-/// How often the file has been gone through.
+/// Pass over the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     /// Names come before records so far.
@@ -111,7 +117,7 @@ enum Pass {
 
 /// Names of a process.
 #[derive(Debug, Default)]
-struct Process {
+struct ProcessNames {
     has_strings: bool,
     has_symbols: bool,
     pid: Option<u64>,
@@ -124,7 +130,7 @@ struct Process {
     counters: FxHashMap<u64, String>,
 }
 
-impl Process {
+impl ProcessNames {
     fn agent(&self, handle: Num) -> Agent {
         let known = handle.0.and_then(|handle| self.agents.get(&handle));
         known.copied().unwrap_or_else(|| Agent {
@@ -164,11 +170,11 @@ impl Process {
     }
 }
 
-/// A file that is being read.
+/// State of reading a file.
 #[derive(Debug)]
-struct Reading<'a> {
-    events: Events<'a>,
-    processes: Vec<Process>,
+struct RocprofV3Reader<'a> {
+    events: EventWriter<'a>,
+    processes: Vec<ProcessNames>,
     process: usize,
     pass: Pass,
     counters: Counters,
@@ -190,12 +196,12 @@ struct Launch {
     end: u64,
 }
 
-impl Reading<'_> {
+impl RocprofV3Reader<'_> {
     /// Goes on with a process.
     fn begin(&mut self, index: usize) {
         self.process = index;
         if self.processes.len() <= index {
-            self.processes.resize_with(index + 1, Process::default);
+            self.processes.resize_with(index + 1, ProcessNames::default);
         }
     }
 
@@ -219,7 +225,7 @@ impl Reading<'_> {
         }
     }
 
-    fn names(&mut self) -> Option<&mut Process> {
+    fn names(&mut self) -> Option<&mut ProcessNames> {
         self.processes.get_mut(self.process)
     }
 
@@ -240,7 +246,7 @@ impl Reading<'_> {
         let Some(handle) = record.id.0 else { return };
         let number = record.node_id.0.unwrap_or(handle);
         let is_gpu = record.r#type == Num(Some(2));
-        let words = AgentWords {
+        let words = AgentFacts {
             number,
             is_gpu,
             name: &record.name.0,
@@ -248,7 +254,7 @@ impl Reading<'_> {
             units: record.cu_count.or_zero(),
             cores: record.cpu_cores_count.or_zero(),
         };
-        words.tell(self.events.into);
+        words.add_fact(self.events.into);
         if let Some(process) = self.names() {
             let agent = Agent {
                 number,
@@ -274,7 +280,7 @@ impl Reading<'_> {
                 (kind.kind.0, operations.collect())
             })
             .collect();
-        let keyed = |list: Vec<records::Keyed>| {
+        let keyed = |list: Vec<records::KeyedText>| {
             let entries = list.into_iter();
             entries
                 .filter_map(|entry| Some((entry.key.0?, entry.value.0)))
@@ -346,8 +352,8 @@ impl Reading<'_> {
         let name = process.kernel(dispatch.kernel_id, launch.correlation);
         let mut detail = format!(
             "grid {}, workgroup {}",
-            dispatch.grid_size.words(),
-            dispatch.workgroup_size.words()
+            dispatch.grid_size.dims_text(),
+            dispatch.workgroup_size.dims_text()
         );
         for (title, size) in [
             ("LDS", dispatch.group_segment_size),
@@ -358,7 +364,7 @@ impl Reading<'_> {
             }
         }
         let link = self.link(launch.correlation);
-        self.events.push(&Event {
+        self.events.push(&AmdEvent {
             kind: SliceKind::Kernel,
             name: &name,
             lane,
@@ -383,7 +389,7 @@ impl Reading<'_> {
             format!("{kind} {}", agent.number)
         };
         let link = self.link(record.correlation_id);
-        self.events.push(&Event {
+        self.events.push(&AmdEvent {
             kind: SliceKind::Copy,
             name: &name,
             lane: copy_lane(common::copy_agent(&name, Some(from), Some(to)), stream),
@@ -399,7 +405,7 @@ impl Reading<'_> {
         let (Some((_, end)), Some(process)) = (span, self.processes.get(self.process)) else {
             return;
         };
-        let allocation = Allocation::of(
+        let allocation = Allocation::parse(
             &process.operation(record),
             Some(process.agent(record.agent_id)),
             record.allocation_size.0,
@@ -420,7 +426,7 @@ impl Reading<'_> {
         let agent = process.agent(record.agent_id).number;
         let queue = record.queue_id.or_zero();
         let (name, pid) = (process.operation(record), process.pid);
-        self.events.push(&Event {
+        self.events.push(&AmdEvent {
             kind: SliceKind::Call,
             name: &name,
             lane: Lane::Thread(pid, record.thread_id.or_zero()),
@@ -444,7 +450,7 @@ impl Reading<'_> {
         let name = said.unwrap_or_else(|| process.operation(record));
         let pid = process.pid;
         let link = self.link(record.correlation_id);
-        self.events.push(&Event {
+        self.events.push(&AmdEvent {
             kind,
             name: &name,
             lane: Lane::Thread(pid, record.thread_id.or_zero()),
@@ -494,12 +500,12 @@ impl Reading<'_> {
     /// Hands over gathered records, with notes on errors.
     fn finish(mut self, broken: Option<String>, file: &str) {
         let counted = std::mem::take(&mut self.counted);
-        self.events.know();
+        self.events.collect_known_launches();
         for (process, launch) in counted {
             self.process = process;
             self.launch(&launch);
         }
-        let Reading {
+        let RocprofV3Reader {
             events,
             counters,
             allocations,
@@ -522,7 +528,7 @@ impl Reading<'_> {
         if let Some(broken) = broken {
             into.note(format!(
                 "{file} does not go on to its end: {broken}; what came before that was read: {}",
-                humanize::of_many(records, "record")
+                humanize::pluralised(records, "record")
             ));
         }
         events.finish(file);

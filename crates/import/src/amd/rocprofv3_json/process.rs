@@ -8,15 +8,15 @@ use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::Reading;
+use super::RocprofV3Reader;
 use super::records::{
     AgentRecord, CounterInfo, CounterRecord, Metadata, Record, Strings, Symbol, Text,
 };
 
 /// The file: an object with one key that matters.
-pub(super) struct File<'r, 'a>(pub &'r mut Reading<'a>);
+pub(super) struct FileSeed<'r, 'a>(pub &'r mut RocprofV3Reader<'a>);
 
-impl<'de> DeserializeSeed<'de> for File<'_, '_> {
+impl<'de> DeserializeSeed<'de> for FileSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -24,7 +24,7 @@ impl<'de> DeserializeSeed<'de> for File<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for File<'_, '_> {
+impl<'de> Visitor<'de> for FileSeed<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,7 +34,7 @@ impl<'de> Visitor<'de> for File<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<Text>()? {
             if key.0 == "rocprofiler-sdk-tool" {
-                map.next_value_seed(Processes(&mut *self.0))?;
+                map.next_value_seed(ProcessesSeed(&mut *self.0))?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -44,9 +44,9 @@ impl<'de> Visitor<'de> for File<'_, '_> {
 }
 
 /// A list of processes; early files have one process in place of the list.
-struct Processes<'r, 'a>(&'r mut Reading<'a>);
+struct ProcessesSeed<'r, 'a>(&'r mut RocprofV3Reader<'a>);
 
-impl<'de> DeserializeSeed<'de> for Processes<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ProcessesSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -54,7 +54,7 @@ impl<'de> DeserializeSeed<'de> for Processes<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Processes<'_, '_> {
+impl<'de> Visitor<'de> for ProcessesSeed<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,7 +65,7 @@ impl<'de> Visitor<'de> for Processes<'_, '_> {
         let mut index = 0;
         loop {
             self.0.begin(index);
-            if list.next_element_seed(Process(&mut *self.0))?.is_none() {
+            if list.next_element_seed(ProcessSeed(&mut *self.0))?.is_none() {
                 return Ok(());
             }
             index += 1;
@@ -74,14 +74,13 @@ impl<'de> Visitor<'de> for Processes<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         self.0.begin(0);
-        Process(self.0).visit_map(map)
+        ProcessSeed(self.0).visit_map(map)
     }
 }
 
-/// One process.
-struct Process<'r, 'a>(&'r mut Reading<'a>);
+struct ProcessSeed<'r, 'a>(&'r mut RocprofV3Reader<'a>);
 
-impl<'de> DeserializeSeed<'de> for Process<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ProcessSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -89,7 +88,7 @@ impl<'de> DeserializeSeed<'de> for Process<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Process<'_, '_> {
+impl<'de> Visitor<'de> for ProcessSeed<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,18 +105,20 @@ impl<'de> Visitor<'de> for Process<'_, '_> {
             match key.0.as_str() {
                 "metadata" => reading.metadata(map.next_value::<Metadata>()?),
                 "agents" => {
-                    map.next_value_seed(Each::new(|agent: AgentRecord| reading.agent(&agent)))?;
+                    map.next_value_seed(EachSeed::new(|agent: AgentRecord| reading.agent(&agent)))?;
                 }
                 "counters" => {
-                    map.next_value_seed(Each::new(|info: CounterInfo| reading.counter_info(info)))?;
+                    map.next_value_seed(EachSeed::new(|info: CounterInfo| {
+                        reading.counter_info(info)
+                    }))?;
                 }
                 "strings" => reading.strings(map.next_value::<Strings>()?),
                 "kernel_symbols" => {
-                    map.next_value_seed(Each::new(|symbol: Symbol| reading.symbol(symbol)))?;
+                    map.next_value_seed(EachSeed::new(|symbol: Symbol| reading.symbol(symbol)))?;
                     reading.symbols_end();
                 }
                 "buffer_records" | "callback_records" => {
-                    map.next_value_seed(Domains(&mut *reading))?;
+                    map.next_value_seed(DomainsSeed(&mut *reading))?;
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -129,9 +130,9 @@ impl<'de> Visitor<'de> for Process<'_, '_> {
 }
 
 /// Lists of records, one a domain.
-struct Domains<'r, 'a>(&'r mut Reading<'a>);
+struct DomainsSeed<'r, 'a>(&'r mut RocprofV3Reader<'a>);
 
-impl<'de> DeserializeSeed<'de> for Domains<'_, '_> {
+impl<'de> DeserializeSeed<'de> for DomainsSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -139,7 +140,7 @@ impl<'de> DeserializeSeed<'de> for Domains<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Domains<'_, '_> {
+impl<'de> Visitor<'de> for DomainsSeed<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,27 +152,29 @@ impl<'de> Visitor<'de> for Domains<'_, '_> {
         while let Some(key) = map.next_key::<Text>()? {
             match key.0.as_str() {
                 "kernel_dispatch" | "kernel_dispatches" => {
-                    map.next_value_seed(Each::new(|record: Record| reading.kernel(&record)))?;
+                    map.next_value_seed(EachSeed::new(|record: Record| reading.kernel(&record)))?;
                 }
                 "memory_copy" | "memory_copies" => {
-                    map.next_value_seed(Each::new(|record: Record| reading.copy(&record)))?;
+                    map.next_value_seed(EachSeed::new(|record: Record| reading.copy(&record)))?;
                 }
                 "memory_allocation" | "memory_allocations" => {
-                    map.next_value_seed(Each::new(|record: Record| reading.allocation(&record)))?;
+                    map.next_value_seed(EachSeed::new(|record: Record| {
+                        reading.allocation(&record)
+                    }))?;
                 }
                 "scratch_memory" => {
-                    map.next_value_seed(Each::new(|record: Record| reading.scratch(&record)))?;
+                    map.next_value_seed(EachSeed::new(|record: Record| reading.scratch(&record)))?;
                 }
                 "counter_collection" => {
                     let each = |record: CounterRecord| reading.counters(&record);
-                    map.next_value_seed(Each::new(each))?;
+                    map.next_value_seed(EachSeed::new(each))?;
                 }
                 api if api.ends_with("_api") => {
-                    map.next_value_seed(Each::new(|record: Record| reading.call(&record)))?;
+                    map.next_value_seed(EachSeed::new(|record: Record| reading.call(&record)))?;
                 }
                 other => {
                     let mut skipped = 0;
-                    map.next_value_seed(Each::new(|_: IgnoredAny| skipped += 1))?;
+                    map.next_value_seed(EachSeed::new(|_: IgnoredAny| skipped += 1))?;
                     reading.skip(other, skipped);
                 }
             }
@@ -181,12 +184,12 @@ impl<'de> Visitor<'de> for Domains<'_, '_> {
 }
 
 /// Each element of a list; anything but a list has none.
-struct Each<T, F> {
+struct EachSeed<T, F> {
     each: F,
     of: PhantomData<T>,
 }
 
-impl<T, F: FnMut(T)> Each<T, F> {
+impl<T, F: FnMut(T)> EachSeed<T, F> {
     fn new(each: F) -> Self {
         Self {
             each,
@@ -195,7 +198,7 @@ impl<T, F: FnMut(T)> Each<T, F> {
     }
 }
 
-impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for Each<T, F> {
+impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for EachSeed<T, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -203,7 +206,7 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T)> DeserializeSeed<'de> for Each<T, F> 
     }
 }
 
-impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for Each<T, F> {
+impl<'de, T: Deserialize<'de>, F: FnMut(T)> Visitor<'de> for EachSeed<T, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

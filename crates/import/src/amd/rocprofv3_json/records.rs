@@ -26,16 +26,16 @@ pub(super) struct Real(pub Option<f64>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text(pub String);
 
-/// Something of any kind, reduced to what fits into a field.
+/// A JSON value, reduced to a number or a text.
 #[derive(Debug)]
-enum Any {
+enum AnyValue {
     Whole(u64),
     Real(f64),
     Text(String),
     Nothing,
 }
 
-impl<'de> Deserialize<'de> for Any {
+impl<'de> Deserialize<'de> for AnyValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyVisitor)
     }
@@ -44,43 +44,43 @@ impl<'de> Deserialize<'de> for Any {
 struct AnyVisitor;
 
 impl<'de> Visitor<'de> for AnyVisitor {
-    type Value = Any;
+    type Value = AnyValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Any, E> {
-        Ok(Any::Whole(value))
+    fn visit_u64<E>(self, value: u64) -> Result<AnyValue, E> {
+        Ok(AnyValue::Whole(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Any, E> {
-        Ok(u64::try_from(value).map_or(Any::Real(value as f64), Any::Whole))
+    fn visit_i64<E>(self, value: i64) -> Result<AnyValue, E> {
+        Ok(u64::try_from(value).map_or(AnyValue::Real(value as f64), AnyValue::Whole))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Any, E> {
-        Ok(Any::Real(value))
+    fn visit_f64<E>(self, value: f64) -> Result<AnyValue, E> {
+        Ok(AnyValue::Real(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Any, E> {
-        Ok(Any::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<AnyValue, E> {
+        Ok(AnyValue::Text(value.to_owned()))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Any, E> {
-        Ok(Any::Nothing)
+    fn visit_bool<E>(self, _: bool) -> Result<AnyValue, E> {
+        Ok(AnyValue::Nothing)
     }
 
-    fn visit_unit<E>(self) -> Result<Any, E> {
-        Ok(Any::Nothing)
+    fn visit_unit<E>(self) -> Result<AnyValue, E> {
+        Ok(AnyValue::Nothing)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Any, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<AnyValue, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Any::Nothing)
+        Ok(AnyValue::Nothing)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Any, A::Error> {
-        let mut found = Any::Nothing;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AnyValue, A::Error> {
+        let mut found = AnyValue::Nothing;
         while let Some(key) = map.next_key::<Text>()? {
             match key.0.as_str() {
                 "handle" | "value" => found = map.next_value()?,
@@ -95,36 +95,38 @@ impl<'de> Visitor<'de> for AnyVisitor {
 
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Any::deserialize(deserializer)? {
-            Any::Whole(value) => Some(value),
-            Any::Real(value) => (value >= 0.0 && value < u64::MAX as f64).then_some(value as u64),
-            Any::Text(text) => match text.strip_prefix("0x") {
+        Ok(Self(match AnyValue::deserialize(deserializer)? {
+            AnyValue::Whole(value) => Some(value),
+            AnyValue::Real(value) => {
+                (value >= 0.0 && value < u64::MAX as f64).then_some(value as u64)
+            }
+            AnyValue::Text(text) => match text.strip_prefix("0x") {
                 Some(digits) => u64::from_str_radix(digits, 16).ok(),
-                None => lines::whole(&text),
+                None => lines::whole_number(&text),
             },
-            Any::Nothing => None,
+            AnyValue::Nothing => None,
         }))
     }
 }
 
 impl<'de> Deserialize<'de> for Real {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Any::deserialize(deserializer)? {
-            Any::Whole(value) => Some(value as f64),
-            Any::Real(value) => Some(value),
-            Any::Text(text) => lines::number(&text),
-            Any::Nothing => None,
+        Ok(Self(match AnyValue::deserialize(deserializer)? {
+            AnyValue::Whole(value) => Some(value as f64),
+            AnyValue::Real(value) => Some(value),
+            AnyValue::Text(text) => lines::number(&text),
+            AnyValue::Nothing => None,
         }))
     }
 }
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Any::deserialize(deserializer)? {
-            Any::Whole(value) => value.to_string(),
-            Any::Real(value) => value.to_string(),
-            Any::Text(text) => text,
-            Any::Nothing => String::new(),
+        Ok(Self(match AnyValue::deserialize(deserializer)? {
+            AnyValue::Whole(value) => value.to_string(),
+            AnyValue::Real(value) => value.to_string(),
+            AnyValue::Text(text) => text,
+            AnyValue::Nothing => String::new(),
         }))
     }
 }
@@ -139,44 +141,37 @@ pub(crate) struct Correlation {
     pub external: Num,
 }
 
-/// Three sizes.
+/// Sizes along x, y and z.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Size {
-    /// The first.
+pub(super) struct Dim3 {
     pub x: Num,
-    /// The second.
     pub y: Num,
-    /// The third.
     pub z: Num,
 }
 
-impl Size {
-    /// All three: `64x1x1`.
-    pub(super) fn words(self) -> String {
+impl Dim3 {
+    /// The sizes as text: `64x1x1`.
+    pub(super) fn dims_text(self) -> String {
         let [x, y, z] = [self.x, self.y, self.z].map(Num::or_zero);
         format!("{x}x{y}x{z}")
     }
 }
 
-/// A launch.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct Dispatch {
-    /// The device.
     pub agent_id: Num,
-    /// The queue.
     pub queue_id: Num,
-    /// The kernel.
     pub kernel_id: Num,
     /// Scratch memory of each work-item.
     pub private_segment_size: Num,
     /// Memory of each work-group.
     pub group_segment_size: Num,
     /// Work-items of a group.
-    pub workgroup_size: Size,
+    pub workgroup_size: Dim3,
     /// Work-items together.
-    pub grid_size: Size,
+    pub grid_size: Dim3,
 }
 
 /// A record of any domain.
@@ -187,13 +182,10 @@ pub(super) struct Record {
     pub kind: Num,
     /// The function or direction, by number within the domain.
     pub operation: Num,
-    /// The thread.
     pub thread_id: Num,
     /// What it has in common with others.
     pub correlation_id: Correlation,
-    /// When it began.
     pub start_timestamp: Num,
-    /// When it ended.
     pub end_timestamp: Num,
     /// The launch, for kernels.
     pub dispatch_info: Dispatch,
@@ -215,15 +207,12 @@ pub(super) struct Record {
     pub allocation_size: Num,
 }
 
-/// Counters of a launch.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterRecord {
-    /// The launch with its times.
     pub dispatch_data: DispatchData,
     /// Counter values, for each part of the device.
     pub records: Vec<CounterValue>,
-    /// The stream.
     pub stream_id: Num,
 }
 
@@ -231,13 +220,10 @@ pub(crate) struct CounterRecord {
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct DispatchData {
-    /// The launch.
     pub dispatch_info: Dispatch,
     /// What it has in common with others.
     pub correlation_id: Correlation,
-    /// When it began.
     pub start_timestamp: Num,
-    /// When it ended.
     pub end_timestamp: Num,
 }
 
@@ -245,9 +231,7 @@ pub(crate) struct DispatchData {
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterValue {
-    /// Which counter.
     pub counter_id: Num,
-    /// Its value.
     pub value: Real,
 }
 
@@ -261,17 +245,14 @@ pub(crate) struct AgentRecord {
     pub r#type: Num,
     /// What tables call it.
     pub node_id: Num,
-    /// Compute units.
     pub cu_count: Num,
     /// Cores of a processor.
     pub cpu_cores_count: Num,
-    /// The architecture.
     pub name: Text,
     /// What is printed on the box.
     pub product_name: Text,
 }
 
-/// A kernel.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Symbol {
@@ -299,13 +280,11 @@ impl Symbol {
     }
 }
 
-/// A counter.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterInfo {
     /// What values call it.
     pub id: Num,
-    /// Its name.
     pub name: Text,
 }
 
@@ -313,19 +292,15 @@ pub(crate) struct CounterInfo {
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct KindNames {
-    /// The domain.
     pub kind: Text,
-    /// Its functions.
     pub operations: Vec<Text>,
 }
 
-/// A text with the number that stands for it.
+/// A text and the number that records have in its place.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(crate) struct Keyed {
-    /// The number.
+pub(crate) struct KeyedText {
     pub key: Num,
-    /// The text.
     pub value: Text,
 }
 
@@ -336,7 +311,7 @@ pub(super) struct Strings {
     /// Domains, by number.
     pub buffer_records: Vec<KindNames>,
     /// What markers say.
-    pub marker_api: Vec<Keyed>,
+    pub marker_api: Vec<KeyedText>,
     /// What the program calls its launches.
     pub correlation_id: ExternalNames,
 }
@@ -346,18 +321,16 @@ pub(super) struct Strings {
 #[serde(default)]
 pub(crate) struct ExternalNames {
     /// Texts by the program's number.
-    pub external: Vec<Keyed>,
+    pub external: Vec<KeyedText>,
 }
 
 /// How a process was profiled.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub(super) struct Metadata {
-    /// Its number.
     pub pid: Num,
     /// Its command line.
     pub command: Vec<Text>,
-    /// Options.
     pub config: Config,
 }
 

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::benchmarks::common;
 use crate::benchmarks::token_stats::{self, NEW, PAST, PROMPT};
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::generation::StatedGeneration;
 use powerband_core::domain::reported::Reported;
@@ -54,36 +54,36 @@ const TITLES: [(&str, &str); 5] = [
     ("fa", "flash_attn"),
 ];
 
-/// What a line is.
-enum Line {
-    Row(Row),
+/// A line of the file, parsed.
+enum ParsedLine {
+    Row(LlamaRow),
     Damaged,
     Other,
 }
 
-impl From<Option<Row>> for Line {
-    fn from(row: Option<Row>) -> Self {
+impl From<Option<LlamaRow>> for ParsedLine {
+    fn from(row: Option<LlamaRow>) -> Self {
         row.map_or(Self::Damaged, Self::Row)
     }
 }
 
 /// The fields of a row by name, as text, and the time of each repetition.
 #[derive(Debug, Default)]
-struct Row {
+struct LlamaRow {
     fields: BTreeMap<String, String>,
     samples_ns: Vec<u64>,
 }
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let is_json = ["build_commit", "n_gen", "avg_ts"]
         .iter()
         .all(|key| head.has_key(key));
-    let is_sql = head.plain().is_some_and(|text| {
+    let is_sql = head.plain_text().is_some_and(|text| {
         text.contains("INSERT INTO") && text.contains("build_commit") && text.contains("n_gen")
     });
     let is_csv = head.has_columns(',', &["build_commit", "n_gen", "avg_ns"]);
     let is_markdown = head
-        .plain()
+        .plain_text()
         .is_some_and(|text| text.lines().take(200).any(is_header));
     is_json || is_csv || is_sql || is_markdown
 }
@@ -101,7 +101,11 @@ fn cells(line: &str) -> Vec<&str> {
     line.split('|').map(str::trim).collect()
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut unread = 0;
     let rows = match text.trim_start().chars().next() {
@@ -123,7 +127,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
                 let cells = lines::fields(line, ',');
                 if columns.is_empty() {
                     columns = cells;
-                    return Line::Other;
+                    return ParsedLine::Other;
                 }
                 (cells.len() == columns.len())
                     .then(|| row_of(&columns, cells))
@@ -138,7 +142,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
             None => unread += 1,
         }
     }
-    about(&rows, &differing, into);
+    take_common_fields(&rows, &differing, into);
     into.note_unread(unread, "row", &source.name());
     Ok(())
 }
@@ -146,45 +150,45 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 /// A row of each line; a line without one is skipped where it is none, and counted where it is damaged.
 fn by_line(
     text: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     unread: &mut u64,
-    mut row: impl FnMut(&str) -> Line,
-) -> Result<Vec<Row>, ImportError> {
+    mut row: impl FnMut(&str) -> ParsedLine,
+) -> Result<Vec<LlamaRow>, ImportError> {
     let mut rows = Vec::new();
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         if line.trim().is_empty() {
             continue;
         }
         match row(line) {
-            Line::Row(found) => rows.push(found),
-            Line::Damaged => *unread += 1,
-            Line::Other => {}
+            ParsedLine::Row(found) => rows.push(found),
+            ParsedLine::Damaged => *unread += 1,
+            ParsedLine::Other => {}
         }
     }
     Ok(rows)
 }
 
-fn row_of<T: Into<String>>(columns: &[String], cells: Vec<T>) -> Row {
+fn row_of<T: Into<String>>(columns: &[String], cells: Vec<T>) -> LlamaRow {
     let fields = columns
         .iter()
         .cloned()
         .zip(cells.into_iter().map(Into::into));
-    Row {
+    LlamaRow {
         fields: fields.collect(),
         samples_ns: Vec::new(),
     }
 }
 
-fn of_json(value: &Value) -> Option<Row> {
+fn of_json(value: &Value) -> Option<LlamaRow> {
     let object = value.as_object()?;
     let samples = object.get("samples_ns").and_then(Value::as_array);
     let samples = samples.into_iter().flatten().filter_map(json::number);
     let scalars = object
         .iter()
         .filter(|(_, value)| !value.is_array() && !value.is_object());
-    Some(Row {
+    Some(LlamaRow {
         fields: scalars
             .map(|(name, value)| (name.clone(), json::value_text(value)))
             .collect(),
@@ -193,9 +197,9 @@ fn of_json(value: &Value) -> Option<Row> {
 }
 
 /// `INSERT INTO llama_bench (a, b) VALUES ('1', '2');`
-fn of_sql(line: &str) -> Line {
+fn of_sql(line: &str) -> ParsedLine {
     let Some(rest) = line.trim_start().strip_prefix("INSERT INTO") else {
-        return Line::Other;
+        return ParsedLine::Other;
     };
     let row = || {
         let (names, values) = rest.split_once(" VALUES ")?;
@@ -236,11 +240,11 @@ fn quoted(list: &str) -> Vec<String> {
 /// The tables of Markdown in a text; several runs may stand in one file, each with a head of its own.
 fn markdown(
     text: &str,
-    source: &Source,
+    source: &ImportSource,
     watch: &ReadProgress<'_>,
     unread: &mut u64,
     into: &mut Imported,
-) -> Result<Vec<Row>, ImportError> {
+) -> Result<Vec<LlamaRow>, ImportError> {
     let mut columns: Vec<String> = Vec::new();
     let rows = by_line(text, source, watch, unread, |line| {
         if is_header(line) {
@@ -249,7 +253,7 @@ fn markdown(
                 other.map_or(title, |(_, long)| *long).to_owned()
             });
             columns = named.collect();
-            return Line::Other;
+            return ParsedLine::Other;
         }
         let trimmed = line.trim();
         if let Some(build) = trimmed.strip_prefix("build:") {
@@ -260,7 +264,7 @@ fn markdown(
         }
         let is_rule = trimmed.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
         if columns.is_empty() || is_rule {
-            return Line::Other;
+            return ParsedLine::Other;
         }
         let cells = cells(line);
         (cells.len() == columns.len())
@@ -276,7 +280,7 @@ fn markdown(
 }
 
 /// Names of what is not the same in all rows: options that were swept.
-fn differing(rows: &[Row]) -> BTreeSet<String> {
+fn differing(rows: &[LlamaRow]) -> BTreeSet<String> {
     let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
     let mut differing = BTreeSet::new();
     for (name, value) in rows.iter().flat_map(|row| &row.fields) {
@@ -299,7 +303,7 @@ fn is_of_model(name: &str) -> bool {
 }
 
 /// Tokens of a test: of the prompt, made, and in the cache before.
-fn lengths(row: &Row) -> Option<[f64; 3]> {
+fn lengths(row: &LlamaRow) -> Option<[f64; 3]> {
     let number = |name: &str| row.fields.get(name).and_then(|text| lines::number(text));
     if let Some(test) = row.fields.get("test") {
         return of_title(test);
@@ -328,7 +332,7 @@ fn of_title(test: &str) -> Option<[f64; 3]> {
 }
 
 /// A row as a result; nothing where it has no rate.
-fn reported(row: &Row, differing: &BTreeSet<String>) -> Option<Reported> {
+fn reported(row: &LlamaRow, differing: &BTreeSet<String>) -> Option<Reported> {
     let field = |name: &str| row.fields.get(name).map(String::as_str);
     let number = |name: &str| {
         field(name)
@@ -414,8 +418,8 @@ fn per_token(
     })
 }
 
-/// What all rows agree on.
-fn about(rows: &[Row], differing: &BTreeSet<String>, into: &mut Imported) {
+/// Adds the fields that are equal in all rows as facts.
+fn take_common_fields(rows: &[LlamaRow], differing: &BTreeSet<String>, into: &mut Imported) {
     for (name, value) in rows.iter().flat_map(|row| &row.fields) {
         if OF_THE_TEST.contains(&name.as_str()) || differing.contains(name) {
             continue;

@@ -1,12 +1,12 @@
 //! Files of `MLPerf`'s `LoadGen`: `mlperf_log_summary.txt`, and the lines of its detailed log.
 
 use crate::benchmarks::common;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -41,7 +41,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text()
         .is_some_and(|text| text.contains("MLPerf Results Summary") || text.contains(MARK))
         || head
@@ -49,11 +49,15 @@ fn recognises(head: &Head) -> bool {
             .is_some_and(|line| ENDS.contains(&line.trim()))
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut run = Run::default();
+    let mut run = LoadgenSummary::default();
     let mut detail = Detail::default();
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         match line.split_once(MARK) {
             Some((_, entry)) => detail.line(entry, into),
@@ -71,9 +75,9 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// A part of the summary.
+/// Section of the summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Part {
+enum SummarySection {
     #[default]
     Outside,
     Results,
@@ -82,8 +86,8 @@ enum Part {
 
 /// The summary, as far as it was read.
 #[derive(Debug, Default)]
-struct Run {
-    part: Part,
+struct LoadgenSummary {
+    part: SummarySection,
     result: Reported,
     sut: String,
     scenario: String,
@@ -91,12 +95,12 @@ struct Run {
     advice: Vec<String>,
 }
 
-impl Run {
+impl LoadgenSummary {
     fn line(&mut self, line: &str, into: &mut Imported) {
         let bare = line.trim();
         match bare {
-            "MLPerf Results Summary" | "Additional Stats" => self.part = Part::Results,
-            "Test Parameters Used" => self.part = Part::Parameters,
+            "MLPerf Results Summary" | "Additional Stats" => self.part = SummarySection::Results,
+            "Test Parameters Used" => self.part = SummarySection::Parameters,
             _ if bare.contains("encountered") && !bare.starts_with("No ") => {
                 into.note(format!("LoadGen says: {bare}"));
             }
@@ -111,8 +115,8 @@ impl Run {
         };
         let (name, value) = (name.trim(), value.trim());
         match self.part {
-            Part::Results => self.result_line(name, value, into),
-            Part::Parameters if !name.contains(' ') || name.ends_with(')') => {
+            SummarySection::Results => self.result_line(name, value, into),
+            SummarySection::Parameters if !name.contains(' ') || name.ends_with(')') => {
                 into.fact(name, value);
             }
             _ => {}
@@ -158,7 +162,7 @@ impl Run {
         } else if !self.result.objections.is_empty() {
             into.note("LoadGen accepts the result although not every condition is satisfied");
         }
-        settle(&mut self.result, &self.scenario, into);
+        set_typical_latency(&mut self.result, &self.scenario, into);
         into.fact("Scenario", self.scenario.as_str());
         into.reported.push(self.result);
         true
@@ -167,7 +171,7 @@ impl Run {
 
 /// The latency that stands for all; in the offline scenario there is none, as all samples wait for one
 /// another.
-fn settle(result: &mut Reported, scenario: &str, into: &mut Imported) {
+fn set_typical_latency(result: &mut Reported, scenario: &str, into: &mut Imported) {
     if scenario == "Offline" {
         into.note("in the offline scenario every sample waits for those before it, so its latencies stand for no run; the samples a second count");
         return;
@@ -285,7 +289,7 @@ impl Detail {
         }
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) -> bool {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) -> bool {
         into.note_unread(self.unread, "line", &source.name());
         if self.result.figures.is_empty() && self.result.objections.is_empty() {
             return false;
@@ -295,7 +299,7 @@ impl Detail {
         if self.result.name.is_empty() {
             "MLPerf".clone_into(&mut self.result.name);
         }
-        settle(&mut self.result, &self.scenario, into);
+        set_typical_latency(&mut self.result, &self.scenario, into);
         into.reported.push(self.result);
         true
     }

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::benchmarks::common;
 use crate::benchmarks::token_stats;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -80,7 +80,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     let is_json = !head.is_list()
         && !head.has_key("traceEvents")
         && (head.has_key("report") && head.has_key("config")
@@ -93,7 +93,11 @@ fn recognises(head: &Head) -> bool {
     is_json || is_table
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     if !text.trim_start().starts_with('{') {
         table(&text, source, into);
@@ -101,7 +105,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     }
     let value = source.json(&text, FORMAT.title, into)?;
     watch.tick(source.bytes())?;
-    let sizes = value.get("config").map(|config| about(config, into));
+    let sizes = value.get("config").map(|config| take_config(config, into));
     let sizes = sizes.unwrap_or_default();
     let report = value.get("report").unwrap_or(&value);
     let phases = report.as_object().into_iter().flatten();
@@ -132,8 +136,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// What ran where; gives what a run takes in and makes.
-fn about(config: &Value, into: &mut Imported) -> Sizes {
+/// Adds the configuration as facts; returns the sizes of a run.
+fn take_config(config: &Value, into: &mut Imported) -> Sizes {
     for (part, names) in FACTS {
         let Some(members) = (if part.is_empty() {
             Some(config)
@@ -225,7 +229,7 @@ fn reported(name: &str, phase: &Object) -> Reported {
 }
 
 /// The tables of before 2024: one column for each figure of each phase, `forward.latency(s)`.
-fn table(text: &str, source: &Source, into: &mut Imported) {
+fn table(text: &str, source: &ImportSource, into: &mut Imported) {
     let mut rows = text.lines().filter(|line| !line.trim().is_empty());
     let columns = lines::fields(rows.next().unwrap_or_default(), ',');
     let mut unread = 0;
@@ -292,7 +296,7 @@ mod tests {
         found.map(|figure| (figure.value, figure.unit.clone()))
     }
 
-    fn of<'a>(imported: &'a Imported, name: &str) -> &'a Reported {
+    fn result_named<'a>(imported: &'a Imported, name: &str) -> &'a Reported {
         imported
             .reported
             .iter()
@@ -303,7 +307,10 @@ mod tests {
     #[test]
     fn phases_of_a_real_file_have_their_values() {
         let imported = testing::fixture(FILE);
-        let (load, forward) = (of(&imported, "load"), of(&imported, "forward"));
+        let (load, forward) = (
+            result_named(&imported, "load"),
+            result_named(&imported, "forward"),
+        );
         assert_eq!(
             (load.samples_ns.as_slice(), load.batch()),
             ([15_598_862_323].as_slice(), None)
@@ -350,12 +357,15 @@ mod tests {
             "forward": {"latency": {"unit": "s", "values": [], "mean": 0.25}}}"#;
         let imported = testing::imported(text).unwrap();
         assert_eq!(
-            of(&imported, "decode").samples_ns,
+            result_named(&imported, "decode").samples_ns,
             [500_000_000, 1_500_000_000]
         );
-        let memory = figure(of(&imported, "decode"), "memory max_ram");
+        let memory = figure(result_named(&imported, "decode"), "memory max_ram");
         assert_eq!(memory, Some((5.5, "MB".into())));
-        assert_eq!(of(&imported, "forward").typical_ns, Some(250_000_000));
+        assert_eq!(
+            result_named(&imported, "forward").typical_ns,
+            Some(250_000_000)
+        );
     }
 
     #[test]
@@ -363,7 +373,7 @@ mod tests {
         let text = ",model,benchmark.input_shapes.batch_size,forward.latency(s),forward.throughput(samples/s),generate.latency(s)\n\
             0,bert,4,0.0125,320,0.5\n1,cut\n";
         let imported = testing::imported(text).unwrap();
-        let forward = of(&imported, "forward");
+        let forward = result_named(&imported, "forward");
         assert_eq!(
             (forward.typical_ns, forward.batch()),
             (Some(12_500_000), Some(4))
@@ -372,7 +382,10 @@ mod tests {
             figure(forward, "throughput"),
             Some((320.0, "samples/s".into()))
         );
-        assert_eq!(of(&imported, "generate").typical_ns, Some(500_000_000));
+        assert_eq!(
+            result_named(&imported, "generate").typical_ns,
+            Some(500_000_000)
+        );
         assert!(imported.notes[0].starts_with("1 row of"));
     }
 

@@ -6,7 +6,7 @@ use crate::benchmarks::token_stats::{self, NEW, PROMPT};
 use crate::reading::lines;
 use powerband_core::base::humanize;
 use powerband_core::domain::generation::{Generation, StatedGeneration, StatedTimes};
-use powerband_core::domain::reported::{Figure, Reported};
+use powerband_core::domain::reported::{Reported, ReportedFigure};
 
 /// Joules of a kilowatt hour.
 const KWH: f64 = 3.6e6;
@@ -59,8 +59,8 @@ pub(super) fn put_together(results: &mut [Reported], sizes: Sizes, into: &mut Im
     if let (Some(all), None) = (&per_token, each) {
         into.note(format!(
             "per_token has {} and not one for each token after the first of {}: the time per output token is that of decode over its tokens",
-            humanize::of_many(all.samples_ns.len() as u64, "time"),
-            humanize::of_many(runs as u64, "run"),
+            humanize::pluralised(all.samples_ns.len() as u64, "time"),
+            humanize::pluralised(runs as u64, "run"),
         ));
     }
     let of_prefill = prefill
@@ -165,7 +165,7 @@ fn tokens(
     })
 }
 
-fn named<'a>(result: &'a Reported, name: &str) -> Option<&'a Figure> {
+fn named<'a>(result: &'a Reported, name: &str) -> Option<&'a ReportedFigure> {
     result.figures.iter().find(|figure| figure.name == name)
 }
 
@@ -206,7 +206,7 @@ mod tests {
 
     const FILE: &str = "optimum-benchmark/gpt2-tiny-benchmark.json";
 
-    fn of<'a>(imported: &'a Imported, name: &str) -> &'a Reported {
+    fn result_named<'a>(imported: &'a Imported, name: &str) -> &'a Reported {
         let mut all = imported.reported.iter();
         all.find(|result| result.name == name).unwrap()
     }
@@ -214,10 +214,13 @@ mod tests {
     #[test]
     fn phases_of_a_real_file_say_each_their_part_and_generate_all_of_it() {
         let imported = testing::fixture(FILE);
-        let stated = |name: &str| of(&imported, name).generation.unwrap();
+        let stated = |name: &str| result_named(&imported, name).generation.unwrap();
         let (all, prefill, decode) = (stated("generate"), stated("prefill"), stated("decode"));
         assert_eq!(
-            of(&imported, "generate").point.unwrap().to_string(),
+            result_named(&imported, "generate")
+                .point
+                .unwrap()
+                .to_string(),
             "batch 2, new 16, prompt 32"
         );
         assert_eq!(all.first_token, prefill.first_token);
@@ -239,7 +242,7 @@ mod tests {
             "{:?}",
             imported.notes
         );
-        assert!(of(&imported, "generate").tokens.is_none());
+        assert!(result_named(&imported, "generate").tokens.is_none());
         let preparing: Vec<&str> = imported
             .reported
             .iter()
@@ -257,7 +260,7 @@ mod tests {
                 "decode": {"latency": {"unit": "s", "values": [0.2, 0.2], "mean": 0.2}, "throughput": {"unit": "tokens/s", "value": 20}},
                 "per_token": {"latency": {"unit": "s", "values": [0.1, 0.1, 0.05, 0.15], "p50": 0.1, "mean": 0.1}}}}"#;
         let imported = testing::imported(text).unwrap();
-        let generate = of(&imported, "generate");
+        let generate = result_named(&imported, "generate");
         let tokens = generate.tokens.as_ref().unwrap();
         assert_eq!(
             (tokens.prompt_tokens, tokens.new_tokens, tokens.sequences),
@@ -299,7 +302,7 @@ mod tests {
                 "llama_gptq, generate"
             ]
         );
-        let one = of(&imported, "llama_gptq, generate");
+        let one = result_named(&imported, "llama_gptq, generate");
         assert_eq!(
             one.point.unwrap().to_string(),
             "batch 16, new 100, prompt 512"
@@ -309,7 +312,10 @@ mod tests {
             (stated.output_tokens_per_s, stated.memory_bytes),
             (Some(282.0), Some(18_938e6))
         );
-        assert_eq!(of(&imported, "llama_gptq, forward").generation, None);
+        assert_eq!(
+            result_named(&imported, "llama_gptq, forward").generation,
+            None
+        );
     }
 
     #[test]

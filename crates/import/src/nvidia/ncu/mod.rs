@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::{Counter, Total};
 use powerband_core::domain::trace::SliceKind;
@@ -30,27 +30,31 @@ pub(crate) const FORMAT: Format = Format {
     tool: "ncu",
     name_ends: &[],
     recognises: |head| {
-        head.plain()
-            .is_some_and(|text| text.lines().any(|line| Header::of(line).is_some()))
+        head.plain_text()
+            .is_some_and(|text| text.lines().any(|line| Header::parse(line).is_some()))
     },
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let file = source.name();
     let mut sums = Sums::default();
     let mut header: Option<Header> = None;
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
-        if let Some(found) = Header::of(line) {
+        if let Some(found) = Header::parse(line) {
             header = Some(found);
             sums.tables += 1;
             continue;
         }
         match &mut header {
             Some(header) if header.has_row(line) => sums.row(header, line),
-            _ => talk(line, into),
+            _ => note_message(line, into),
         }
     }
     let program = std::mem::take(&mut sums.program);
@@ -62,8 +66,8 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// Messages of ncu beside the table.
-fn talk(line: &str, into: &mut Imported) {
+/// Notes a message of ncu.
+fn note_message(line: &str, into: &mut Imported) {
     let said = line
         .strip_prefix("==ERROR==")
         .or_else(|| line.strip_prefix("==WARNING=="));
@@ -82,7 +86,7 @@ struct Header {
 }
 
 impl Header {
-    fn of(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         let line = line.trim_start_matches('\u{feff}');
         if !STARTS.iter().any(|start| line.starts_with(start)) {
             return None;
@@ -215,7 +219,7 @@ impl Sums {
         let launch = (self.tables, process.to_owned(), id.to_owned());
         if self.launches.insert(launch.clone()) {
             self.without_time.insert(launch.clone());
-            self.about(header, &fields);
+            self.take_launch_facts(header, &fields);
         }
         let kernel = lines::kernel_name(name).to_owned();
         if header.is_wide {
@@ -246,8 +250,8 @@ impl Sums {
         }
     }
 
-    /// What is the same in all rows of a launch.
-    fn about(&mut self, header: &Header, fields: &[String]) {
+    /// Takes the program and the device of a launch.
+    fn take_launch_facts(&mut self, header: &Header, fields: &[String]) {
         let cell = |name| header.cell(fields, name).unwrap_or_default().to_owned();
         if self.program.is_empty() {
             self.program = cell("Process Name");

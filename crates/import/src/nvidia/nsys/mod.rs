@@ -9,10 +9,10 @@ mod tests;
 use crate::reading::by_id::ById;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::rows::{Base, Cells, Query};
-use crate::reading::source::Source;
+use crate::reading::rows::{Cells, OpenDatabase, Query};
+use crate::reading::source::ImportSource;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{Detail, Naming, Placing, Raw, SliceBuffer};
+use crate::records::slice_buffer::{NameLookup, RawSlice, SliceBuffer, SliceDetail, TrackLookup};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{MemoryEvent, SliceKind, Track};
 
@@ -25,10 +25,14 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
-    let base = Base::open(source, into)?;
-    if !base.has("StringIds", "value") {
-        return Err(source.unusable(
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
+    let base = OpenDatabase::open(source, into)?;
+    if !base.has_column("StringIds", "value") {
+        return Err(source.unusable_error(
             FORMAT.title,
             "its table of texts, StringIds, lacks the columns id and value",
         ));
@@ -46,7 +50,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 
 /// An open export with everything that rows are looked up in.
 struct Export<'a> {
-    base: Base<'a>,
+    base: OpenDatabase<'a>,
     watch: &'a ReadProgress<'a>,
     strings: ById<String>,
     copies: ById<String>,
@@ -85,7 +89,7 @@ const NVTX: [i64; 3] = [59, 60, 34];
 
 impl<'a> Export<'a> {
     fn read(
-        base: Base<'a>,
+        base: OpenDatabase<'a>,
         watch: &'a ReadProgress<'a>,
         into: &mut Imported,
     ) -> Result<Self, ImportError> {
@@ -178,14 +182,13 @@ impl<'a> Export<'a> {
         table: &str,
         columns: &[&str],
         into: &mut Imported,
-        words: (&Naming<'_>, &Placing<'_>),
+        words: (&NameLookup<'_>, &TrackLookup<'_>),
         each: impl Fn(&mut SliceBuffer, &Cells<'_, '_>) -> bool + Sync,
     ) -> Result<usize, ImportError> {
         let query = Query::all(table, columns);
         slice_buffer::take(&self.base, self.watch, &query, words, into, each)
     }
 
-    /// Kernels.
     fn kernels(&self, into: &mut Imported) -> Result<(), ImportError> {
         const KERNEL: [&str; 14] = [
             "start",
@@ -211,7 +214,12 @@ impl<'a> Export<'a> {
             (&string, &stream),
             |lane, row| {
                 let name = row.int(6).or_else(|| row.int(7)).unwrap_or(-1);
-                lane.push(&raw(row, SliceKind::Kernel, name, Detail::grid(row, 8)))
+                lane.push(&raw(
+                    row,
+                    SliceKind::Kernel,
+                    name,
+                    SliceDetail::grid(row, 8),
+                ))
             },
         )?;
         Ok(())
@@ -233,7 +241,7 @@ impl<'a> Export<'a> {
             let kind = self.copies.get(id).map_or("", |kind| kind);
             format!("Memcpy {kind}").trim().to_owned()
         };
-        let bytes = |row: &Cells<'_, '_>| row.int(7).map_or(Detail::None, Detail::Bytes);
+        let bytes = |row: &Cells<'_, '_>| row.int(7).map_or(SliceDetail::None, SliceDetail::Bytes);
         self.take(
             "CUPTI_ACTIVITY_KIND_MEMCPY",
             &COPY,
@@ -262,7 +270,7 @@ impl<'a> Export<'a> {
             (&graph_name, &stream),
             |lane, row| {
                 let id = row.int(6).unwrap_or(0);
-                lane.push(&raw(row, SliceKind::Kernel, id, Detail::None))
+                lane.push(&raw(row, SliceKind::Kernel, id, SliceDetail::None))
             },
         )?;
         if graphs > 0 {
@@ -294,7 +302,7 @@ impl<'a> Export<'a> {
         ] {
             self.take(table, &CALL, into, (&string, &thread), |lane, row| {
                 let name = row.int(6).unwrap_or(-1);
-                let mut raw = raw(row, kind, name, Detail::None);
+                let mut raw = raw(row, kind, name, SliceDetail::None);
                 if kind != SliceKind::Call {
                     raw.link = 0;
                 }
@@ -323,7 +331,7 @@ impl<'a> Export<'a> {
             (&wait, &waiting),
             |lane, row| {
                 let kind = row.int(6).unwrap_or(0);
-                lane.push(&raw(row, SliceKind::Wait, kind, Detail::None))
+                lane.push(&raw(row, SliceKind::Wait, kind, SliceDetail::None))
             },
         )?;
         Ok(())
@@ -355,13 +363,13 @@ impl<'a> Export<'a> {
                     open += 1;
                     return true;
                 }
-                lane.push(&Raw {
+                lane.push(&RawSlice {
                     kind: SliceKind::Range,
                     name: i64::from(own.number(text.unwrap_or("range"))),
                     track: [row.int(2).unwrap_or(0), 0, 0],
                     times: (start, end.or(start)),
                     link: 0,
-                    detail: Detail::None,
+                    detail: SliceDetail::None,
                 })
             },
         )?;
@@ -432,15 +440,15 @@ impl<'a> Export<'a> {
 }
 
 /// A row that begins with start, end, device, stream, correlation and process.
-fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: Detail) -> Raw {
+fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: SliceDetail) -> RawSlice {
     let process = row.int(5).unwrap_or(0);
     let link = row.int(4).filter(|id| *id != 0);
-    Raw {
+    RawSlice {
         link: link.map_or(0, |id| {
             ((process >> 24) as u64) << 32 | (id as u64 & 0xffff_ffff)
         }),
         detail,
-        ..Raw::of(row, kind, name, [2, 3])
+        ..RawSlice::from_row(row, kind, name, [2, 3])
     }
 }
 

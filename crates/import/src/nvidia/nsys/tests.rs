@@ -1,6 +1,6 @@
 //! Real exports of an old and of a new version.
 
-use crate::testing::{at, database, fixture, path, share, sum, sums, survives_as};
+use crate::testing::{database, fixture, path, read_path, share, sum, sums, survives_as};
 use powerband_core::domain::trace::SliceKind;
 
 const NEW: &str = "nsys/nvfuser-matmul-2024.6.sqlite";
@@ -27,7 +27,7 @@ fn an_old_export_lacks_columns_and_tables() {
          insert into CUPTI_ACTIVITY_KIND_KERNEL values (100, 350, 0, 1, 7, 5, 0, 1, 2),
              (400, 450, 0, 1, 7, 6, 0, 1, 2);",
     );
-    let read = at(&path).unwrap();
+    let read = read_path(&path).unwrap();
     assert_eq!(read.format, "nsys");
     let kernels = sums(&read, SliceKind::Kernel);
     assert_eq!(kernels, [("void probe<128, 4>(int*)".to_owned(), 2, 300)]);

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::{Slice, SliceKind, Track};
@@ -23,13 +23,17 @@ pub(crate) const FORMAT: Format = Format {
     tool: "nsys",
     name_ends: &[],
     recognises: |head| {
-        head.plain()
-            .is_some_and(|text| text.lines().any(|line| Header::of(line).is_some()))
+        head.plain_text()
+            .is_some_and(|text| text.lines().any(|line| Header::parse(line).is_some()))
     },
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let reports = reports(&text);
     let has_trace = |kind| {
@@ -74,9 +78,9 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
     Ok(())
 }
 
-/// What a report is about.
+/// Kind of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum ReportKind {
     /// Kernels, added up.
     Kernels,
     /// Time of copies and sets.
@@ -85,9 +89,7 @@ enum What {
     MemorySize,
     /// Kernels, copies and sets together, added up.
     Work,
-    /// Calls.
     Calls,
-    /// Ranges.
     Ranges,
     /// Every kernel, copy and set.
     WorkTrace,
@@ -100,7 +102,7 @@ enum What {
 /// The header of a report.
 #[derive(Clone, Debug)]
 struct Header {
-    what: What,
+    what: ReportKind,
     kind: SliceKind,
     columns: Vec<String>,
     /// Nanoseconds in the unit of each column.
@@ -125,14 +127,14 @@ fn reports(text: &str) -> Vec<Report<'_>> {
     for line in text.lines() {
         if let Some(found) = report_name(line) {
             (is_open, name) = (false, found);
-        } else if let Some(header) = Header::of(line) {
+        } else if let Some(header) = Header::parse(line) {
             reports.push(Report {
                 header,
                 name,
                 rows: Vec::new(),
             });
             is_open = true;
-        } else if line.trim().is_empty() || is_talk(line) {
+        } else if line.trim().is_empty() || is_message(line) {
             is_open = false;
         } else if let Some(report) = reports.last_mut().filter(|_| is_open) {
             report.rows.push(line);
@@ -155,7 +157,7 @@ fn report_name(line: &str) -> Option<&str> {
 }
 
 /// Lines between reports, and headers of other reports, whose names hold units or a share.
-fn is_talk(line: &str) -> bool {
+fn is_message(line: &str) -> bool {
     let line = line.trim_start();
     [
         "Processing [",
@@ -175,7 +177,7 @@ fn is_talk(line: &str) -> bool {
 }
 
 impl Header {
-    fn of(line: &str) -> Option<Self> {
+    fn parse(line: &str) -> Option<Self> {
         // The quick way out, since every line is asked.
         let start = line.trim_start_matches(['\u{feff}', '"', ' ']);
         let starts = [
@@ -192,7 +194,7 @@ impl Header {
         }
         let separator = if line.contains(',') { ',' } else { '\t' };
         let cells = lines::fields(line.trim_start_matches('\u{feff}'), separator);
-        let columns: Vec<String> = cells.iter().map(|column| plain(column)).collect();
+        let columns: Vec<String> = cells.iter().map(|column| column_key(column)).collect();
         let units = cells.iter().map(|column| {
             let unit = column.rsplit_once('(').map(|(_, unit)| unit.trim());
             unit.and_then(lines::unit_ns).unwrap_or(1.0)
@@ -200,26 +202,26 @@ impl Header {
         let has = |name: &str| columns.iter().any(|column| column == name);
         let (what, kind) = if has("start") && has("duration") && has("name") {
             if has("corrid") && (has("strm") || has("grdx") || has("device")) {
-                (What::WorkTrace, SliceKind::Kernel)
+                (ReportKind::WorkTrace, SliceKind::Kernel)
             } else if has("corrid") || has("tid") {
-                (What::CallTrace, SliceKind::Call)
+                (ReportKind::CallTrace, SliceKind::Call)
             } else {
                 return None;
             }
         } else if has("api start") && has("kernel start") {
-            (What::Launches, SliceKind::Kernel)
+            (ReportKind::Launches, SliceKind::Kernel)
         } else if has("total time") && has("operation") && has("category") {
-            (What::Work, SliceKind::Kernel)
+            (ReportKind::Work, SliceKind::Kernel)
         } else if has("total time") && has("operation") {
-            (What::MemoryTime, SliceKind::Copy)
+            (ReportKind::MemoryTime, SliceKind::Copy)
         } else if has("total") && has("operation") {
-            (What::MemorySize, SliceKind::Copy)
+            (ReportKind::MemorySize, SliceKind::Copy)
         } else if has("total time") && (has("range") || has("style")) {
-            (What::Ranges, SliceKind::Range)
+            (ReportKind::Ranges, SliceKind::Range)
         } else if has("total time") && has("num calls") {
-            (What::Calls, SliceKind::Call)
+            (ReportKind::Calls, SliceKind::Call)
         } else if has("total time") && has("instances") && has("name") {
-            (What::Kernels, SliceKind::Kernel)
+            (ReportKind::Kernels, SliceKind::Kernel)
         } else {
             return None;
         };
@@ -238,27 +240,27 @@ impl Header {
     }
 
     fn is_trace(&self) -> bool {
-        matches!(self.what, What::WorkTrace | What::CallTrace)
+        matches!(self.what, ReportKind::WorkTrace | ReportKind::CallTrace)
     }
 
     /// Whether there are times in it that nothing else covers.
     fn has_times(&self) -> bool {
-        !matches!(self.what, What::MemorySize | What::Launches)
+        !matches!(self.what, ReportKind::MemorySize | ReportKind::Launches)
     }
 
     /// Whether it has this kind.
     fn covers(&self, kind: SliceKind) -> bool {
         match self.what {
-            What::Work | What::WorkTrace => kind.is_work(),
-            What::MemoryTime => matches!(kind, SliceKind::Copy | SliceKind::Set),
-            What::MemorySize | What::Launches => false,
+            ReportKind::Work | ReportKind::WorkTrace => kind.is_work(),
+            ReportKind::MemoryTime => matches!(kind, SliceKind::Copy | SliceKind::Set),
+            ReportKind::MemorySize | ReportKind::Launches => false,
             _ => kind == self.kind,
         }
     }
 }
 
 /// A column's name in small letters, without its unit: `Total Time (ns)` and `Total Time`, `Med (ns)`.
-fn plain(column: &str) -> String {
+fn column_key(column: &str) -> String {
     let column = column.trim().trim_matches('"').to_lowercase();
     let name = match column.split_once('(') {
         Some(("time", _)) => return "time (%)".to_owned(),
@@ -299,8 +301,8 @@ impl Report<'_> {
     fn is_of_others(&self) -> bool {
         let is = |part| self.name.is_empty() || self.name.contains(part);
         match self.header.what {
-            What::Kernels => !is("kern"),
-            What::Calls if self.name.is_empty() => {
+            ReportKind::Kernels => !is("kern"),
+            ReportKind::Calls if self.name.is_empty() => {
                 let place = self.header.place(&["name"]);
                 let mut names = self.rows.iter().filter_map(|row| {
                     let fields = self.fields(row)?;
@@ -308,7 +310,7 @@ impl Report<'_> {
                 });
                 names.next().is_some_and(|name| !name.starts_with("cu"))
             }
-            What::Calls => !is("cuda"),
+            ReportKind::Calls => !is("cuda"),
             _ => false,
         }
     }
@@ -353,7 +355,7 @@ impl Report<'_> {
         let place = self.header.place(names)?;
         let (cell, unit) = (fields.get(place)?, *self.header.units.get(place)?);
         if unit == 1.0 {
-            return lines::whole(cell);
+            return lines::whole_number(cell);
         }
         let value = lines::number(cell).filter(|value| *value >= 0.0)?;
         Some(lines::ns(value, unit))
@@ -366,8 +368,8 @@ impl Report<'_> {
         let calls = at(&["instances", "num calls", "count"])?;
         let time = |names: &[&str]| self.time(fields, names);
         let kind = match header.what {
-            What::MemoryTime => memory_kind(name),
-            What::Work => {
+            ReportKind::MemoryTime => memory_kind(name),
+            ReportKind::Work => {
                 let is_memory = at(&["category"]).is_some_and(|group| group.contains("MEM"));
                 if is_memory {
                     memory_kind(name)
@@ -391,7 +393,7 @@ impl Report<'_> {
             },
             op: String::new(),
             place: String::new(),
-            calls: lines::whole(calls)?,
+            calls: lines::whole_number(calls)?,
             total_ns: time(&["total time"])?,
             min_ns: time(&["min"]),
             max_ns: time(&["max"]),
@@ -406,8 +408,8 @@ impl Report<'_> {
         let name = at(&["name"])?;
         let start = i64::try_from(self.time(fields, &["start"])?).ok()?;
         let duration = self.time(fields, &["duration"])?;
-        let link = at(&["corrid"]).and_then(lines::whole).unwrap_or(0);
-        let (kind, track) = if header.what == What::WorkTrace {
+        let link = at(&["corrid"]).and_then(lines::whole_number).unwrap_or(0);
+        let (kind, track) = if header.what == ReportKind::WorkTrace {
             let device = at(&["device"]).unwrap_or_default();
             let track = Track {
                 device: Some(device_number(device)),

@@ -5,11 +5,11 @@ use crate::benchmarks::common;
 use crate::nvidia::trtexec_layers::PLACE;
 use crate::nvidia::trtexec_profile;
 use crate::nvidia::trtexec_summary;
-use crate::nvidia::trtexec_summary::{Metric, Summary, batch_of_shape};
-use crate::reading::head::Head;
+use crate::nvidia::trtexec_summary::{Summary, TimeStatistics, batch_of_shape};
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
@@ -61,7 +61,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text().is_some_and(|text| {
         text.contains("&&&& RUNNING TensorRT.trtexec")
             || text.contains("&&&& PASSED TensorRT.trtexec")
@@ -74,10 +74,14 @@ fn recognises(head: &Head) -> bool {
     })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
     let mut log = Log::default();
-    for line in source.watched(text.lines(), watch) {
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         log.line(line, into);
     }
@@ -91,7 +95,7 @@ struct Log {
     summary: Summary,
     /// The time whose lines follow, in an old log.
     old: Option<&'static str>,
-    profile: Option<Table>,
+    profile: Option<LayerTable>,
     layers: common::Sums,
     has_layers: bool,
     runs: Option<u64>,
@@ -103,9 +107,9 @@ struct Log {
     implicit_batch: Option<usize>,
 }
 
-/// The table of layers: on which side the numbers are, and how many.
+/// Layout of the table of layers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Table {
+struct LayerTable {
     iterations: u64,
     numbers: usize,
     name_first: bool,
@@ -115,7 +119,7 @@ impl Log {
     fn line(&mut self, line: &str, into: &mut Imported) {
         let line = line.trim_end();
         if let Some(at) = line.find("&&&& ") {
-            self.state(line.get(at + 5..).unwrap_or_default(), into);
+            self.take_state(line.get(at + 5..).unwrap_or_default(), into);
             return;
         }
         let Some(text) = message(line) else {
@@ -140,12 +144,12 @@ impl Log {
             self.old = Some(name);
             return;
         }
-        self.particular(text, into);
+        self.take_setting(text, into);
         self.time(text);
     }
 
     /// `RUNNING`, `PASSED` or `FAILED`, with the version and the command line.
-    fn state(&mut self, text: &str, into: &mut Imported) {
+    fn take_state(&mut self, text: &str, into: &mut Imported) {
         let (state, rest) = text.split_once(' ').unwrap_or((text, ""));
         match state {
             "RUNNING" => self.is_running = true,
@@ -175,9 +179,9 @@ impl Log {
             .strip_prefix("Profile (")
             .and_then(|rest| rest.split_once(' '));
         let iterations = inner.and_then(|parts| parts.0.parse().ok());
-        self.profile = iterations.map(|iterations| Table {
+        self.profile = iterations.map(|iterations| LayerTable {
             iterations,
-            ..Table::default()
+            ..LayerTable::default()
         });
         self.runs = self.runs.or(iterations);
     }
@@ -229,7 +233,7 @@ impl Log {
     }
 
     /// The identity of a run: options, the device, versions, shapes.
-    fn particular(&mut self, text: &str, into: &mut Imported) {
+    fn take_setting(&mut self, text: &str, into: &mut Imported) {
         let binding = text.strip_prefix("Created input binding for ");
         if let Some((_, dims)) = binding.and_then(|rest| rest.split_once(" with dimensions ")) {
             self.summary.batch = self.summary.batch.or_else(|| batch_of_shape(dims));
@@ -263,13 +267,13 @@ impl Log {
             "Throughput" | "throughput" => {
                 self.summary.throughput = first.filter(|rate| *rate > 0.0);
             }
-            "Total Host Walltime" | "Total GPU Compute Time" => self.wall(name, first),
-            "walltime" => self.wall("Total Host Walltime", first),
-            "total compute time" => self.wall("Total GPU Compute Time", first),
+            "Total Host Walltime" | "Total GPU Compute Time" => self.add_wall_time(name, first),
+            "walltime" => self.add_wall_time("Total Host Walltime", first),
+            "total compute time" => self.add_wall_time("Total GPU Compute Time", first),
             "min" | "max" | "mean" | "median" | "percentile" => self.old_time(name, rest),
             _ if rest.starts_with("min = ") => {
                 let values: Vec<(String, f64)> = rest.split(", ").filter_map(statistic).collect();
-                self.summary.metrics.push(Metric {
+                self.summary.metrics.push(TimeStatistics {
                     name: name.to_owned(),
                     values,
                 });
@@ -278,7 +282,7 @@ impl Log {
         }
     }
 
-    fn wall(&mut self, name: &str, seconds: Option<f64>) {
+    fn add_wall_time(&mut self, name: &str, seconds: Option<f64>) {
         let seconds = seconds.map(|seconds| (name.to_owned(), seconds));
         self.summary.walls.extend(seconds);
     }
@@ -302,7 +306,7 @@ impl Log {
             let metrics = &mut self.summary.metrics;
             match metrics.iter_mut().find(|known| known.name == metric) {
                 Some(known) => known.values.push((name, value)),
-                None => metrics.push(Metric {
+                None => metrics.push(TimeStatistics {
                     name: metric.to_owned(),
                     values: vec![(name, value)],
                 }),
@@ -312,7 +316,7 @@ impl Log {
         add("End-to-End Host Time", whole);
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         self.summary.batch = self.summary.batch.or(self.implicit_batch);
         into.note_unread(self.unread, "row", &source.name());
         let layers = self.layers.into_list();
@@ -377,7 +381,7 @@ fn statistic(text: &str) -> Option<(String, f64)> {
 }
 
 /// A row of the table: a name, and the first of the numbers beside it.
-fn layer(row: &str, table: Table) -> Option<(&str, f64)> {
+fn layer(row: &str, table: LayerTable) -> Option<(&str, f64)> {
     let mut rest = row.trim();
     let mut numbers = Vec::new();
     for _ in 0..table.numbers {

@@ -3,7 +3,7 @@
 use crate::benchmarks::common;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::reported::Reported;
 
@@ -24,10 +24,14 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut reader = Reader::default();
-    for line in source.watched(text.lines(), watch) {
+    let mut reader = TorchBenchmarkReader::default();
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         reader.line(line, into);
     }
@@ -46,25 +50,25 @@ struct Measurement {
 
 /// A cell of a table, whose unit comes at the table's end.
 #[derive(Debug)]
-struct Cell {
+struct TableCell {
     name: String,
     value: f64,
 }
 
 /// The file, as far as it was read.
 #[derive(Debug, Default)]
-struct Reader {
+struct TorchBenchmarkReader {
     now: Option<Measurement>,
     results: Vec<Reported>,
     label: Option<String>,
     columns: Vec<String>,
     threads: String,
-    cells: Vec<Cell>,
+    cells: Vec<TableCell>,
     unread: u64,
     repeats: bool,
 }
 
-impl Reader {
+impl TorchBenchmarkReader {
     fn line(&mut self, line: &str, into: &mut Imported) {
         let bare = line.trim();
         if bare.contains("Measurement object at 0x") {
@@ -85,7 +89,7 @@ impl Reader {
     fn table(&mut self, line: &str) {
         let bare = line.trim();
         if let Some(unit) = bare.strip_prefix("Times are in ") {
-            self.settle(unit.split(' ').next().unwrap_or_default());
+            self.take_cell_unit(unit.split(' ').next().unwrap_or_default());
         } else if let Some((threads, _)) = bare.split_once(" threads: -") {
             threads.clone_into(&mut self.threads);
         } else if let Some((name, values)) = line.split_once('|') {
@@ -101,7 +105,7 @@ impl Reader {
                 }
                 // Behind a value there may be a mark of its spread: `12.5 (! 8%)`.
                 match value.split(' ').next().and_then(lines::number) {
-                    Some(value) => self.cells.push(Cell {
+                    Some(value) => self.cells.push(TableCell {
                         name: name_of(
                             &[&format!("{label}: {}", name.trim()), column],
                             &self.threads,
@@ -115,7 +119,7 @@ impl Reader {
     }
 
     /// The unit is known: the cells are times. Those that were measured above are there already.
-    fn settle(&mut self, unit: &str) {
+    fn take_cell_unit(&mut self, unit: &str) {
         self.label = None;
         let Some(scale) = lines::unit_ns(unit) else {
             self.unread += self.cells.len() as u64;
@@ -163,7 +167,7 @@ impl Reader {
         self.results.push(result);
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         self.close(into);
         self.unread += self.cells.len() as u64;
         into.note_unread(self.unread, "measurement", &source.name());

@@ -5,7 +5,7 @@ use crate::testing;
 
 const FILE: &str = "torch-text/torch_utils_benchmark-torch113.txt";
 
-fn of<'a>(imported: &'a Imported, name: &str) -> &'a Reported {
+fn result_named<'a>(imported: &'a Imported, name: &str) -> &'a Reported {
     let found = imported.reported.iter().find(|result| result.name == name);
     found.unwrap_or_else(|| panic!("{name} is missing"))
 }
@@ -28,12 +28,12 @@ fn measurements_of_a_real_file_are_there_once() {
         ("matmul: batch 4", "2 threads", 4_510_000),
     ];
     for (what, threads, typical) in expected {
-        let result = of(&imported, &format!("{what}, torch 1.13 cpu, {threads}"));
+        let result = result_named(&imported, &format!("{what}, torch 1.13 cpu, {threads}"));
         assert_eq!(result.typical_ns, Some(typical));
         let batch = what.ends_with('4');
         assert_eq!(result.batch(), Some(if batch { 4 } else { 1 }));
     }
-    let one = of(&imported, "conv net: batch 4, torch 1.13 cpu, 1 thread");
+    let one = result_named(&imported, "conv net: batch 4, torch 1.13 cpu, 1 thread");
     assert_eq!(
         figure(one, "in the comparison"),
         Some((5912.9, "us".into()))

@@ -4,10 +4,10 @@
 //! them is kept as a figure.
 
 use crate::benchmarks::common::Sums;
-use crate::reading::head::Head;
+use crate::reading::head::FileHead;
 use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
-use crate::reading::source::Source;
+use crate::reading::source::ImportSource;
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
@@ -25,7 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
 };
 
-fn recognises(head: &Head) -> bool {
+fn recognises(head: &FileHead) -> bool {
     head.any_text().is_some_and(|text| {
         text.contains("# of Calls")
             && (text.contains("Self CPU") || text.contains("Self CUDA"))
@@ -33,10 +33,14 @@ fn recognises(head: &Head) -> bool {
     })
 }
 
-fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Result<(), ImportError> {
+fn read(
+    source: &ImportSource,
+    watch: &ReadProgress<'_>,
+    into: &mut Imported,
+) -> Result<(), ImportError> {
     let text = source.text(watch, into)?;
-    let mut table = Table::default();
-    for line in source.watched(text.lines(), watch) {
+    let mut table = OperatorTable::default();
+    for line in source.progress_reader(text.lines(), watch) {
         let line = line?;
         table.line(line);
     }
@@ -46,7 +50,7 @@ fn read(source: &Source, watch: &ReadProgress<'_>, into: &mut Imported) -> Resul
 
 /// A table, as far as it was read.
 #[derive(Debug, Default)]
-struct Table {
+struct OperatorTable {
     /// From where to where each column goes, in characters, by the rule of dashes.
     spans: Vec<(usize, usize)>,
     columns: Vec<String>,
@@ -62,7 +66,7 @@ struct Table {
     is_named_short: bool,
 }
 
-impl Table {
+impl OperatorTable {
     fn line(&mut self, line: &str) {
         let bare = line.trim();
         if bare.len() > 8 && bare.chars().all(|c| c == '-' || c == ' ') {
@@ -131,7 +135,7 @@ impl Table {
         };
         let own = |device: &str| of(&format!("Self {device}")).and_then(lines::time_ns);
         let short = of("Name")?.to_owned();
-        let calls = lines::whole(of("# of Calls")?)?;
+        let calls = lines::whole_number(of("# of Calls")?)?;
         let device = ["CUDA", "XPU", "HPU", "PrivateUse1", "MTIA"]
             .into_iter()
             .find_map(|device| Some((device, own(device)?)));
@@ -202,7 +206,7 @@ impl Table {
         }
     }
 
-    fn finish(mut self, source: &Source, into: &mut Imported) {
+    fn finish(mut self, source: &ImportSource, into: &mut Imported) {
         into.note_unread(self.unread, "row", &source.name());
         if self.tables > 1 {
             into.note(format!(

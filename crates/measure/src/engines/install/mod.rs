@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::runtimes::{self, FoundRuntime, Origin};
+use super::runtimes::{self, FoundRuntime, RuntimeOrigin};
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 
@@ -192,7 +192,7 @@ pub fn unpack(
     swap_in(&fresh, &target, &staging.path().join("old"))?;
     let library = runtimes::libraries_in(&target).into_iter().next();
     library
-        .map(|library| FoundRuntime::at(&library, Origin::Own))
+        .map(|library| FoundRuntime::from_path(&library, RuntimeOrigin::Own))
         .ok_or(InstallError::NoLibrary { wheel })
 }
 

@@ -142,7 +142,7 @@ fn a_wheel_becomes_a_folder_of_libraries() {
     assert_eq!(found.path, target.join("libonnxruntime.so.1.31.1"));
     assert_eq!(
         (found.label().as_str(), found.origin),
-        ("1.31.1-cuda", Origin::Own)
+        ("1.31.1-cuda", RuntimeOrigin::Own)
     );
     assert_eq!(
         names_in(&target),
@@ -155,7 +155,7 @@ fn a_wheel_becomes_a_folder_of_libraries() {
         ]
     );
     assert_eq!(names_in(&runtimes), ["onnxruntime-1.31.1-cuda"]);
-    let places = runtimes::Places {
+    let places = runtimes::RuntimePlaces {
         own: runtimes,
         ..Default::default()
     };
@@ -225,7 +225,9 @@ fn flavors_are_known_to_the_search() {
         let distribution = flavor.package.replace('-', "_");
         fs::create_dir(site.path().join(format!("{distribution}-1.30.0.dist-info"))).unwrap();
         assert_eq!(
-            FoundRuntime::at(&library, Origin::Python).flavor.as_deref(),
+            FoundRuntime::from_path(&library, RuntimeOrigin::Python)
+                .flavor
+                .as_deref(),
             Some(flavor.id)
         );
     }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use ort::environment::Environment;
 use ort::session::Session;
 
-use super::options::Options;
+use super::options::OrtOptions;
 use super::{bind, builder, commit, environment, explain, provider_title};
-use crate::engines::{EngineError, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP, Watched};
+use crate::engines::{EngineError, EngineProfile, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP};
 use powerband_core::base::clock;
 use powerband_core::domain::examination::{Examination, Fusions, only_starts_nodes};
 use powerband_core::domain::tensor::Tensor;
@@ -36,10 +36,10 @@ pub(super) fn examine(
         file::save(&model, &original).map_err(|error| told(&error))?;
     }
     let (environment, _) = environment(request.runtime)?;
-    let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
+    let options = OrtOptions::from_setup(request.setup).map_err(EngineError::Unsupported)?;
     let prepared = folder.path().join("prepared.onnx");
     let load = |keep| {
-        watched(
+        profiling_session(
             &environment,
             request,
             &options,
@@ -88,11 +88,11 @@ pub(super) fn profile(
     request: &LoadRequest<'_>,
     inputs: &[Tensor],
     folder: &Path,
-) -> Result<Watched, EngineError> {
+) -> Result<EngineProfile, EngineError> {
     let (environment, _) = environment(request.runtime)?;
-    let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
+    let options = OrtOptions::from_setup(request.setup).map_err(EngineError::Unsupported)?;
     let model = request.model;
-    let mut session = watched(&environment, request, &options, model, (folder, None))?;
+    let mut session = profiling_session(&environment, request, &options, model, (folder, None))?;
     let mut began_ns = 0;
     run(&mut session, inputs, PROFILE_RUNS, |number| {
         if number == PROFILE_WARM_UP {
@@ -100,17 +100,17 @@ pub(super) fn profile(
         }
     })?;
     let profile = session.end_profiling().map_err(|error| explain(&error))?;
-    Ok(Watched {
+    Ok(EngineProfile {
         files: vec![PathBuf::from(profile)],
         began_ns,
     })
 }
 
 /// A session that keeps a profile, and its optimised graph where that is wanted.
-fn watched(
+fn profiling_session(
     environment: &Environment,
     request: &LoadRequest<'_>,
-    options: &Options,
+    options: &OrtOptions,
     model: &Path,
     (folder, keep): (&Path, Option<&Path>),
 ) -> Result<Session, EngineError> {

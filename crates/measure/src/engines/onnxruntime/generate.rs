@@ -14,7 +14,7 @@ use ort::value::DynValue;
 use super::explain;
 use super::values::to_ort;
 use crate::engines::EngineError;
-use crate::engines::generate::{Generate, Steps, most_likely, token_inputs};
+use crate::engines::generate::{Generate, TokenDecoder, most_likely, token_inputs};
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_onnx::decoder::Decoder;
 
@@ -22,7 +22,7 @@ use powerband_onnx::decoder::Decoder;
 pub(super) const FEEDING: &str = "tokens bound before each step (IoBinding); present key/values of a step are bound as past of the next, without a copy; scores are read, the most likely token is taken";
 
 /// A decoder's session, with the keys and values of the tokens so far bound to its inputs.
-pub(super) struct BoundSteps {
+pub(super) struct OrtDecoder {
     session: Rc<RefCell<Session>>,
     binding: IoBinding,
     decoder: Decoder,
@@ -37,7 +37,7 @@ pub(super) struct BoundSteps {
     place: MemoryInfo<'static>,
 }
 
-impl BoundSteps {
+impl OrtDecoder {
     pub(super) fn new(
         session: &Rc<RefCell<Session>>,
         generate: &Generate,
@@ -98,7 +98,7 @@ impl BoundSteps {
     }
 }
 
-impl Steps for BoundSteps {
+impl TokenDecoder for OrtDecoder {
     fn begin(&mut self) -> Result<(), EngineError> {
         self.past = 0;
         for (cache, empty) in self.decoder.caches.iter().zip(&self.empty) {

@@ -26,7 +26,7 @@ pub(super) struct BaseTable {
 }
 
 /// Looks at a library and keeps it loaded; or why it is not ONNX Runtime.
-pub(super) fn look(path: &Path) -> Result<Library, String> {
+pub(super) fn load_library(path: &Path) -> Result<Library, String> {
     // SAFETY: a library that the user chose, or that is installed; `ort` loads the same one right after this, so its
     // initialisers run in this worker in any case.
     let library = unsafe { Library::new(path) }

@@ -26,14 +26,14 @@ use ort::session::{IoBinding, Session};
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use self::generate::BoundSteps;
-use self::options::{Computes, KEYS, Options};
+use self::generate::OrtDecoder;
+use self::options::{KEYS, OrtOptions, ProviderChoice};
 use self::values::{from_ort, to_ort};
-use super::generate::{Generate, Requests};
+use super::generate::{Generate, RequestRunnable};
 use super::runtimes;
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Needs, Runnable,
-    Watched, check_task, copies, streams,
+    Engine, EngineError, EngineInfo, EngineProfile, Key, LoadRequest, LoadedInfo, LoadedModel,
+    Requirement, Runnable, check_task, copies, streams,
 };
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::setup::Setup;
@@ -55,21 +55,21 @@ impl Engine for OnnxRuntime {
         KEYS
     }
 
-    fn needs(&self) -> Needs {
-        Needs::OnnxRuntime
+    fn needs(&self) -> Requirement {
+        Requirement::OnnxRuntime
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
         check_task(setup)?;
-        let options = Options::of(setup)?;
+        let options = OrtOptions::from_setup(setup)?;
         if options.pinning && (copies(setup)? > 1 || streams(setup)? > 1) {
             return Err(
                 "pinning=on would put every copy on the same processors; leave copies= and streams= out"
                     .to_owned(),
             );
         }
-        match Computes::of(setup)? {
-            Computes::BuiltIn(provider, wanted) if provider.word == "cpu" => {
+        match ProviderChoice::from_setup(setup)? {
+            ProviderChoice::BuiltIn(provider, wanted) if provider.word == "cpu" => {
                 if let Some((name, _)) = wanted.options.first() {
                     return Err(format!(
                         "ep.{name} has no effect on the provider cpu; say which provider= it is for"
@@ -93,8 +93,8 @@ impl Engine for OnnxRuntime {
             library: runtime.map(Path::to_path_buf),
             devices: vec!["cpu".to_owned()],
             providers: providers(),
-            usual_providers: providers::usual(),
-            lacks: lacks(),
+            usual_providers: providers::default_providers(),
+            lacks: missing_options(),
         })
     }
 
@@ -119,20 +119,20 @@ impl Engine for OnnxRuntime {
         request: &LoadRequest<'_>,
         inputs: &[Tensor],
         folder: &Path,
-    ) -> Result<Watched, EngineError> {
+    ) -> Result<EngineProfile, EngineError> {
         examine::profile(request, inputs, folder)
     }
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
         let (environment, library_ns) = environment(request.runtime)?;
-        let options = Options::of(request.setup).map_err(EngineError::Unsupported)?;
+        let options = OrtOptions::from_setup(request.setup).map_err(EngineError::Unsupported)?;
         let (builder, notes) = builder(&environment, request, &options)?;
         let session = commit(builder, request.model)?;
         pin_this_thread(&options).map_err(EngineError::Unsupported)?;
-        Ok(Box::new(Model {
+        Ok(Box::new(OrtModel {
             session: Rc::new(RefCell::new(session)),
             device: request.setup.device.clone(),
-            loaded: Loaded {
+            loaded: LoadedInfo {
                 engine: title(request.runtime),
                 library: request.runtime.map(|path| path.display().to_string()),
                 threads: options.threads,
@@ -145,20 +145,20 @@ impl Engine for OnnxRuntime {
     }
 }
 
-struct Model {
+struct OrtModel {
     session: Rc<RefCell<Session>>,
     device: String,
-    loaded: Loaded,
+    loaded: LoadedInfo,
 }
 
-impl LoadedModel for Model {
-    fn loaded(&self) -> &Loaded {
+impl LoadedModel for OrtModel {
+    fn loaded(&self) -> &LoadedInfo {
         &self.loaded
     }
 
     fn open(&mut self, inputs: &[Tensor], _batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
         let binding = bind(&self.session.borrow(), inputs).map_err(|error| explain(&error))?;
-        Ok(Box::new(Bound {
+        Ok(Box::new(OrtRunnable {
             session: Rc::clone(&self.session),
             binding,
         }))
@@ -169,8 +169,8 @@ impl LoadedModel for Model {
         generate: &Generate,
         seed: u64,
     ) -> Result<Box<dyn Runnable>, EngineError> {
-        let steps = BoundSteps::new(&self.session, generate, &self.device)?;
-        Ok(Box::new(Requests::new(steps, generate, seed)?))
+        let steps = OrtDecoder::new(&self.session, generate, &self.device)?;
+        Ok(Box::new(RequestRunnable::new(steps, generate, seed)?))
     }
 
     fn feeding_of_requests(&self) -> &'static str {
@@ -178,12 +178,12 @@ impl LoadedModel for Model {
     }
 }
 
-struct Bound {
+struct OrtRunnable {
     session: Rc<RefCell<Session>>,
     binding: IoBinding,
 }
 
-impl Runnable for Bound {
+impl Runnable for OrtRunnable {
     fn run(&mut self) -> Result<(), EngineError> {
         self.session
             .borrow_mut()
@@ -216,7 +216,7 @@ fn environment(runtime: Option<&Path>) -> Result<(Environment, u64), EngineError
             "{reason}; choose another with runtime=, or install one with `powerband engines install onnxruntime`"
         ))
     };
-    let _loaded = interface::look(path).map_err(choose)?;
+    let _loaded = interface::load_library(path).map_err(choose)?;
     let environment = ort::init_from(path)
         .map_err(|error| choose(error.to_string()))?
         .with_name("powerband")
@@ -230,18 +230,18 @@ fn environment(runtime: Option<&Path>) -> Result<(Environment, u64), EngineError
 fn builder(
     environment: &Environment,
     request: &LoadRequest<'_>,
-    options: &Options,
+    options: &OrtOptions,
 ) -> Result<(SessionBuilder, Vec<String>), EngineError> {
     let setup = request.setup;
     let builder = Session::builder(environment).map_err(|error| explain(&error))?;
-    let mut builder = options.tell(builder).map_err(|error| explain(&error))?;
+    let mut builder = options.apply_to(builder).map_err(|error| explain(&error))?;
     let mut notes = Vec::new();
     if let (Some("cuda"), Some(runtime)) = (setup.device.split(':').next(), request.runtime) {
         vendor_libraries::preload(runtime);
     }
-    match Computes::of(setup).map_err(EngineError::Unsupported)? {
-        Computes::BuiltIn(provider, wanted) => provider.register(&mut builder, &wanted)?,
-        Computes::PlugIn {
+    match ProviderChoice::from_setup(setup).map_err(EngineError::Unsupported)? {
+        ProviderChoice::BuiltIn(provider, wanted) => provider.register(&mut builder, &wanted)?,
+        ProviderChoice::PlugIn {
             library,
             name,
             wanted,
@@ -263,7 +263,7 @@ fn builder(
 
 /// Keeps the thread that calls ONNX Runtime on its processor, where threads are pinned. Its pool was started
 /// before, and has processors of its own.
-fn pin_this_thread(options: &Options) -> Result<(), String> {
+fn pin_this_thread(options: &OrtOptions) -> Result<(), String> {
     let Some(&first) = options.pinned_cores()?.first() else {
         return Ok(());
     };
@@ -288,9 +288,9 @@ fn commit(mut builder: SessionBuilder, model: &Path) -> Result<Session, EngineEr
 
 /// Who is to run a setup, as people write it.
 fn provider_title(setup: &Setup) -> String {
-    match Computes::of(setup) {
-        Ok(Computes::BuiltIn(provider, _)) => provider.title.to_owned(),
-        Ok(Computes::PlugIn { name, library, .. }) => {
+    match ProviderChoice::from_setup(setup) {
+        Ok(ProviderChoice::BuiltIn(provider, _)) => provider.title.to_owned(),
+        Ok(ProviderChoice::PlugIn { name, library, .. }) => {
             name.unwrap_or_else(|| plugin::stem(&library))
         }
         Err(_unreadable) => String::new(),
@@ -343,12 +343,15 @@ fn providers() -> Vec<String> {
 }
 
 /// What setups of this library cannot ask for, and why.
-fn lacks() -> BTreeMap<String, String> {
+fn missing_options() -> BTreeMap<String, String> {
     let all = providers::ALL.iter();
     let (built_in, missing): (Vec<_>, Vec<_>) = all.partition(|provider| provider.is_built_in());
-    let without = missing
-        .into_iter()
-        .map(|provider| (format!("provider={}", provider.word), provider.lack()));
+    let without = missing.into_iter().map(|provider| {
+        (
+            format!("provider={}", provider.word),
+            provider.missing_reason(),
+        )
+    });
     without
         .chain(drivers::missing(built_in.into_iter()))
         .collect()

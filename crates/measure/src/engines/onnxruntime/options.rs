@@ -2,7 +2,7 @@
 
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 
-use super::providers::{self, Provider, Wanted};
+use super::providers::{self, Provider, ProviderRequest};
 use crate::engines::key::{MOST, ON_OFF, TRUE_FALSE};
 use crate::engines::programs::{always, may_name_a_file};
 use crate::engines::runtimes::names_path;
@@ -21,42 +21,42 @@ pub(crate) const KEYS: &[Key] = &[
         Takes::One(&OPTIMISATION_LEVELS),
         "graph optimisation",
     )
-    .usually("all")
-    .in_front(3, "Graph optimisation"),
+    .with_default("all")
+    .with_control(3, "Graph optimisation"),
     Key::new("threads", Takes::Count(MOST), "threads within an operator")
-        .usually("ONNX Runtime's choice, the physical cores")
-        .in_front(2, "Threads"),
+        .with_default("ONNX Runtime's choice, the physical cores")
+        .with_control(2, "Threads"),
     TASK,
     Key::new(
         "parallel",
         ON_OFF,
         "operators that do not need each other run at the same time",
     )
-    .usually("off"),
+    .with_default("off"),
     Key::new(
         "inter_threads",
         Takes::Count(MOST),
         "operators that may run at the same time, with parallel=on",
     ),
-    Key::new("spinning", ON_OFF, "threads that wait for work stay awake").usually("on"),
+    Key::new("spinning", ON_OFF, "threads that wait for work stay awake").with_default("on"),
     Key::new(
         "pinning",
         ON_OFF,
         "each thread stays on a processor of its own; needs threads=",
     )
-    .usually("off"),
+    .with_default("off"),
     Key::new(
         "memory_pattern",
         ON_OFF,
         "memory of a shape that was seen is set aside in one piece",
     )
-    .usually("on"),
+    .with_default("on"),
     Key::new(
         "provider",
         Takes::OneOr(&providers::WORDS, "a plug-in's own name"),
         "what computes on the device",
     )
-    .usually("the device's own"),
+    .with_default("the device's own"),
     Key::new(
         "ep.*",
         Takes::Text("as the provider spells it", "1"),
@@ -74,7 +74,7 @@ pub(crate) const KEYS: &[Key] = &[
         TRUE_FALSE,
         "a node that the provider leaves to the CPU is an error, not a flag",
     )
-    .usually("false"),
+    .with_default("false"),
     Key::new(
         "runtime",
         Takes::Path("a version or a path"),
@@ -85,7 +85,7 @@ pub(crate) const KEYS: &[Key] = &[
 
 /// A setup as options of ONNX Runtime.
 #[derive(Debug)]
-pub(super) struct Options {
+pub(super) struct OrtOptions {
     level: GraphOptimizationLevel,
     /// Threads within an operator.
     pub threads: Option<usize>,
@@ -99,9 +99,9 @@ pub(super) struct Options {
     pub strict: bool,
 }
 
-impl Options {
-    /// Reads a setup; what makes no sense is said.
-    pub(super) fn of(setup: &Setup) -> Result<Self, String> {
+impl OrtOptions {
+    /// Reads the options of a setup.
+    pub(super) fn from_setup(setup: &Setup) -> Result<Self, String> {
         let options = Self {
             level: level(setup)?,
             threads: positive(setup, "threads")?,
@@ -121,8 +121,8 @@ impl Options {
         Ok(options)
     }
 
-    /// Tells a session that is to be.
-    pub(super) fn tell(&self, mut builder: SessionBuilder) -> ort::Result<SessionBuilder> {
+    /// Applies the options to a session builder.
+    pub(super) fn apply_to(&self, mut builder: SessionBuilder) -> ort::Result<SessionBuilder> {
         builder = builder.with_optimization_level(self.level)?;
         if let Some(threads) = self.threads {
             builder = builder.with_intra_threads(threads)?;
@@ -174,9 +174,9 @@ impl Options {
 }
 
 /// What a setup asks to compute with: a provider that is built in, or one of a plug-in.
-pub(crate) enum Computes {
+pub(crate) enum ProviderChoice {
     /// One of ONNX Runtime's own.
-    BuiltIn(&'static Provider, Wanted),
+    BuiltIn(&'static Provider, ProviderRequest),
     /// One that a library brings.
     PlugIn {
         /// Its path.
@@ -184,22 +184,21 @@ pub(crate) enum Computes {
         /// What the provider calls itself, where the setup says.
         name: Option<String>,
         /// Options that go to it as they are.
-        wanted: Wanted,
+        wanted: ProviderRequest,
     },
 }
 
-impl Computes {
-    /// What a setup asks for.
-    pub(super) fn of(setup: &Setup) -> Result<Self, String> {
+impl ProviderChoice {
+    pub(super) fn from_setup(setup: &Setup) -> Result<Self, String> {
         match setup.options.get("library") {
             Some(library) => Ok(Self::PlugIn {
                 library: library.clone(),
                 name: setup.options.get("provider").cloned(),
-                wanted: providers::wanted(setup),
+                wanted: providers::provider_request(setup),
             }),
             None => Ok(Self::BuiltIn(
                 providers::provider_of_setup(setup)?,
-                providers::wanted(setup),
+                providers::provider_request(setup),
             )),
         }
     }
@@ -235,7 +234,7 @@ mod tests {
     use super::*;
 
     fn fault(spec: &str) -> String {
-        Options::of(&spec.parse().unwrap())
+        OrtOptions::from_setup(&spec.parse().unwrap())
             .err()
             .unwrap_or_default()
     }
@@ -243,7 +242,7 @@ mod tests {
     #[test]
     fn switches_are_read_and_faults_named() {
         let setup = "ort,parallel=on,inter_threads=2,spinning=false,strict=true,memory_pattern=off";
-        let options = Options::of(&setup.parse().unwrap()).unwrap();
+        let options = OrtOptions::from_setup(&setup.parse().unwrap()).unwrap();
         assert_eq!(
             (options.parallel, options.spinning),
             (Some(true), Some(false))

@@ -18,7 +18,7 @@ use ort::environment::Environment;
 use ort::session::builder::SessionBuilder;
 
 use super::interface::GetBase;
-use super::providers::Wanted;
+use super::providers::ProviderRequest;
 use crate::engines::EngineError;
 
 /// The version of the table that first had plug-ins.
@@ -75,9 +75,9 @@ pub(super) fn register(
     runtime: &Path,
     library: &str,
     name: Option<&str>,
-    (device, wanted): (&str, &Wanted),
+    (device, wanted): (&str, &ProviderRequest),
 ) -> Result<String, EngineError> {
-    let api = Api::of(runtime).map_err(EngineError::Unsupported)?;
+    let api = Api::load(runtime).map_err(EngineError::Unsupported)?;
     let known: Vec<String> = api
         .devices(environment)?
         .into_iter()
@@ -92,10 +92,10 @@ pub(super) fn register(
     let fitting: Vec<&Device> = devices
         .iter()
         .filter(is_new)
-        .filter(|device| is_meant(&device.provider) && fits(kind, device.kind))
+        .filter(|device| is_meant(&device.provider) && device_matches(kind, device.kind))
         .collect();
     let Some(chosen) = fitting.get(index) else {
-        return Err(EngineError::Unsupported(nothing_fits(
+        return Err(EngineError::Unsupported(no_device_error(
             library, name, device, &devices, &known,
         )));
     };
@@ -115,14 +115,14 @@ pub(super) fn stem(library: &str) -> String {
 }
 
 /// Cards go by the name of their maker's software in a setup, and are graphics cards to ONNX Runtime.
-fn fits(asked: &str, kind: &str) -> bool {
+fn device_matches(asked: &str, kind: &str) -> bool {
     match asked {
         "cuda" | "rocm" | "dml" => kind == "gpu",
         asked => asked == kind,
     }
 }
 
-fn nothing_fits(
+fn no_device_error(
     library: &str,
     name: Option<&str>,
     device: &str,
@@ -145,7 +145,7 @@ fn nothing_fits(
 }
 
 impl Api {
-    fn of(runtime: &Path) -> Result<Self, String> {
+    fn load(runtime: &Path) -> Result<Self, String> {
         let cannot = |reason: String| {
             format!(
                 "{} cannot be asked for plug-ins: {reason}",
@@ -254,7 +254,7 @@ impl Api {
         environment: &Environment,
         builder: &mut SessionBuilder,
         device: &Device,
-        wanted: &Wanted,
+        wanted: &ProviderRequest,
     ) -> Result<(), EngineError> {
         let texts = |pick: fn(&(String, String)) -> &str| {
             let texts = wanted.options.iter().map(|pair| CString::new(pick(pair)));
@@ -297,8 +297,12 @@ mod tests {
 
     #[test]
     fn cards_are_graphics_cards_to_onnx_runtime() {
-        assert!(fits("cpu", "cpu") && fits("cuda", "gpu") && fits("npu", "npu"));
-        assert!(!fits("cpu", "gpu") && !fits("rocm", "cpu"));
+        assert!(
+            device_matches("cpu", "cpu")
+                && device_matches("cuda", "gpu")
+                && device_matches("npu", "npu")
+        );
+        assert!(!device_matches("cpu", "gpu") && !device_matches("rocm", "cpu"));
     }
 
     #[test]
@@ -314,11 +318,11 @@ mod tests {
             provider: "OpenVINO".to_owned(),
             kind: "cpu",
         };
-        let said = nothing_fits("lib.so", None, "cuda:0", &[device], &[]);
+        let said = no_device_error("lib.so", None, "cuda:0", &[device], &[]);
         assert_eq!(
             said,
             "lib.so does not offer on cuda:0; it offers OpenVINO on the cpu"
         );
-        assert!(nothing_fits("lib.so", None, "cpu", &[], &[]).contains("no device"));
+        assert!(no_device_error("lib.so", None, "cpu", &[], &[]).contains("no device"));
     }
 }

@@ -17,19 +17,19 @@ const OPTION: &str = "ep.";
 pub(super) struct Provider {
     /// What a setup calls it.
     pub word: &'static str,
-    /// What people call it.
+    /// Its display name.
     pub title: &'static str,
     /// Devices that it runs on, the one that it is meant for first.
     pub devices: &'static [&'static str],
     /// Flavor of the library that has it, for the command that fetches it.
     flavor: Option<&'static str>,
     is_built_in: fn() -> bool,
-    register: fn(&mut SessionBuilder, &Wanted) -> Result<(), String>,
+    register: fn(&mut SessionBuilder, &ProviderRequest) -> Result<(), String>,
 }
 
 /// What a setup asks of a provider.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct ProviderRequest {
     /// Which device of its kind, where the setup says.
     pub index: Option<u32>,
     /// Options that go to the provider as they are.
@@ -176,7 +176,7 @@ pub(super) fn provider_of_setup(setup: &Setup) -> Result<&'static Provider, Stri
 }
 
 /// What computes on each kind of device where a setup names no provider.
-pub(super) fn usual() -> BTreeMap<String, String> {
+pub(super) fn default_providers() -> BTreeMap<String, String> {
     let mut usual = BTreeMap::new();
     for provider in ALL {
         for kind in provider.devices {
@@ -188,7 +188,7 @@ pub(super) fn usual() -> BTreeMap<String, String> {
 }
 
 /// What a setup asks of its provider.
-pub(super) fn wanted(setup: &Setup) -> Wanted {
+pub(super) fn provider_request(setup: &Setup) -> ProviderRequest {
     let options = setup.options.iter().filter_map(|(key, value)| {
         let name = key.strip_prefix(OPTION)?;
         Some((name.to_owned(), value.clone()))
@@ -200,7 +200,7 @@ pub(super) fn wanted(setup: &Setup) -> Wanted {
     if is_openvino && !options.iter().any(|(key, _)| key == "device_type") {
         options.push(("device_type".to_owned(), kind.to_uppercase()));
     }
-    Wanted {
+    ProviderRequest {
         index: device(setup).ok().and_then(|(_, index)| index),
         options,
     }
@@ -213,7 +213,7 @@ impl Provider {
     }
 
     /// Why the loaded library cannot use it, and what helps.
-    pub(super) fn lack(&self) -> String {
+    pub(super) fn missing_reason(&self) -> String {
         let help = self.flavor.map_or_else(String::new, |flavor| {
             format!(
                 "; `powerband engines install onnxruntime --flavor {flavor}` fetches one that was, where there is one for this system, and runtime= chooses among several"
@@ -227,10 +227,10 @@ impl Provider {
     pub(super) fn register(
         &self,
         builder: &mut SessionBuilder,
-        wanted: &Wanted,
+        wanted: &ProviderRequest,
     ) -> Result<(), EngineError> {
         if !self.is_built_in() {
-            return Err(EngineError::Unsupported(self.lack()));
+            return Err(EngineError::Unsupported(self.missing_reason()));
         }
         (self.register)(builder, wanted)
             .map_err(|reason| EngineError::Unsupported(self.does_not_start(&reason)))
@@ -306,7 +306,7 @@ fn none_of(options: &[(String, String)], word: &str) -> Result<(), String> {
     }
 }
 
-fn directml(builder: &mut SessionBuilder, wanted: &Wanted) -> Result<(), String> {
+fn directml(builder: &mut SessionBuilder, wanted: &ProviderRequest) -> Result<(), String> {
     none_of(&wanted.options, "directml")?;
     let index = wanted.index.unwrap_or(0);
     let index = i32::try_from(index).map_err(|error| error.to_string())?;
@@ -317,7 +317,7 @@ fn directml(builder: &mut SessionBuilder, wanted: &Wanted) -> Result<(), String>
 }
 
 /// MIGraphX has a structure of its own in place of options by name; these are its names in ONNX Runtime.
-fn migraphx(builder: &mut SessionBuilder, wanted: &Wanted) -> Result<(), String> {
+fn migraphx(builder: &mut SessionBuilder, wanted: &ProviderRequest) -> Result<(), String> {
     let index = i32::try_from(wanted.index.unwrap_or(0)).map_err(|error| error.to_string())?;
     let mut provider = ep::MIGraphX::default().with_device_id(index);
     for (key, value) in &wanted.options {
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn options_go_to_the_provider_by_their_own_names() {
-        let of = |spec: &str| wanted(&spec.parse().unwrap());
+        let of = |spec: &str| provider_request(&spec.parse().unwrap());
         let cuda = of("ort:cuda:1,ep.cudnn_conv_algo_search=HEURISTIC");
         assert_eq!(cuda.index, Some(1));
         let pair = ("cudnn_conv_algo_search".to_owned(), "HEURISTIC".to_owned());

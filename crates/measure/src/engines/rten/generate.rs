@@ -11,9 +11,9 @@ use rten_tensor::Tensor as RtenTensor;
 use rten_tensor::prelude::{AsView as _, Layout as _};
 
 use super::values::to_rten;
-use super::{Network, explain, guarded};
+use super::{RtenNetwork, catch_panic, explain};
 use crate::engines::EngineError;
-use crate::engines::generate::{Generate, Steps, most_likely, token_inputs};
+use crate::engines::generate::{Generate, TokenDecoder, most_likely, token_inputs};
 use powerband_core::domain::tensor::ElementType;
 use powerband_onnx::decoder::Decoder;
 
@@ -21,8 +21,8 @@ use powerband_onnx::decoder::Decoder;
 pub(super) const FEEDING: &str = "tokens made before each step; present key/values of a step are handed over as past of the next and grow in place; scores are read, the most likely token is taken";
 
 /// A decoder, with the keys and values of the tokens so far.
-pub(super) struct OwnedSteps {
-    network: Rc<Network>,
+pub(super) struct RtenDecoder {
+    network: Rc<RtenNetwork>,
     options: RunOptions,
     decoder: Decoder,
     batch: usize,
@@ -37,8 +37,8 @@ pub(super) struct OwnedSteps {
     output_ids: Vec<NodeId>,
 }
 
-impl OwnedSteps {
-    pub(super) fn new(network: &Rc<Network>, generate: &Generate) -> Result<Self, EngineError> {
+impl RtenDecoder {
+    pub(super) fn new(network: &Rc<RtenNetwork>, generate: &Generate) -> Result<Self, EngineError> {
         let decoder = generate.decoder()?.clone();
         if let Some(odd) = decoder
             .caches
@@ -71,7 +71,7 @@ impl OwnedSteps {
     }
 }
 
-impl Steps for OwnedSteps {
+impl TokenDecoder for RtenDecoder {
     fn begin(&mut self) -> Result<(), EngineError> {
         self.past = 0;
         let mut known = std::mem::take(&mut self.caches).into_iter();
@@ -106,7 +106,7 @@ impl Steps for OwnedSteps {
                 .copied()
                 .zip(caches.map(ValueOrView::Value)),
         );
-        let outputs = guarded(|| {
+        let outputs = catch_panic(|| {
             let outputs = model.run(inputs, &self.output_ids, Some(self.options.clone()));
             outputs.map_err(|error| explain(&error.to_string()))
         })?;

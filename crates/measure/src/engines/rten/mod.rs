@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 
 use rten::{LoadError, LoadErrorKind, ModelOptions, NodeId, RunOptions, ThreadPool, Value};
 
-use self::generate::OwnedSteps;
+use self::generate::RtenDecoder;
 use self::report::node_times;
 use self::values::{Outputs, from_rten, refused, to_rten};
-use super::generate::{Generate, Requests};
+use super::generate::{Generate, RequestRunnable};
 use super::key::{MOST, Takes};
 use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, Loaded, LoadedModel, Runnable, TASK,
-    Watched, check_cpu_alone, check_task, node_events, positive,
+    Engine, EngineError, EngineInfo, EngineProfile, Key, LoadRequest, LoadedInfo, LoadedModel,
+    Runnable, TASK, check_cpu_alone, check_task, node_events, positive,
 };
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
@@ -39,14 +39,13 @@ const KEY: Key = Key::new(
     Takes::Count(MOST),
     "threads that share the operators' work",
 )
-.usually("the cores this process may use")
-.in_front(2, "Threads");
+.with_default("the cores this process may use")
+.with_control(2, "Threads");
 
 /// Whether the graph is optimised first.
 const OPTIMISATION: Key =
-    Key::new("opt", Takes::One(&["none", "all"]), "graph optimisation").usually("all");
+    Key::new("opt", Takes::One(&["none", "all"]), "graph optimisation").with_default("all");
 
-/// The engine.
 pub(crate) struct Rten;
 
 impl Engine for Rten {
@@ -85,26 +84,26 @@ impl Engine for Rten {
         request: &LoadRequest<'_>,
         inputs: &[Tensor],
         folder: &Path,
-    ) -> Result<Watched, EngineError> {
-        let network = Rc::new(Network::load(request, threads(request.setup)?)?);
-        let mut bound = Bound::new(&network, inputs)?;
+    ) -> Result<EngineProfile, EngineError> {
+        let network = Rc::new(RtenNetwork::load(request, threads(request.setup)?)?);
+        let mut bound = RtenRunnable::new(&network, inputs)?;
         bound.options.verbose = true;
         let start = Instant::now();
         let mut events = Vec::new();
         let began_ns = node_events::profile(|| {
             let began = start.elapsed();
-            let report = printed(folder, || bound.run())?;
+            let report = capture_stdout(folder, || bound.run())?;
             let mut took = Duration::ZERO;
             for node in node_times(&report) {
                 let event = node_events::node("rten", &node.name, &node.operator);
                 let event = node_events::with_shapes(event, &node.inputs, &node.outputs);
-                events.push(node_events::at(event, began + took, node.took));
+                events.push(node_events::timed_event(event, began + took, node.took));
                 took += node.took;
             }
-            events.push(node_events::at(node_events::run(), began, took));
+            events.push(node_events::timed_event(node_events::run(), began, took));
             Ok(())
         })?;
-        Ok(Watched {
+        Ok(EngineProfile {
             files: vec![node_events::write(folder, events)?],
             began_ns,
         })
@@ -112,15 +111,15 @@ impl Engine for Rten {
 
     fn load(&self, request: &LoadRequest<'_>) -> Result<Box<dyn LoadedModel>, EngineError> {
         let threads = threads(request.setup)?;
-        let network = Network::load(request, threads)?;
-        let loaded = Loaded {
+        let network = RtenNetwork::load(request, threads)?;
+        let loaded = LoadedInfo {
             engine: format!("rten {VERSION}"),
             threads: Some(threads),
             check_ns: network.check_ns,
             feeding: "inputs made once and shared with every run; outputs are left with the engine",
-            ..Loaded::default()
+            ..LoadedInfo::default()
         };
-        Ok(Box::new(Model {
+        Ok(Box::new(RtenModel {
             network: Rc::new(network),
             loaded,
         }))
@@ -144,20 +143,20 @@ fn optimises(setup: &Setup) -> Result<bool, String> {
 }
 
 /// A network that was read, and what its file says of its outputs.
-struct Network {
+struct RtenNetwork {
     model: rten::Model,
     outputs: Outputs,
     pool: Arc<ThreadPool>,
     check_ns: u64,
 }
 
-impl Network {
+impl RtenNetwork {
     fn load(request: &LoadRequest<'_>, threads: usize) -> Result<Self, EngineError> {
         let began = Instant::now();
-        let outputs = look_over(request.model)?;
+        let outputs = check_types(request.model)?;
         let check_ns = began.elapsed().as_nanos() as u64;
         let optimises = optimises(request.setup).map_err(EngineError::Unsupported)?;
-        let model = guarded(|| {
+        let model = catch_panic(|| {
             let mut options = ModelOptions::with_all_ops();
             options.enable_optimization(optimises);
             let loaded = options.load_file(request.model);
@@ -173,28 +172,28 @@ impl Network {
 }
 
 /// Refuses a file with types that rten lacks or would change unasked.
-fn look_over(path: &Path) -> Result<Outputs, EngineError> {
+fn check_types(path: &Path) -> Result<Outputs, EngineError> {
     let model = file::load(path).map_err(|error| EngineError::Failed(error.to_string()))?;
     match model.graph.as_ref().and_then(refused) {
         Some(what) => Err(EngineError::Unsupported(format!(
             "rten cannot run this model: {what}"
         ))),
-        None => Ok(Outputs::of(&model)),
+        None => Ok(Outputs::from_model(&model)),
     }
 }
 
-struct Model {
-    network: Rc<Network>,
-    loaded: Loaded,
+struct RtenModel {
+    network: Rc<RtenNetwork>,
+    loaded: LoadedInfo,
 }
 
-impl LoadedModel for Model {
-    fn loaded(&self) -> &Loaded {
+impl LoadedModel for RtenModel {
+    fn loaded(&self) -> &LoadedInfo {
         &self.loaded
     }
 
     fn open(&mut self, inputs: &[Tensor], _batch: usize) -> Result<Box<dyn Runnable>, EngineError> {
-        Ok(Box::new(Bound::new(&self.network, inputs)?))
+        Ok(Box::new(RtenRunnable::new(&self.network, inputs)?))
     }
 
     fn open_requests(
@@ -202,8 +201,8 @@ impl LoadedModel for Model {
         generate: &Generate,
         seed: u64,
     ) -> Result<Box<dyn Runnable>, EngineError> {
-        let steps = OwnedSteps::new(&self.network, generate)?;
-        Ok(Box::new(Requests::new(steps, generate, seed)?))
+        let steps = RtenDecoder::new(&self.network, generate)?;
+        Ok(Box::new(RequestRunnable::new(steps, generate, seed)?))
     }
 
     fn feeding_of_requests(&self) -> &'static str {
@@ -211,14 +210,14 @@ impl LoadedModel for Model {
     }
 }
 
-struct Bound {
-    network: Rc<Network>,
+struct RtenRunnable {
+    network: Rc<RtenNetwork>,
     inputs: Vec<(NodeId, Value)>,
     options: RunOptions,
 }
 
-impl Bound {
-    fn new(network: &Rc<Network>, inputs: &[Tensor]) -> Result<Self, EngineError> {
+impl RtenRunnable {
+    fn new(network: &Rc<RtenNetwork>, inputs: &[Tensor]) -> Result<Self, EngineError> {
         let inputs = inputs.iter().map(|input| {
             let id = network.model.node_id(&input.spec.name);
             let id = id.map_err(|error| EngineError::Failed(error.to_string()))?;
@@ -235,14 +234,14 @@ impl Bound {
         let model = &self.network.model;
         let inputs = self.inputs.iter().map(|(id, value)| (*id, value.into()));
         let inputs = inputs.collect();
-        guarded(|| {
+        catch_panic(|| {
             let outputs = model.run(inputs, model.output_ids(), Some(self.options.clone()));
             outputs.map_err(|error| explain(&error.to_string()))
         })
     }
 }
 
-impl Runnable for Bound {
+impl Runnable for RtenRunnable {
     fn run(&mut self) -> Result<(), EngineError> {
         self.run_for_outputs().map(drop)
     }
@@ -250,7 +249,7 @@ impl Runnable for Bound {
     fn outputs(&mut self) -> Result<Vec<Tensor>, EngineError> {
         let values = self.run_for_outputs()?.into_iter().enumerate();
         let named = values.map(|(place, value)| {
-            let (name, element) = self.network.outputs.at(place);
+            let (name, element) = self.network.outputs.name_and_type(place);
             from_rten(name, element, value)
         });
         named.collect()
@@ -258,7 +257,7 @@ impl Runnable for Bound {
 }
 
 /// Makes a failure of what rten gives up with a panic.
-fn guarded<T>(act: impl FnOnce() -> Result<T, EngineError>) -> Result<T, EngineError> {
+fn catch_panic<T>(act: impl FnOnce() -> Result<T, EngineError>) -> Result<T, EngineError> {
     panic::catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -308,7 +307,7 @@ fn explain(text: &str) -> EngineError {
 
 /// What a run prints on standard output, which goes into a file meanwhile: rten has no other way to say how long
 /// its nodes took.
-fn printed(
+fn capture_stdout(
     folder: &Path,
     run: impl FnOnce() -> Result<(), EngineError>,
 ) -> Result<String, EngineError> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engines::node_events::Shape;
+use crate::engines::node_events::TypedShape;
 
 /// A node that ran, as rten reports it.
 #[derive(Debug, Default, PartialEq)]
@@ -11,9 +11,9 @@ pub(super) struct NodeTime {
     pub name: String,
     pub took: Duration,
     /// What went in, by place; nothing where an input was left out.
-    pub inputs: Vec<Option<Shape>>,
+    pub inputs: Vec<Option<TypedShape>>,
     /// What came out.
-    pub outputs: Vec<Option<Shape>>,
+    pub outputs: Vec<Option<TypedShape>>,
 }
 
 /// Reads what rten prints of each node: `#3 Conv (conv1)`, its inputs and outputs, `  time: 1.234ms`.
@@ -40,7 +40,7 @@ pub(super) fn node_times(report: &str) -> Vec<NodeTime> {
                 if node.name.is_empty() && node.outputs.is_empty() {
                     name.clone_into(&mut node.name);
                 }
-                node.outputs.push(Some(made_by(node, dims)));
+                node.outputs.push(Some(output_shape(node, dims)));
             }
         } else if let Some(took) = line.strip_prefix("  time: ") {
             let took = took.strip_suffix("ms").and_then(milliseconds);
@@ -57,7 +57,7 @@ pub(super) fn node_times(report: &str) -> Vec<NodeTime> {
 const MOST_INPUTS: usize = 4096;
 
 /// Place, type and sizes in `0: x (tensor(f32) [1, 3])`; what is no tensor has none.
-fn input_of(line: &str) -> Option<(usize, Shape)> {
+fn input_of(line: &str) -> Option<(usize, TypedShape)> {
     let (place, rest) = line.split_once(": ")?;
     let (_, shape) = rest.rsplit_once(" (")?;
     let (element, dims) = shape.strip_suffix(')')?.split_once(' ')?;
@@ -89,7 +89,7 @@ fn dims_of(text: &str) -> Option<Vec<usize>> {
 
 /// What a node makes. Its type is not printed: it is that of its first floats, or of its first input, but for
 /// the operators that change it.
-fn made_by(node: &NodeTime, dims: Vec<usize>) -> Shape {
+fn output_shape(node: &NodeTime, dims: Vec<usize>) -> TypedShape {
     let types = || node.inputs.iter().flatten().map(|(element, _)| *element);
     let element = match node.operator.as_str() {
         "QuantizeLinear" | "DynamicQuantizeLinear" => "uint8",

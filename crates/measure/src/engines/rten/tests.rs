@@ -2,11 +2,11 @@
 
 use super::*;
 use powerband_core::domain::tensor::{ElementType, TensorData, TensorSpec};
-use powerband_onnx::infer::testing::{Graph, attr, port};
+use powerband_onnx::infer::testing::{TestGraph, attr, port};
 use powerband_onnx::pb::AttributeProto;
 use powerband_onnx::pb::tensor_proto::DataType;
 
-fn loaded(graph: &Graph, file_name: &str) -> Result<Box<dyn LoadedModel>, EngineError> {
+fn loaded(graph: &TestGraph, file_name: &str) -> Result<Box<dyn LoadedModel>, EngineError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(file_name);
     file::save(&path, &graph.model()).unwrap();
@@ -18,7 +18,7 @@ fn loaded(graph: &Graph, file_name: &str) -> Result<Box<dyn LoadedModel>, Engine
     })
 }
 
-fn refusal(graph: &Graph) -> String {
+fn refusal(graph: &TestGraph) -> String {
     match loaded(graph, "net.onnx").err() {
         Some(EngineError::Unsupported(reason)) => reason,
         other => panic!("{other:?}"),
@@ -38,7 +38,7 @@ fn the_version_is_the_one_compiled_in() {
 
 #[test]
 fn what_rten_lacks_is_unsupported_and_named() {
-    let one = || Graph::new(&[("x", &[2, 2])]);
+    let one = || TestGraph::new(&[("x", &[2, 2])]);
     let operator = refusal(&one().node("Mystery", "x", "y", &[]));
     assert!(operator.contains("Mystery"), "{operator}");
     for (data_type, word) in [
@@ -96,7 +96,7 @@ fn integers_and_truths_come_back_as_the_file_types_them() {
         ),
     ];
     for (data_type, element, data) in types {
-        let mut graph = Graph::new(&[("x", &[2, 2])]).node("Identity", "x", "y", &[]);
+        let mut graph = TestGraph::new(&[("x", &[2, 2])]).node("Identity", "x", "y", &[]);
         graph.graph.input[0] = port("x", data_type, &["2", "2"]);
         graph.graph.output = vec![port("y", data_type, &["2", "2"])];
         let mut model = loaded(&graph, "net.onnx").unwrap();
@@ -116,7 +116,7 @@ fn integers_and_truths_come_back_as_the_file_types_them() {
 /// The product of an input of 2×2 and a weight, in a file that states wrong shapes for it.
 fn misstated(weight: [i64; 2]) -> Result<Vec<Tensor>, EngineError> {
     let values = vec![0.5; (weight[0] * weight[1]) as usize];
-    let mut graph = Graph::new(&[("x", &[2, 2])])
+    let mut graph = TestGraph::new(&[("x", &[2, 2])])
         .floats("w", &values)
         .node("MatMul", "x w", "a", &[])
         .node("Relu", "a", "y", &[])
@@ -158,7 +158,7 @@ fn integers_beyond_32_bits_are_not_cut() {
 
 #[test]
 fn a_panic_is_a_failure() {
-    let broken = guarded::<()>(|| panic!("no such axis"));
+    let broken = catch_panic::<()>(|| panic!("no such axis"));
     assert_eq!(
         broken,
         Err(EngineError::Failed(

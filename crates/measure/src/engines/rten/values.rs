@@ -12,7 +12,7 @@ use powerband_onnx::proto;
 pub(super) struct Outputs(Vec<(String, Option<ElementType>)>);
 
 impl Outputs {
-    pub(super) fn of(model: &ModelProto) -> Self {
+    pub(super) fn from_model(model: &ModelProto) -> Self {
         let outputs = model.graph.iter().flat_map(|graph| &graph.output);
         let stated = outputs.map(|output| {
             let element = proto::tensor_type(output).map(|tensor| tensor.elem_type);
@@ -22,7 +22,7 @@ impl Outputs {
     }
 
     /// Name and type of one of them.
-    pub(super) fn at(&self, place: usize) -> (&str, Option<ElementType>) {
+    pub(super) fn name_and_type(&self, place: usize) -> (&str, Option<ElementType>) {
         let known = self.0.get(place);
         known.map_or(("", None), |(name, element)| (name, *element))
     }

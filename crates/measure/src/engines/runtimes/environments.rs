@@ -10,8 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::python::{package_version, path_variable, site_packages_of};
-use super::{FoundRuntime, Origin, Places, compare_versions, file_name, libraries_in};
-use crate::engines::Needs;
+use super::{
+    FoundRuntime, RuntimeOrigin, RuntimePlaces, compare_versions, file_name, libraries_in,
+};
+use crate::engines::Requirement;
 
 /// Environments that are looked at; of a home with more, the later ones are left out.
 const MAX_ENVIRONMENTS: usize = 300;
@@ -58,7 +60,7 @@ pub struct EnvironmentRoots {
 
 /// An environment that has an engine and is not searched by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct OfferedEnvironment {
     /// What is used: the interpreter, or the library of ONNX Runtime.
     pub path: PathBuf,
     /// The environment, as people write it: `~/miniconda3/envs/llm`.
@@ -130,8 +132,12 @@ impl EnvironmentRoots {
 }
 
 /// The environments that have what an engine needs and were not searched: a project's own, then the newest.
-pub fn offers(needs: Needs, roots: &EnvironmentRoots, searched: &Places) -> Vec<Offer> {
-    let mut found: Vec<(bool, Offer)> = Vec::new();
+pub fn offers(
+    needs: Requirement,
+    roots: &EnvironmentRoots,
+    searched: &RuntimePlaces,
+) -> Vec<OfferedEnvironment> {
+    let mut found: Vec<(bool, OfferedEnvironment)> = Vec::new();
     for (environment, is_own) in roots.environments() {
         let packages = site_packages_of(&environment);
         let mut fresh = packages
@@ -141,7 +147,7 @@ pub fn offers(needs: Needs, roots: &EnvironmentRoots, searched: &Places) -> Vec<
         // What the user named and does not work keeps its reason; it is not offered once more.
         if let Some((path, version)) = engine.filter(|(path, _)| !is_named(path, searched)) {
             let folder = roots.with_tilde(&environment);
-            let offer = Offer {
+            let offer = OfferedEnvironment {
                 path,
                 folder,
                 version,
@@ -150,7 +156,7 @@ pub fn offers(needs: Needs, roots: &EnvironmentRoots, searched: &Places) -> Vec<
         }
     }
     found.sort_by(|(own_a, a), (own_b, b)| {
-        let version = |offer: &Offer| offer.version.clone().unwrap_or_default();
+        let version = |offer: &OfferedEnvironment| offer.version.clone().unwrap_or_default();
         Reverse(own_a)
             .cmp(&Reverse(own_b))
             .then_with(|| compare_versions(&version(b), &version(a)))
@@ -160,19 +166,19 @@ pub fn offers(needs: Needs, roots: &EnvironmentRoots, searched: &Places) -> Vec<
 
 /// What an engine is loaded from in an environment, and its version.
 fn engine_in(
-    needs: Needs,
+    needs: Requirement,
     environment: &Path,
     packages: &Path,
 ) -> Option<(PathBuf, Option<String>)> {
     match needs {
-        Needs::Nothing => None,
-        Needs::OnnxRuntime => {
+        Requirement::Nothing => None,
+        Requirement::OnnxRuntime => {
             let capi = packages.join("onnxruntime").join("capi");
             let library = libraries_in(&capi).into_iter().next()?;
-            let version = FoundRuntime::at(&library, Origin::Python).version;
+            let version = FoundRuntime::from_path(&library, RuntimeOrigin::Python).version;
             Some((library, version))
         }
-        Needs::Python { package } => {
+        Requirement::Python { package } => {
             if !packages.join(package).is_dir() {
                 return None;
             }
@@ -184,14 +190,14 @@ fn engine_in(
     }
 }
 
-fn is_searched(packages: &Path, searched: &Places) -> bool {
+fn is_searched(packages: &Path, searched: &RuntimePlaces) -> bool {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let own = real(packages);
     let mut known = searched.site_packages.iter();
     own.is_none() || known.any(|known| real(known) == own)
 }
 
-fn is_named(path: &Path, searched: &Places) -> bool {
+fn is_named(path: &Path, searched: &RuntimePlaces) -> bool {
     let mut pythons = searched.pythons.iter();
     searched.settings.as_deref() == Some(path) || pythons.any(|(python, _)| python == path)
 }
@@ -236,7 +242,7 @@ fn listed_by_conda(home: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    const TORCH: Needs = Needs::Python { package: "torch" };
+    const TORCH: Requirement = Requirement::Python { package: "torch" };
 
     /// An environment that has a package of a version.
     fn environment(at: &Path, package: &str, version: &str) -> PathBuf {
@@ -266,8 +272,8 @@ mod tests {
         }
     }
 
-    fn shown(offers: &[Offer]) -> Vec<String> {
-        let words = |offer: &Offer| {
+    fn shown(offers: &[OfferedEnvironment]) -> Vec<String> {
+        let words = |offer: &OfferedEnvironment| {
             let version = offer.version.as_deref().unwrap_or("?");
             format!("{version} in {}", offer.folder)
         };
@@ -296,7 +302,7 @@ mod tests {
             let root = tempfile::tempdir().unwrap();
             let at = root.path().join("home").join(place);
             environment(&at, "torch", "2.9.1+cpu");
-            let found = offers(TORCH, &home_of(root.path()), &Places::default());
+            let found = offers(TORCH, &home_of(root.path()), &RuntimePlaces::default());
             assert_eq!(shown(&found), [format!("2.9.1+cpu in ~/{place}")]);
             assert_eq!(found[0].path, at.join("bin/python"));
         }
@@ -322,7 +328,7 @@ mod tests {
             pyenv: Some(at("pyenv")),
             ..home_of(root.path())
         };
-        let found = shown(&offers(TORCH, &roots, &Places::default()));
+        let found = shown(&offers(TORCH, &roots, &RuntimePlaces::default()));
         let whole = |version: &str, path: &str| format!("{version} in {}", at(path).display());
         let expected = [
             whole("2.1.0", "project/.venv"),
@@ -333,7 +339,14 @@ mod tests {
             "2.4.0 in ~/venvs/old".to_owned(),
         ];
         assert_eq!(found, expected);
-        assert!(offers(TORCH, &EnvironmentRoots::default(), &Places::default()).is_empty());
+        assert!(
+            offers(
+                TORCH,
+                &EnvironmentRoots::default(),
+                &RuntimePlaces::default()
+            )
+            .is_empty()
+        );
     }
 
     #[test]
@@ -346,11 +359,11 @@ mod tests {
         fs::remove_file(broken.join("bin/python")).unwrap();
         fs::create_dir_all(at("home/venvs/empty/lib/python3.12/site-packages")).unwrap();
         let roots = home_of(root.path());
-        let mut places = Places::default();
+        let mut places = RuntimePlaces::default();
         assert_eq!(offers(TORCH, &roots, &places).len(), 1);
         places.add_site_packages([known]);
         assert!(offers(TORCH, &roots, &places).is_empty());
-        let mut named = Places::default();
+        let mut named = RuntimePlaces::default();
         named.add_pythons([(at("home/venvs/known/bin/python"), Vec::new())]);
         assert!(
             offers(TORCH, &roots, &named).is_empty(),
@@ -364,20 +377,27 @@ mod tests {
         let at = root.path().join("home/venvs/a");
         let packages = environment(&at, "onnxruntime_gpu", "1.23.0");
         let found = offers(
-            Needs::OnnxRuntime,
+            Requirement::OnnxRuntime,
             &home_of(root.path()),
-            &Places::default(),
+            &RuntimePlaces::default(),
         );
         assert_eq!(shown(&found), ["1.23.0 in ~/venvs/a"]);
         let library = packages.join("onnxruntime/capi/libonnxruntime.so.1.23.0");
         assert_eq!(found[0].path, library);
-        let named = Places {
+        let named = RuntimePlaces {
             settings: Some(library),
-            ..Places::default()
+            ..RuntimePlaces::default()
         };
-        assert!(offers(Needs::OnnxRuntime, &home_of(root.path()), &named).is_empty());
-        assert!(offers(TORCH, &home_of(root.path()), &Places::default()).is_empty());
-        assert!(offers(Needs::Nothing, &home_of(root.path()), &Places::default()).is_empty());
+        assert!(offers(Requirement::OnnxRuntime, &home_of(root.path()), &named).is_empty());
+        assert!(offers(TORCH, &home_of(root.path()), &RuntimePlaces::default()).is_empty());
+        assert!(
+            offers(
+                Requirement::Nothing,
+                &home_of(root.path()),
+                &RuntimePlaces::default()
+            )
+            .is_empty()
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use self::python::{Variable, path_variable, site_packages_of};
 use self::versions::{WantedVersion, newest_first};
 use powerband_core::base::paths::Paths;
 
-pub use self::environments::{EnvironmentRoots, Offer, offers};
+pub use self::environments::{EnvironmentRoots, OfferedEnvironment, offers};
 pub(crate) use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };
@@ -58,7 +58,7 @@ const DISTRIBUTIONS: &[(&str, &str)] = &[
 
 /// Where to look, in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct RuntimePlaces {
     /// The library or folder that the settings name.
     pub settings: Option<PathBuf>,
     /// The library or folder that `ORT_DYLIB_PATH` names.
@@ -75,7 +75,7 @@ pub struct Places {
 
 /// Which of the places a library came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum RuntimeOrigin {
     /// The `runtime=` option of the setup.
     Setup,
     /// The settings file.
@@ -100,7 +100,7 @@ pub struct FoundRuntime {
     /// What it was built for (`cpu`, `cuda`), where a folder's name says it.
     pub flavor: Option<String>,
     /// Where it was found.
-    pub origin: Origin,
+    pub origin: RuntimeOrigin,
 }
 
 /// Why there is no library to load.
@@ -125,7 +125,7 @@ pub enum RuntimeError {
     #[error("no ONNX Runtime library is where {origin} points: {}\ncorrect or remove it to look elsewhere", path.display())]
     PointsToNothing {
         /// What points there.
-        origin: Origin,
+        origin: RuntimeOrigin,
         /// Where it points.
         path: PathBuf,
     },
@@ -140,7 +140,7 @@ pub enum RuntimeError {
         /// What there is instead.
         installed: Vec<FoundRuntime>,
         /// Pointers that lead nowhere, and so may be why it was not found.
-        dangling: Vec<(Origin, PathBuf)>,
+        dangling: Vec<(RuntimeOrigin, PathBuf)>,
         /// The command that fetches it.
         command: String,
     },
@@ -157,7 +157,7 @@ pub enum RuntimeError {
     },
 }
 
-impl Places {
+impl RuntimePlaces {
     /// The places of this user, from the environment; `settings` is the path in the settings, if any.
     pub fn new(paths: &Paths, settings: Option<PathBuf>) -> Self {
         Self::from_variables(paths, settings, &|name| env::var_os(name))
@@ -212,10 +212,10 @@ impl Places {
     }
 
     /// The two that name one library, where they are set.
-    fn pointers(&self) -> impl Iterator<Item = (Origin, &Path)> {
+    fn pointers(&self) -> impl Iterator<Item = (RuntimeOrigin, &Path)> {
         let named = [
-            (Origin::Settings, &self.settings),
-            (Origin::Variable, &self.env_dylib),
+            (RuntimeOrigin::Settings, &self.settings),
+            (RuntimeOrigin::Variable, &self.env_dylib),
         ];
         named
             .into_iter()
@@ -245,20 +245,24 @@ impl Places {
             .filter(|folder| folder.is_dir())
             .collect();
         [
-            format!("  {}: {}", Origin::Settings, pointer(&self.settings)),
-            format!("  {}: {}", Origin::Variable, pointer(&self.env_dylib)),
-            format!("  {}: {}", Origin::Own, self.own.display()),
+            format!("  {}: {}", RuntimeOrigin::Settings, pointer(&self.settings)),
+            format!(
+                "  {}: {}",
+                RuntimeOrigin::Variable,
+                pointer(&self.env_dylib)
+            ),
+            format!("  {}: {}", RuntimeOrigin::Own, self.own.display()),
             format!(
                 "  Python environments: {}",
                 list(self.site_packages.iter().collect())
             ),
-            format!("  {}: {}", Origin::System, list(system)),
+            format!("  {}: {}", RuntimeOrigin::System, list(system)),
         ]
         .join("\n")
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for RuntimeOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Setup => "the setup's runtime=",
@@ -282,7 +286,7 @@ impl FoundRuntime {
     }
 
     /// Reads version and flavor off the names around a library.
-    pub(super) fn at(path: &Path, origin: Origin) -> Self {
+    pub(super) fn from_path(path: &Path, origin: RuntimeOrigin) -> Self {
         // A bare relative name would make the loader search elsewhere.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
@@ -305,17 +309,17 @@ impl FoundRuntime {
 }
 
 /// All libraries in all places, in the order of the places, none twice.
-pub fn find_all(places: &Places) -> Vec<FoundRuntime> {
+pub fn find_all(places: &RuntimePlaces) -> Vec<FoundRuntime> {
     let mut found = Vec::new();
     for (origin, path) in places.pointers() {
         found.extend(
-            resolve(path, &places.system).map(|library| FoundRuntime::at(&library, origin)),
+            resolve(path, &places.system).map(|library| FoundRuntime::from_path(&library, origin)),
         );
     }
     let mut own: Vec<_> = folders_in(&places.own, "onnxruntime-")
         .iter()
         .filter_map(|folder| libraries_in(folder).into_iter().next())
-        .map(|library| FoundRuntime::at(&library, Origin::Own))
+        .map(|library| FoundRuntime::from_path(&library, RuntimeOrigin::Own))
         .collect();
     own.sort_by(|a, b| {
         newest_first(a.version.as_deref(), b.version.as_deref()).then_with(|| a.path.cmp(&b.path))
@@ -326,14 +330,14 @@ pub fn find_all(places: &Places) -> Vec<FoundRuntime> {
         found.extend(
             libraries
                 .iter()
-                .map(|library| FoundRuntime::at(library, Origin::Python)),
+                .map(|library| FoundRuntime::from_path(library, RuntimeOrigin::Python)),
         );
     }
     for folder in &places.system {
         found.extend(
             libraries_in(folder)
                 .iter()
-                .map(|library| FoundRuntime::at(library, Origin::System)),
+                .map(|library| FoundRuntime::from_path(library, RuntimeOrigin::System)),
         );
     }
     let mut seen = BTreeSet::new();
@@ -349,7 +353,7 @@ pub(crate) fn names_path(wanted: &str) -> bool {
 }
 
 /// The library to load: the one that `runtime=` wants, or the first there is.
-pub fn choose(wanted: Option<&str>, places: &Places) -> Result<FoundRuntime, RuntimeError> {
+pub fn choose(wanted: Option<&str>, places: &RuntimePlaces) -> Result<FoundRuntime, RuntimeError> {
     let Some(wanted) = wanted.map(str::trim).filter(|wanted| !wanted.is_empty()) else {
         return choose_first(places);
     };
@@ -363,7 +367,7 @@ pub fn choose(wanted: Option<&str>, places: &Places) -> Result<FoundRuntime, Run
     {
         return Ok(installed.swap_remove(first));
     }
-    let is_dangling = |(_, path): &(Origin, &Path)| resolve(path, &places.system).is_none();
+    let is_dangling = |(_, path): &(RuntimeOrigin, &Path)| resolve(path, &places.system).is_none();
     let dangling = places
         .pointers()
         .filter(is_dangling)
@@ -390,10 +394,10 @@ pub(super) fn libraries_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Without a request: what a pointer names, which must be there, or else the first found anywhere.
-fn choose_first(places: &Places) -> Result<FoundRuntime, RuntimeError> {
+fn choose_first(places: &RuntimePlaces) -> Result<FoundRuntime, RuntimeError> {
     if let Some((origin, path)) = places.pointers().next() {
         return resolve(path, &places.system)
-            .map(|library| FoundRuntime::at(&library, origin))
+            .map(|library| FoundRuntime::from_path(&library, origin))
             .ok_or_else(|| RuntimeError::PointsToNothing {
                 origin,
                 path: path.to_path_buf(),
@@ -406,10 +410,10 @@ fn choose_first(places: &Places) -> Result<FoundRuntime, RuntimeError> {
 }
 
 /// The library at a path that the setup gives.
-fn choose_path(wanted: &str, places: &Places) -> Result<FoundRuntime, RuntimeError> {
+fn choose_path(wanted: &str, places: &RuntimePlaces) -> Result<FoundRuntime, RuntimeError> {
     let path = Path::new(wanted);
     match resolve(path, &places.system) {
-        Some(library) => Ok(FoundRuntime::at(&library, Origin::Setup)),
+        Some(library) => Ok(FoundRuntime::from_path(&library, RuntimeOrigin::Setup)),
         None if path.is_dir() => Err(RuntimeError::NoLibraryIn {
             wanted: wanted.to_owned(),
         }),
@@ -509,7 +513,7 @@ fn library_pattern() -> String {
 }
 
 /// What is installed, and which pointers lead nowhere.
-fn list_text(installed: &[FoundRuntime], dangling: &[(Origin, PathBuf)]) -> String {
+fn list_text(installed: &[FoundRuntime], dangling: &[(RuntimeOrigin, PathBuf)]) -> String {
     let mut lines = vec![
         if installed.is_empty() {
             "nor is any other"

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::versions::compare_versions;
-use super::{FoundRuntime, Origin, Places, RuntimeError, file_name, folders_in};
+use super::{FoundRuntime, RuntimeError, RuntimeOrigin, RuntimePlaces, file_name, folders_in};
 use powerband_core::base::paths;
 use powerband_core::base::process_spec::ProcessSpec;
 
@@ -49,7 +49,7 @@ pub(crate) fn parse_site_packages(stdout: &str) -> Vec<PathBuf> {
 }
 
 /// The interpreters that have a package, in their order.
-pub(crate) fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> {
+pub(crate) fn pythons_with(package: &str, places: &RuntimePlaces) -> Vec<FoundRuntime> {
     let having = places.pythons.iter().filter_map(|(python, folders)| {
         let folder = folders
             .iter()
@@ -58,7 +58,7 @@ pub(crate) fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> 
             path: python.clone(),
             version: package_version(folder, package),
             flavor: None,
-            origin: Origin::Python,
+            origin: RuntimeOrigin::Python,
         })
     });
     let mut found: Vec<FoundRuntime> = having.collect();
@@ -81,7 +81,7 @@ pub(crate) fn pythons_with(package: &str, places: &Places) -> Vec<FoundRuntime> 
 pub(crate) fn choose_python(
     package: &str,
     wanted: Option<&str>,
-    places: &Places,
+    places: &RuntimePlaces,
 ) -> Result<FoundRuntime, RuntimeError> {
     let having = pythons_with(package, places);
     if let Some(wanted) = wanted {
@@ -95,7 +95,7 @@ pub(crate) fn choose_python(
                 path,
                 version: None,
                 flavor: None,
-                origin: Origin::Setup,
+                origin: RuntimeOrigin::Setup,
             });
         }
         return Err(RuntimeError::NoPython(format!(
@@ -109,7 +109,7 @@ pub(crate) fn choose_python(
 }
 
 /// That no interpreter has a package, with those that were asked and what helps.
-fn lacking(package: &str, places: &Places) -> String {
+fn lacking(package: &str, places: &RuntimePlaces) -> String {
     let listed = |is_silent: bool| {
         let pythons = places.pythons.iter();
         let listed = pythons.filter(|(_, folders)| folders.is_empty() == is_silent);
@@ -255,9 +255,9 @@ mod tests {
 
     #[test]
     fn a_python_that_does_not_start_is_named_as_such() {
-        let mut places = Places::default();
+        let mut places = RuntimePlaces::default();
         places.add_pythons([(PathBuf::from("/broken/python"), Vec::new())]);
-        let reason = |places: &Places| {
+        let reason = |places: &RuntimePlaces| {
             choose_python("torch", None, places)
                 .unwrap_err()
                 .to_string()

@@ -7,18 +7,18 @@ use super::*;
 /// A made-up machine.
 struct Tree {
     root: tempfile::TempDir,
-    places: Places,
+    places: RuntimePlaces,
 }
 
 impl Tree {
     fn new(libraries: &[&str]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().join(path);
-        let places = Places {
+        let places = RuntimePlaces {
             own: at("runtimes"),
             site_packages: vec![at("venv/site-packages"), at("user/site-packages")],
             system: vec![at("usr/lib")],
-            ..Places::default()
+            ..RuntimePlaces::default()
         };
         let tree = Self { root, places };
         for library in libraries {
@@ -27,12 +27,12 @@ impl Tree {
         tree
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    fn path(&self, path: &str) -> PathBuf {
         self.root.path().join(path)
     }
 
     fn touch(&self, path: &str) {
-        let path = self.at(path);
+        let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, b"").unwrap();
     }
@@ -83,8 +83,8 @@ fn full_tree() -> Tree {
         "user/site-packages/onnxruntime-1.15.0.dist-info/RECORD",
         "usr/lib/libonnxruntime.so.1.21.0",
     ]);
-    tree.places.settings = Some(tree.at("settings"));
-    tree.places.env_dylib = Some(tree.at("variable/libonnxruntime.so"));
+    tree.places.settings = Some(tree.path("settings"));
+    tree.places.env_dylib = Some(tree.path("variable/libonnxruntime.so"));
     tree
 }
 
@@ -112,17 +112,21 @@ fn links_are_no_second_library() {
     ]);
     symlink(
         "libonnxruntime.so.1.21.0",
-        tree.at("usr/lib/libonnxruntime.so.1"),
+        tree.path("usr/lib/libonnxruntime.so.1"),
     )
     .unwrap();
-    symlink("libonnxruntime.so.1", tree.at("usr/lib/libonnxruntime.so")).unwrap();
-    symlink("nowhere", tree.at("usr/lib/libonnxruntime.so.1.99.0")).unwrap();
+    symlink(
+        "libonnxruntime.so.1",
+        tree.path("usr/lib/libonnxruntime.so"),
+    )
+    .unwrap();
+    symlink("nowhere", tree.path("usr/lib/libonnxruntime.so.1.99.0")).unwrap();
     assert_eq!(
         tree.found(),
         ["1.21.0 usr/lib/libonnxruntime.so.1.21.0 System"]
     );
     // The same library by way of the variable is that one's, and keeps the version of its target.
-    tree.places.env_dylib = Some(tree.at("usr/lib/libonnxruntime.so"));
+    tree.places.env_dylib = Some(tree.path("usr/lib/libonnxruntime.so"));
     assert_eq!(tree.found(), ["1.21.0 usr/lib/libonnxruntime.so Variable"]);
 }
 
@@ -144,7 +148,7 @@ fn the_first_place_wins_unless_a_version_is_wanted() {
 #[test]
 fn a_setup_may_name_a_path() {
     let tree = full_tree();
-    let choose = |path: &str| tree.choose(&tree.at(path).display().to_string());
+    let choose = |path: &str| tree.choose(&tree.path(path).display().to_string());
     assert_eq!(
         choose("variable/libonnxruntime.so").unwrap(),
         "unknown version Setup"
@@ -179,7 +183,7 @@ fn two_flavors_over_one_another_have_none() {
 #[test]
 fn what_is_missing_is_said_with_the_way_to_get_it() {
     let mut tree = Tree::new(&["runtimes/onnxruntime-1.31.0-cpu/libonnxruntime.so.1.31.0"]);
-    tree.places.env_dylib = Some(tree.at("gone.so"));
+    tree.places.env_dylib = Some(tree.path("gone.so"));
     insta::assert_snapshot!(tree.choose("1.22-cuda").unwrap_err(), @r#"
     no ONNX Runtime 1.22-cuda is installed; there are:
       1.31.0-cpu  /runtimes/onnxruntime-1.31.0-cpu/libonnxruntime.so.1.31.0 (Powerband's own folder)
@@ -197,12 +201,12 @@ fn what_is_missing_is_said_with_the_way_to_get_it() {
 fn a_pointer_to_nothing_is_an_error() {
     let mut tree = full_tree();
     tree.places.settings = None;
-    tree.places.env_dylib = Some(tree.at("gone.so"));
+    tree.places.env_dylib = Some(tree.path("gone.so"));
     insta::assert_snapshot!(tree.choose("").unwrap_err(), @r#"
     no ONNX Runtime library is where ORT_DYLIB_PATH points: /gone.so
     correct or remove it to look elsewhere
     "#);
-    tree.places.settings = Some(tree.at("settings"));
+    tree.places.settings = Some(tree.path("settings"));
     assert_eq!(tree.choose("").unwrap(), "1.18.0 Settings");
 }
 
@@ -228,21 +232,22 @@ fn the_environment_adds_places() {
     ]);
     let variable = |name: &str| match name {
         "ORT_DYLIB_PATH" => Some(OsString::new()),
-        "VIRTUAL_ENV" => Some(tree.at("venv2").into_os_string()),
-        "CONDA_PREFIX" => Some(tree.at("conda").into_os_string()),
+        "VIRTUAL_ENV" => Some(tree.path("venv2").into_os_string()),
+        "CONDA_PREFIX" => Some(tree.path("conda").into_os_string()),
         "LD_LIBRARY_PATH" => Some(OsString::from("/a::relative:/b")),
         _ => None,
     };
-    let mut places = Places::from_variables(&Paths::under(&tree.at("home")), None, &variable);
+    let mut places =
+        RuntimePlaces::from_variables(&Paths::under(&tree.path("home")), None, &variable);
     assert_eq!(places.env_dylib, None);
-    assert_eq!(places.own, tree.at("home/runtimes"));
-    let venv = tree.at("venv2/lib/python3.11/site-packages");
+    assert_eq!(places.own, tree.path("home/runtimes"));
+    let venv = tree.path("venv2/lib/python3.11/site-packages");
     places.add_site_packages([venv.clone(), PathBuf::from("/more")]);
     assert_eq!(
         places.site_packages,
         [
             venv,
-            tree.at("conda/lib/python3.12/site-packages"),
+            tree.path("conda/lib/python3.12/site-packages"),
             PathBuf::from("/more")
         ]
     );
@@ -251,7 +256,7 @@ fn the_environment_adds_places() {
         [
             PathBuf::from("/a"),
             PathBuf::from("/b"),
-            tree.at("conda/lib")
+            tree.path("conda/lib")
         ]
     );
     assert!(places.system.contains(&PathBuf::from("/usr/lib")));

@@ -13,14 +13,14 @@ mod x86_64;
 
 use block::Block;
 use powerband_core::domain::roofs::Access;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 
 /// A loop of multiply-adds on registers.
 pub(crate) struct ComputeCode {
     /// The instructions: `AVX-512`.
     pub(crate) name: &'static str,
     /// What it computes with.
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: NumberFormat,
     /// Width of a register in bits.
     pub(crate) vector_bits: u32,
     /// Operations of one pass, a multiplication and an addition being two.
@@ -137,7 +137,7 @@ mod tests {
             );
         }
         if cfg!(target_arch = "x86_64") {
-            assert!(codes.iter().any(|code| code.numbers == Numbers::F32));
+            assert!(codes.iter().any(|code| code.numbers == NumberFormat::F32));
         }
     }
 

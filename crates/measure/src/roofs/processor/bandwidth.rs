@@ -33,7 +33,7 @@ pub(super) fn title(level: Level, access: Access, count: usize) -> String {
 
 /// `2 threads`.
 pub(super) fn threads(count: usize) -> String {
-    humanize::of_many(count as u64, "thread")
+    humanize::pluralised(count as u64, "thread")
 }
 
 /// How much is gone through, and whether that is less than it should be.

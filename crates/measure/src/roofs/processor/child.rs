@@ -16,7 +16,7 @@ use crate::roofs::code::{self, BytesCode, ComputeCode};
 use crate::telemetry::{host, machine};
 use crate::worker::cpu_contention::Counters;
 use powerband_core::domain::roofs::{Access, Level};
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 
 /// The caches that have roofs.
 const CACHES: [Level; 2] = [Level::L3, Level::L2];
@@ -37,8 +37,8 @@ pub fn run(without: &[String], only: Option<&str>) -> io::Result<()> {
         out: File::from(rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?),
         root,
         only,
-        computing: left(code::compute_codes(), |code| code.name, without),
-        moving: left(code::bytes_codes(), |code| code.name, without),
+        computing: without_named(code::compute_codes(), |code| code.name, without),
+        moving: without_named(code::bytes_codes(), |code| code.name, without),
         cores: cores::here(root),
         blocks: Vec::new(),
         visits: Vec::new(),
@@ -143,7 +143,7 @@ impl Measuring<'_> {
             self.say(&Message::Compute(roof))?;
         }
         self.memory_roofs()?;
-        let during = begun.and_then(|begun| others(&begun));
+        let during = begun.and_then(|begun| cores_of_others(&begun));
         let after = self.others_alone();
         if let Some(cores) = constant_others(before, during, after) {
             self.say(&Message::Others {
@@ -161,11 +161,11 @@ impl Measuring<'_> {
         // A part alone is looked at without waiting.
         let begun = Counters::on(&self.cores).filter(|_| self.only.is_none())?;
         std::thread::sleep(LOOK);
-        others(&begun)
+        cores_of_others(&begun)
     }
 
     /// A stretch of each kind of numbers with each number of threads; the first chooses the loops.
-    fn arithmetic(&mut self, kinds: &[Numbers], counts: &[usize]) -> io::Result<()> {
+    fn arithmetic(&mut self, kinds: &[NumberFormat], counts: &[usize]) -> io::Result<()> {
         for &count in counts {
             for &numbers in kinds {
                 if !self.step(compute::title(numbers, count))? {
@@ -191,7 +191,7 @@ impl Measuring<'_> {
             return Ok(());
         }
         let widest = self.computing.iter().copied();
-        let widest = widest.filter(|code| code.numbers == Numbers::F32);
+        let widest = widest.filter(|code| code.numbers == NumberFormat::F32);
         if let Some(code) = widest.max_by_key(|code| code.vector_bits) {
             if let Some(clock) = clock::while_computing(self.root, code, &self.cores)? {
                 self.say(&Message::Clock(clock.mhz))?;
@@ -275,7 +275,9 @@ impl Measuring<'_> {
                 let roof = bandwidth::of_cache(self.root, &cores, &self.moving, level, access)?;
                 match roof {
                     Some(roof) => self.say(&Message::Memory(roof))?,
-                    None if access == Access::Copy => self.note(absent(level, count))?,
+                    None if access == Access::Copy => {
+                        self.note(missing_cache_note(level, count))?
+                    }
                     None => {}
                 }
             }
@@ -285,7 +287,7 @@ impl Measuring<'_> {
 }
 
 /// Cores that others used since then, other machines on this processor among them.
-fn others(begun: &Counters) -> Option<f64> {
+fn cores_of_others(begun: &Counters) -> Option<f64> {
     let since = begun.since()?;
     let used = since.others_ns + since.stolen_ns;
     Some(used as f64 / since.counted_ns.max(1) as f64)
@@ -300,7 +302,7 @@ fn constant_others(before: Option<f64>, during: Option<f64>, after: Option<f64>)
 }
 
 /// Codes without those of some names.
-fn left<C>(
+fn without_named<C>(
     mut codes: Vec<&'static C>,
     name: impl Fn(&C) -> &'static str,
     without: &[String],
@@ -317,7 +319,7 @@ fn pinned(core: usize) -> bool {
     asked.is_ok_and(|thread| thread.join().unwrap_or(false))
 }
 
-fn absent(level: Level, count: usize) -> String {
+fn missing_cache_note(level: Level, count: usize) -> String {
     let threads = bandwidth::threads(count);
     format!(
         "The {level} was not measured with {threads}: the system does not list its size, or it is hardly larger than the cache before it."
@@ -342,7 +344,7 @@ mod tests {
     fn what_is_left_out_is_not_run() {
         let all = code::compute_codes();
         if let Some(first) = all.first() {
-            let rest = left(all.clone(), |code| code.name, &[first.name.to_owned()]);
+            let rest = without_named(all.clone(), |code| code.name, &[first.name.to_owned()]);
             assert!(rest.len() < all.len() && rest.iter().all(|code| code.name != first.name));
         }
     }

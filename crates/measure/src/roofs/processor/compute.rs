@@ -5,36 +5,36 @@ use std::io;
 use super::together::{self, BRIEF, FULL};
 use crate::roofs::code::ComputeCode;
 use powerband_core::base::humanize;
-use powerband_core::domain::roofs::{ComputeRoof, Measured};
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::roofs::{ComputeRoof, MeasuredValue};
+use powerband_core::domain::work::NumberFormat;
 
 /// Kinds of numbers that this processor has loops for, in their order.
-pub(super) fn kinds(codes: &[&ComputeCode]) -> Vec<Numbers> {
-    let has = |numbers: &Numbers| codes.iter().any(|code| code.numbers == *numbers);
-    Numbers::ALL.into_iter().filter(has).collect()
+pub(super) fn kinds(codes: &[&ComputeCode]) -> Vec<NumberFormat> {
+    let has = |numbers: &NumberFormat| codes.iter().any(|code| code.numbers == *numbers);
+    NumberFormat::ALL.into_iter().filter(has).collect()
 }
 
 /// What a step is called: `f32, 2 threads`.
-pub(super) fn title(numbers: Numbers, threads: usize) -> String {
+pub(super) fn title(numbers: NumberFormat, threads: usize) -> String {
     format!(
         "{numbers} peak, {}",
-        humanize::of_many(threads as u64, "thread")
+        humanize::pluralised(threads as u64, "thread")
     )
 }
 
 /// Arithmetic that is measured in stretches that lie apart: what disturbs one need not disturb the others.
 pub(super) struct ComputeVisits {
-    numbers: Numbers,
+    numbers: NumberFormat,
     cores: Vec<usize>,
     code: &'static ComputeCode,
-    stretches: Vec<Measured>,
+    stretches: Vec<MeasuredValue>,
 }
 
 impl ComputeVisits {
     /// Chooses the best loop for these numbers with a thread on each of these cores; nothing where there is none.
     pub(super) fn begin(
         codes: &[&'static ComputeCode],
-        numbers: Numbers,
+        numbers: NumberFormat,
         cores: &[usize],
     ) -> io::Result<Option<Self>> {
         let codes = codes.iter().copied();
@@ -52,7 +52,7 @@ impl ComputeVisits {
     }
 
     /// Whether it is of these numbers and so many threads.
-    pub(super) fn is_of(&self, numbers: Numbers, threads: usize) -> bool {
+    pub(super) fn is_of(&self, numbers: NumberFormat, threads: usize) -> bool {
         self.numbers == numbers && self.cores.len() == threads
     }
 
@@ -72,7 +72,7 @@ impl ComputeVisits {
             threads: self.cores.len(),
             vector_bits: self.code.vector_bits,
             code: self.code.name.to_owned(),
-            per_s: Measured::highest(&self.stretches)?,
+            per_s: MeasuredValue::highest(&self.stretches)?,
         })
     }
 }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn without_a_loop_there_is_no_roof() {
         assert!(kinds(&[]).is_empty());
-        let none = ComputeVisits::begin(&[], Numbers::F32, &[0]).unwrap();
+        let none = ComputeVisits::begin(&[], NumberFormat::F32, &[0]).unwrap();
         assert!(none.is_none());
     }
 }

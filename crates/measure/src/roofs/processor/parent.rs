@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::message::{Message, RoofProgress};
 use crate::roofs::contention;
 use crate::telemetry::machine;
-use crate::worker::process::{Incoming, Process};
+use crate::worker::process::{ChildProcess, Incoming};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
@@ -93,7 +93,7 @@ fn attempt<'a>(
     for code in without {
         spec = spec.args(["--without", code]);
     }
-    let mut process = Process::start(&spec, LONGEST_LINE).map_err(RoofError::Start)?;
+    let mut process = ChildProcess::start(&spec, LONGEST_LINE).map_err(RoofError::Start)?;
     let mut roofs = beginning();
     let mut tried = None;
     let mut heard = Instant::now();
@@ -133,7 +133,9 @@ fn attempt<'a>(
             Message::Clock(mhz) => roofs.clock_mhz = Some(mhz),
             Message::Temperature(celsius) => roofs.temperature_c = Some(celsius),
             Message::Note(note) => roofs.notes.push(note),
-            Message::Others { cores, usable } => contention::mark(&mut roofs, cores, usable),
+            Message::Others { cores, usable } => {
+                contention::mark_contended(&mut roofs, cores, usable)
+            }
             Message::Done { threads } => {
                 roofs.conditions.threads = threads;
                 process.end();

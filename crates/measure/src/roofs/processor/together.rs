@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::cores;
-use powerband_core::domain::roofs::Measured;
+use powerband_core::domain::roofs::MeasuredValue;
 
 /// How long things are done.
 #[derive(Clone, Copy, Debug)]
@@ -92,10 +92,10 @@ impl Timed {
 
 /// The figure of repetitions: the median of their faster half, because whatever else runs on a machine can only slow
 /// a loop down.
-pub(super) fn faster_half(mut rates: Vec<f64>) -> Measured {
+pub(super) fn faster_half(mut rates: Vec<f64>) -> MeasuredValue {
     rates.sort_by(f64::total_cmp);
     let kept = &rates[rates.len() / 2..];
-    Measured {
+    MeasuredValue {
         value: median(kept),
         low: kept.first().copied().unwrap_or(0.0),
         high: kept.last().copied().unwrap_or(0.0),

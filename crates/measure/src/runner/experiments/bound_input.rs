@@ -1,11 +1,11 @@
 //! Inputs stay where the device reads them.
 
 use super::derivation::Derivation;
-use powerband_core::domain::experiment::Change;
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// Never derived: every engine here is measured with its inputs in place.
 pub(super) const BOUND_INPUT: Derivation = Derivation {
-    change: Change::BoundInput,
+    change: ExperimentChange::BoundInput,
     derive: |_| {
         Err(
             "inputs are bound before the first run in every setup, so no run copies them anew"

@@ -1,19 +1,19 @@
 //! A capped clock, which the user sets: Powerband changes no setting of the machine.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
-use powerband_core::domain::experiment::Change;
+use super::subject::{DerivedSetup, ExperimentSubject};
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// Never derived: the command is shown.
 pub(super) const CLOCK_CAP: Derivation = Derivation {
-    change: Change::ClockCap,
+    change: ExperimentChange::ClockCap,
     derive,
 };
 
 /// The cap where the highest clock is unknown, in MHz.
 const USUAL_CAP: f64 = 1_500.0;
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     let number = subject.setup.device.split(':').nth(1).unwrap_or("0");
     let (cap, release) = match subject.setup.device.split(':').next() {
         Some("cuda") => (

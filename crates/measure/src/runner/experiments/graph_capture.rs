@@ -1,19 +1,19 @@
 //! The run is captured once as a graph and replayed.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
+use super::subject::{DerivedSetup, ExperimentSubject};
 use crate::engines::pytorch;
-use powerband_core::domain::experiment::Change;
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// What starting each kernel by itself costs.
 pub(super) const GRAPH_CAPTURE: Derivation = Derivation {
-    change: Change::GraphCapture,
+    change: ExperimentChange::GraphCapture,
     derive,
 };
 
 const CAPTURES: &str = "reduce-overhead";
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     if subject.is_on_processor() {
         return Err(
             "graphs are captured of work on cards, and the case runs on the processor".to_owned(),
@@ -36,7 +36,9 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
                 words.push("compile");
             }
             let setup = subject.with("mode", &words.join("+"))?;
-            Ok(Derived::of(setup.with("compile_mode", CAPTURES)))
+            Ok(DerivedSetup::without_control(
+                setup.with("compile_mode", CAPTURES),
+            ))
         }
         "ort" => {
             let provider = subject.option("provider").unwrap_or_default();
@@ -53,7 +55,7 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
             if subject.option(key) == Some("1") {
                 return Err(format!("{key}=1 captures it already"));
             }
-            subject.with(key, "1").map(Derived::of)
+            subject.with(key, "1").map(DerivedSetup::without_control)
         }
         _ => Err(format!("{} has no option for it", subject.engine_title())),
     }

@@ -1,20 +1,20 @@
 //! Half precision.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
+use super::subject::{DerivedSetup, ExperimentSubject};
 use crate::engines::pytorch;
-use powerband_core::domain::experiment::Change;
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// Half the bytes, and on most cards twice the arithmetic.
 pub(super) const HALF_PRECISION: Derivation = Derivation {
-    change: Change::HalfPrecision,
+    change: ExperimentChange::HalfPrecision,
     derive,
 };
 
 /// Words of PyTorch's `mode=` that choose numbers.
 const ARITHMETIC: [&str; 4] = ["amp-bf16", "amp-fp16", "fp16", "bf16"];
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     match subject.setup.engine.as_str() {
         "torch" => {
             let mut words = pytorch::modes(subject.setup);
@@ -28,14 +28,18 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
                 (false, true) => "bf16",
                 (false, false) => "fp16",
             });
-            subject.with("mode", &words.join("+")).map(Derived::of)
+            subject
+                .with("mode", &words.join("+"))
+                .map(DerivedSetup::without_control)
         }
         "rten" => Err("rten computes in 32-bit floats alone".to_owned()),
         _ => {
             if let Some(precision) = subject.option("precision").filter(|p| *p != "float") {
                 return Err(format!("it computes in {precision} already"));
             }
-            subject.with("precision", "fp16").map(Derived::of)
+            subject
+                .with("precision", "fp16")
+                .map(DerivedSetup::without_control)
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Half the threads.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
-use powerband_core::domain::experiment::Change;
+use super::subject::{DerivedSetup, ExperimentSubject};
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// Computing that is shared among threads takes twice as long; waiting for memory does not.
 pub(super) const HALF_THREADS: Derivation = Derivation {
-    change: Change::HalfThreads,
+    change: ExperimentChange::HalfThreads,
     derive,
 };
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     let threads = subject.shared_among()?;
     if threads < 2 {
         return Err("it runs with one thread, which cannot be halved".to_owned());
@@ -21,5 +21,5 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
         Ok(control) if control.options.get("threads") == Some(&half.to_string()) => Ok(control),
         _ => subject.with("threads", &half.to_string()),
     };
-    apart.map(Derived::of)
+    apart.map(DerivedSetup::without_control)
 }

@@ -17,16 +17,18 @@ mod twice_threads;
 mod unspun_threads;
 
 use self::derivation::Derivation;
-pub use self::subject::Here;
-use self::subject::Subject;
+pub use self::subject::ExperimentMachine;
+use self::subject::ExperimentSubject;
 use super::prepare_error::PrepareError;
 use super::request::RunRequest;
 use super::run::PreparedRun;
 use crate::engines;
 use crate::worker::transport;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::experiment::{Change, Experiment, Experiments, Untried};
-use powerband_core::domain::plan::{Keeping, Load, Look, Plan, PresetName, Profiler};
+use powerband_core::domain::experiment::{
+    Experiment, ExperimentChange, Experiments, UnavailableExperiment,
+};
+use powerband_core::domain::plan::{Load, Plan, PresetName, Profiler, SetupStyle, WorkerLifetime};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{CORES_KEY, MODEL_KEY, NEIGHBOUR_KEY, Setup};
@@ -53,7 +55,11 @@ const STREAMING_NETWORK: &str = "probe-add-s";
 const MOST_STREAMED: usize = 4;
 
 /// The experiments on a case of a session that was measured on this machine, or why there can be none.
-pub fn request_for(session: &Session, case: CaseKey, here: &Here) -> Result<RunRequest, String> {
+pub fn request_for(
+    session: &Session,
+    case: CaseKey,
+    here: &ExperimentMachine,
+) -> Result<RunRequest, String> {
     let plan = &session.plan;
     let Some(setup) = plan.setups.get(case.setup) else {
         return Err("the session has no such setup".to_owned());
@@ -70,7 +76,7 @@ pub fn request_for(session: &Session, case: CaseKey, here: &Here) -> Result<RunR
         rules: None,
         rounds: None,
         preset: PresetName::Quick,
-        ..RunRequest::of(plan)
+        ..RunRequest::from_plan(plan)
     };
     request(again, setup, case.point, seen, here)
 }
@@ -80,13 +86,13 @@ pub fn request_of_model(
     begun: RunRequest,
     setup: &Setup,
     point: Point,
-    here: &Here,
+    here: &ExperimentMachine,
 ) -> Result<RunRequest, String> {
     request(begun, setup, point, None, here)
 }
 
 /// The same request with these changes alone; the others are left out, and say so.
-pub fn only(request: RunRequest, changes: &[Change]) -> RunRequest {
+pub fn keep_changes(request: RunRequest, changes: &[ExperimentChange]) -> RunRequest {
     let Some(mut experiments) = request.experiments.clone() else {
         return request;
     };
@@ -104,7 +110,7 @@ pub fn only(request: RunRequest, changes: &[Change]) -> RunRequest {
     };
     experiments
         .untried
-        .extend(left_out.iter().map(|tried| Untried {
+        .extend(left_out.iter().map(|tried| UnavailableExperiment {
             change: tried.change,
             reason: "it was left out".to_owned(),
         }));
@@ -159,7 +165,7 @@ fn request(
     setup: &Setup,
     point: Point,
     seen: Option<usize>,
-    here: &Here,
+    here: &ExperimentMachine,
 ) -> Result<RunRequest, String> {
     let engine = engines::check(setup).map_err(|error| error.to_string())?;
     if transport::is_elsewhere(setup) {
@@ -172,7 +178,7 @@ fn request(
             "{setup} has a neighbour already; ask about the setup without neighbour="
         ));
     }
-    let mut derived = derive(&Subject::new(setup, seen, here));
+    let mut derived = derive(&ExperimentSubject::new(setup, seen, here));
     if engine.takes_files() && point.batch() <= MOST_STREAMED {
         derived.add_streaming_network();
     }
@@ -192,7 +198,7 @@ fn request(
         points: Some(vec![point]),
         journey: false,
         load: Load::Closed,
-        keeping: Keeping::Together,
+        keeping: WorkerLifetime::Together,
         energy: false,
         judging: None,
         profiling: engine.profiles().then_some(Profiler::Engine),
@@ -208,21 +214,21 @@ fn name(model: &str, setup: &Setup, point: Point) -> String {
 }
 
 /// The setups of a plan, the case itself first.
-struct Setups {
+struct DerivedSetups {
     setups: Vec<Setup>,
-    looks: Vec<Look>,
+    looks: Vec<SetupStyle>,
     tried: Vec<Experiment>,
-    untried: Vec<Untried>,
+    untried: Vec<UnavailableExperiment>,
 }
 
-impl Setups {
+impl DerivedSetups {
     /// The place of a setup; a new one is called so.
     fn place(&mut self, setup: Setup, label: &str) -> usize {
         if let Some(known) = self.setups.iter().position(|own| *own == setup) {
             return known;
         }
         self.setups.push(setup);
-        self.looks.push(Look {
+        self.looks.push(SetupStyle {
             label: Some(label.to_owned()),
             colour: None,
         });
@@ -230,10 +236,11 @@ impl Setups {
     }
 }
 
-impl Setups {
+impl DerivedSetups {
     /// The streaming neighbour beside a network that streams memory, in turns with the rest.
     fn add_streaming_network(&mut self) {
-        let is_streaming = |tried: &&Experiment| tried.change == Change::StreamingNeighbour;
+        let is_streaming =
+            |tried: &&Experiment| tried.change == ExperimentChange::StreamingNeighbour;
         let Some(tried) = self.tried.iter().find(is_streaming).copied() else {
             return;
         };
@@ -247,7 +254,7 @@ impl Setups {
             let control = self.place(control, "a network that streams memory");
             let setup = self.place(setup, "the same beside a neighbour that streams");
             self.tried.push(Experiment {
-                change: Change::StreamingNeighbour,
+                change: ExperimentChange::StreamingNeighbour,
                 setup,
                 control,
             });
@@ -255,10 +262,10 @@ impl Setups {
     }
 }
 
-fn derive(subject: &Subject<'_>) -> Setups {
-    let mut all = Setups {
+fn derive(subject: &ExperimentSubject<'_>) -> DerivedSetups {
+    let mut all = DerivedSetups {
         setups: vec![subject.setup.clone()],
-        looks: vec![Look::default()],
+        looks: vec![SetupStyle::default()],
         tried: Vec::new(),
         untried: Vec::new(),
     };
@@ -276,7 +283,7 @@ fn derive(subject: &Subject<'_>) -> Setups {
                     control,
                 });
             }
-            Err(reason) => all.untried.push(Untried { change, reason }),
+            Err(reason) => all.untried.push(UnavailableExperiment { change, reason }),
         }
     }
     all
@@ -290,14 +297,14 @@ mod tests {
     use crate::runner::planning;
     use crate::telemetry::cores::Cores;
 
-    fn machine(n_cores: usize) -> Here {
-        Here {
+    fn machine(n_cores: usize) -> ExperimentMachine {
+        ExperimentMachine {
             cores: Cores::under(Path::new("/nowhere"), (0..n_cores).collect(), n_cores),
             max_mhz: Some(4_000.0),
         }
     }
 
-    fn of(spec: &str, n_cores: usize) -> RunRequest {
+    fn request_of_spec(spec: &str, n_cores: usize) -> RunRequest {
         let begun = RunRequest {
             preset: PresetName::Quick,
             ..RunRequest::new("resnet18@cifar")
@@ -307,7 +314,7 @@ mod tests {
     }
 
     /// The setup of a change and that of its control; or the reason why there is none.
-    fn pair(request: &RunRequest, change: Change) -> Result<(String, String), String> {
+    fn pair(request: &RunRequest, change: ExperimentChange) -> Result<(String, String), String> {
         let all = request.experiments.as_ref().unwrap();
         if let Some(tried) = all.tried.iter().find(|tried| tried.change == change) {
             let spec = |place: usize| request.setups[place].to_string();
@@ -325,13 +332,14 @@ mod tests {
     fn every_change_is_tried_or_has_a_reason() {
         for spec in ["ort", "rten", "torch", "ort:cuda", "torch:cuda:0", "fake"] {
             for n_cores in [1, 2, 3, 8] {
-                let request = of(spec, n_cores);
+                let request = request_of_spec(spec, n_cores);
                 let all = request.experiments.as_ref().unwrap();
-                let mut changes: Vec<Change> = all.tried.iter().map(|tried| tried.change).collect();
+                let mut changes: Vec<ExperimentChange> =
+                    all.tried.iter().map(|tried| tried.change).collect();
                 changes.extend(all.untried.iter().map(|untried| untried.change));
                 changes.sort_unstable();
                 changes.dedup();
-                assert_eq!(changes, Change::ALL, "{spec} on {n_cores}");
+                assert_eq!(changes, ExperimentChange::ALL, "{spec} on {n_cores}");
                 assert!(all.untried.iter().all(|untried| untried.reason.len() > 10));
                 for setup in &request.setups {
                     engines::check(setup).unwrap();
@@ -343,25 +351,25 @@ mod tests {
 
     #[test]
     fn a_case_on_all_cores_is_halved_to_make_room() {
-        let request = of("ort", 2);
+        let request = request_of_spec("ort", 2);
         let half = "ort:cpu,cores=0,threads=1";
         assert_eq!(
-            pair(&request, Change::HalfThreads).unwrap(),
+            pair(&request, ExperimentChange::HalfThreads).unwrap(),
             both(half, "ort:cpu")
         );
         let streams = "ort:cpu,cores=0,neighbour=stream,threads=1";
         assert_eq!(
-            pair(&request, Change::StreamingNeighbour).unwrap(),
+            pair(&request, ExperimentChange::StreamingNeighbour).unwrap(),
             both(streams, half)
         );
         let computes = "ort:cpu,cores=0,neighbour=compute,threads=1";
         assert_eq!(
-            pair(&request, Change::ComputingNeighbour).unwrap(),
+            pair(&request, ExperimentChange::ComputingNeighbour).unwrap(),
             both(computes, half)
         );
         let pinned = "ort:cpu,pinning=on,threads=2";
         assert_eq!(
-            pair(&request, Change::PinnedThreads).unwrap(),
+            pair(&request, ExperimentChange::PinnedThreads).unwrap(),
             both(pinned, "ort:cpu")
         );
         let setups = request.setups.clone();
@@ -372,20 +380,20 @@ mod tests {
 
     #[test]
     fn a_case_that_leaves_cores_idle_keeps_its_threads() {
-        let request = of("rten,threads=4", 8);
+        let request = request_of_spec("rten,threads=4", 8);
         let control = "rten:cpu,cores=0-3,threads=4";
         let streams = "rten:cpu,cores=0-3,neighbour=stream,threads=4";
         assert_eq!(
-            pair(&request, Change::StreamingNeighbour).unwrap(),
+            pair(&request, ExperimentChange::StreamingNeighbour).unwrap(),
             both(streams, control)
         );
         let half = "rten:cpu,threads=2";
         assert_eq!(
-            pair(&request, Change::HalfThreads).unwrap(),
+            pair(&request, ExperimentChange::HalfThreads).unwrap(),
             both(half, "rten:cpu,threads=4")
         );
         assert!(
-            pair(&request, Change::HalfPrecision)
+            pair(&request, ExperimentChange::HalfPrecision)
                 .unwrap_err()
                 .contains("32-bit")
         );
@@ -416,31 +424,34 @@ mod tests {
 
     #[test]
     fn one_thread_and_one_core_say_so() {
-        let request = of("ort,threads=1", 2);
-        let said = pair(&request, Change::HalfThreads).unwrap_err();
+        let request = request_of_spec("ort,threads=1", 2);
+        let said = pair(&request, ExperimentChange::HalfThreads).unwrap_err();
         assert!(said.contains("one thread"), "{said}");
         let alone = "ort:cpu,cores=0,threads=1";
         let streams = "ort:cpu,cores=0,neighbour=stream,threads=1";
         assert_eq!(
-            pair(&request, Change::StreamingNeighbour).unwrap(),
+            pair(&request, ExperimentChange::StreamingNeighbour).unwrap(),
             both(streams, alone)
         );
         let twice = "ort:cpu,threads=2";
         assert_eq!(
-            pair(&request, Change::TwiceThreads).unwrap(),
+            pair(&request, ExperimentChange::TwiceThreads).unwrap(),
             both(twice, "ort:cpu,threads=1")
         );
-        let single = of("ort", 1);
-        let said = pair(&single, Change::StreamingNeighbour).unwrap_err();
+        let single = request_of_spec("ort", 1);
+        let said = pair(&single, ExperimentChange::StreamingNeighbour).unwrap_err();
         assert!(said.contains("one core"), "{said}");
     }
 
     #[test]
     fn some_changes_can_be_left_out() {
-        let all = of("ort", 2);
-        let few = only(
+        let all = request_of_spec("ort", 2);
+        let few = keep_changes(
             all.clone(),
-            &[Change::ComputingNeighbour, Change::OptimisationOff],
+            &[
+                ExperimentChange::ComputingNeighbour,
+                ExperimentChange::OptimisationOff,
+            ],
         );
         let specs: Vec<String> = few.setups.iter().map(ToString::to_string).collect();
         let half = "ort:cpu,cores=0,threads=1";
@@ -448,45 +459,45 @@ mod tests {
         assert_eq!(specs, ["ort:cpu", half, computes, "ort:cpu,opt=none"]);
         assert_eq!(few.looks.len(), 4);
         assert_eq!(
-            pair(&few, Change::ComputingNeighbour).unwrap(),
+            pair(&few, ExperimentChange::ComputingNeighbour).unwrap(),
             both(computes, half)
         );
         assert!(
-            pair(&few, Change::HalfThreads)
+            pair(&few, ExperimentChange::HalfThreads)
                 .unwrap_err()
                 .contains("left out")
         );
         let changes = few.experiments.unwrap();
         assert_eq!(
             changes.tried.len() + changes.untried.len(),
-            Change::ALL.len()
+            ExperimentChange::ALL.len()
         );
     }
 
     #[test]
     fn cards_have_experiments_of_their_own() {
-        let card = of("torch:cuda:0", 2);
+        let card = request_of_spec("torch:cuda:0", 2);
         assert_eq!(
-            pair(&card, Change::GraphCapture).unwrap(),
+            pair(&card, ExperimentChange::GraphCapture).unwrap(),
             both(
                 "torch:cuda:0,compile_mode=reduce-overhead,mode=compile",
                 "torch:cuda:0"
             )
         );
         assert_eq!(
-            pair(&card, Change::HalfPrecision).unwrap(),
+            pair(&card, ExperimentChange::HalfPrecision).unwrap(),
             both("torch:cuda:0,mode=fp16", "torch:cuda:0")
         );
-        let cap = pair(&card, Change::ClockCap).unwrap_err();
+        let cap = pair(&card, ExperimentChange::ClockCap).unwrap_err();
         assert!(cap.contains("nvidia-smi -i 0 -lgc"), "{cap}");
         assert!(
-            pair(&card, Change::HalfThreads)
+            pair(&card, ExperimentChange::HalfThreads)
                 .unwrap_err()
                 .contains("cuda:0")
         );
-        let compiled = of("torch:cuda:0,mode=compile", 2);
+        let compiled = request_of_spec("torch:cuda:0,mode=compile", 2);
         assert_eq!(
-            pair(&compiled, Change::OptimisationOff).unwrap(),
+            pair(&compiled, ExperimentChange::OptimisationOff).unwrap(),
             both("torch:cuda:0,mode=eager", "torch:cuda:0,mode=compile")
         );
     }

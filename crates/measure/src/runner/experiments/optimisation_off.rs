@@ -1,20 +1,20 @@
 //! Optimisation of the graph is off.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
+use super::subject::{DerivedSetup, ExperimentSubject};
 use crate::engines::pytorch;
-use powerband_core::domain::experiment::Change;
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// What fusing and folding bring: fewer nodes to start, and fewer bytes between them.
 pub(super) const OPTIMISATION_OFF: Derivation = Derivation {
-    change: Change::OptimisationOff,
+    change: ExperimentChange::OptimisationOff,
     derive,
 };
 
 /// Words of PyTorch's `mode=` that make other code of a network.
 const COMPILERS: [&str; 3] = ["compile", "script", "tensorrt"];
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     if subject.setup.engine == "torch" {
         let mut words = pytorch::modes(subject.setup);
         let n_words = words.len();
@@ -27,10 +27,12 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
         }
         let mut eager = subject.with("mode", &words.join("+"))?;
         eager.options.remove("compile_mode");
-        return Ok(Derived::of(eager));
+        return Ok(DerivedSetup::without_control(eager));
     }
     if subject.option("opt") == Some("none") {
         return Err("it is off already".to_owned());
     }
-    subject.with("opt", "none").map(Derived::of)
+    subject
+        .with("opt", "none")
+        .map(DerivedSetup::without_control)
 }

@@ -1,22 +1,22 @@
 //! Each thread stays on a core of its own.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
-use powerband_core::domain::experiment::Change;
+use super::subject::{DerivedSetup, ExperimentSubject};
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// What it costs that threads wander and find their caches empty.
 pub(super) const PINNED_THREADS: Derivation = Derivation {
-    change: Change::PinnedThreads,
+    change: ExperimentChange::PinnedThreads,
     derive,
 };
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     let threads = subject.shared_among()?;
     if subject.option("cores").is_some() {
         return Err("cores= holds its threads to their cores already".to_owned());
     }
     if threads == 1 {
-        return subject.leaving_cores(1).map(Derived::of);
+        return subject.leaving_cores(1).map(DerivedSetup::without_control);
     }
     if subject.option("pinning") == Some("on") {
         return Err("they are pinned already".to_owned());
@@ -29,5 +29,7 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
     }
     subject.has_key("pinning")?;
     let setup = subject.setup.clone().with("pinning", "on");
-    Ok(Derived::of(setup.with("threads", threads.to_string())))
+    Ok(DerivedSetup::without_control(
+        setup.with("threads", threads.to_string()),
+    ))
 }

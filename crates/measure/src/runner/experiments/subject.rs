@@ -7,14 +7,14 @@ use powerband_core::domain::setup::{CORES_KEY, Setup};
 
 /// The machine, as far as experiments depend on it.
 #[derive(Clone, Debug)]
-pub struct Here {
+pub struct ExperimentMachine {
     /// The processors.
     pub cores: Cores,
     /// The highest clock of the processor in MHz, where the system reports it.
     pub max_mhz: Option<f64>,
 }
 
-impl Here {
+impl ExperimentMachine {
     /// This machine. Reads a few small files.
     pub fn now() -> Self {
         Self {
@@ -26,27 +26,27 @@ impl Here {
 
 /// The setup that is asked about.
 #[derive(Clone, Debug)]
-pub(super) struct Subject<'a> {
+pub(super) struct ExperimentSubject<'a> {
     /// The setup as it was given.
     pub setup: &'a Setup,
     /// Threads that it computes with, where they are known.
     pub threads: Option<usize>,
     /// The machine.
-    pub here: &'a Here,
+    pub here: &'a ExperimentMachine,
 }
 
 /// A setup with a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Derived {
+pub(super) struct DerivedSetup {
     /// The setup with the change.
     pub setup: Setup,
     /// What it is compared with; nothing for the case itself.
     pub control: Option<Setup>,
 }
 
-impl Derived {
+impl DerivedSetup {
     /// A change that is compared with the case itself.
-    pub(super) fn of(setup: Setup) -> Self {
+    pub(super) fn without_control(setup: Setup) -> Self {
         Self {
             setup,
             control: None,
@@ -54,9 +54,9 @@ impl Derived {
     }
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ExperimentSubject<'a> {
     /// A setup on a machine; `seen` is how many threads its engine reported, where it ran before.
-    pub(super) fn new(setup: &'a Setup, seen: Option<usize>, here: &'a Here) -> Self {
+    pub(super) fn new(setup: &'a Setup, seen: Option<usize>, here: &'a ExperimentMachine) -> Self {
         let said = setup
             .options
             .get("threads")

@@ -1,16 +1,16 @@
 //! Twice the threads, for a case with one, which cannot be halved.
 
 use super::derivation::Derivation;
-use super::subject::{Derived, Subject};
-use powerband_core::domain::experiment::Change;
+use super::subject::{DerivedSetup, ExperimentSubject};
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// Work that can be shared takes half the time.
 pub(super) const TWICE_THREADS: Derivation = Derivation {
-    change: Change::TwiceThreads,
+    change: ExperimentChange::TwiceThreads,
     derive,
 };
 
-fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
+fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     let threads = subject.shared_among()?;
     if threads > 1 {
         return Err("half the threads tells the same".to_owned());
@@ -23,5 +23,7 @@ fn derive(subject: &Subject<'_>) -> Result<Derived, String> {
             "cores= holds the case to its cores; ask about the setup without it".to_owned(),
         );
     }
-    subject.with("threads", "2").map(Derived::of)
+    subject
+        .with("threads", "2")
+        .map(DerivedSetup::without_control)
 }

@@ -1,20 +1,23 @@
 //! Neighbours of setups: processes that work beside a visit to a case, and only then.
 
-use super::Run;
-use crate::engines::{self, Beside};
-use crate::roofs::neighbour::{self, Neighbour, NeighbourKind};
+use super::ActiveRun;
+use crate::engines::{self, BackgroundWork};
+use crate::roofs::neighbour::{self, BackgroundLoad, BackgroundLoadKind};
 use crate::telemetry::cores::{Cores, spelled};
 use crate::worker::supervisor::WorkerError;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Starts the neighbour that a setup asks for, on the cores that its worker leaves; nothing where it asks for
     /// none. Dropping it ends it, so it lives as long as the visit, however that ends.
-    pub(super) fn start_neighbour(&self, setup: usize) -> Result<Option<Neighbour>, WorkerError> {
+    pub(super) fn start_neighbour(
+        &self,
+        setup: usize,
+    ) -> Result<Option<BackgroundLoad>, WorkerError> {
         let Some(spec) = self.request.beginning.plan.setups.get(setup) else {
             return Ok(None);
         };
         let failed = |reason: String| WorkerError::Start(format!("its neighbour: {reason}"));
-        let Some(beside) = engines::neighbour(spec).map_err(failed)? else {
+        let Some(beside) = engines::background_work(spec).map_err(failed)? else {
             return Ok(None);
         };
         let taken = engines::cores(spec).map_err(failed)?;
@@ -26,16 +29,16 @@ impl Run<'_, '_> {
             )));
         }
         let kind = match beside {
-            Beside::Streams => NeighbourKind::Streaming,
-            Beside::Computes => NeighbourKind::Computing,
+            BackgroundWork::Streams => BackgroundLoadKind::Streaming,
+            BackgroundWork::Computes => BackgroundLoadKind::Computing,
         };
         let started = neighbour::start(&self.request.program, kind, &idle);
         started.map(Some).map_err(|error| failed(error.to_string()))
     }
 }
 
-/// Refuses a round through which the neighbour did not work.
-pub(super) fn worked_on(neighbour: Option<Neighbour>) -> Result<(), WorkerError> {
+/// Fails a round whose background load ended before it.
+pub(super) fn check_still_working(neighbour: Option<BackgroundLoad>) -> Result<(), WorkerError> {
     let works = neighbour.is_none_or(|mut neighbour| neighbour.is_working());
     if works {
         return Ok(());

@@ -3,14 +3,14 @@
 use std::thread;
 use std::time::Duration;
 
-use super::Run;
+use super::ActiveRun;
 use crate::runner::watching::Watcher;
 use crate::worker::remote::RemoteError;
 use crate::worker::remote::sampling::RemoteSampler;
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::case::Case;
 use powerband_core::domain::event::RunEvent;
-use powerband_core::domain::telemetry::{Quantity, Span};
+use powerband_core::domain::telemetry::{Quantity, TimeSpan};
 
 /// How often is looked whether the user wants to stop, while nothing is asked.
 const LOOK: Duration = Duration::from_millis(100);
@@ -19,7 +19,7 @@ const BUSY_CARD: f64 = 10.0;
 /// The same of a machine's processors; a desktop alone needs some.
 const BUSY_HOST: f64 = 25.0;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Begins to watch, and looks at the idle machines first where their power can be read.
     pub(super) fn begin_watching(&mut self) {
         let is_over = |case: &Case| case.outcome.is_final();
@@ -38,7 +38,7 @@ impl Run<'_, '_> {
         }
         let watcher = Watcher::begin(&request, watches_here, there, self.began_ns);
         let idle_time = watcher.idle_time();
-        let warnings = watcher.played_back().into_iter();
+        let warnings = watcher.replay_warning().into_iter();
         let warnings: Vec<RunEvent> = warnings.chain(watcher.without_meter(&request)).collect();
         let event = watcher.watched();
         self.watcher = Some(watcher);
@@ -53,9 +53,9 @@ impl Run<'_, '_> {
         let end_ns = from_ns + idle_time.as_nanos() as u64;
         while clock::monotonic_ns() < end_ns && !self.control.is_cancelled() {
             thread::sleep(LOOK);
-            self.hand_on();
+            self.pass_on_events();
         }
-        self.hand_all_on();
+        self.pass_on_all_events();
         let span = self.watcher.as_ref().map(|w| w.span_since(from_ns));
         if let Some(span) = span {
             self.tell(RunEvent::Idled { span });
@@ -64,7 +64,7 @@ impl Run<'_, '_> {
     }
 
     /// Warns of devices that were not idle before anything of this run was started.
-    fn warn_of_busy_devices(&mut self, span: Span) {
+    fn warn_of_busy_devices(&mut self, span: TimeSpan) {
         let telemetry = &self.session.telemetry;
         let busy = telemetry.tracks.iter().filter_map(|track| {
             let device = &track.device;
@@ -127,9 +127,9 @@ impl Run<'_, '_> {
             _ => return,
         };
         // That it ended may not have been noticed yet.
-        self.hand_all_on();
+        self.pass_on_all_events();
         let wanted = self.watcher.as_ref();
-        let Some(rate_hz) = wanted.and_then(|watcher| watcher.wants_again(&name)) else {
+        let Some(rate_hz) = wanted.and_then(|watcher| watcher.restart_rate(&name)) else {
             return;
         };
         let sampler = match self.reached_of(setup) {
@@ -168,14 +168,14 @@ impl Run<'_, '_> {
         }
     }
 
-    /// What is done a few times a second while a worker is silent.
-    pub(super) fn look_around(&mut self) {
-        self.hand_on();
+    /// Passes readings on and notices dead workers; called a few times a second while a worker is silent.
+    pub(super) fn poll_devices(&mut self) {
+        self.pass_on_events();
         self.notice_deaths();
     }
 
-    /// Tells what the devices said, from time to time.
-    pub(super) fn hand_on(&mut self) {
+    /// Passes new device readings on to the observer.
+    pub(super) fn pass_on_events(&mut self) {
         let events = self.watcher.as_mut().map(Watcher::events);
         events
             .into_iter()
@@ -196,8 +196,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Tells what the devices said until now.
-    pub(super) fn hand_all_on(&mut self) {
+    /// Passes all device readings so far on to the observer.
+    pub(super) fn pass_on_all_events(&mut self) {
         let events = self.watcher.as_mut().map(Watcher::all_events);
         events
             .into_iter()

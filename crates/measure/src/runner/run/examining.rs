@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::Run;
+use super::ActiveRun;
 use crate::engines;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::{Worker, WorkerError};
@@ -14,7 +14,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::examination::Examination;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Examines a setup that was not examined yet. What goes wrong here goes wrong again when the model
     /// is loaded to be measured, and is reported there; only what does not is worth a remark.
     pub(super) fn examine(&mut self, setup: usize) -> Result<(), WorkerError> {
@@ -88,7 +88,7 @@ impl Run<'_, '_> {
         let mut examiner = Worker::start_process(&process, start_limit, &self.stop)?;
         let limit = Duration::from_millis(limits.load_ms);
         let stop = self.stop.clone();
-        let answer = examiner.ask_while_waiting(request, limit, &stop, &mut || self.look_around());
+        let answer = examiner.ask_while_waiting(request, limit, &stop, &mut || self.poll_devices());
         match answer? {
             Reply::Examined(examination) => {
                 if let Some(ending) = examiner.end() {

@@ -1,17 +1,17 @@
 //! Hands each event of a run to its session, its journal and its observer.
 
-use super::Run;
+use super::ActiveRun;
 use powerband_core::base::clock;
-use powerband_core::domain::event::{RunEvent, Stamped};
-use powerband_store::journal::Appended;
+use powerband_core::domain::event::{RunEvent, TimedEvent};
+use powerband_store::journal::AppendOutcome;
 
 /// How the warning about a journal begins.
 const JOURNAL_FAILS: &str = "The journal could not be written";
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// One event to the session, the journal and the observer, in this order of safety.
     pub(super) fn tell(&mut self, event: RunEvent) {
-        let stamped = Stamped {
+        let stamped = TimedEvent {
             at_ns: clock::monotonic_ns().saturating_sub(self.began_ns),
             event,
         };
@@ -23,17 +23,19 @@ impl Run<'_, '_> {
     }
 
     /// Writes an event to the journal; the session says so for as long as that fails.
-    fn write_down(&mut self, stamped: &Stamped) {
+    fn write_down(&mut self, stamped: &TimedEvent) {
         let Some(journal) = &mut self.journal else {
             return;
         };
         let warning = match journal.append(stamped) {
-            Appended::Written | Appended::Kept(None) | Appended::Unsynced(None) => return,
-            Appended::CaughtUp => None,
-            Appended::Kept(Some(error)) => Some(format!(
+            AppendOutcome::Written | AppendOutcome::Kept(None) | AppendOutcome::Unsynced(None) => {
+                return;
+            }
+            AppendOutcome::CaughtUp => None,
+            AppendOutcome::Kept(Some(error)) => Some(format!(
                 "{JOURNAL_FAILS} ({error}); a crash would now lose what is measured from here on."
             )),
-            Appended::Unsynced(Some(error)) => Some(format!(
+            AppendOutcome::Unsynced(Some(error)) => Some(format!(
                 "{JOURNAL_FAILS} to the disk itself ({error}); a power cut would now lose this run."
             )),
         };

@@ -10,24 +10,24 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::{Run, model_file};
-use crate::engines::generate::generates;
+use super::{ActiveRun, model_file};
+use crate::engines::generate::is_generate_task;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::remote::files::ModelFiles;
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
-use powerband_core::domain::accuracy::{Accuracy, Distance, Hits};
+use powerband_core::domain::accuracy::{Accuracy, HitCount, OutputDistance};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::outcome::Phase;
-use powerband_core::domain::plan::Judging;
+use powerband_core::domain::plan::AccuracyCheck;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 use powerband_core::stats::closeness::Closeness;
-use powerband_core::stats::ranking::{self, Ranking};
+use powerband_core::stats::ranking::{self, AccuracyCounter};
 use powerband_onnx::input_values;
 use powerband_onnx::samples::inputs::converted;
 use powerband_onnx::samples::{self, npy};
@@ -47,7 +47,7 @@ pub struct Reference {
 
 /// Inputs as files, in batches of one size.
 #[derive(Clone)]
-struct Feed {
+struct AccuracyInputs {
     about: String,
     batches: Vec<Batch>,
     inputs: Vec<TensorSpec>,
@@ -65,9 +65,9 @@ struct Batch {
     labels: Option<Vec<usize>>,
 }
 
-impl Run<'_, '_> {
-    /// Judges every setup that was measured and is not judged yet.
-    pub(super) fn judge(&mut self) {
+impl ActiveRun<'_, '_> {
+    /// Compares the outputs of every measured setup that was not compared yet.
+    pub(super) fn compare_accuracy(&mut self) {
         let plan = self.request.beginning.plan.clone();
         let (Some(judging), Some(reference)) = (plan.judging, self.request.reference.clone())
         else {
@@ -114,7 +114,7 @@ impl Run<'_, '_> {
     /// that theirs cannot.
     fn without_requests(&mut self, setups: Vec<usize>) -> Vec<usize> {
         let plan = &self.request.beginning.plan;
-        let makes_tokens = |setup: &usize| plan.setups.get(*setup).is_some_and(generates);
+        let makes_tokens = |setup: &usize| plan.setups.get(*setup).is_some_and(is_generate_task);
         let (requests, others): (Vec<usize>, Vec<usize>) =
             setups.into_iter().partition(makes_tokens);
         for setup in requests {
@@ -129,7 +129,7 @@ impl Run<'_, '_> {
 
     fn judge_on(
         &mut self,
-        judging: &Judging,
+        judging: &AccuracyCheck,
         reference: &Reference,
         setups: &[usize],
         point: Point,
@@ -148,7 +148,7 @@ impl Run<'_, '_> {
             spec.element = element.unwrap_or(spec.element);
         }
         let seed = self.request.beginning.plan.seed;
-        let feed = Feed::make(judging, specs, point, seed, &folder, &self.stop)?;
+        let feed = AccuracyInputs::make(judging, specs, point, seed, &folder, &self.stop)?;
         let activity = Activity::ComputingReference;
         self.tell(RunEvent::Turned { activity });
         let (truth, title) = self.reference_outputs(reference, &feed, folder.path())?;
@@ -189,7 +189,7 @@ impl Run<'_, '_> {
     fn reference_outputs(
         &mut self,
         reference: &Reference,
-        feed: &Feed,
+        feed: &AccuracyInputs,
         folder: &Path,
     ) -> Result<(Vec<PathBuf>, String), String> {
         let mut model = reference.model.clone();
@@ -209,7 +209,8 @@ impl Run<'_, '_> {
         .map_err(|error| error.to_string())?;
         let stop = self.stop.clone();
         let mut ask = |run: &mut Self, request: &Request| {
-            let answer = worker.ask_while_waiting(request, limit, &stop, &mut || run.look_around());
+            let answer =
+                worker.ask_while_waiting(request, limit, &stop, &mut || run.poll_devices());
             answer.map_err(|error| format!("the reference does not run: {error}"))
         };
         let load = Request::Load {
@@ -252,7 +253,7 @@ impl Run<'_, '_> {
     fn outputs_of(
         &mut self,
         setup: usize,
-        feed: &Feed,
+        feed: &AccuracyInputs,
         folder: &Path,
     ) -> Result<Vec<PathBuf>, String> {
         let activity = Activity::Comparing { setup };
@@ -280,7 +281,7 @@ impl Run<'_, '_> {
             .inputs
             .get(&case)
             .and_then(|specs| specs.clone().ok());
-        let feed = feed.taken_as(&specs.unwrap_or_default(), &folder)?;
+        let feed = feed.converted_to(&specs.unwrap_or_default(), &folder)?;
         feed.run(case, &folder, |request| {
             self.ask(setup, request, limit).map_err(|error| {
                 if !error.leaves_worker_usable() {
@@ -292,10 +293,10 @@ impl Run<'_, '_> {
     }
 }
 
-impl Feed {
+impl AccuracyInputs {
     /// Writes the inputs down: the user's own, or made-up ones.
     fn make(
-        judging: &Judging,
+        judging: &AccuracyCheck,
         inputs: Vec<TensorSpec>,
         point: Point,
         seed: u64,
@@ -319,7 +320,7 @@ impl Feed {
         Ok(feed)
     }
 
-    fn seeded(&mut self, judging: &Judging, folder: &Path) -> Result<(), String> {
+    fn seeded(&mut self, judging: &AccuracyCheck, folder: &Path) -> Result<(), String> {
         let count = (judging.inputs as usize).div_ceil(self.size).max(1);
         for number in 0..count {
             let seeds = (self.seed + 1_000 * (number as u64 + 1))..;
@@ -330,7 +331,7 @@ impl Feed {
             self.push(folder, &tensors, None)?;
         }
         let items = (count * self.size) as u64;
-        self.about = humanize::of_many(items, "seeded input");
+        self.about = humanize::pluralised(items, "seeded input");
         let from_files = self
             .inputs
             .iter()
@@ -344,7 +345,7 @@ impl Feed {
 
     fn own(
         &mut self,
-        judging: &Judging,
+        judging: &AccuracyCheck,
         path: &Path,
         folder: &Path,
         cancel: &CancelToken,
@@ -352,14 +353,16 @@ impl Feed {
         let told = |error: samples::SampleError| error.to_string();
         let set = samples::open(path).map_err(told)?;
         let set = set.for_inputs(&self.inputs).map_err(told)?;
-        let set = set.sound(judging.inputs as usize, cancel).map_err(told)?;
+        let set = set
+            .take_readable(judging.inputs as usize, cancel)
+            .map_err(told)?;
         let places: Vec<usize> = (0..set.items.len()).collect();
         let whole = places.chunks_exact(self.size);
         if whole.len() == 0 {
             return Err(format!(
                 "{} holds {}, fewer than one batch of {}",
                 path.display(),
-                humanize::of_many(set.items.len() as u64, "input"),
+                humanize::pluralised(set.items.len() as u64, "input"),
                 self.size
             ));
         }
@@ -372,7 +375,7 @@ impl Feed {
             let labels = labels.collect();
             self.push(folder, &tensors, labels)?;
         }
-        let words = humanize::of_many(items, "sample");
+        let words = humanize::pluralised(items, "sample");
         let mut about = vec![format!("{words} of {}", path.display())];
         about.extend(set.notes.clone());
         self.about = about.join("; ");
@@ -398,7 +401,7 @@ impl Feed {
     }
 
     /// The same inputs for a setup whose model takes other floats, written down once more where it does.
-    fn taken_as(&self, specs: &[TensorSpec], folder: &Path) -> Result<Self, String> {
+    fn converted_to(&self, specs: &[TensorSpec], folder: &Path) -> Result<Self, String> {
         let mut feed = self.clone();
         for (place, (known, spec)) in self.inputs.iter().zip(specs).enumerate() {
             if known.element == spec.element || known.dims != spec.dims {
@@ -464,12 +467,12 @@ impl Feed {
 
 /// Puts a setup's outputs beside the reference's.
 fn compare(
-    feed: &Feed,
+    feed: &AccuracyInputs,
     truth: &[PathBuf],
     outputs: &[PathBuf],
     begun: Accuracy,
 ) -> Result<Accuracy, String> {
-    let (mut closeness, mut ranking) = (Closeness::default(), Ranking::default());
+    let (mut closeness, mut ranking) = (Closeness::default(), AccuracyCounter::default());
     let read = |file: &Path| npy::read(file, "output").map_err(|error| error.to_string());
     let mut is_labelled = true;
     let mut no_choice = None;
@@ -488,7 +491,7 @@ fn compare(
         }
     }
     let agreement = closeness.finish();
-    let hits = |share: powerband_core::stats::share::Share| Hits {
+    let hits = |share: powerband_core::stats::share::Share| HitCount {
         hits: share.hits,
         of: share.of,
     };
@@ -504,7 +507,7 @@ fn compare(
     let ranked = is_labelled.then(|| ranking.finish());
     Ok(Accuracy {
         items: agreement.items,
-        distance: figures.as_ref().map(|figures| Distance {
+        distance: figures.as_ref().map(|figures| OutputDistance {
             max_error: figures.max_error,
             mean_error: figures.mean_error,
             relative_error: figures.relative_error,

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::Run;
+use super::ActiveRun;
 use crate::engines::EngineError;
 use crate::worker::protocol::Request;
 use crate::worker::remote::reached::Reached;
-use crate::worker::remote::{News, Progress, RemoteError};
+use crate::worker::remote::{RemoteError, RemoteEvent, UploadProgress};
 use crate::worker::supervisor::{self, WorkerError};
-use crate::worker::transport::Machine;
+use crate::worker::transport::SetupMachine;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::event::{Activity, RunEvent};
@@ -32,11 +32,11 @@ impl From<RemoteError> for WorkerError {
     }
 }
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Connects to every machine of the plan, brings the program there and finds the libraries of the setups. A
     /// machine that cannot be used ends its setups, and no others.
     pub(super) fn reach_machines(&mut self) {
-        let mut machines: BTreeMap<String, (Machine, Vec<usize>)> = BTreeMap::new();
+        let mut machines: BTreeMap<String, (SetupMachine, Vec<usize>)> = BTreeMap::new();
         for (&setup, machine) in &self.request.machines {
             let key = key(machine);
             let entry = machines.entry(key);
@@ -53,7 +53,12 @@ impl Run<'_, '_> {
         }
     }
 
-    fn reach(&mut self, key: &str, machine: &Machine, setups: &[usize]) -> Result<(), RemoteError> {
+    fn reach(
+        &mut self,
+        key: &str,
+        machine: &SetupMachine,
+        setups: &[usize],
+    ) -> Result<(), RemoteError> {
         let Some(&setup) = setups.first() else {
             return Ok(());
         };
@@ -61,10 +66,10 @@ impl Run<'_, '_> {
         self.tell(RunEvent::Turned { activity });
         let program = self.request.program.clone();
         let stop = self.stop.clone();
-        let mut shown = Shown::default();
+        let mut shown = LastProgress::default();
         let mut reached = Reached::reach(machine, &program, &stop, &mut |news| match news {
-            News::Sending(progress) => self.tell_progress(setup, progress, &mut shown),
-            News::Queued(state) => self.tell_queue(setups, state),
+            RemoteEvent::Sending(progress) => self.tell_progress(setup, progress, &mut shown),
+            RemoteEvent::Queued(state) => self.tell_queue(setups, state),
         })?;
         self.queued.retain(|setup, _| !setups.contains(setup));
         let known = self.session.machine_of(setup);
@@ -144,7 +149,7 @@ impl Run<'_, '_> {
     }
 
     /// Ends every case of setups whose machine cannot be used.
-    fn end_setups(&mut self, setups: &[usize], machine: &Machine, error: RemoteError) {
+    fn end_setups(&mut self, setups: &[usize], machine: &SetupMachine, error: RemoteError) {
         let error = match error {
             RemoteError::Cancelled => return,
             RemoteError::Lost(reason) => RemoteError::Lost(format!("{}: {reason}", machine.name)),
@@ -162,7 +167,7 @@ impl Run<'_, '_> {
 
     /// A lost connection with the reason in the words of what carried it; and where a scheduler ended the job, that
     /// is the cause, whether the connection broke first or the worker's end was still reported.
-    pub(super) fn in_words_of_the_way(
+    pub(super) fn connection_error(
         &self,
         setup: usize,
         phase: Phase,
@@ -184,7 +189,7 @@ impl Run<'_, '_> {
                 if !ending.is_lost {
                     return WorkerError::Died(ending);
                 }
-                let Machine {
+                let SetupMachine {
                     transport, target, ..
                 } = machine;
                 WorkerError::Lost(transport.trouble(target, &ending.stderr))
@@ -236,7 +241,7 @@ impl Run<'_, '_> {
     }
 
     /// A setup's workers, with what is known of the machine that they run on.
-    pub(super) fn placed(&mut self, setup: usize, crew: WorkerGroup) -> WorkerGroup {
+    pub(super) fn with_machine_facts(&mut self, setup: usize, crew: WorkerGroup) -> WorkerGroup {
         match self.reached_of(setup) {
             Ok(Some(reached)) => {
                 let threads = reached.described().environment.cpu.threads;
@@ -304,7 +309,7 @@ impl Run<'_, '_> {
         send: impl FnOnce(
             &mut Reached,
             &powerband_core::base::cancel::CancelToken,
-            &mut dyn FnMut(Progress),
+            &mut dyn FnMut(UploadProgress),
         ) -> Result<T, RemoteError>,
     ) -> Result<T, WorkerError> {
         let Some(machine) = self.request.machines.get(&setup) else {
@@ -314,7 +319,7 @@ impl Run<'_, '_> {
         // It is lent while it is told of.
         let mut reached = self.reached.remove(&key).ok_or_else(gone)?;
         let stop = self.stop.clone();
-        let mut shown = Shown::default();
+        let mut shown = LastProgress::default();
         let sent = send(&mut reached, &stop, &mut |progress| {
             self.tell_progress(setup, progress, &mut shown);
         });
@@ -331,7 +336,7 @@ impl Run<'_, '_> {
         reached.map(Some).ok_or_else(gone)
     }
 
-    fn tell_progress(&mut self, setup: usize, progress: Progress, shown: &mut Shown) {
+    fn tell_progress(&mut self, setup: usize, progress: UploadProgress, shown: &mut LastProgress) {
         let step = (progress.done_bytes * STEPS)
             .checked_div(progress.total_bytes)
             .unwrap_or(STEPS);
@@ -350,16 +355,16 @@ impl Run<'_, '_> {
     }
 }
 
-/// The progress that was told last.
+/// The last reported upload progress.
 #[derive(Default)]
-struct Shown(Option<(u64, u64)>);
+struct LastProgress(Option<(u64, u64)>);
 
 fn gone() -> WorkerError {
     WorkerError::Lost("its machine was not reached".to_owned())
 }
 
 /// Setups with equal ones share a connection.
-fn key(machine: &Machine) -> String {
+fn key(machine: &SetupMachine) -> String {
     let own = machine.remote_program.as_deref().unwrap_or_default();
     let options = machine.options.iter();
     let options = options.map(|(key, value)| format!("{key}={value}"));

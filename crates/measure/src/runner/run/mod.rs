@@ -32,14 +32,14 @@ use crate::worker::remote::files::ModelFiles;
 use crate::worker::remote::reached::Reached;
 use crate::worker::stops::Stops;
 use crate::worker::supervisor::WorkerError;
-use crate::worker::transport::Machine;
+use crate::worker::transport::SetupMachine;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::case::{CaseKey, Round, WarmUp};
-use powerband_core::domain::event::{Activity, Beginning, RunEvent, Stamped};
+use powerband_core::domain::event::{Activity, RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};
-use powerband_core::domain::plan::Keeping;
+use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_core::schedule::warm_up::visit_warm_up;
@@ -49,13 +49,13 @@ use powerband_store::journal::Journal;
 #[derive(Debug)]
 pub struct PreparedRun {
     /// The plan and its circumstances.
-    pub beginning: Beginning,
+    pub beginning: RunStart,
     /// Our own executable, which is the worker.
     pub program: PathBuf,
     /// Each setup's ONNX file.
     pub models: Vec<ModelFiles>,
     /// The machines of the setups that do not run here, by their places in the plan.
-    pub machines: BTreeMap<usize, Machine>,
+    pub machines: BTreeMap<usize, SetupMachine>,
     /// Each setup's library, where its engine has one; or why the setup cannot run here.
     pub runtimes: Vec<Result<Option<PathBuf>, String>>,
     /// Each case's inputs, or why the batch size does not fit the model.
@@ -63,7 +63,7 @@ pub struct PreparedRun {
     /// What each run asks of a language model, of the cases whose runs are requests to one.
     pub requests: BTreeMap<CaseKey, Generate>,
     /// The session that is to get more rounds; nothing for a new one.
-    pub earlier: Option<Earlier>,
+    pub earlier: Option<EarlierSession>,
     /// What the outputs are compared with, where they are.
     pub reference: Option<judging::Reference>,
     /// Where timelines are kept until the session has a file; nothing for nowhere.
@@ -76,7 +76,7 @@ pub struct PreparedRun {
 
 /// A session that is to get more rounds.
 #[derive(Debug)]
-pub struct Earlier {
+pub struct EarlierSession {
     /// The session.
     pub session: Session,
     /// So many rounds more of each case.
@@ -86,7 +86,7 @@ pub struct Earlier {
 }
 
 /// Called with each event as it happens.
-pub(crate) type Observer<'a> = dyn FnMut(&Stamped, &Session) + 'a;
+pub(crate) type Observer<'a> = dyn FnMut(&TimedEvent, &Session) + 'a;
 
 /// Carries the plan out. The journal, where there is one, has every event before the observer hears
 /// of it; it comes back with the session, to be discarded once that is saved.
@@ -107,7 +107,7 @@ pub fn run(
                 planned: rule.rounds,
                 may_add: true,
             };
-            (Session::begin(beginning), rounds, first)
+            (Session::from_start(beginning), rounds, first)
         }
         Some(earlier) => {
             let next = earlier.session.next_round();
@@ -124,7 +124,7 @@ pub fn run(
             (session, rounds, first)
         }
     };
-    let mut run = Run {
+    let mut run = ActiveRun {
         // A sitting goes on where the clock of the session stood.
         began_ns: clock::monotonic_ns().saturating_sub(session.elapsed_ns),
         starts: (0..session.plan.setups.len())
@@ -132,7 +132,7 @@ pub fn run(
             .collect(),
         session,
         rounds,
-        alone: request.beginning.plan.keeping == Keeping::OneAtATime,
+        alone: request.beginning.plan.keeping == WorkerLifetime::OneAtATime,
         workers: BTreeMap::new(),
         planned_starts: BTreeMap::new(),
         later_warm_ups: BTreeMap::new(),
@@ -158,7 +158,7 @@ pub fn run(
     run.refuse_what_does_not_fit();
     run.begin_watching();
     run.measure_rounds();
-    run.judge();
+    run.compare_accuracy();
     run.profile();
     run.finish();
     (run.session, run.journal)
@@ -181,7 +181,7 @@ impl Rounds {
     }
 }
 
-struct Run<'a, 'o> {
+struct ActiveRun<'a, 'o> {
     began_ns: u64,
     session: Session,
     rounds: Rounds,
@@ -224,7 +224,7 @@ struct Run<'a, 'o> {
     stops: Stops,
 }
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     fn refuse_what_does_not_fit(&mut self) {
         for case in self.request.beginning.plan.cases() {
             if self.is_over(case) {
@@ -322,7 +322,7 @@ impl Run<'_, '_> {
         };
         match self.ask_undisturbed(case, round, &request, limit)? {
             Reply::Measured(measured) => {
-                beside::worked_on(neighbour)?;
+                beside::check_still_working(neighbour)?;
                 let starts = self.starts.get(&case.setup);
                 let round = Round {
                     round,
@@ -338,7 +338,7 @@ impl Run<'_, '_> {
                     starts_within_ns: measured.starts_within_ns,
                     warm_up: self.later_warm_ups.remove(&case),
                 };
-                self.hand_all_on();
+                self.pass_on_all_events();
                 self.tell(RunEvent::RoundFinished { case, round });
                 Ok(())
             }
@@ -460,7 +460,7 @@ impl Run<'_, '_> {
             self.close(case);
         }
         let outcome = self
-            .in_words_of_the_way(case.setup, phase, error)
+            .connection_error(case.setup, phase, error)
             .into_outcome(phase);
         // Stopping the run and leaving out a case set the outcome later.
         if outcome == Outcome::Cancelled {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::Run;
+use super::ActiveRun;
 use crate::engines::EngineError;
 use crate::worker::remote::files::ModelFiles;
 use crate::worker::supervisor::WorkerError;
@@ -43,7 +43,7 @@ fn digits(sha256: &str) -> &str {
     sha256.get(..DIGITS).unwrap_or(sha256)
 }
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Before a model is loaded, and after it: whether it is the one that the session names.
     pub(super) fn check_model(&mut self, setup: usize) -> Result<(), WorkerError> {
         if !self.loads_the_file(setup) {
@@ -69,7 +69,7 @@ impl Run<'_, '_> {
         if let Err(error) = self.check_model(setup) {
             let text = format!(
                 "{}. Workers that had loaded it go on, with the model that this session names.",
-                humanize::capital(&error.to_string())
+                humanize::capitalised(&error.to_string())
             );
             self.tell(RunEvent::Warned { text });
             self.changed_models.insert(file);

@@ -7,11 +7,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use powerband_core::domain::examination::{Became, Examination};
+use powerband_core::domain::examination::{Examination, PreparedNode};
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_core::domain::trace::SliceKind;
-use powerband_core::domain::work::{Numbers, Work};
+use powerband_core::domain::work::{NumberFormat, Work};
 use powerband_onnx::cost::work::GraphWork;
 use powerband_onnx::{file, fusion, infer};
 
@@ -36,7 +36,7 @@ pub(super) fn fill(
     let shapes = infer::infer(&model, inputs);
     let graph = GraphWork::new(&model, &shapes);
     drop(model);
-    let became: HashMap<&str, &Became> = examination
+    let became: HashMap<&str, &PreparedNode> = examination
         .iter()
         .flat_map(|examination| &examination.fusions.became)
         .map(|became| (became.node.as_str(), became))
@@ -57,7 +57,7 @@ pub(super) fn fill(
 }
 
 /// The work of the nodes that became one.
-fn group_work(graph: &GraphWork, became: &Became) -> Option<Work> {
+fn group_work(graph: &GraphWork, became: &PreparedNode) -> Option<Work> {
     let names: Vec<&str> = became
         .from
         .iter()
@@ -67,7 +67,7 @@ fn group_work(graph: &GraphWork, became: &Became) -> Option<Work> {
         || became.op.contains("Integer")
         || became.op.starts_with("QGemm")
         || became.op.starts_with("DynamicQuantizeMatMul");
-    graph.group(&names, is_quantised.then_some(Numbers::Int8))
+    graph.group(&names, is_quantised.then_some(NumberFormat::Int8))
 }
 
 /// The work of the node of that name, where the engine calls it the same kind.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Run, node_work};
+use super::{ActiveRun, node_work};
 use crate::engines::{self, PROFILE_WARM_UP};
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
@@ -22,21 +22,21 @@ use powerband_import::reading::source::Limits;
 use powerband_import::records::summary;
 use powerband_store::trace_file;
 
-/// What the profiler left.
-pub(super) struct Seen {
+/// Files of a profiler, and what is known of the runs in them.
+pub(super) struct ProfilerOutput {
     /// Files that importers know.
     pub(super) files: Vec<PathBuf>,
     /// Runs in them, where they do not say.
     pub(super) runs: Option<u64>,
     /// When the runs after the warm-up began and ended, on the clock of the files, and how many they are.
-    pub(super) measured: Option<Stretch>,
+    pub(super) measured: Option<MeasuredWindow>,
     /// When they began on the machine's monotonic clock.
     pub(super) began_ns: Option<u64>,
 }
 
-/// Runs without those that warm up.
+/// Time range of the measured runs, after the warm-up.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch {
+pub(super) struct MeasuredWindow {
     pub(super) start_ns: i64,
     pub(super) end_ns: i64,
     pub(super) runs: u64,
@@ -46,7 +46,7 @@ pub(super) struct Stretch {
 /// are not quite together.
 const CLOCKS_APART_NS: i64 = 2_000_000_000;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Profiles every case that was measured and is not profiled yet; of experiments, the case that is asked
     /// about.
     pub(super) fn profile(&mut self) {
@@ -168,7 +168,7 @@ impl Run<'_, '_> {
     }
 
     /// Has the engine run and watch itself.
-    fn watch_case(&mut self, case: CaseKey, folder: &Path) -> Result<Seen, String> {
+    fn watch_case(&mut self, case: CaseKey, folder: &Path) -> Result<ProfilerOutput, String> {
         let plan = &self.request.beginning.plan;
         let Some(spec) = plan.setups.get(case.setup).cloned() else {
             return Err("the plan has no such setup".to_owned());
@@ -199,7 +199,7 @@ impl Run<'_, '_> {
         let mut worker = Worker::start(&spec, runtime.as_deref(), &program, start, &stop)
             .map_err(|error| error.to_string())?;
         let limit = Duration::from_millis(limits.load_ms + limits.measure_ms);
-        let answer = worker.ask_while_waiting(&request, limit, &stop, &mut || self.look_around());
+        let answer = worker.ask_while_waiting(&request, limit, &stop, &mut || self.poll_devices());
         match answer.map_err(|error| error.to_string())? {
             Reply::Profiled {
                 files,
@@ -209,7 +209,7 @@ impl Run<'_, '_> {
                 if let Some(ending) = worker.end() {
                     self.warn_of_death(case.setup, "when its profile was written", &ending);
                 }
-                Ok(Seen {
+                Ok(ProfilerOutput {
                     files,
                     runs,
                     measured: None,
@@ -246,7 +246,7 @@ impl Run<'_, '_> {
 
 /// Leaves out what was before the measured runs, where the trace goes on through all of them. Then their
 /// beginning is known on the trace's clock.
-fn keep_measured(imported: &mut Imported, measured: Stretch) -> Option<i64> {
+fn keep_measured(imported: &mut Imported, measured: MeasuredWindow) -> Option<i64> {
     let reaches = |(first, last): (i64, i64)| first < measured.start_ns && last > measured.start_ns;
     let ends_within =
         |(_, last): (i64, i64)| last <= measured.end_ns.saturating_add(CLOCKS_APART_NS);

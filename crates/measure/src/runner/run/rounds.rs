@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{Rounds, Run};
+use super::{ActiveRun, Rounds};
 use crate::runner::schedule;
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::case::{Case, CaseKey};
@@ -17,7 +17,7 @@ use powerband_core::schedule::turns;
 /// A shorter wait is not worth a word.
 const WORTH_TELLING_NS: u64 = 100_000_000;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     pub(super) fn measure_rounds(&mut self) {
         let measure = self.request.beginning.plan.measure.clone();
         let seed = self.request.beginning.plan.seed;
@@ -81,7 +81,7 @@ impl Run<'_, '_> {
         let side_by_side = !self.alone || turn.len() == 1;
         if self.gap_ns().is_some() && side_by_side {
             for &case in turn {
-                self.heed_wishes();
+                self.apply_requests();
                 if self.control.is_cancelled() {
                     return;
                 }
@@ -91,7 +91,7 @@ impl Run<'_, '_> {
             }
         }
         for &case in turn {
-            self.heed_wishes();
+            self.apply_requests();
             self.wait_until(self.due_ns(case), &[case]);
             if self.control.is_cancelled() {
                 return;
@@ -160,9 +160,9 @@ impl Run<'_, '_> {
                 self.tell(RunEvent::Turned { activity });
             }
             self.control.wait(Duration::from_nanos(left_ns));
-            self.look_around();
+            self.poll_devices();
             is_told &= !self.wants_rest();
-            self.heed_wishes();
+            self.apply_requests();
         }
     }
 
@@ -211,8 +211,8 @@ impl Run<'_, '_> {
                 format!(
                     "{label}: starts take {} each, so there {} for {}.",
                     humanize::clock_time(cost.start_ns as f64 / 1e9),
-                    are(starts),
-                    humanize::of_many(u64::from(rounds), "round")
+                    are_starts(starts),
+                    humanize::pluralised(u64::from(rounds), "round")
                 )
             };
             self.tell(RunEvent::Warned { text });
@@ -220,8 +220,8 @@ impl Run<'_, '_> {
         starts
     }
 
-    /// What the user asked for since the last visit: leaving cases out, and a rest.
-    fn heed_wishes(&mut self) {
+    /// Applies requests of the user since the last visit: skipped and restored cases, pause.
+    fn apply_requests(&mut self) {
         self.notice_deaths();
         self.leave_out();
         self.take_back();
@@ -231,7 +231,7 @@ impl Run<'_, '_> {
         self.tell(RunEvent::Paused);
         while self.wants_rest() {
             self.control.rest();
-            self.look_around();
+            self.poll_devices();
             self.leave_out();
             self.take_back();
         }
@@ -291,7 +291,10 @@ impl Run<'_, '_> {
 }
 
 /// `is 1 start`, `are 2 starts`.
-fn are(starts: u32) -> String {
+fn are_starts(starts: u32) -> String {
     let verb = if starts == 1 { "is" } else { "are" };
-    format!("{verb} {}", humanize::of_many(u64::from(starts), "start"))
+    format!(
+        "{verb} {}",
+        humanize::pluralised(u64::from(starts), "start")
+    )
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Run;
+use super::ActiveRun;
 use crate::engines::EngineError;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::stops::Stops;
@@ -13,7 +13,7 @@ use powerband_core::domain::event::RunEvent;
 /// A round that is disturbed so often in a row ends its case.
 const ATTEMPTS: u32 = 3;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Asks for a round until nothing was stopped during it.
     pub(super) fn ask_undisturbed(
         &mut self,
@@ -58,7 +58,7 @@ impl Run<'_, '_> {
             Request::WarmUp { .. } => "warmed up",
             _ => return,
         };
-        if let Some(what) = stops.words() {
+        if let Some(what) = stops.stop_text() {
             let label = self.session.setup_label(setup);
             let text =
                 format!("{label}: {what} while the model was {doing}; that time says nothing.");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Run;
+use super::ActiveRun;
 use crate::worker::slurm;
 use powerband_core::base::clock;
 use powerband_core::base::humanize::clock_time;
@@ -15,7 +15,7 @@ const MARGIN: f64 = 1.05;
 /// What ending takes: the workers end, and the session is written.
 const RESERVE: Duration = Duration::from_secs(5);
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// Before a round: ends the cases whose job would be over before the round is.
     pub(super) fn end_what_does_not_fit(&mut self) {
         self.round_began_ns.push(clock::monotonic_ns());

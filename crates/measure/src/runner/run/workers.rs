@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Run;
+use super::ActiveRun;
 use crate::engines;
 use crate::runner::worker_memory_budget;
 use crate::telemetry::{machine, process};
-use crate::worker::process::Ending;
+use crate::worker::process::ProcessEnd;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::WorkerError;
 use crate::worker::transport;
@@ -26,7 +26,7 @@ fn peak_of_all(crew: &WorkerGroup) -> Option<u64> {
     crew.pids().map(process::peak_bytes).sum()
 }
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     pub(super) fn ensure_worker(
         &mut self,
         setup: usize,
@@ -50,7 +50,7 @@ impl Run<'_, '_> {
         let start_limit = Duration::from_millis(limits.start_ms);
         let process = self.worker_of(setup)?;
         let crew = WorkerGroup::start(&spec, &process, start_limit, &self.stop)?;
-        let crew = self.placed(setup, crew);
+        let crew = self.with_machine_facts(setup, crew);
         *self.starts.entry(setup).or_default() += 1;
         let start_ns = crew.start_ns();
         let pids: Vec<u32> = crew.pids().collect();
@@ -147,11 +147,11 @@ impl Run<'_, '_> {
                 return;
             }
         }
-        self.be_alone();
+        self.use_one_worker();
     }
 
-    /// From here on a worker is ended before another one starts; where memory asks for it, that is said.
-    pub(super) fn be_alone(&mut self) {
+    /// Ends each worker before the next one starts from here on, with a warning where memory is the reason.
+    pub(super) fn use_one_worker(&mut self) {
         if !self.alone {
             self.alone = true;
             self.tell(RunEvent::Warned {
@@ -170,7 +170,7 @@ impl Run<'_, '_> {
         );
         self.tell(RunEvent::Warned { text });
         self.forget_worker(case.setup);
-        self.be_alone();
+        self.use_one_worker();
     }
 
     /// Whether a case that ran out of memory may do better without the other workers.
@@ -235,7 +235,7 @@ impl Run<'_, '_> {
         let stop = self.stop.clone();
         // What happened to it while nothing was asked matters to nothing.
         worker.take_stops();
-        let answer = worker.ask_while_waiting(request, limit, &stop, &mut || self.look_around());
+        let answer = worker.ask_while_waiting(request, limit, &stop, &mut || self.poll_devices());
         let stops = worker.take_stops();
         self.workers.insert(setup, worker);
         self.take_in_stops(setup, request, stops);
@@ -282,7 +282,6 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Ends every worker.
     pub(super) fn end_workers(&mut self) {
         let living: Vec<usize> = self.workers.keys().copied().collect();
         for setup in living {
@@ -294,7 +293,7 @@ impl Run<'_, '_> {
     pub(super) fn notice_deaths(&mut self) {
         let dead = self.workers.iter_mut();
         let dead = dead.filter_map(|(setup, crew)| Some((*setup, crew.death()?)));
-        let dead: Vec<(usize, Ending)> = dead.collect();
+        let dead: Vec<(usize, ProcessEnd)> = dead.collect();
         for (setup, ending) in dead {
             self.warn_of_death(setup, "while it waited for its next visit", &ending);
             self.forget_worker(setup);
@@ -302,7 +301,7 @@ impl Run<'_, '_> {
     }
 
     /// A death that is no outcome of a case.
-    pub(super) fn warn_of_death(&mut self, setup: usize, when: &str, ending: &Ending) {
+    pub(super) fn warn_of_death(&mut self, setup: usize, when: &str, ending: &ProcessEnd) {
         let label = self.session.setup_label(setup);
         let text = format!("{label}: {}.", ending.sentence(when));
         self.tell(RunEvent::WorkerDied { setup, text });

@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Run;
-use super::profiling::{Seen, Stretch};
+use super::ActiveRun;
+use super::profiling::{MeasuredWindow, ProfilerOutput};
 use crate::engines::{PROFILE_RUNS, PROFILE_WARM_UP};
 use crate::worker::profilers::{self, Wrapper};
-use crate::worker::protocol::{Measured, Reply, Request, RoundRule};
+use crate::worker::protocol::{MeasuredRound, Reply, Request, RoundRule};
 use crate::worker::supervisor::{self, Worker};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -20,7 +20,7 @@ const PATIENCE: u32 = 4;
 /// How much of what a profiler said is quoted.
 const QUOTED: usize = 300;
 
-impl Run<'_, '_> {
+impl ActiveRun<'_, '_> {
     /// The profiler that the plan wants around its workers, with its program; nothing for the engine's own.
     pub(super) fn wrapper(&self) -> Result<Option<(&'static dyn Wrapper, PathBuf)>, String> {
         let profiler = self.request.beginning.plan.profiling;
@@ -37,7 +37,7 @@ impl Run<'_, '_> {
         wrapper: &dyn Wrapper,
         program: &Path,
         folder: &Path,
-    ) -> Result<Seen, String> {
+    ) -> Result<ProfilerOutput, String> {
         let plan = &self.request.beginning.plan;
         let Some(setup) = plan.setups.get(case.setup).cloned() else {
             return Err("the plan has no such setup".to_owned());
@@ -46,7 +46,7 @@ impl Run<'_, '_> {
         let inputs = self.inputs_of(case)?;
         let runtime = self.runtime(case.setup);
         let own = supervisor::worker_of(&setup, runtime.as_deref(), &self.request.program);
-        let command = profilers::around(wrapper, program, own, folder);
+        let command = profilers::wrap_worker(wrapper, program, own, folder);
         let patient = |ms: u64| Duration::from_millis(ms) * PATIENCE;
         let stop = self.stop.clone();
         let mut worker = Worker::start_wrapped(&command, patient(limits.start_ms), &stop)
@@ -70,11 +70,11 @@ impl Run<'_, '_> {
                 rule: rule(),
             },
         ];
-        let mut measured: Option<Measured> = None;
+        let mut measured: Option<MeasuredRound> = None;
         for request in requests {
             let limit = patient(limits.load_ms.max(limits.measure_ms));
             let answer = worker
-                .ask_while_waiting(&request, limit, &stop, &mut || self.look_around())
+                .ask_while_waiting(&request, limit, &stop, &mut || self.poll_devices())
                 .map_err(|error| error.to_string())?;
             if let Reply::Measured(found) = answer {
                 measured = Some(found);
@@ -98,7 +98,7 @@ impl Run<'_, '_> {
             .map_or(0, |measured| measured.samples_ns.len() as u64);
         // Opening runs once, and the rest warms up.
         let runs = 1 + PROFILE_WARM_UP + samples;
-        Ok(Seen {
+        Ok(ProfilerOutput {
             files,
             runs: Some(runs),
             measured: Some(stretch(wrapper, measured.as_ref(), samples)),
@@ -124,7 +124,7 @@ fn rule() -> RoundRule {
 }
 
 /// The measured runs on the clock of the files; on a clock of its own they are nowhere.
-fn stretch(wrapper: &dyn Wrapper, measured: Option<&Measured>, runs: u64) -> Stretch {
+fn stretch(wrapper: &dyn Wrapper, measured: Option<&MeasuredRound>, runs: u64) -> MeasuredWindow {
     let (start_ns, end_ns) = match measured.filter(|_| wrapper.shares_clock()) {
         Some(measured) => {
             let end = measured.started_monotonic_ns + measured.spent_ns;
@@ -132,7 +132,7 @@ fn stretch(wrapper: &dyn Wrapper, measured: Option<&Measured>, runs: u64) -> Str
         }
         None => (i64::MAX, i64::MAX),
     };
-    Stretch {
+    MeasuredWindow {
         start_ns,
         end_ns,
         runs,

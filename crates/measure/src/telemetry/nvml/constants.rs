@@ -54,7 +54,7 @@ pub(super) fn watts(milliwatts: u32) -> f64 {
 }
 
 /// A setting's value, and the options of `nvidia-smi` that change it.
-type Told = Option<(String, Option<&'static str>)>;
+type SettingText = Option<(String, Option<&'static str>)>;
 
 /// What decides over a card's speed, as far as the card reports it.
 fn settings(card: &Device<'_>, number: usize) -> Vec<Setting> {
@@ -77,7 +77,7 @@ fn settings(card: &Device<'_>, number: usize) -> Vec<Setting> {
     told.map(setting).collect()
 }
 
-fn power_limit(card: &Device<'_>) -> Told {
+fn power_limit(card: &Device<'_>) -> SettingText {
     let limit = watts(card.enforced_power_limit().ok()?);
     let value = card.power_management_limit_constraints().map_or_else(
         |_| format!("{limit} W"),
@@ -87,7 +87,7 @@ fn power_limit(card: &Device<'_>) -> Told {
 }
 
 /// No card reports a lock. It shows in what slows the card down, once it computes.
-fn clocks(card: &Device<'_>) -> Told {
+fn clocks(card: &Device<'_>) -> SettingText {
     let highest = card.max_clock_info(Clock::SM).ok()?;
     let asked = card.applications_clock(Clock::Graphics).ok();
     let usual = card.default_applications_clock(Clock::Graphics).ok();
@@ -106,12 +106,12 @@ fn clocks(card: &Device<'_>) -> Told {
     Some((value, Some("-lgc MHZ,MHZ")))
 }
 
-fn persistence(card: &Device<'_>) -> Told {
+fn persistence(card: &Device<'_>) -> SettingText {
     let on = card.is_in_persistent_mode().ok()?;
     Some((on_or_off([on, on]), Some("-pm 1")))
 }
 
-fn ecc(card: &Device<'_>) -> Told {
+fn ecc(card: &Device<'_>) -> SettingText {
     let state = card.is_ecc_enabled().ok()?;
     let other = if state.currently_enabled {
         "-e 0"
@@ -125,12 +125,12 @@ fn ecc(card: &Device<'_>) -> Told {
 }
 
 /// Without a command that changes it: a card is divided on purpose.
-fn mig(card: &Device<'_>) -> Told {
+fn mig(card: &Device<'_>) -> SettingText {
     let mode = card.mig_mode().ok()?;
     Some((on_or_off([mode.current == 1, mode.pending == 1]), None))
 }
 
-fn compute_mode(card: &Device<'_>) -> Told {
+fn compute_mode(card: &Device<'_>) -> SettingText {
     Some(match card.compute_mode().ok()? {
         ComputeMode::Default => ("any process may compute".to_owned(), None),
         ComputeMode::Prohibited => ("no process may compute".to_owned(), Some("-c DEFAULT")),

@@ -15,8 +15,8 @@ use std::time::Instant;
 use nvml_wrapper::Nvml as Library;
 use nvml_wrapper::error::NvmlError;
 
-use self::readings::{Asked, ENTRIES};
-use super::source::{Gone, Places, Source, Values, Watch};
+use self::readings::{CardReading, ENTRIES};
+use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 
 /// The library's name, as the driver installs it.
@@ -38,7 +38,7 @@ const NAME_ANOTHER: &str =
 #[derive(Clone, Copy, Debug)]
 pub struct Nvml;
 
-impl Source for Nvml {
+impl TelemetrySource for Nvml {
     fn id(&self) -> &'static str {
         "nvml"
     }
@@ -47,7 +47,7 @@ impl Source for Nvml {
         "NVML"
     }
 
-    fn open(&self, places: &Places) -> Result<Box<dyn Watch>, MissingSource> {
+    fn open(&self, places: &TelemetryPaths) -> Result<Box<dyn DeviceReader>, MissingSource> {
         let (devices, library) = load(places.nvml.as_deref())
             .and_then(|library| Ok((devices(&library, self.id())?, library)))
             .map_err(|(why, remedy)| self.missing(why, remedy))?;
@@ -57,7 +57,7 @@ impl Source for Nvml {
                 .each_ref()
                 .map(|entry| Some(opened + entry.wait(card, devices.len())))
         };
-        Ok(Box::new(Cards {
+        Ok(Box::new(NvmlCards {
             due: (0..devices.len()).map(due).collect(),
             devices,
             library,
@@ -120,7 +120,7 @@ fn refused(name: &OsStr, named: bool, error: &NvmlError) -> Refusal {
     }
 }
 
-/// Whether process numbers here are other ones than the driver's: in a container, that is.
+/// Whether this process is in a container, whose process numbers differ from the driver's.
 fn foreign(root: &Path) -> bool {
     fs::read_link(root.join("proc/self/ns/pid"))
         .is_ok_and(|own| own != Path::new(MACHINES_PROCESSES))
@@ -156,7 +156,7 @@ fn devices(library: &Library, source: &str) -> Result<Vec<WatchedDevice>, Refusa
 }
 
 /// All cards of this machine.
-struct Cards {
+struct NvmlCards {
     library: Library,
     devices: Vec<WatchedDevice>,
     /// For each card, when each entry may be asked again; nothing for those that it does not know.
@@ -167,19 +167,20 @@ struct Cards {
     root: PathBuf,
 }
 
-impl Watch for Cards {
+impl DeviceReader for NvmlCards {
     fn devices(&self) -> &[WatchedDevice] {
         &self.devices
     }
 
-    fn read(&mut self, device: usize, workers: &[u32]) -> Result<Values, Gone> {
+    fn read(&mut self, device: usize, workers: &[u32]) -> Result<Values, DeviceGone> {
         let Some(due) = self.due.get_mut(device) else {
-            return Err(Gone("there is no such card".to_owned()));
+            return Err(DeviceGone("there is no such card".to_owned()));
         };
         // A handle costs next to nothing: the library has a list of them.
         let card = self.library.device_by_index(device as u32);
-        let card = card.map_err(|error| Gone(lost(&error).unwrap_or_else(|| error.to_string())))?;
-        let mut asked = Asked {
+        let card =
+            card.map_err(|error| DeviceGone(lost(&error).unwrap_or_else(|| error.to_string())))?;
+        let mut asked = CardReading {
             card: &card,
             workers,
             root: &self.root,
@@ -194,7 +195,7 @@ impl Watch for Cards {
             *due = Some(entry.next(moment, now));
             if let Err(error) = entry.ask(&mut asked) {
                 if let Some(why) = lost(&error) {
-                    return Err(Gone(why));
+                    return Err(DeviceGone(why));
                 }
                 if unknown_to(&error) {
                     *due = None;

@@ -21,8 +21,8 @@ use crate::telemetry::process::descends_from;
 use crate::telemetry::source::Values;
 use powerband_core::domain::telemetry::{Quantity, Throttle};
 
-/// One reading of one card.
-pub(super) struct Asked<'a> {
+/// A card while it is read, with the values so far.
+pub(super) struct CardReading<'a> {
     pub card: &'a Device<'a>,
     /// The run's processes; the first one is measuring now.
     pub workers: &'a [u32],
@@ -34,35 +34,35 @@ pub(super) struct Asked<'a> {
     pub values: Values,
 }
 
-type Answer<T> = Result<T, NvmlError>;
+type NvmlResult<T> = Result<T, NvmlError>;
 
-/// How one thing is asked.
-enum Question {
+/// The call of a query: one value, or several at once.
+enum QueryKind {
     /// It answers with one number.
-    One(Quantity, fn(&Device<'_>) -> Answer<f64>),
+    One(Quantity, fn(&Device<'_>) -> NvmlResult<f64>),
     /// It adds to what was found.
-    Several(fn(&mut Asked<'_>) -> Answer<()>),
+    Several(fn(&mut CardReading<'_>) -> NvmlResult<()>),
 }
 
-/// Something that a card is asked.
-pub(super) struct Entry {
+/// A quantity that is read from a card, and how often.
+pub(super) struct CardQuery {
     /// How much time there must be from one time to the next, in the long run.
     every: Duration,
     /// Its place among those that keep their caller waiting, which are spread over that time.
     slow: Option<usize>,
-    question: Question,
+    question: QueryKind,
 }
 
-impl Entry {
-    const fn one(quantity: Quantity, ask: fn(&Device<'_>) -> Answer<f64>) -> Self {
-        Self::rarely(0, Question::One(quantity, ask))
+impl CardQuery {
+    const fn single(quantity: Quantity, ask: fn(&Device<'_>) -> NvmlResult<f64>) -> Self {
+        Self::rarely(0, QueryKind::One(quantity, ask))
     }
 
-    const fn several(ask: fn(&mut Asked<'_>) -> Answer<()>) -> Self {
-        Self::rarely(0, Question::Several(ask))
+    const fn several(ask: fn(&mut CardReading<'_>) -> NvmlResult<()>) -> Self {
+        Self::rarely(0, QueryKind::Several(ask))
     }
 
-    const fn rarely(every_ms: u64, question: Question) -> Self {
+    const fn rarely(every_ms: u64, question: QueryKind) -> Self {
         Self {
             every: Duration::from_millis(every_ms),
             slow: None,
@@ -70,7 +70,7 @@ impl Entry {
         }
     }
 
-    const fn slow(place: usize, question: Question) -> Self {
+    const fn slow(place: usize, question: QueryKind) -> Self {
         Self {
             slow: Some(place),
             ..Self::rarely(1_000, question)
@@ -93,10 +93,10 @@ impl Entry {
     }
 
     /// Asks it.
-    pub(super) fn ask(&self, asked: &mut Asked<'_>) -> Answer<()> {
+    pub(super) fn ask(&self, asked: &mut CardReading<'_>) -> NvmlResult<()> {
         match self.question {
-            Question::One(quantity, ask) => asked.values.push((quantity, ask(asked.card)?)),
-            Question::Several(ask) => ask(asked)?,
+            QueryKind::One(quantity, ask) => asked.values.push((quantity, ask(asked.card)?)),
+            QueryKind::Several(ask) => ask(asked)?,
         }
         Ok(())
     }
@@ -108,51 +108,54 @@ const MOMENT: Duration = Duration::from_secs(1);
 const SLOW: usize = 2;
 
 /// Everything that a card is asked; what takes long comes last.
-pub(super) const ENTRIES: [Entry; 14] = [
-    Entry::several(busy),
-    Entry::one(Quantity::Clock, |card| {
+pub(super) const ENTRIES: [CardQuery; 14] = [
+    CardQuery::several(busy),
+    CardQuery::single(Quantity::Clock, |card| {
         Ok(card.clock_info(Clock::SM)?.into())
     }),
-    Entry::one(Quantity::MemoryClock, |card| {
+    CardQuery::single(Quantity::MemoryClock, |card| {
         Ok(card.clock_info(Clock::Memory)?.into())
     }),
-    Entry::one(Quantity::Power, |card| {
+    CardQuery::single(Quantity::Power, |card| {
         Ok(field(card, field_id::NVML_FI_DEV_POWER_INSTANT)? / 1e3)
     }),
-    Entry::several(power_of_the_last_second),
+    CardQuery::several(power_of_the_last_second),
     // Four milliseconds of a processor on an H200 with driver 580; each of the others takes microseconds.
-    Entry::rarely(
+    CardQuery::rarely(
         90,
-        Question::One(Quantity::Energy, |card| {
+        QueryKind::One(Quantity::Energy, |card| {
             Ok(card.total_energy_consumption()? as f64 / 1e3)
         }),
     ),
-    Entry::one(Quantity::Temperature, |card| {
+    CardQuery::single(Quantity::Temperature, |card| {
         Ok(card.temperature(TemperatureSensor::Gpu)?.into())
     }),
-    Entry::one(Quantity::MemoryTemperature, |card| {
+    CardQuery::single(Quantity::MemoryTemperature, |card| {
         field(card, field_id::NVML_FI_DEV_MEMORY_TEMP)
     }),
-    Entry::one(Quantity::Throttle, throttle),
-    Entry::one(Quantity::MemoryUsed, |card| {
+    CardQuery::single(Quantity::Throttle, throttle),
+    CardQuery::single(Quantity::MemoryUsed, |card| {
         Ok(card.memory_info()?.used as f64)
     }),
-    Entry::rarely(250, Question::Several(processes)),
-    Entry::rarely(10_000, Question::One(Quantity::MemoryErrors, memory_errors)),
+    CardQuery::rarely(250, QueryKind::Several(processes)),
+    CardQuery::rarely(
+        10_000,
+        QueryKind::One(Quantity::MemoryErrors, memory_errors),
+    ),
     // Each of these counts for a fiftieth of a second, and its caller waits.
-    Entry::slow(
+    CardQuery::slow(
         0,
-        Question::One(Quantity::BusReceived, |card| {
+        QueryKind::One(Quantity::BusReceived, |card| {
             bus(card, PcieUtilCounter::Receive)
         }),
     ),
-    Entry::slow(
+    CardQuery::slow(
         1,
-        Question::One(Quantity::BusSent, |card| bus(card, PcieUtilCounter::Send)),
+        QueryKind::One(Quantity::BusSent, |card| bus(card, PcieUtilCounter::Send)),
     ),
 ];
 
-fn busy(asked: &mut Asked<'_>) -> Answer<()> {
+fn busy(asked: &mut CardReading<'_>) -> NvmlResult<()> {
     let shares = asked.card.utilization_rates()?;
     asked.values.push((Quantity::Busy, shares.gpu.into()));
     asked
@@ -162,7 +165,7 @@ fn busy(asked: &mut Asked<'_>) -> Answer<()> {
 }
 
 /// One of the numbers that NVIDIA has no function for.
-fn field(card: &Device<'_>, id: u32) -> Answer<f64> {
+fn field(card: &Device<'_>, id: u32) -> NvmlResult<f64> {
     let answers = card.field_values_for(&[FieldId(id)])?;
     let answer = answers.into_iter().next().ok_or(NvmlError::NoData)?;
     Ok(match answer?.value? {
@@ -175,7 +178,7 @@ fn field(card: &Device<'_>, id: u32) -> Answer<f64> {
 
 /// For cards without a reading of this moment. From old ones this is it all the same, from new ones the
 /// mean of a second.
-fn power_of_the_last_second(asked: &mut Asked<'_>) -> Answer<()> {
+fn power_of_the_last_second(asked: &mut CardReading<'_>) -> NvmlResult<()> {
     let known = |(quantity, _): &(Quantity, f64)| *quantity == Quantity::Power;
     if !asked.values.iter().any(known) {
         let power = watts(asked.card.power_usage()?);
@@ -197,7 +200,7 @@ const REASONS: [(ThrottleReasons, Throttle); 6] = [
     (ThrottleReasons::SYNC_BOOST, Throttle::Sync),
 ];
 
-fn throttle(card: &Device<'_>) -> Answer<f64> {
+fn throttle(card: &Device<'_>) -> NvmlResult<f64> {
     let (told, unnamed) = match card.current_throttle_reasons_strict() {
         // A newer driver's reason, which has no name here.
         Err(NvmlError::IncorrectBits(Bits::U64(bits))) => {
@@ -212,7 +215,7 @@ fn throttle(card: &Device<'_>) -> Answer<f64> {
 }
 
 /// The worker's memory, and how many others compute. Workers of the run that wait for their turn are none of them.
-fn processes(asked: &mut Asked<'_>) -> Answer<()> {
+fn processes(asked: &mut CardReading<'_>) -> NvmlResult<()> {
     let computing = asked.card.running_compute_processes()?;
     let ours: Vec<u32> = [std::process::id()]
         .iter()
@@ -227,9 +230,9 @@ fn processes(asked: &mut Asked<'_>) -> Answer<()> {
     let worker = asked.workers.first().copied();
     let mut comparable = !asked.foreign || worker.is_none();
     if let Some(worker) = worker {
-        let mut own = of(worker, computing);
+        let mut own = worker_processes(worker, computing);
         if own.is_empty() {
-            own = of(worker, drawing(asked.card)?);
+            own = worker_processes(worker, drawing(asked.card)?);
         }
         comparable |= !own.is_empty();
         let bytes = memory(&own).map(|bytes| (Quantity::WorkerMemory, bytes as f64));
@@ -245,7 +248,7 @@ fn processes(asked: &mut Asked<'_>) -> Answer<()> {
 
 /// How many of these computed a moment ago. A process that only holds memory takes no time from others; where the
 /// driver does not report who computes, all count.
-fn busy_ones(card: &Device<'_>, pids: &BTreeSet<u32>) -> Answer<usize> {
+fn busy_ones(card: &Device<'_>, pids: &BTreeSet<u32>) -> NvmlResult<usize> {
     if pids.is_empty() {
         return Ok(0);
     }
@@ -267,13 +270,13 @@ fn busy_ones(card: &Device<'_>, pids: &BTreeSet<u32>) -> Answer<usize> {
 }
 
 /// What a process has on a card: once for each part of it, where the card is divided.
-fn of(worker: u32, mut processes: Vec<ProcessInfo>) -> Vec<ProcessInfo> {
+fn worker_processes(worker: u32, mut processes: Vec<ProcessInfo>) -> Vec<ProcessInfo> {
     processes.retain(|process| process.pid == worker);
     processes
 }
 
 /// Processes that draw; none where a card does not report them.
-fn drawing(card: &Device<'_>) -> Answer<Vec<ProcessInfo>> {
+fn drawing(card: &Device<'_>) -> NvmlResult<Vec<ProcessInfo>> {
     match card.running_graphics_processes() {
         Err(error) if lost(&error).is_none() => Ok(Vec::new()),
         told => told,
@@ -289,13 +292,13 @@ fn memory(own: &[ProcessInfo]) -> Option<u64> {
     bytes.sum::<Option<u64>>().filter(|bytes| *bytes > 0)
 }
 
-fn memory_errors(card: &Device<'_>) -> Answer<f64> {
+fn memory_errors(card: &Device<'_>) -> NvmlResult<f64> {
     let count = card.total_ecc_errors(MemoryError::Uncorrected, EccCounter::Volatile)?;
     Ok(count as f64)
 }
 
 /// Bytes a second over the bus, of which NVIDIA counts thousands.
-fn bus(card: &Device<'_>, direction: PcieUtilCounter) -> Answer<f64> {
+fn bus(card: &Device<'_>, direction: PcieUtilCounter) -> NvmlResult<f64> {
     Ok(f64::from(card.pcie_throughput(direction)?) * 1e3)
 }
 
@@ -321,13 +324,13 @@ mod tests {
 
     #[test]
     fn after_a_delay_the_steps_are_the_same() {
-        let entry = Entry::rarely(250, Question::Several(busy));
+        let entry = CardQuery::rarely(250, QueryKind::Several(busy));
         let due = Instant::now();
         let next = |late_ms| entry.next(due, due + Duration::from_millis(late_ms)) - due;
         assert_eq!(next(0).as_millis(), 250);
         assert_eq!(next(249).as_millis(), 250);
         assert_eq!(next(1100).as_millis(), 1250);
-        let always = Entry::several(busy);
+        let always = CardQuery::several(busy);
         assert_eq!(always.next(due, due + Duration::from_secs(9)), due);
     }
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::source::{Gone, Values, Watch};
-use super::survey::{Opened, Survey};
+use super::source::{DeviceGone, DeviceReader, Values};
+use super::survey::{OpenedSource, Survey};
 use powerband_core::base::clock;
-use powerband_core::domain::telemetry::{Quantity, Reading, WatchedDevice};
+use powerband_core::domain::telemetry::{DeviceReading, Quantity, WatchedDevice};
 
 /// Readings a second by default.
 pub const USUAL_HZ: f64 = 10.0;
@@ -27,32 +27,32 @@ const LEAVE: Duration = Duration::from_millis(300);
 /// Readings that are kept until they are fetched: a minute of eight devices at the highest rate.
 const KEPT: usize = 50_000;
 
-/// What was caught since the last time. Times are those of the monotonic clock.
+/// Readings and losses since the last fetch, with times of the monotonic clock.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Catch {
+pub struct SampledReadings {
     /// What was read, in the order of the times.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<DeviceReading>,
     /// Devices that cannot be read any more: which, since when, and why.
     pub lost: Vec<(usize, u64, String)>,
     /// What else the user should know.
     pub warnings: Vec<String>,
 }
 
-/// Asks, until it is dropped.
+/// Reads devices at a fixed rate until it is dropped.
 pub struct Sampler {
-    lines: Vec<Line>,
+    lines: Vec<SourceThread>,
     names: Vec<String>,
     shared: Arc<Shared>,
     patience_ns: u64,
 }
 
-/// What all threads know.
+/// State that all source threads share.
 struct Shared {
     stop: AtomicBool,
     /// The run's processes on this machine; the first one is measuring now.
     workers: Mutex<Vec<u32>>,
-    caught: Mutex<Catch>,
+    caught: Mutex<SampledReadings>,
 }
 
 /// What a source's thread and its owner share.
@@ -65,7 +65,7 @@ struct LineState {
 }
 
 /// One source and its thread.
-struct Line {
+struct SourceThread {
     title: &'static str,
     places: Vec<usize>,
     state: Arc<LineState>,
@@ -86,7 +86,7 @@ impl Sampler {
         let shared = Arc::new(Shared {
             stop: AtomicBool::new(false),
             workers: Mutex::default(),
-            caught: Mutex::new(Catch::default()),
+            caught: Mutex::new(SampledReadings::default()),
         });
         let names = survey
             .devices
@@ -95,7 +95,7 @@ impl Sampler {
             .collect();
         let opened = survey.opened.into_iter();
         let lines = opened
-            .map(|opened| Line::start(opened, period_ns, &shared))
+            .map(|opened| SourceThread::start(opened, period_ns, &shared))
             .collect();
         Self {
             lines,
@@ -111,11 +111,11 @@ impl Sampler {
     }
 
     /// What was caught since the last time.
-    pub fn fetch(&mut self) -> Catch {
+    pub fn fetch(&mut self) -> SampledReadings {
         self.fetch_at(clock::monotonic_ns())
     }
 
-    fn fetch_at(&mut self, now_ns: u64) -> Catch {
+    fn fetch_at(&mut self, now_ns: u64) -> SampledReadings {
         // Held until sources are set aside: an answer comes either before that and is kept, or after it and is not.
         let mut shared = self.shared.lock();
         let mut caught = mem::take(&mut *shared);
@@ -160,16 +160,16 @@ impl Shared {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Catch> {
+    fn lock(&self) -> MutexGuard<'_, SampledReadings> {
         self.caught.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Line {
-    fn start(opened: Opened, period_ns: u64, shared: &Arc<Shared>) -> Self {
+impl SourceThread {
+    fn start(opened: OpenedSource, period_ns: u64, shared: &Arc<Shared>) -> Self {
         let state = Arc::new(LineState::default());
         let places: Vec<usize> = opened.places.iter().flatten().copied().collect();
-        let asker = Asker {
+        let asker = SourceReader {
             watch: opened.watch,
             title: opened.title,
             devices: opened
@@ -201,7 +201,7 @@ impl Line {
     }
 
     /// Sets the source aside where it does not answer, or its thread broke down.
-    fn look_after(&mut self, now_ns: u64, patience_ns: u64, caught: &mut Catch) {
+    fn look_after(&mut self, now_ns: u64, patience_ns: u64, caught: &mut SampledReadings) {
         // A device that was reported as gone cannot be lost again.
         let gone: Vec<usize> = caught.lost.iter().map(|lost| lost.0).collect();
         self.places.retain(|place| !gone.contains(place));
@@ -234,8 +234,8 @@ impl Line {
 }
 
 /// The part of a source that lives in its thread.
-struct Asker {
-    watch: Box<dyn Watch>,
+struct SourceReader {
+    watch: Box<dyn DeviceReader>,
     title: &'static str,
     /// The source's own number of each device, and its place in the survey.
     devices: Vec<(usize, usize)>,
@@ -245,7 +245,7 @@ struct Asker {
     shared: Arc<Shared>,
 }
 
-impl Asker {
+impl SourceReader {
     fn ask_on(mut self, period_ns: u64) {
         let mut due_ns = clock::monotonic_ns();
         while !self.devices.is_empty() && self.wait_until(due_ns) {
@@ -290,7 +290,7 @@ impl Asker {
     }
 
     /// Keeps an answer; false where it came too late and nothing is to be asked any more.
-    fn take_in(&mut self, device: usize, at_ns: u64, answer: Result<Values, Gone>) -> bool {
+    fn take_in(&mut self, device: usize, at_ns: u64, answer: Result<Values, DeviceGone>) -> bool {
         let shared = Arc::clone(&self.shared);
         let mut caught = shared.lock();
         if self.is_over() {
@@ -298,7 +298,7 @@ impl Asker {
         }
         match answer {
             Ok(values) => self.keep(&mut caught, device, at_ns, values),
-            Err(Gone(why)) => {
+            Err(DeviceGone(why)) => {
                 self.devices.retain(|(_, place)| *place != device);
                 caught.lost.push((device, at_ns, why));
             }
@@ -307,7 +307,13 @@ impl Asker {
         true
     }
 
-    fn keep(&mut self, caught: &mut Catch, device: usize, at_ns: u64, mut values: Values) {
+    fn keep(
+        &mut self,
+        caught: &mut SampledReadings,
+        device: usize,
+        at_ns: u64,
+        mut values: Values,
+    ) {
         let mut warnings = Vec::new();
         values.retain(|(quantity, value)| {
             let is_possible = quantity.plausible().contains(value);
@@ -323,7 +329,7 @@ impl Asker {
         });
         caught.warnings.extend(warnings);
         if caught.readings.len() < KEPT {
-            caught.readings.push(Reading {
+            caught.readings.push(DeviceReading {
                 device,
                 at_ns,
                 values,
@@ -347,12 +353,12 @@ mod tests {
         readings: usize,
     }
 
-    impl<F: FnMut(usize, &[u32]) -> Result<f64, Gone> + Send> Watch for Scripted<F> {
+    impl<F: FnMut(usize, &[u32]) -> Result<f64, DeviceGone> + Send> DeviceReader for Scripted<F> {
         fn devices(&self) -> &[WatchedDevice] {
             &self.devices
         }
 
-        fn read(&mut self, _device: usize, workers: &[u32]) -> Result<Values, Gone> {
+        fn read(&mut self, _device: usize, workers: &[u32]) -> Result<Values, DeviceGone> {
             self.readings += 1;
             Ok(vec![(
                 Quantity::Power,
@@ -363,11 +369,11 @@ mod tests {
 
     fn sampler<F>(rate_hz: f64, patience_ms: u64, read: F) -> Sampler
     where
-        F: FnMut(usize, &[u32]) -> Result<f64, Gone> + Send + 'static,
+        F: FnMut(usize, &[u32]) -> Result<f64, DeviceGone> + Send + 'static,
     {
         let device = WatchedDevice::new("test", DeviceKind::Amd, 0, "0000:43:00.0", "Card");
         let survey = Survey {
-            opened: vec![Opened {
+            opened: vec![OpenedSource {
                 title: "Test",
                 watch: Box::new(Scripted {
                     devices: vec![device.clone()],
@@ -383,8 +389,11 @@ mod tests {
     }
 
     /// Fetches until enough has come, and gives it all.
-    fn fetch_until(sampler: &mut Sampler, enough: impl Fn(&Catch) -> bool) -> Catch {
-        let mut all = Catch::default();
+    fn fetch_until(
+        sampler: &mut Sampler,
+        enough: impl Fn(&SampledReadings) -> bool,
+    ) -> SampledReadings {
+        let mut all = SampledReadings::default();
         let start = Instant::now();
         while !enough(&all) {
             assert!(
@@ -425,14 +434,14 @@ mod tests {
         let mut sampler = sampler(100.0, 60_000, |reading, _| {
             assert!(reading <= 3, "asked after it was gone");
             if reading == 3 {
-                Err(Gone("it fell off the bus".to_owned()))
+                Err(DeviceGone("it fell off the bus".to_owned()))
             } else {
                 Ok(0.0)
             }
         });
         let all = fetch_until(&mut sampler, |all| !all.lost.is_empty());
         thread::sleep(Duration::from_millis(50));
-        assert_eq!(sampler.fetch(), Catch::default());
+        assert_eq!(sampler.fetch(), SampledReadings::default());
         assert_eq!(all.readings.len(), 2);
         assert_eq!(all.lost[0].0, 0);
         assert_eq!(
@@ -475,7 +484,7 @@ mod tests {
         });
         fetch_until(&mut sampler, |all| !all.lost.is_empty());
         thread::sleep(Duration::from_millis(1_800));
-        assert_eq!(sampler.fetch(), Catch::default());
+        assert_eq!(sampler.fetch(), SampledReadings::default());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! sampler's own code, in all orders in which two threads can make them.
 
 use super::*;
-use Step::{Answer, Ask, Fetch};
+use OrderStep::{Answer, Ask, Fetch};
 use powerband_core::domain::telemetry::Quantity;
 
 /// A source may be silent for so long.
@@ -13,7 +13,7 @@ const PATIENCE_NS: u64 = 10;
 const STEP_NS: u64 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Step {
+enum OrderStep {
     /// The source's thread begins to ask.
     Ask,
     /// It has an answer.
@@ -23,13 +23,13 @@ enum Step {
 }
 
 /// Every order in which each thread keeps its own.
-fn orders(source: &[Step], owner: &[Step]) -> Vec<Vec<Step>> {
+fn orders(source: &[OrderStep], owner: &[OrderStep]) -> Vec<Vec<OrderStep>> {
     let (Some((own, rest)), Some((other, others))) = (source.split_first(), owner.split_first())
     else {
         return vec![[source, owner].concat()];
     };
-    let begun_with = |first: Step, then: Vec<Vec<Step>>| {
-        let whole = move |rest: Vec<Step>| [vec![first], rest].concat();
+    let begun_with = |first: OrderStep, then: Vec<Vec<OrderStep>>| {
+        let whole = move |rest: Vec<OrderStep>| [vec![first], rest].concat();
         then.into_iter().map(whole)
     };
     let own_first = begun_with(*own, orders(rest, owner));
@@ -39,25 +39,25 @@ fn orders(source: &[Step], owner: &[Step]) -> Vec<Vec<Step>> {
 
 struct Nothing;
 
-impl Watch for Nothing {
+impl DeviceReader for Nothing {
     fn devices(&self) -> &[WatchedDevice] {
         &[]
     }
 
-    fn read(&mut self, _device: usize, _workers: &[u32]) -> Result<Values, Gone> {
-        Err(Gone("never asked".to_owned()))
+    fn read(&mut self, _device: usize, _workers: &[u32]) -> Result<Values, DeviceGone> {
+        Err(DeviceGone("never asked".to_owned()))
     }
 }
 
 /// A source of one device and its owner. Its thread does nothing.
-fn by_hand() -> (Sampler, Asker) {
+fn by_hand() -> (Sampler, SourceReader) {
     let shared = Arc::new(Shared {
         stop: AtomicBool::new(false),
         workers: Mutex::default(),
-        caught: Mutex::new(Catch::default()),
+        caught: Mutex::new(SampledReadings::default()),
     });
     let state = Arc::new(LineState::default());
-    let asker = Asker {
+    let asker = SourceReader {
         watch: Box::new(Nothing),
         title: "Test",
         devices: vec![(0, 0)],
@@ -73,7 +73,7 @@ fn by_hand() -> (Sampler, Asker) {
                 thread::park_timeout(Duration::from_millis(1));
             }
         });
-    let line = Line {
+    let line = SourceThread {
         title: "Test",
         places: vec![0],
         state,
@@ -90,9 +90,9 @@ fn by_hand() -> (Sampler, Asker) {
 
 /// What was fetched in an order of steps, and whether the source was set aside. `last_is_gone`: the second answer is
 /// that the device is gone.
-fn fetched(order: &[Step], last_is_gone: bool) -> (Catch, bool) {
+fn fetched(order: &[OrderStep], last_is_gone: bool) -> (SampledReadings, bool) {
     let (mut sampler, mut asker) = by_hand();
-    let (mut all, mut kept) = (Catch::default(), Vec::new());
+    let (mut all, mut kept) = (SampledReadings::default(), Vec::new());
     let (mut n_answers, mut is_asked, mut is_gone) = (0, true, false);
     let times = (STEP_NS..).step_by(STEP_NS as usize);
     for (at_ns, step) in times.zip(order.iter().chain(&[Fetch])) {
@@ -102,7 +102,7 @@ fn fetched(order: &[Step], last_is_gone: bool) -> (Catch, bool) {
                 n_answers += 1;
                 let gone = last_is_gone && n_answers == 2;
                 let answer = if gone {
-                    Err(Gone("unplugged".to_owned()))
+                    Err(DeviceGone("unplugged".to_owned()))
                 } else {
                     Ok(vec![(Quantity::Power, 1.0)])
                 };
@@ -115,7 +115,7 @@ fn fetched(order: &[Step], last_is_gone: bool) -> (Catch, bool) {
                 let caught = sampler.fetch_at(at_ns);
                 let is_lost = !all.lost.is_empty();
                 assert!(
-                    !is_lost || caught == Catch::default(),
+                    !is_lost || caught == SampledReadings::default(),
                     "{order:?}: {caught:?}"
                 );
                 all.readings.extend(caught.readings);

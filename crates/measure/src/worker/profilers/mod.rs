@@ -64,7 +64,7 @@ pub fn program(wrapper: &dyn Wrapper) -> Result<PathBuf, String> {
 }
 
 /// The worker's command with the profiler around it.
-pub fn around(
+pub fn wrap_worker(
     wrapper: &dyn Wrapper,
     program: &Path,
     worker: ProcessSpec,
@@ -107,8 +107,7 @@ fn ends(path: &Path, end: &str) -> bool {
         .is_some_and(|name| name.to_string_lossy().ends_with(end))
 }
 
-/// Words as arguments.
-fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
+fn os_args<const N: usize>(words: [&str; N]) -> Vec<OsString> {
     words.map(OsString::from).to_vec()
 }
 
@@ -139,7 +138,7 @@ mod tests {
             .args(["-u"])
             .script("worker.py", "pass");
         let wrapper = find(Profiler::Rocprofv3).expect("it is known");
-        let spec = around(
+        let spec = wrap_worker(
             wrapper,
             Path::new("/opt/rocm/bin/rocprofv3"),
             worker,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{STEM, Wrapper, ends, words};
+use super::{STEM, Wrapper, ends, os_args};
 use powerband_core::domain::plan::Profiler;
 
 /// The profiler.
@@ -21,7 +21,7 @@ impl Wrapper for Nsys {
 
     fn args(&self, folder: &Path) -> Vec<OsString> {
         // Sampling of the processor takes rights that few have, and is not asked for.
-        let mut args = words([
+        let mut args = os_args([
             "profile",
             "--trace=cuda,nvtx",
             "--sample=none",

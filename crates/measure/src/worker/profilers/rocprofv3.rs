@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{STEM, Wrapper, ends, words};
+use super::{STEM, Wrapper, ends, os_args};
 use powerband_core::domain::plan::Profiler;
 
 /// The profiler.
@@ -20,7 +20,7 @@ impl Wrapper for Rocprofv3 {
     }
 
     fn args(&self, folder: &Path) -> Vec<OsString> {
-        let mut args = words([
+        let mut args = os_args([
             "--kernel-trace",
             "--memory-copy-trace",
             "--hip-runtime-trace",

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::link::Link;
-use super::sending::{self, Parcel};
-use super::{Progress, RemoteError};
+use super::sending::{self, UploadArchive};
+use super::{RemoteError, UploadProgress};
 use crate::worker::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::domain::event::Sent;
+use powerband_core::domain::event::UploadKind;
 use powerband_onnx::seen_file::SeenFiles;
 
 /// Stands in a model's folder once all of it is there.
@@ -29,11 +29,11 @@ pub struct ModelFiles {
 
 /// What of our files is on a machine already, by path or hash here.
 #[derive(Debug, Default)]
-pub(crate) struct Sendings {
+pub(crate) struct Uploads {
     there: BTreeMap<String, PathBuf>,
 }
 
-impl Sendings {
+impl Uploads {
     /// A model over there; sent where it is not.
     pub(crate) fn model(
         &mut self,
@@ -41,7 +41,7 @@ impl Sendings {
         folder: &str,
         model: &ModelFiles,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(Progress),
+        told: &mut dyn FnMut(UploadProgress),
     ) -> Result<PathBuf, RemoteError> {
         if let Some(path) = self.there.get(&model.sha256) {
             return Ok(path.clone());
@@ -59,12 +59,12 @@ impl Sendings {
             }
             for (file, name) in files {
                 let (below, name) = name.rsplit_once('/').unwrap_or(("", &name));
-                let parcel = Parcel {
+                let parcel = UploadArchive {
                     file,
                     folder: &format!("{own}/{below}"),
                     name,
                     is_program: false,
-                    what: Sent::Model,
+                    what: UploadKind::Model,
                 };
                 sending::send(link, &parcel, cancel, told)?;
             }
@@ -81,7 +81,7 @@ impl Sendings {
         folder: &str,
         file: &str,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(Progress),
+        told: &mut dyn FnMut(UploadProgress),
     ) -> Result<String, RemoteError> {
         if let Some(path) = self.there.get(file) {
             return Ok(path.display().to_string());
@@ -96,12 +96,12 @@ impl Sendings {
             cancel,
         )?;
         if is_there.stdout.trim() != "yes" {
-            let parcel = Parcel {
+            let parcel = UploadArchive {
                 file: Path::new(file),
                 folder: &folder,
                 name: &name,
                 is_program: false,
-                what: Sent::Input,
+                what: UploadKind::Input,
             };
             sending::send(link, &parcel, cancel, told)?;
         }
@@ -110,9 +110,9 @@ impl Sendings {
     }
 }
 
-/// Something that was sent to a machine.
+/// A file on another machine that was sent there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct UploadedFile {
     /// Where it is over there.
     pub path: String,
     /// How large it is, in bytes on the disk.
@@ -124,7 +124,7 @@ pub(crate) fn left(
     link: &Link,
     removes: bool,
     cancel: &CancelToken,
-) -> Result<Vec<Left>, RemoteError> {
+) -> Result<Vec<UploadedFile>, RemoteError> {
     let remove = if removes {
         " && rm -rf \"$d\" || exit 1"
     } else {
@@ -148,7 +148,7 @@ pub(crate) fn left(
         let (kib, path) = line.split_once(char::is_whitespace)?;
         let bytes = kib.parse::<u64>().ok()? << 10;
         // Models are listed one by one.
-        (!path.ends_with("/models")).then(|| Left {
+        (!path.ends_with("/models")).then(|| UploadedFile {
             path: path.trim().to_owned(),
             bytes,
         })

@@ -8,7 +8,7 @@ use powerband_core::base::cancel::CancelToken;
 
 /// What a machine says before anything was sent to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct MachineFacts {
     /// Its operating system, as `uname` calls it.
     pub system: String,
     /// Its processors, as `uname` calls them.
@@ -25,8 +25,12 @@ pub(crate) struct Facts {
     pub has_program: bool,
 }
 
-/// Asks a machine.
-pub(crate) fn look(link: &Link, program: &str, cancel: &CancelToken) -> Result<Facts, RemoteError> {
+/// Asks a machine for its system and a usable folder.
+pub(crate) fn ask_machine(
+    link: &Link,
+    program: &str,
+    cancel: &CancelToken,
+) -> Result<MachineFacts, RemoteError> {
     let finished = link.run(&question(program), cancel)?;
     if !finished.stdout.contains("system=") {
         return Err(link.lost(&finished.stderr));
@@ -56,8 +60,8 @@ fn question(program: &str) -> String {
     [attempt, cache, runtime, temporary, &rest].concat()
 }
 
-fn read(answer: &str) -> Facts {
-    let mut facts = Facts::default();
+fn read(answer: &str) -> MachineFacts {
+    let mut facts = MachineFacts::default();
     for (key, value) in answer.lines().filter_map(|line| line.split_once('=')) {
         let value = value.trim();
         match key {
@@ -83,7 +87,7 @@ fn read(answer: &str) -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::transport::Machine;
+    use crate::worker::transport::SetupMachine;
 
     #[test]
     fn an_answer_is_read() {
@@ -105,10 +109,10 @@ mod tests {
         let cache = home.path().join("cache");
         let words = format!("env XDG_CACHE_HOME={}", cache.display());
         let setup = format!("fake,via=\"{words}\"").parse().unwrap();
-        let machine = Machine::of_setup(&setup, &[]).unwrap().unwrap();
+        let machine = SetupMachine::of_setup(&setup, &[]).unwrap().unwrap();
         let cancel = CancelToken::default();
         let link = Link::open(&machine, &cancel, &mut |_| ()).unwrap();
-        let facts = look(&link, "program-1", &cancel).unwrap();
+        let facts = ask_machine(&link, "program-1", &cancel).unwrap();
         assert_eq!(facts.arch, std::env::consts::ARCH);
         let folder = cache.join("powerband-remote");
         assert_eq!(facts.folder.as_deref(), folder.to_str());
@@ -116,7 +120,7 @@ mod tests {
         // A file in the way of the folder: the next one is taken, and it is said why.
         std::fs::remove_dir_all(&cache).unwrap();
         std::fs::write(&cache, "").unwrap();
-        let facts = look(&link, "program-1", &cancel).unwrap();
+        let facts = ask_machine(&link, "program-1", &cancel).unwrap();
         assert!(
             facts
                 .folder

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::RemoteError;
-use crate::worker::process::{self, Finished, Incoming, Process};
+use crate::worker::process::{self, ChildProcess, Finished, Incoming};
 use crate::worker::slurm::{self, JobEnd};
-use crate::worker::transport::{Machine, Share, script};
+use crate::worker::transport::{SetupMachine, Share, script};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
-use powerband_core::base::process_spec::{ProcessSpec, Remote};
+use powerband_core::base::process_spec::{ProcessSpec, RemoteOutput};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::queue::QueueState;
 
@@ -37,9 +37,9 @@ const LONGEST_SOCKET: usize = 80;
 #[derive(Debug)]
 pub(crate) struct Link {
     /// Where it leads.
-    pub machine: Machine,
+    pub machine: SetupMachine,
     /// Holds a connection that is shared.
-    holder: Option<Process>,
+    holder: Option<ChildProcess>,
     /// What other commands join the connection by: a socket of our own, or the job of a scheduler.
     joined_by: Option<PathBuf>,
     /// Where the socket is.
@@ -49,7 +49,7 @@ pub(crate) struct Link {
 impl Link {
     /// Opens it; `told` hears what a scheduler says while it is waited for in its queue.
     pub(crate) fn open(
-        machine: &Machine,
+        machine: &SetupMachine,
         cancel: &CancelToken,
         told: &mut dyn FnMut(QueueState),
     ) -> Result<Self, RemoteError> {
@@ -60,19 +60,19 @@ impl Link {
             folder: None,
         };
         let name = format!("powerband-{:x}", clock::entropy());
-        let Machine {
+        let SetupMachine {
             transport, target, ..
         } = machine;
         let line = held("$SLURM_JOB_ID");
         if let Some(spec) = transport.allocation(target, &machine.options, &name, &line) {
-            let mut queue = Queue {
+            let mut queue = QueueWatch {
                 query: slurm::jobs_query(Some(&name)),
                 said: None,
                 position: None,
                 next: Instant::now() + FIRST_LOOK,
                 next_position: Instant::now(),
             };
-            let job = link.hold(spec, None, cancel, &mut || queue.look(cancel, told))?;
+            let job = link.hold(spec, None, cancel, &mut || queue.poll(cancel, told))?;
             link.joined_by = Some(PathBuf::from(job));
             return Ok(link);
         }
@@ -95,7 +95,7 @@ impl Link {
             Some(socket) => Share::Begin(socket),
             None => Share::None,
         };
-        let spec = transport.around(target, share, &opened());
+        let spec = transport.shell_command(target, share, &opened());
         link.hold(spec, Some(OPEN_LIMIT), cancel, &mut || None)?;
         Ok(link)
     }
@@ -109,7 +109,7 @@ impl Link {
         refused: &mut dyn FnMut() -> Option<String>,
     ) -> Result<String, RemoteError> {
         let program = spec.program.display().to_string();
-        let mut holder = Process::start(&announcing(spec), 1 << 16)
+        let mut holder = ChildProcess::start(&announcing(spec), 1 << 16)
             .map_err(|error| RemoteError::Lost(format!("{program} cannot be started: {error}")))?;
         let deadline = limit.map(|limit| Instant::now() + limit);
         let line = loop {
@@ -152,11 +152,11 @@ impl Link {
             Some(joined_by) => Share::Join(joined_by),
             None => Share::None,
         };
-        let Machine {
+        let SetupMachine {
             transport, target, ..
         } = &self.machine;
         let line = script::announced(&self.machine.before, line);
-        announcing(transport.around(target, share, &line))
+        announcing(transport.shell_command(target, share, &line))
     }
 
     /// Has the program over there hold the connection, where one is shared.
@@ -211,7 +211,7 @@ impl Link {
 
     /// No connection, for the reason that its program wrote; or a machine whose line `before` failed.
     pub(crate) fn lost(&self, stderr: &str) -> RemoteError {
-        let Machine {
+        let SetupMachine {
             transport,
             target,
             before,
@@ -252,7 +252,7 @@ fn opened() -> String {
 
 /// The same command, whose output begins after what a machine says by itself.
 fn announcing(spec: ProcessSpec) -> ProcessSpec {
-    let remote = Remote {
+    let remote = RemoteOutput {
         begins_after: script::BEGINS.to_owned(),
         is_guarded: false,
     };
@@ -263,7 +263,7 @@ fn announcing(spec: ProcessSpec) -> ProcessSpec {
 }
 
 /// What a scheduler says while its queue is waited in.
-struct Queue {
+struct QueueWatch {
     query: ProcessSpec,
     said: Option<QueueState>,
     position: Option<(usize, usize)>,
@@ -271,9 +271,9 @@ struct Queue {
     next_position: Instant,
 }
 
-impl Queue {
-    /// Looks from time to time, and tells what is new. A reason for which the request can never start is returned.
-    fn look(&mut self, cancel: &CancelToken, told: &mut dyn FnMut(QueueState)) -> Option<String> {
+impl QueueWatch {
+    /// Polls the queue at intervals and reports changes; returns a reason why the job can never start.
+    fn poll(&mut self, cancel: &CancelToken, told: &mut dyn FnMut(QueueState)) -> Option<String> {
         let now = Instant::now();
         if now < self.next {
             return None;
@@ -287,7 +287,7 @@ impl Queue {
             self.position = slurm::position(job, cancel);
         }
         let state = job.queue_state(self.position);
-        if state.is_hopeless() {
+        if state.can_never_start() {
             return Some(format!(
                 "Slurm never starts it as it is: {}",
                 state.reason_words()

@@ -17,7 +17,7 @@ pub mod serve;
 
 use super::protocol::VERSION;
 use powerband_core::domain::environment::Environment;
-use powerband_core::domain::event::Sent;
+use powerband_core::domain::event::UploadKind;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::queue::QueueState;
 use serde::{Deserialize, Serialize};
@@ -39,24 +39,24 @@ pub enum RemoteError {
     Cancelled,
 }
 
-/// How far a file is that is being sent.
+/// Progress of a file that is being sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct UploadProgress {
     /// What it is.
-    pub what: Sent,
+    pub what: UploadKind,
     /// Bytes that have gone, before they are compressed.
     pub done_bytes: u64,
     /// Bytes that there are.
     pub total_bytes: u64,
 }
 
-/// What happens while a machine is reached.
+/// An event while a connection to a machine is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum RemoteEvent {
     /// The machine is waited for in a scheduler's queue.
     Queued(QueueState),
     /// A file is being sent.
-    Sending(Progress),
+    Sending(UploadProgress),
 }
 
 /// What the program over there says of itself and of its machine.

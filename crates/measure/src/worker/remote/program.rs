@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::folder::Facts;
+use super::folder::MachineFacts;
 use super::link::{ASK_LIMIT, Link};
-use super::sending::{self, Parcel};
-use super::{Described, Progress, RemoteError};
-use crate::worker::process::{Incoming, Process};
+use super::sending::{self, UploadArchive};
+use super::{Described, RemoteError, UploadProgress};
+use crate::worker::process::{ChildProcess, Incoming};
 use crate::worker::transport::script::{before_failure, last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
-use powerband_core::domain::event::Sent;
+use powerband_core::domain::event::UploadKind;
 use powerband_core::domain::machine::ClockOffset;
 
 /// How many times the other clock is asked; the quickest answer counts.
@@ -29,11 +29,11 @@ pub(crate) fn name(program: &Path) -> Result<String, RemoteError> {
 /// Where the program is over there; sends it where it is not there yet.
 pub(crate) fn bring(
     link: &Link,
-    facts: &Facts,
+    facts: &MachineFacts,
     program: &Path,
     name: &str,
     cancel: &CancelToken,
-    told: &mut dyn FnMut(Progress),
+    told: &mut dyn FnMut(UploadProgress),
 ) -> Result<String, RemoteError> {
     if let Some(own) = &link.machine.remote_program {
         return Ok(own.clone());
@@ -65,12 +65,12 @@ pub(crate) fn bring(
             link.machine.name
         )));
     }
-    let parcel = Parcel {
+    let parcel = UploadArchive {
         file: program,
         folder,
         name,
         is_program: true,
-        what: Sent::Program,
+        what: UploadKind::Program,
     };
     sending::send(link, &parcel, cancel, told)?;
     Ok(path)
@@ -80,12 +80,12 @@ pub(crate) fn bring(
 pub(crate) fn describe(
     link: &Link,
     path: &str,
-    facts: &Facts,
+    facts: &MachineFacts,
     cancel: &CancelToken,
 ) -> Result<(Described, ClockOffset), RemoteError> {
     let spec = link.command(&format!("exec {} remote describe", quoted(path)));
-    let mut process =
-        Process::start(&spec, 1 << 20).map_err(|error| RemoteError::Lost(error.to_string()))?;
+    let mut process = ChildProcess::start(&spec, 1 << 20)
+        .map_err(|error| RemoteError::Lost(error.to_string()))?;
     let first = next(&process, cancel)?;
     let Some(described) = first.and_then(|line| serde_json::from_str::<Described>(&line).ok())
     else {
@@ -121,7 +121,7 @@ pub(crate) fn describe(
     Ok((described, best))
 }
 
-fn next(process: &Process, cancel: &CancelToken) -> Result<Option<String>, RemoteError> {
+fn next(process: &ChildProcess, cancel: &CancelToken) -> Result<Option<String>, RemoteError> {
     let deadline = Instant::now() + ASK_LIMIT;
     loop {
         match process.next(Duration::from_millis(100)) {
@@ -134,7 +134,7 @@ fn next(process: &Process, cancel: &CancelToken) -> Result<Option<String>, Remot
 }
 
 /// Why the program does not run over there, and what helps.
-fn why_not(link: &Link, path: &str, facts: &Facts, stderr: &str) -> RemoteError {
+fn why_not(link: &Link, path: &str, facts: &MachineFacts, stderr: &str) -> RemoteError {
     if before_failure(stderr).is_some() {
         return link.lost(stderr);
     }
@@ -186,21 +186,21 @@ fn why_not(link: &Link, path: &str, facts: &Facts, stderr: &str) -> RemoteError 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::transport::Machine;
+    use crate::worker::transport::SetupMachine;
 
     #[test]
     fn what_does_not_start_over_there_says_why_and_what_helps() {
-        let machine = Machine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
+        let machine = SetupMachine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
         let link = Link::open(
             &machine.unwrap().unwrap(),
             &CancelToken::default(),
             &mut |_| (),
         )
         .unwrap();
-        let facts = Facts {
+        let facts = MachineFacts {
             libc: "glibc 2.17".to_owned(),
             arch: "aarch64".to_owned(),
-            ..Facts::default()
+            ..MachineFacts::default()
         };
         for (stderr, words) in [
             (
@@ -219,27 +219,27 @@ mod tests {
 
     #[test]
     fn a_machine_of_another_kind_gets_no_program() {
-        let machine = Machine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
+        let machine = SetupMachine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
         let link = Link::open(
             &machine.unwrap().unwrap(),
             &CancelToken::default(),
             &mut |_| (),
         )
         .unwrap();
-        let bring = |facts: &Facts| {
+        let bring = |facts: &MachineFacts| {
             let program = Path::new("/proc/self/exe");
             let cancel = CancelToken::default();
             bring(&link, facts, program, "pb", &cancel, &mut |_| ())
                 .unwrap_err()
                 .to_string()
         };
-        let facts = Facts {
+        let facts = MachineFacts {
             system: "Linux".to_owned(),
             arch: "riscv64".to_owned(),
-            ..Facts::default()
+            ..MachineFacts::default()
         };
         assert!(bring(&facts).contains("riscv64"));
-        let homeless = Facts {
+        let homeless = MachineFacts {
             arch: std::env::consts::ARCH.to_owned(),
             passed_over: vec!["/home/me: Read-only file system".to_owned()],
             ..facts

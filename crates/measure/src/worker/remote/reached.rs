@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{self, Left, ModelFiles, Sendings};
-use super::folder::{self, Facts};
+use super::files::{self, ModelFiles, UploadedFile, Uploads};
+use super::folder::{self, MachineFacts};
 use super::link::Link;
 use super::sampling::RemoteSampler;
 use super::serve::Located;
-use super::{Described, News, Progress, RemoteError, program};
+use super::{Described, RemoteError, RemoteEvent, UploadProgress, program};
 use crate::worker::process::{self, Finished};
 use crate::worker::transport::script::{last_line, quoted};
-use crate::worker::transport::{self, Machine};
+use crate::worker::transport::{self, SetupMachine};
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::base::process_spec::{ProcessSpec, Remote};
+use powerband_core::base::process_spec::{ProcessSpec, RemoteOutput};
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::machine::{ClockOffset, RemoteMachine};
 use powerband_core::domain::setup::Setup;
@@ -24,31 +24,33 @@ pub struct Reached {
     /// What the session calls it.
     pub name: String,
     link: Link,
-    facts: Facts,
+    facts: MachineFacts,
     /// This program over there.
     program: String,
     described: Described,
     /// How its clock compares with ours.
     pub clock: ClockOffset,
-    sendings: Sendings,
+    sendings: Uploads,
 }
 
 impl Reached {
     /// Connects, and brings the program there; `told` hears how far it is.
     pub fn reach(
-        machine: &Machine,
+        machine: &SetupMachine,
         own_program: &Path,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(News),
+        told: &mut dyn FnMut(RemoteEvent),
     ) -> Result<Self, RemoteError> {
         let name = match &machine.remote_program {
             Some(_) => String::new(),
             None => program::name(own_program)?,
         };
-        let mut link = Link::open(machine, cancel, &mut |state| told(News::Queued(state)))?;
-        let facts = folder::look(&link, &name, cancel)?;
+        let mut link = Link::open(machine, cancel, &mut |state| {
+            told(RemoteEvent::Queued(state))
+        })?;
+        let facts = folder::ask_machine(&link, &name, cancel)?;
         let program = program::bring(&link, &facts, own_program, &name, cancel, &mut |progress| {
-            told(News::Sending(progress));
+            told(RemoteEvent::Sending(progress));
         })?;
         let (described, clock) = program::describe(&link, &program, &facts, cancel)?;
         link.held_by(&program)?;
@@ -59,7 +61,7 @@ impl Reached {
             program,
             described,
             clock,
-            sendings: Sendings::default(),
+            sendings: Uploads::default(),
         })
     }
 
@@ -95,7 +97,6 @@ impl Reached {
         }
     }
 
-    /// The connection to it.
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
@@ -173,7 +174,7 @@ impl Reached {
             line.push_str(&format!(" --runtime {runtime}"));
         }
         let spec = self.link.command(&line);
-        let remote = spec.remote.map(|remote| Remote {
+        let remote = spec.remote.map(|remote| RemoteOutput {
             is_guarded: true,
             ..remote
         });
@@ -185,7 +186,7 @@ impl Reached {
         &mut self,
         model: &ModelFiles,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(Progress),
+        told: &mut dyn FnMut(UploadProgress),
     ) -> Result<PathBuf, RemoteError> {
         let folder = self.own_folder()?;
         self.sendings
@@ -197,7 +198,7 @@ impl Reached {
         &mut self,
         mut inputs: Vec<TensorSpec>,
         cancel: &CancelToken,
-        told: &mut dyn FnMut(Progress),
+        told: &mut dyn FnMut(UploadProgress),
     ) -> Result<Vec<TensorSpec>, RemoteError> {
         for input in &mut inputs {
             if let Fill::File(file) = &input.fill {
@@ -236,10 +237,10 @@ impl Reached {
 
     /// What was sent to a machine; removed, where that is wanted.
     pub fn left(
-        machine: &Machine,
+        machine: &SetupMachine,
         removes: bool,
         cancel: &CancelToken,
-    ) -> Result<Vec<Left>, RemoteError> {
+    ) -> Result<Vec<UploadedFile>, RemoteError> {
         let link = Link::open(machine, cancel, &mut |_| ())?;
         files::left(&link, removes, cancel)
     }

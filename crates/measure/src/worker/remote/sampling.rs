@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::RemoteError;
 use super::guard::SILENCE;
-use crate::telemetry::sampler::{Catch, Sampler};
-use crate::telemetry::source::Places;
+use crate::telemetry::sampler::{SampledReadings, Sampler};
+use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::survey;
-use crate::worker::process::{Incoming, Process, named};
-use crate::worker::transport::Machine;
+use crate::worker::process::{ChildProcess, Incoming, named};
+use crate::worker::transport::SetupMachine;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::machine::ClockOffset;
-use powerband_core::domain::telemetry::{MissingSource, Reading, WatchedDevice};
+use powerband_core::domain::telemetry::{DeviceReading, MissingSource, WatchedDevice};
 
 /// How often readings are written to the connection.
 const WRITTEN: Duration = Duration::from_millis(500);
@@ -45,7 +45,7 @@ const CLOCK_SLACK_NS: u64 = 2_000_000_000;
 
 /// The first line: what is read.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct SamplingHeader {
     devices: Vec<WatchedDevice>,
     missing: Vec<MissingSource>,
 }
@@ -53,8 +53,8 @@ struct Found {
 /// Reads this machine's devices until the input ends, says so or falls silent; each other line names the run's processes here,
 /// the one that measures first, and an empty one is a sign of life.
 pub fn serve(rate_hz: f64) -> io::Result<()> {
-    let survey = survey::survey(&Places::of_user());
-    write_line(&Found {
+    let survey = survey::survey(&TelemetryPaths::of_user());
+    write_line(&SamplingHeader {
         devices: survey.devices.clone(),
         missing: survey.missing.clone(),
     })?;
@@ -98,12 +98,12 @@ fn write_readings(sampler: &mut Sampler) -> io::Result<()> {
     let mut caught = sampler.fetch();
     let readings = std::mem::take(&mut caught.readings);
     for readings in readings.chunks(READINGS) {
-        write_line(&Catch {
+        write_line(&SampledReadings {
             readings: readings.to_vec(),
-            ..Catch::default()
+            ..SampledReadings::default()
         })?;
     }
-    if caught == Catch::default() {
+    if caught == SampledReadings::default() {
         return Ok(());
     }
     write_line(&caught)
@@ -125,8 +125,8 @@ pub(crate) struct RemoteSampler {
     pub devices: Vec<WatchedDevice>,
     /// Sources that it does not have.
     pub missing: Vec<MissingSource>,
-    machine: Machine,
-    process: Process,
+    machine: SetupMachine,
+    process: ChildProcess,
     clock: ClockOffset,
     /// When it began, on our clock.
     began_ns: u64,
@@ -143,13 +143,13 @@ pub(crate) struct RemoteSampler {
 impl RemoteSampler {
     /// Starts the command that reads over there; [`Self::hear_devices`] then waits for it.
     pub(super) fn start(
-        (name, machine): (&str, &Machine),
+        (name, machine): (&str, &SetupMachine),
         spec: &ProcessSpec,
         clock: ClockOffset,
     ) -> Result<Self, RemoteError> {
         let not_started =
             |error: io::Error| RemoteError::Lost(format!("it cannot be started: {error}"));
-        let mut process = Process::start(spec, LONGEST).map_err(not_started)?;
+        let mut process = ChildProcess::start(spec, LONGEST).map_err(not_started)?;
         process.keep_alive().map_err(not_started)?;
         Ok(Self {
             name: name.to_owned(),
@@ -182,7 +182,7 @@ impl RemoteSampler {
                 _ => return Err(RemoteError::Lost(self.why_ended())),
             }
         };
-        let found: Found = serde_json::from_str(&first).map_err(|error| {
+        let found: SamplingHeader = serde_json::from_str(&first).map_err(|error| {
             RemoteError::Unfit(format!("the program over there wrote no devices: {error}"))
         })?;
         self.devices = found.devices;
@@ -221,8 +221,8 @@ impl RemoteSampler {
     }
 
     /// What has come since the last time, on our clock.
-    pub(crate) fn fetch(&mut self) -> Catch {
-        let mut caught = Catch::default();
+    pub(crate) fn fetch(&mut self) -> SampledReadings {
+        let mut caught = SampledReadings::default();
         // Lines that come faster than they are read must not keep the run from going on.
         for _ in 0..MOST_LINES {
             if self.has_ended {
@@ -237,7 +237,7 @@ impl RemoteSampler {
     }
 
     /// Ends sampling, and takes what was read until then.
-    pub(crate) fn finish(&mut self, cancel: &CancelToken) -> Catch {
+    pub(crate) fn finish(&mut self, cancel: &CancelToken) -> SampledReadings {
         let mut caught = self.fetch();
         if self.has_ended || self.process.send(END).is_err() {
             return caught;
@@ -256,9 +256,9 @@ impl RemoteSampler {
         caught
     }
 
-    fn take(&mut self, incoming: Incoming, caught: &mut Catch) {
+    fn take(&mut self, incoming: Incoming, caught: &mut SampledReadings) {
         let why = match incoming {
-            Incoming::Line(line) => match serde_json::from_str::<Catch>(&line) {
+            Incoming::Line(line) => match serde_json::from_str::<SampledReadings>(&line) {
                 Ok(more) => return self.take_readings(more, caught),
                 Err(error) => format!("it wrote no readings: {error}"),
             },
@@ -279,10 +279,10 @@ impl RemoteSampler {
         ));
     }
 
-    fn take_readings(&mut self, more: Catch, caught: &mut Catch) {
+    fn take_readings(&mut self, more: SampledReadings, caught: &mut SampledReadings) {
         let latest_possible_ns = clock::monotonic_ns() + CLOCK_SLACK_NS;
         for reading in more.readings {
-            let at_ns = self.clock.here(reading.at_ns);
+            let at_ns = self.clock.to_local(reading.at_ns);
             let Some(latest_ns) = self.latest_ns.get_mut(reading.device) else {
                 continue;
             };
@@ -292,7 +292,7 @@ impl RemoteSampler {
             *latest_ns = at_ns;
             let mut values = reading.values;
             values.retain(|(quantity, value)| quantity.plausible().contains(value));
-            caught.readings.push(Reading {
+            caught.readings.push(DeviceReading {
                 at_ns,
                 values,
                 ..reading
@@ -301,7 +301,7 @@ impl RemoteSampler {
         for (device, at_ns, why) in more.lost {
             if device < self.devices.len() && !self.lost.contains(&device) {
                 self.lost.push(device);
-                let at_ns = self.clock.here(at_ns).min(latest_possible_ns);
+                let at_ns = self.clock.to_local(at_ns).min(latest_possible_ns);
                 caught.lost.push((device, at_ns, why));
             }
         }
@@ -319,7 +319,7 @@ impl RemoteSampler {
     /// Why the command over there is gone.
     fn why_ended(&mut self) -> String {
         let ending = self.process.end();
-        let Machine {
+        let SetupMachine {
             transport, target, ..
         } = &self.machine;
         if ending.stderr.is_empty() && !ending.is_failure {
@@ -336,7 +336,7 @@ mod tests {
 
     /// A sampler over there that writes these lines, on a clock that is a second ahead.
     fn sampler(lines: &[String]) -> RemoteSampler {
-        let machine = Machine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
+        let machine = SetupMachine::of_setup(&"fake,via=env".parse().unwrap(), &[]);
         let machine = machine.unwrap().unwrap();
         let script = format!(
             "cat <<'END'\n{}\nEND\nread line; echo \"$line was heard\" >&2; exit 1",
@@ -352,7 +352,7 @@ mod tests {
 
     fn found() -> String {
         let device = WatchedDevice::new("test", DeviceKind::Amd, 0, "0000:43:00.0", "Card");
-        serde_json::to_string(&Found {
+        serde_json::to_string(&SamplingHeader {
             devices: vec![device],
             missing: Vec::new(),
         })
@@ -360,22 +360,22 @@ mod tests {
     }
 
     fn reading(device: usize, at_ns: u64, watts: f64) -> String {
-        let reading = Reading {
+        let reading = DeviceReading {
             device,
             at_ns,
             values: vec![(Quantity::Power, watts)],
         };
-        serde_json::to_string(&Catch {
+        serde_json::to_string(&SampledReadings {
             readings: vec![reading],
-            ..Catch::default()
+            ..SampledReadings::default()
         })
         .unwrap()
     }
 
     /// Fetches until it has ended.
-    fn fetch_all(sampler: &mut RemoteSampler) -> Catch {
+    fn fetch_all(sampler: &mut RemoteSampler) -> SampledReadings {
         let deadline = Instant::now() + Duration::from_secs(20);
-        let mut all = Catch::default();
+        let mut all = SampledReadings::default();
         while !sampler.has_ended() && Instant::now() < deadline {
             let more = sampler.fetch();
             all.readings.extend(more.readings);

@@ -12,19 +12,19 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
 use super::link::{Link, finished_or_not};
-use super::{Progress, RemoteError};
+use super::{RemoteError, UploadProgress};
 use crate::worker::process;
 use crate::worker::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
-use powerband_core::domain::event::Sent;
+use powerband_core::domain::event::UploadKind;
 
 /// Sending may take long, but not for ever.
 const SEND_LIMIT: Duration = Duration::from_hours(2);
 
 /// A file that is to be sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parcel<'a> {
+pub(crate) struct UploadArchive<'a> {
     /// The file here.
     pub file: &'a Path,
     /// Its folder over there, which is made where it is not there.
@@ -34,15 +34,15 @@ pub(crate) struct Parcel<'a> {
     /// Whether it can be started.
     pub is_program: bool,
     /// What it is.
-    pub what: Sent,
+    pub what: UploadKind,
 }
 
 /// Sends it; `told` hears how far it is.
 pub(crate) fn send(
     link: &Link,
-    parcel: &Parcel<'_>,
+    parcel: &UploadArchive<'_>,
     cancel: &CancelToken,
-    told: &mut dyn FnMut(Progress),
+    told: &mut dyn FnMut(UploadProgress),
 ) -> Result<(), RemoteError> {
     let unreadable = |error: io::Error| {
         RemoteError::Unfit(format!("{} cannot be read: {error}", parcel.file.display()))
@@ -51,7 +51,7 @@ pub(crate) fn send(
     let total_bytes = file.metadata().map_err(unreadable)?.len();
     let done = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&done);
-    let progress = |done_bytes| Progress {
+    let progress = |done_bytes| UploadProgress {
         what: parcel.what,
         done_bytes,
         total_bytes,
@@ -86,7 +86,7 @@ pub(crate) fn send(
     let what = parcel.what;
     if finished.stderr.contains("No space left") || finished.stderr.contains("quota") {
         let size = humanize::bytes(total_bytes);
-        let Parcel { folder, .. } = parcel;
+        let UploadArchive { folder, .. } = parcel;
         return Err(RemoteError::Unfit(format!(
             "there is no space for {what} in {folder} over there, which needs {size} ({reason}); powerband machines clean {} removes what was sent before",
             link.machine.name
@@ -102,7 +102,7 @@ pub(crate) fn send(
 }
 
 /// The line of shell that takes a file in: under another name until all of it is there.
-fn taking(parcel: &Parcel<'_>, bytes: u64) -> String {
+fn taking(parcel: &UploadArchive<'_>, bytes: u64) -> String {
     let folder = quoted(parcel.folder);
     let name = quoted(parcel.name);
     let mode = if parcel.is_program { 700 } else { 600 };

@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::Described;
-use crate::engines::{self, Needs};
+use crate::engines::{self, Requirement};
 use crate::runner::installation::Installation;
 use crate::telemetry::machine;
 use crate::version;
@@ -66,7 +66,8 @@ pub fn locate(place: &Installation, setups: &[String]) -> Result<String, String>
         .map(|setup| setup.parse().map_err(|error| format!("{error}")))
         .collect::<Result<_, _>>()?;
     let engine_of = |setup: &Setup| engines::find(&setup.engine);
-    let needs_one = |setup: &Setup| engine_of(setup).is_some_and(|e| e.needs() != Needs::Nothing);
+    let needs_one =
+        |setup: &Setup| engine_of(setup).is_some_and(|e| e.needs() != Requirement::Nothing);
     let places = setups.iter().any(needs_one).then(|| {
         let python = place.python.as_deref();
         probe::places(&place.paths, place.onnxruntime.clone(), python)

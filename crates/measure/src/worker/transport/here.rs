@@ -5,9 +5,9 @@ use powerband_core::base::process_spec::ProcessSpec;
 
 /// This machine.
 #[derive(Debug)]
-pub struct Here;
+pub struct LocalTransport;
 
-impl Transport for Here {
+impl Transport for LocalTransport {
     fn id(&self) -> &'static str {
         "here"
     }
@@ -25,7 +25,7 @@ impl Transport for Here {
         ))
     }
 
-    fn around(&self, _target: &str, _share: Share<'_>, line: &str) -> ProcessSpec {
+    fn shell_command(&self, _target: &str, _share: Share<'_>, line: &str) -> ProcessSpec {
         ProcessSpec::new("sh").args(["-c", line])
     }
 

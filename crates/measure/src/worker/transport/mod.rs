@@ -21,15 +21,15 @@ use powerband_core::domain::setup::{NEIGHBOUR_KEY, Setup};
 pub use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, VIA_KEY, WHERE_KEY};
 
 /// Every transport.
-pub const ALL: &[&dyn Transport] = &[&here::Here, &ssh::Ssh, &slurm::Slurm, &via::Via];
+pub const ALL: &[&dyn Transport] = &[&here::LocalTransport, &ssh::Ssh, &slurm::Slurm, &via::Via];
 
 /// A scheduler's own options.
-pub type Options = BTreeMap<String, String>;
+pub type SchedulerOptions = BTreeMap<String, String>;
 
 /// How a command takes part in a connection that several share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share<'a> {
-    /// Not by our doing.
+    /// No shared connection.
     None,
     /// It opens the connection, with a socket at this path.
     Begin(&'a Path),
@@ -48,8 +48,8 @@ pub trait Transport: Sync + fmt::Debug {
     /// Refuses a target that makes no sense, before anything is started.
     fn check(&self, target: &str) -> Result<(), String>;
 
-    /// The command that runs a line of shell over there.
-    fn around(&self, target: &str, share: Share<'_>, line: &str) -> ProcessSpec;
+    /// The command that runs a shell line on the target.
+    fn shell_command(&self, target: &str, share: Share<'_>, line: &str) -> ProcessSpec;
 
     /// What tells whether commands share a connection already; nothing where they cannot share one.
     fn share_query(&self, _target: &str) -> Option<ProcessSpec> {
@@ -66,7 +66,7 @@ pub trait Transport: Sync + fmt::Debug {
     fn allocation(
         &self,
         _target: &str,
-        _options: &Options,
+        _options: &SchedulerOptions,
         _name: &str,
         _line: &str,
     ) -> Option<ProcessSpec> {
@@ -84,7 +84,7 @@ pub trait Transport: Sync + fmt::Debug {
 
 /// A machine that a setup runs on, and the way to it.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct SetupMachine {
     /// What the user calls it: a name of the settings, or `ssh:HOST`.
     pub name: String,
     /// The way to it.
@@ -96,10 +96,10 @@ pub struct Machine {
     /// This program over there, where it is not to be sent.
     pub remote_program: Option<String>,
     /// What a scheduler is asked for.
-    pub options: Options,
+    pub options: SchedulerOptions,
 }
 
-impl Machine {
+impl SetupMachine {
     /// The machine that a text means: a name of the settings, or `ssh:HOST`. Nothing for this machine.
     pub fn find(text: &str, known: &[NamedMachine]) -> Result<Option<Self>, String> {
         let named = known.iter().find(|machine| machine.name == text);
@@ -136,7 +136,7 @@ impl Machine {
                 "where={text} is no machine that is known: {known}; write where=ssh:HOST for a host of ssh"
             ));
         };
-        if transport.id() == here::Here.id() {
+        if transport.id() == here::LocalTransport.id() {
             return Ok(None);
         }
         Ok(Some(Self {
@@ -145,7 +145,7 @@ impl Machine {
             target: target.to_owned(),
             before: String::new(),
             remote_program: None,
-            options: Options::new(),
+            options: SchedulerOptions::new(),
         }))
     }
 
@@ -177,16 +177,16 @@ fn both() -> String {
     "where= and via= exclude each other; give one of them".to_owned()
 }
 
-fn via_machine(words: &str) -> Result<Machine, String> {
+fn via_machine(words: &str) -> Result<SetupMachine, String> {
     let transport: &'static dyn Transport = &via::Via;
     transport.check(words)?;
-    Ok(Machine {
+    Ok(SetupMachine {
         name: format!("via {words}"),
         transport,
         target: words.to_owned(),
         before: String::new(),
         remote_program: None,
-        options: Options::new(),
+        options: SchedulerOptions::new(),
     })
 }
 
@@ -246,15 +246,16 @@ pub(crate) fn over_there(setup: &Setup) -> Setup {
 /// Whether a setup asks for another machine.
 pub fn is_elsewhere(setup: &Setup) -> bool {
     let place = setup.options.get(WHERE_KEY);
-    setup.options.contains_key(VIA_KEY) || place.is_some_and(|place| place != here::Here.id())
+    setup.options.contains_key(VIA_KEY)
+        || place.is_some_and(|place| place != here::LocalTransport.id())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(spec: &str, known: &[NamedMachine]) -> Result<Option<Machine>, String> {
-        Machine::of_setup(&spec.parse().unwrap(), known)
+    fn machine_of_spec(spec: &str, known: &[NamedMachine]) -> Result<Option<SetupMachine>, String> {
+        SetupMachine::of_setup(&spec.parse().unwrap(), known)
     }
 
     #[test]
@@ -265,9 +266,9 @@ mod tests {
             before: "module load rocm".to_owned(),
             ..NamedMachine::default()
         }];
-        assert!(of("ort", &known).unwrap().is_none());
-        assert!(of("ort,where=here", &known).unwrap().is_none());
-        let rack = of("ort,where=rack,remote_program=/opt/pb", &known);
+        assert!(machine_of_spec("ort", &known).unwrap().is_none());
+        assert!(machine_of_spec("ort,where=here", &known).unwrap().is_none());
+        let rack = machine_of_spec("ort,where=rack,remote_program=/opt/pb", &known);
         let rack = rack.unwrap().unwrap();
         assert_eq!(
             (rack.name.as_str(), rack.target.as_str()),
@@ -275,11 +276,15 @@ mod tests {
         );
         assert_eq!(rack.before, "module load rocm");
         assert_eq!(rack.remote_program.as_deref(), Some("/opt/pb"));
-        let pod = of("ort,via=\"kubectl exec -i pod --\"", &known)
+        let pod = machine_of_spec("ort,via=\"kubectl exec -i pod --\"", &known)
             .unwrap()
             .unwrap();
         assert_eq!(pod.transport.id(), "via");
-        assert!(of("ort,where=rock", &known).unwrap_err().contains("rack"));
+        assert!(
+            machine_of_spec("ort,where=rock", &known)
+                .unwrap_err()
+                .contains("rack")
+        );
     }
 
     #[test]

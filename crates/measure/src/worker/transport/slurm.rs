@@ -3,7 +3,7 @@
 //! `salloc` holds the allocation for as long as the command that it runs here reads its standard input, which ends with
 //! this program: the allocation is given back in every ending.
 
-use super::{Options, Share, Transport, script::last_line};
+use super::{SchedulerOptions, Share, Transport, script::last_line};
 use powerband_core::base::process_spec::ProcessSpec;
 
 /// Runs a command with this standard input, and ends it soon after that is closed: a request that still waits in the
@@ -34,7 +34,7 @@ impl Transport for Slurm {
         Ok(())
     }
 
-    fn around(&self, _target: &str, share: Share<'_>, line: &str) -> ProcessSpec {
+    fn shell_command(&self, _target: &str, share: Share<'_>, line: &str) -> ProcessSpec {
         let job = match share {
             Share::Join(job) => job.display().to_string(),
             Share::None | Share::Begin(_) => String::new(),
@@ -56,7 +56,7 @@ impl Transport for Slurm {
     fn allocation(
         &self,
         target: &str,
-        options: &Options,
+        options: &SchedulerOptions,
         name: &str,
         line: &str,
     ) -> Option<ProcessSpec> {
@@ -89,7 +89,7 @@ impl Transport for Slurm {
 }
 
 /// What a node is asked for with: by `salloc` for a run that waits here, by `sbatch` for a detached one.
-pub(crate) fn request_words(target: &str, options: &Options, name: &str) -> Vec<String> {
+pub(crate) fn request_words(target: &str, options: &SchedulerOptions, name: &str) -> Vec<String> {
     let mut words = vec![format!("--job-name={name}"), "--nodes=1".to_owned()];
     if !target.is_empty() {
         words.push(format!("--partition={target}"));
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn words(spec: &ProcessSpec) -> String {
+    fn command_line(spec: &ProcessSpec) -> String {
         let words = spec.args.iter().map(|word| word.to_string_lossy());
         words.collect::<Vec<_>>().join(" ")
     }
@@ -124,10 +124,10 @@ mod tests {
             .allocation("gpu", &options.into(), "powerband-1", "hold")
             .unwrap();
         assert_eq!(
-            words(&held).split_once("guard ").unwrap().1,
+            command_line(&held).split_once("guard ").unwrap().1,
             "salloc --job-name=powerband-1 --nodes=1 --partition=gpu --exclusive --gres=gpu:1 /bin/sh -c hold"
         );
-        let step = words(&Slurm.around("gpu", Share::Join(Path::new("17")), "work"));
+        let step = command_line(&Slurm.shell_command("gpu", Share::Join(Path::new("17")), "work"));
         assert!(step.starts_with("--jobid=17 --overlap"), "{step}");
         assert!(Slurm.check("-x").is_err() && Slurm.check("gpu").is_ok());
     }

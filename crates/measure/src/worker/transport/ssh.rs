@@ -50,7 +50,7 @@ impl Transport for Ssh {
         Ok(())
     }
 
-    fn around(&self, target: &str, share: Share<'_>, line: &str) -> ProcessSpec {
+    fn shell_command(&self, target: &str, share: Share<'_>, line: &str) -> ProcessSpec {
         let options = OPTIONS.iter().flat_map(|option| ["-o", option]);
         let spec = ProcessSpec::new("ssh").args(options);
         let spec = match share {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_command_reaches_the_shell_over_there_as_one_word() {
-        let spec = Ssh.around("me@gpu1", Share::Join(Path::new("/run/s")), "echo 'a b'");
+        let spec = Ssh.shell_command("me@gpu1", Share::Join(Path::new("/run/s")), "echo 'a b'");
         let words: Vec<_> = spec
             .args
             .iter()
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(tail[..4], ["-S", "/run/s", "--", "me@gpu1"]);
         assert_eq!(tail[4], r"exec /bin/sh -c 'echo '\''a b'\'''");
         assert!(words.iter().any(|word| word == "BatchMode=yes"));
-        let ported = Ssh.around("//gpu1:2222", Share::None, "x");
+        let ported = Ssh.shell_command("//gpu1:2222", Share::None, "x");
         assert!(ported.args.iter().any(|word| word == "ssh://gpu1:2222"));
     }
 

@@ -18,7 +18,7 @@ impl Transport for Via {
     }
 
     fn check(&self, target: &str) -> Result<(), String> {
-        match words(target) {
+        match split_words(target) {
             Some(words) if !words.is_empty() => Ok(()),
             Some(_) => {
                 Err("via= has no words; for example via=\"kubectl exec -i pod --\"".to_owned())
@@ -27,8 +27,8 @@ impl Transport for Via {
         }
     }
 
-    fn around(&self, target: &str, _share: Share<'_>, line: &str) -> ProcessSpec {
-        let mut words = words(target).unwrap_or_default().into_iter();
+    fn shell_command(&self, target: &str, _share: Share<'_>, line: &str) -> ProcessSpec {
+        let mut words = split_words(target).unwrap_or_default().into_iter();
         let program = words.next().unwrap_or_default();
         ProcessSpec::new(program)
             .args(words)
@@ -44,7 +44,7 @@ impl Transport for Via {
 }
 
 /// Words as a shell divides them, with single quotes; nothing where a quote stays open.
-fn words(text: &str) -> Option<Vec<String>> {
+fn split_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quoted = false;
@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn words_are_divided_as_a_shell_does() {
-        let of = |text: &str| words(text).unwrap_or_default().join("|");
+        let of = |text: &str| split_words(text).unwrap_or_default().join("|");
         assert_eq!(of("kubectl exec -i  pod --"), "kubectl|exec|-i|pod|--");
         assert_eq!(of("docker exec -i 'my box'"), "docker|exec|-i|my box");
-        assert_eq!(words("a 'b"), None);
+        assert_eq!(split_words("a 'b"), None);
     }
 }

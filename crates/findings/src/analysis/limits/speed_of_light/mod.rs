@@ -12,7 +12,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::roofs::{PROCESSOR, Roofs, numbers_of, roof_setup};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 use serde::Serialize;
 
 use super::against;
@@ -70,7 +70,6 @@ impl LightStep {
 /// The least time of an item with a step, and what the step can bring. Times are those of an item.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LightRow {
-    /// The step.
     pub step: LightStep,
     /// What people read: the title of a measured step, else what would be done.
     pub title: String,
@@ -99,14 +98,14 @@ pub struct LightRow {
 }
 
 /// The least time of each step of a session at its first point, and of the steps that were not taken.
-pub fn rows(session: &Session, roofs: &[Roofs]) -> Vec<LightRow> {
+pub fn light_rows(session: &Session, roofs: &[Roofs]) -> Vec<LightRow> {
     let rows = case_rows(session);
     let journey = compare_steps(session, &rows, session.plan.first_point());
-    rows_of(session, &rows, &journey, roofs)
+    light_rows_of_cases(session, &rows, &journey, roofs)
 }
 
 /// The same for the steps of a journey in a session whose cases are in these rows.
-pub fn rows_of(
+pub fn light_rows_of_cases(
     session: &Session,
     cases: &[CaseRow],
     journey: &Journey,
@@ -148,7 +147,7 @@ fn noise(row: &CaseRow) -> f64 {
 }
 
 /// The least time of an item, with its line.
-struct Least {
+struct LeastTime {
     ns: f64,
     line: RoofLine,
     formula: String,
@@ -159,9 +158,9 @@ fn least(
     session: &Session,
     setup: usize,
     point: Point,
-    numbers: Numbers,
+    numbers: NumberFormat,
     references: &References<'_>,
-) -> Result<Least, String> {
+) -> Result<LeastTime, String> {
     let spec = session
         .plan
         .setups
@@ -209,7 +208,7 @@ fn least(
     } else {
         (weights, memory)
     };
-    Ok(Least { ns, line, formula })
+    Ok(LeastTime { ns, line, formula })
 }
 
 fn key_of(row: &CaseRow) -> CaseKey {
@@ -248,7 +247,7 @@ fn references_of<'a>(
             machine.name
         ));
     }
-    against::of_setup(session, case.setup, Some(case), roofs)
+    against::references_for_setup(session, case.setup, Some(case), roofs)
 }
 
 /// A step that was measured, and its distance from the floor.
@@ -268,7 +267,7 @@ fn measured_row(
         .plan
         .setups
         .get(row.setup)
-        .map_or(Numbers::F32, numbers_of);
+        .map_or(NumberFormat::F32, numbers_of);
     let key = found.case;
     let floor = references_of(session, key, roofs)
         .and_then(|references| least(session, row.setup, row.point, numbers, &references));
@@ -306,7 +305,7 @@ fn further_row(
     found.is_taken = is_taken(session, step, spec, row);
     let references = references_of(session, found.case, roofs);
     let bring = references.and_then(|references| {
-        let beyond = Beyond {
+        let beyond = FurtherSteps {
             session,
             cases,
             spec,
@@ -315,7 +314,7 @@ fn further_row(
             references,
             roofs,
         };
-        beyond.bring(step, found.is_taken)
+        beyond.step_gain(step, found.is_taken)
     });
     match bring {
         Ok(bring) => {
@@ -372,8 +371,8 @@ fn is_taken(session: &Session, step: LightStep, spec: &Setup, row: &CaseRow) -> 
     match step {
         LightStep::Measured => true,
         LightStep::Fuse => spec.options.get("opt").is_none_or(|level| level != "none"),
-        LightStep::HalfPrecision => matches!(numbers, Numbers::F16 | Numbers::Bf16),
-        LightStep::Int8 => numbers == Numbers::Int8,
+        LightStep::HalfPrecision => matches!(numbers, NumberFormat::F16 | NumberFormat::Bf16),
+        LightStep::Int8 => numbers == NumberFormat::Int8,
         LightStep::Batch => row.point.batch() > 1,
         LightStep::Threads => {
             roof_setup(spec).device == PROCESSOR
@@ -383,8 +382,8 @@ fn is_taken(session: &Session, step: LightStep, spec: &Setup, row: &CaseRow) -> 
     }
 }
 
-/// What a step can bring.
-struct Bring {
+/// The gain that a step may bring.
+struct StepGain {
     ns: f64,
     floor_ns: Option<f64>,
     line: String,
@@ -392,7 +391,7 @@ struct Bring {
 }
 
 /// The fastest case, beyond which a step would be taken.
-struct Beyond<'a> {
+struct FurtherSteps<'a> {
     session: &'a Session,
     cases: &'a [CaseRow],
     spec: &'a Setup,
@@ -403,24 +402,28 @@ struct Beyond<'a> {
     roofs: &'a [Roofs],
 }
 
-impl Beyond<'_> {
-    fn bring(&self, step: LightStep, is_taken: bool) -> Result<Bring, String> {
+impl FurtherSteps<'_> {
+    fn step_gain(&self, step: LightStep, is_taken: bool) -> Result<StepGain, String> {
         match step {
             LightStep::Measured => Err("it was measured".to_owned()),
             LightStep::Fuse => self.fuse(),
             LightStep::Batch => self.batch(),
             _ if is_taken => Err("this step was taken".to_owned()),
-            LightStep::HalfPrecision => self.numbers(&[Numbers::F16, Numbers::Bf16]),
-            LightStep::Int8 => self.numbers(&[Numbers::Int8]),
+            LightStep::HalfPrecision => self.numbers(&[NumberFormat::F16, NumberFormat::Bf16]),
+            LightStep::Int8 => self.numbers(&[NumberFormat::Int8]),
             LightStep::Threads => self.threads(),
         }
     }
 
-    fn now(&self) -> Result<Least, String> {
+    fn now(&self) -> Result<LeastTime, String> {
         self.least(numbers_of(self.spec), &self.references)
     }
 
-    fn least(&self, numbers: Numbers, references: &References<'_>) -> Result<Least, String> {
+    fn least(
+        &self,
+        numbers: NumberFormat,
+        references: &References<'_>,
+    ) -> Result<LeastTime, String> {
         least(
             self.session,
             self.row.setup,
@@ -431,10 +434,10 @@ impl Beyond<'_> {
     }
 
     /// A lower floor, at the present distance from it.
-    fn lower(&self, floor: &Least) -> Result<Bring, String> {
+    fn lower(&self, floor: &LeastTime) -> Result<StepGain, String> {
         let now = self.now()?;
         let ns = (self.time * (1.0 - floor.ns / now.ns)).max(0.0);
-        Ok(Bring {
+        Ok(StepGain {
             ns,
             floor_ns: Some(floor.ns),
             line: format!("{} ({})", floor.line.title, floor.line.height()),
@@ -449,9 +452,9 @@ impl Beyond<'_> {
     }
 
     /// Computing with other numbers, the best of these.
-    fn numbers(&self, kinds: &[Numbers]) -> Result<Bring, String> {
+    fn numbers(&self, kinds: &[NumberFormat]) -> Result<StepGain, String> {
         let mut reason = String::new();
-        let mut best: Option<Least> = None;
+        let mut best: Option<LeastTime> = None;
         for &numbers in kinds {
             match self.least(numbers, &self.references) {
                 Ok(floor) if best.as_ref().is_none_or(|known| floor.ns < known.ns) => {
@@ -465,7 +468,7 @@ impl Beyond<'_> {
     }
 
     /// All threads of the machine.
-    fn threads(&self) -> Result<Bring, String> {
+    fn threads(&self) -> Result<StepGain, String> {
         if self.references.threads() == 0 {
             return Err("it runs on a card".to_owned());
         }
@@ -484,12 +487,13 @@ impl Beyond<'_> {
     }
 
     /// What each run costs whatever its batch is shared by more items.
-    fn batch(&self) -> Result<Bring, String> {
-        let curve = curve::of_rows(self.session, self.cases, self.row.setup, self.roofs)?;
+    fn batch(&self) -> Result<StepGain, String> {
+        let curve =
+            curve::curve_limits_of_rows(self.session, self.cases, self.row.setup, self.roofs)?;
         let batch = self.row.point.batch().max(1) as f64;
         let ns = curve.fixed.ns / batch;
         let floor = self.least_of_arithmetic()?;
-        Ok(Bring {
+        Ok(StepGain {
             ns,
             floor_ns: Some(floor),
             line: "latency = fixed + per item × batch".to_owned(),
@@ -516,7 +520,7 @@ impl Beyond<'_> {
     }
 
     /// Bytes that lie between nodes and would no longer move.
-    fn fuse(&self) -> Result<Bring, String> {
+    fn fuse(&self) -> Result<StepGain, String> {
         let key = key_of(self.row);
         let profiles = &self.session.profiles;
         let place = profiles
@@ -525,7 +529,7 @@ impl Beyond<'_> {
         let place = place.ok_or(
             "no profile of the fastest case has the bytes of its nodes; measure it with profiles",
         )?;
-        let limits = super::of_profile(self.session, place, self.roofs);
+        let limits = super::profile_limits(self.session, place, self.roofs);
         let known: f64 = limits
             .nodes
             .iter()
@@ -552,7 +556,7 @@ impl Beyond<'_> {
             line = format!("{} ({})", memory.title, memory.height());
         }
         let batch = self.row.point.batch().max(1) as f64;
-        Ok(Bring {
+        Ok(StepGain {
             ns: ns / batch,
             floor_ns: self.now().ok().map(|floor| floor.ns),
             line,

@@ -21,7 +21,7 @@ fn measured() -> (Session, Roofs) {
     let of = |numbers, threads, per_s: f64| ComputeRoof {
         numbers,
         threads,
-        per_s: powerband_core::domain::roofs::Measured {
+        per_s: powerband_core::domain::roofs::MeasuredValue {
             value: per_s,
             low: per_s,
             high: per_s,
@@ -29,7 +29,10 @@ fn measured() -> (Session, Roofs) {
         },
         ..roofs.compute[0].clone()
     };
-    let more = [of(Numbers::Int8, 1, 320e9), of(Numbers::F32, 2, 160e9)];
+    let more = [
+        of(NumberFormat::Int8, 1, 320e9),
+        of(NumberFormat::F32, 2, 160e9),
+    ];
     roofs.compute.extend(more);
     (session, roofs)
 }
@@ -37,7 +40,7 @@ fn measured() -> (Session, Roofs) {
 #[test]
 fn each_step_has_its_floor_and_what_it_can_bring() {
     let (session, roofs) = measured();
-    let rows = rows(&session, &[roofs]);
+    let rows = light_rows(&session, &[roofs]);
     assert_eq!(rows.len(), 2 + LightStep::TO_TAKE.len());
     // 80 MOP at 80 GOP/s are 1 ms of the 2; weights of 4 MB are 0.2 ms at 20 GB/s.
     let first = &rows[0];
@@ -74,17 +77,17 @@ fn each_step_has_its_floor_and_what_it_can_bring() {
 #[test]
 fn what_is_not_known_is_a_reason() {
     let (mut session, roofs) = measured();
-    let all = rows(&session, &[]);
+    let all = light_rows(&session, &[]);
     assert!(
         all.iter()
             .all(|row| row.floor_ns.is_none() && row.reason.is_some()),
         "{all:?}"
     );
     session.model.macs = Some(400_000_000);
-    let wrong = &rows(&session, std::slice::from_ref(&roofs))[0];
+    let wrong = &light_rows(&session, std::slice::from_ref(&roofs))[0];
     assert!(wrong.share_of_floor.unwrap() > 4.0 && wrong.can_bring_ns.is_none());
     session.model.macs = None;
-    let unknown = &rows(&session, &[roofs])[0];
+    let unknown = &light_rows(&session, &[roofs])[0];
     assert!(
         unknown
             .reason
@@ -92,7 +95,7 @@ fn what_is_not_known_is_a_reason() {
             .unwrap()
             .contains("operations are not known")
     );
-    assert!(rows(&crate::analysis::testing::session(&["ort:cpu"], &[1]), &[]).is_empty());
+    assert!(light_rows(&crate::analysis::testing::session(&["ort:cpu"], &[1]), &[]).is_empty());
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn a_step_that_was_measured_and_is_slower_is_taken_all_the_same() {
         session.model.macs = Some(40_000_000);
         measure_near(&mut session, 0, 1, 2_000);
         measure_near(&mut session, 1, 1, 3_000);
-        let rows = rows(&session, &[]);
+        let rows = light_rows(&session, &[]);
         let row = rows
             .into_iter()
             .find(|row| row.step == LightStep::HalfPrecision);

@@ -5,24 +5,24 @@
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 
 use crate::roofs::code::ComputeCode;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 
 /// The loops: six products a pass, each of 16 × 16 sums of 64 bytes.
 pub(super) static ALL: &[ComputeCode] = &[
     ComputeCode {
         name: "AMX",
-        numbers: Numbers::Bf16,
+        numbers: NumberFormat::Bf16,
         vector_bits: 512,
         operations: 6 * 16 * 16 * 32 * 2,
-        is_available: || has(BF16),
+        is_available: || has_features(BF16),
         run: bf16,
     },
     ComputeCode {
         name: "AMX",
-        numbers: Numbers::Int8,
+        numbers: NumberFormat::Int8,
         vector_bits: 512,
         operations: 6 * 16 * 16 * 64 * 2,
-        is_available: || has(INT8),
+        is_available: || has_features(INT8),
         run: int8,
     },
 ];
@@ -35,7 +35,7 @@ const INT8: u32 = 1 << 25;
 #[cfg(target_os = "linux")]
 const REQUEST: (libc::c_long, libc::c_long) = (0x1023, 18);
 
-fn has(numbers: u32) -> bool {
+fn has_features(numbers: u32) -> bool {
     features() & numbers != 0 && is_permitted()
 }
 

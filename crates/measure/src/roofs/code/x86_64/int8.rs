@@ -4,13 +4,13 @@
 
 use super::{Operands, multiply_add_loop};
 use crate::roofs::code::ComputeCode;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 
 /// The loops. Sums a pass × numbers a register × 2 operations.
 pub(super) static ALL: &[ComputeCode] = &[
     ComputeCode {
         name: "AVX2",
-        numbers: Numbers::Int8,
+        numbers: NumberFormat::Int8,
         vector_bits: 256,
         operations: 6 * 32 * 2,
         is_available: || is_x86_feature_detected!("avx2"),
@@ -18,7 +18,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-VNNI",
-        numbers: Numbers::Int8,
+        numbers: NumberFormat::Int8,
         vector_bits: 256,
         operations: 12 * 32 * 2,
         is_available: || is_x86_feature_detected!("avxvnni"),
@@ -26,7 +26,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-512 VNNI",
-        numbers: Numbers::Int8,
+        numbers: NumberFormat::Int8,
         vector_bits: 512,
         operations: 24 * 64 * 2,
         is_available: || is_x86_feature_detected!("avx512vnni"),

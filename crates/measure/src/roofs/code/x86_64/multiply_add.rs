@@ -4,13 +4,13 @@
 
 use super::{Operands, multiply_add_loop};
 use crate::roofs::code::ComputeCode;
-use powerband_core::domain::work::Numbers;
+use powerband_core::domain::work::NumberFormat;
 
 /// The loops. Sums a pass × numbers a register × 2 operations.
 pub(super) static ALL: &[ComputeCode] = &[
     ComputeCode {
         name: "SSE",
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         vector_bits: 128,
         operations: 14 * 4,
         is_available: || true,
@@ -18,7 +18,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX2",
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         vector_bits: 256,
         operations: 12 * 8 * 2,
         is_available: has_fma,
@@ -26,7 +26,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-512",
-        numbers: Numbers::F32,
+        numbers: NumberFormat::F32,
         vector_bits: 512,
         operations: 24 * 16 * 2,
         is_available: || is_x86_feature_detected!("avx512f"),
@@ -34,7 +34,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX2",
-        numbers: Numbers::F64,
+        numbers: NumberFormat::F64,
         vector_bits: 256,
         operations: 12 * 4 * 2,
         is_available: has_fma,
@@ -42,7 +42,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-512",
-        numbers: Numbers::F64,
+        numbers: NumberFormat::F64,
         vector_bits: 512,
         operations: 24 * 8 * 2,
         is_available: || is_x86_feature_detected!("avx512f"),
@@ -50,7 +50,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-512 BF16",
-        numbers: Numbers::Bf16,
+        numbers: NumberFormat::Bf16,
         vector_bits: 256,
         operations: 24 * 16 * 2,
         is_available: || {
@@ -60,7 +60,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-512 BF16",
-        numbers: Numbers::Bf16,
+        numbers: NumberFormat::Bf16,
         vector_bits: 512,
         operations: 24 * 32 * 2,
         is_available: || is_x86_feature_detected!("avx512bf16"),
@@ -68,7 +68,7 @@ pub(super) static ALL: &[ComputeCode] = &[
     },
     ComputeCode {
         name: "AVX-512 FP16",
-        numbers: Numbers::F16,
+        numbers: NumberFormat::F16,
         vector_bits: 512,
         operations: 24 * 32 * 2,
         is_available: || is_x86_feature_detected!("avx512fp16"),
