@@ -42,7 +42,6 @@ const FIRST_WORDS: f32 = 132.0;
 const WORDS: f32 = 92.0;
 /// Width of the list of columns, and the height from which on it scrolls.
 const CHOOSER: (f32, f32) = (240.0, 380.0);
-/// Width of the column at the end.
 const TAIL: f32 = 34.0;
 /// Width of the field that filters.
 const FILTER: f32 = 140.0;
@@ -579,11 +578,8 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         if let Some(Sign::Flags(raised)) = &cell.sign {
             flags::mark(ui, raised);
         }
-        let color = if cell.text.is_none() {
-            theme::roles(ui).faint
-        } else {
-            color(ui, cell.tone)
-        };
+        let known = cell.text.is_some().then(|| color(ui, cell.tone));
+        let color = known.unwrap_or(theme::roles(ui).faint);
         let words = RichText::new(text).color(color);
         let label = Label::new(words).truncate().selectable(false);
         ui.add(label.show_tooltip_when_elided(cell.note.is_empty()))

@@ -4,6 +4,7 @@
 
 mod circles;
 mod lexer;
+mod names;
 mod planted;
 mod rules;
 mod security;
@@ -26,6 +27,22 @@ fn files_open_with_what_they_are_for() -> io::Result<()> {
 #[test]
 fn files_are_short() -> io::Result<()> {
     assert_none(&offences(rules::long_file)?);
+    Ok(())
+}
+
+#[test]
+fn functions_say_what_they_return_or_do() -> io::Result<()> {
+    assert_none(&offences(names::riddles)?);
+    Ok(())
+}
+
+#[test]
+fn types_are_understood_without_their_module() -> io::Result<()> {
+    let mut files = Vec::new();
+    for folder in ["src", "crates", "tests", "benches"] {
+        files.extend(source_files(folder)?);
+    }
+    assert_none(&names::shared_type_names(&files));
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::circles::circles;
-use super::rules;
+use super::{names, rules};
 
 /// Exactly one offence, which names this place and says this.
 fn check_one(offences: &[String], place: &str, says: &str) {
@@ -43,6 +43,42 @@ fn a_long_file_is_found() {
         "600 lines",
     );
     check_none(&rules::long_file("src/a.rs", &"x\n".repeat(600)));
+}
+
+#[test]
+fn a_function_whose_name_says_nothing_is_found() {
+    let text = "impl Row {\n    /// fn of()\n    pub fn of(row: u8) -> Self {}\n}\n";
+    check_one(&names::riddles("src/a.rs", text), "src/a.rs:3:", "`of`");
+    check_none(&names::riddles(
+        "src/a.rs",
+        "fn rows_of(table: &Table) {}\n",
+    ));
+}
+
+#[test]
+fn a_type_name_that_is_shared_is_found() {
+    let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+    let private = ["a", "b", "c", "d"].map(|name| {
+        let path = format!("crates/core/src/{name}.rs");
+        file(&path, "struct Row;\n")
+    });
+    check_one(&names::shared_type_names(&private), "`Row`", "4 times");
+    check_none(&names::shared_type_names(&private[..3]));
+    let public = [
+        file("crates/core/src/a.rs", "pub(crate) enum Row {}\n"),
+        file("crates/core/src/b.rs", "pub type Row = u8;\n"),
+    ];
+    check_one(
+        &names::shared_type_names(&public),
+        "`Row`",
+        "2 public types of one crate",
+    );
+    let apart = [
+        file("crates/core/src/a.rs", "pub struct Row;\n"),
+        file("crates/store/src/a.rs", "pub struct Row;\n"),
+        file("crates/store/src/b.rs", "impl A {\n    type Row = u8;\n}\n"),
+    ];
+    check_none(&names::shared_type_names(&apart));
 }
 
 #[test]

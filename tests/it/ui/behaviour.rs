@@ -398,7 +398,7 @@ fn a_session_is_planned_again() {
     assert_eq!(desk.app().screen, Screen::Plan);
     assert_eq!(desk.value("Name"), "Again");
     assert_eq!(desk.value("Setup 1"), "ort:cpu");
-    assert_eq!(desk.value("Name of setup 2"), "tract");
+    assert_eq!(desk.value("Name of setup 2"), "rten");
     desk.press("Ctrl+Z");
     assert_eq!(desk.app().planner.draft, Draft::default());
 }

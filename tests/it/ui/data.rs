@@ -350,7 +350,7 @@ fn report(speed: &Speed) -> SetupReport {
         } else if speed.spec.starts_with("torch") {
             "PyTorch 2.9.0".to_owned()
         } else {
-            "tract 0.23.9".to_owned()
+            "rten 0.27.0".to_owned()
         },
         library: None,
         threads: Some(8),
@@ -407,15 +407,15 @@ pub(super) fn engines(with_onnxruntime: bool) -> Vec<EngineState> {
         info: None,
         offers: Vec::new(),
     };
-    let tract = engine("tract", "tract 0.23.9", "cpu · built in", true);
+    let rten = engine("rten", "rten 0.27.0", "cpu · built in", true);
     if with_onnxruntime {
         let words = "cpu · /home/you/.local/share/powerband/runtimes/onnxruntime-cpu-1.30.1/libonnxruntime.so.1.30.1";
-        vec![engine("ort", "onnxruntime 1.30.1", words, true), tract]
+        vec![engine("ort", "onnxruntime 1.30.1", words, true), rten]
     } else {
         let words = "no library was found; Install fetches it with pip";
         let pytorch = "no Python with the package torch was found (asked: /usr/bin/python3); `/usr/bin/python3 -m pip install torch torchvision` installs it, or name another with python=";
         vec![
-            tract,
+            rten,
             engine("ort", "ONNX Runtime", words, false),
             engine("pytorch", "PyTorch", pytorch, false),
         ]

@@ -591,12 +591,8 @@ fn a_plan_says_who_watches_and_what_is_not_here() {
     desk.click("By the engine");
     desk.steps(2);
     assert_eq!(desk.app().planner.draft.profile, Some(Profiler::Engine));
-    let request = desk
-        .app()
-        .planner
-        .draft
-        .request()
-        .expect("a plan that makes sense");
+    let request = desk.app().planner.draft.request();
+    let request = request.expect("a plan that makes sense");
     assert_eq!(request.profiling, Some(Profiler::Engine));
     assert_eq!(Draft::of_request(&request).profile, Some(Profiler::Engine));
 }

@@ -29,7 +29,7 @@ fn session(name: &str, tag: &str) -> Session {
         name,
         created: "2026-09-14T18:22:07Z",
         model: "resnet50",
-        speeds: &[speed("tract:cpu", "", 900.0, 9_800.0)],
+        speeds: &[speed("rten:cpu", "", 900.0, 9_800.0)],
         batches: &[1, 2],
         rounds: 2,
         samples: 12,

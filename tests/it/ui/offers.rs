@@ -51,18 +51,15 @@ fn curves_sides_and_plans_are_reached_by_letters() {
     give(&mut desk, "plan: open loop, poisson");
     assert_eq!(desk.app().screen, Screen::Plan);
     assert_eq!(desk.app().planner.draft.requests, ArrivalMode::AtRandom);
-    give(&mut desk, "plan: add tract");
+    give(&mut desk, "plan: add rten");
     let setups = &desk.app().planner.draft.setups;
-    assert_eq!(
-        setups.last().map(|setup| setup.spec.as_str()),
-        Some("tract")
-    );
+    assert_eq!(setups.last().map(|setup| setup.spec.as_str()), Some("rten"));
 }
 
 #[test]
 fn whole_sessions_are_compared_and_their_setups_named() {
     let mut desk = desk(PictureState::Full, 1.0);
-    assert!(!desk.sees("tract · Before the upgrade"));
+    assert!(!desk.sees("rten · Before the upgrade"));
     give(
         &mut desk,
         "compare: before is Before the upgrade, all setups",
@@ -74,7 +71,7 @@ fn whole_sessions_are_compared_and_their_setups_named() {
     });
     desk.steps(2);
     for name in ["Before the upgrade", "After the upgrade"] {
-        for setup in ["ONNX Runtime", "tract"] {
+        for setup in ["ONNX Runtime", "rten"] {
             desk.see(&format!("{setup} · {name}"));
         }
     }

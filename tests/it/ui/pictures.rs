@@ -57,12 +57,12 @@ pub(super) fn sessions_of(state: PictureState) -> Vec<Session> {
         speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
         Speed {
             noise: 0.02,
-            ..speed("tract:cpu", "tract", 900.0, 9_800.0)
+            ..speed("rten:cpu", "rten", 900.0, 9_800.0)
         },
     ];
     let later: [Speed; 2] = [
         speed("ort:cpu", "ONNX Runtime", 2_400.0, 3_620.0),
-        speed("tract:cpu", "tract", 910.0, 9_650.0),
+        speed("rten:cpu", "rten", 910.0, 9_650.0),
     ];
     let four: [Speed; 4] = [
         speed("ort:cpu,threads=1", "", 1_700.0, 21_000.0),
@@ -70,7 +70,7 @@ pub(super) fn sessions_of(state: PictureState) -> Vec<Session> {
         speed("ort:cpu,threads=8,opt=all", "", 2_500.0, 4_300.0),
         Speed {
             out_of_memory: Some(256),
-            ..speed("tract:cpu,threads=8", "", 700.0, 5_200.0)
+            ..speed("rten:cpu,threads=8", "", 700.0, 5_200.0)
         },
     ];
     let made = |name, created, speeds: &[Speed], batches: &[usize]| {
@@ -160,7 +160,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
         colour: None,
     };
     let mut draft = Draft {
-        setups: vec![setup("ort:cpu", ""), setup("tract:cpu", "the other")],
+        setups: vec![setup("ort:cpu", ""), setup("rten:cpu", "the other")],
         ..Draft::default()
     };
     if state == PictureState::Full {
@@ -170,7 +170,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
             setup("ort:cpu,threads=2", ""),
             setup("ort:cpu,threads=4", ""),
             setup("ort:cpu,threads=8,opt=all", "everything on"),
-            setup("tract:cpu,threads=8", ""),
+            setup("rten:cpu,threads=8", ""),
             setup("ort:cpu,thread=8", "a slip"),
         ]);
         "1..2048".clone_into(&mut draft.batches);
@@ -228,7 +228,7 @@ pub(super) fn set_run(desk: &mut Desk, state: PictureState) {
             speed("ort:cpu", "ONNX Runtime", 2_900.0, 4_150.0),
             Speed {
                 out_of_memory: Some(32),
-                ..speed("tract:cpu", "tract", 900.0, 9_800.0)
+                ..speed("rten:cpu", "rten", 900.0, 9_800.0)
             },
         ],
         batches: &POWERS[..6],

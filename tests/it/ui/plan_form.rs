@@ -62,8 +62,8 @@ fn controls_write_the_text() {
     desk.click("basic");
     assert_eq!(text(&desk), "ort:cpu,opt=basic");
     desk.click("Engine of setup 1");
-    desk.click("tract");
-    assert_eq!(text(&desk), "tract:cpu", "tract has no such key");
+    desk.click("rten");
+    assert_eq!(text(&desk), "rten:cpu", "rten has no such key");
 }
 
 #[test]
@@ -195,14 +195,14 @@ fn what_is_not_here_is_greyed_with_the_reason() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.app_mut().machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
-    desk.act(Action::Plan(PlanEdit::Add("tract:cpu".to_owned())));
+    desk.act(Action::Plan(PlanEdit::Add("rten:cpu".to_owned())));
     desk.click("Engine of setup 1");
     let why = description(&desk, "ONNX Runtime");
     assert!(why.contains("No library was found"), "{why}");
     assert!(desk.get("ONNX Runtime").accesskit_node().is_disabled());
     desk.get("ONNX Runtime").click();
     desk.steps(2);
-    assert_eq!(text(&desk), "tract:cpu");
+    assert_eq!(text(&desk), "rten:cpu");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn three_precisions_take_five_clicks() {
 #[test]
 fn the_cases_of_the_plan_add_up_to_its_estimate() {
     let mut desk = with_one();
-    desk.act(Action::Plan(PlanEdit::Add("tract:cpu".to_owned())));
+    desk.act(Action::Plan(PlanEdit::Add("rten:cpu".to_owned())));
     desk.act(Action::Plan(PlanEdit::Batches("1, 4, 16".to_owned())));
     desk.steps(2);
     assert_eq!(desk.column("planned", "setup").len(), 6);
@@ -310,7 +310,7 @@ fn a_setup_that_cannot_run_here_has_no_estimate() {
     desk.app_mut().machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Batches("1".to_owned())));
-    for spec in ["tract:cpu", "ort:cpu"] {
+    for spec in ["rten:cpu", "ort:cpu"] {
         desk.act(Action::Plan(PlanEdit::Add(spec.to_owned())));
     }
     desk.steps(2);

@@ -482,7 +482,7 @@ mod tests {
     #[test]
     fn what_a_session_was_measured_by_is_in_the_plan_to_run_it_again() {
         let request = RunRequest {
-            setups: vec!["tract:cpu,threads=1".parse().unwrap()],
+            setups: vec!["rten:cpu,threads=1".parse().unwrap()],
             looks: vec![SetupStyle {
                 label: Some("alone".to_owned()),
                 colour: Some(3),

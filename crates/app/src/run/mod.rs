@@ -48,7 +48,6 @@ pub enum Stage {
     Preparing,
     /// Workers are measuring.
     Measuring,
-    /// Paused.
     Paused,
     /// Asked to stop; the workers are being ended.
     Stopping,
@@ -563,12 +562,8 @@ mod tests {
         let findings = Findings::from_session(&session);
         let mut run = LiveRun::new("test".to_owned(), Control::default());
         let (now_ns, key) = (1_000 * SECOND, case(1));
-        run.continue_session(
-            session.reopened("2030-01-02T04:04:05Z"),
-            2,
-            findings,
-            now_ns,
-        );
+        let reopened = session.reopened("2030-01-02T04:04:05Z");
+        run.continue_session(reopened, 2, findings, now_ns);
         // Its own time has just begun, and what was measured before is there.
         run.update_progress(now_ns + SECOND);
         assert_eq!(run.elapsed_ns(), SECOND);
