@@ -58,7 +58,7 @@ fn handle_signals(mut signals: Signals, ending: &Ending) {
             }
             SignalResponse::Wait => {}
             SignalResponse::EndAtOnce => {
-                low_level::emulate_default_handler(signal).unwrap_or_default()
+                low_level::emulate_default_handler(signal).unwrap_or_default();
             }
         }
     }

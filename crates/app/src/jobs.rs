@@ -388,7 +388,7 @@ mod tests {
         assert!(text.contains("\u{201c}count\u{201d}: 3 is odd."), "{text}");
 
         let broken = |app: &mut App, number: u32, why| {
-            app.notify(NoticeLevel::Info, format!("{number}: {why}"))
+            app.notify(NoticeLevel::Info, format!("{number}: {why}"));
         };
         jobs.spawn_each("halve", (1..=9).collect(), broken, |number, outlet| {
             assert!(number % 3 > 0, "no thirds");

@@ -579,7 +579,7 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
             flags::mark(ui, raised);
         }
         let known = cell.text.is_some().then(|| color(ui, cell.tone));
-        let color = known.unwrap_or(theme::roles(ui).faint);
+        let color = known.unwrap_or_else(|| theme::roles(ui).faint);
         let words = RichText::new(text).color(color);
         let label = Label::new(words).truncate().selectable(false);
         ui.add(label.show_tooltip_when_elided(cell.note.is_empty()))

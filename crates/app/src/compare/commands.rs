@@ -33,9 +33,10 @@ pub(crate) const ALL: &[Command] = &[
         "",
         |app| {
             let sides = app.history.sides_to_measure_again();
+            let sides = sides.ok();
             sides
                 .map(|_| Action::Run(RunAction::AgainInHistory))
-                .map_err(|_| "History shows no two sessions that can be measured here")
+                .ok_or("History shows no two sessions that can be measured here")
         },
     ),
     command(

@@ -20,7 +20,7 @@ impl App {
                 }
             }
             MachineAction::Choose(pointed) => {
-                self.outputs.push(WindowRequest::Ask(Ask::Point(pointed)))
+                self.outputs.push(WindowRequest::Ask(Ask::Point(pointed)));
             }
             MachineAction::Point(pointed, path) => self.point(pointed, path),
         }

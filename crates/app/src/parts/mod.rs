@@ -103,7 +103,6 @@ pub(crate) const ALL: &[Part] = &[
         sessions_changed: App::add_up_if_wanted,
         screen_shown: App::add_up_if_wanted,
         back: App::clear_kernel_choices,
-        ..Part::NONE
     },
     Part {
         commands: why::commands::ALL,
@@ -111,7 +110,6 @@ pub(crate) const ALL: &[Part] = &[
         sessions_changed: App::find_limits_if_wanted,
         screen_shown: App::find_limits_if_wanted,
         back: App::clear_node,
-        ..Part::NONE
     },
     Part {
         commands: timeline::commands::ALL,

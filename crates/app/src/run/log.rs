@@ -24,6 +24,7 @@ pub struct LogLine {
 }
 
 impl LiveRun {
+    #[expect(clippy::too_many_lines, reason = "an arm for each event")]
     pub(super) fn log_event(&mut self, stamped: &TimedEvent) {
         let Some(session) = &self.session else {
             return;

@@ -24,7 +24,9 @@ impl App {
             Layer::Messages if self.log_open => &mut self.log_open,
             Layer::Messages => {
                 let newest = self.notices.newest_up();
-                newest.into_iter().for_each(|id| self.notices.dismiss(id));
+                if let Some(id) = newest {
+                    self.notices.dismiss(id);
+                }
                 return newest.is_some();
             }
             _ => return false,

@@ -40,7 +40,9 @@ impl App {
             ),
             _ => return false,
         };
-        id.into_iter().for_each(|id| self.table(id, change.clone()));
+        if let Some(id) = id {
+            self.table(id, change);
+        }
         id.is_some()
     }
 

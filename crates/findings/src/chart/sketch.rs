@@ -156,7 +156,7 @@ pub enum SketchShape {
         /// The tooltip in an exported picture.
         tooltip: String,
         /// Its shapes, first at the back.
-        items: Vec<SketchShape>,
+        items: Vec<Self>,
     },
 }
 

@@ -50,7 +50,8 @@ fn check(check: &ChecklistItem) -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    let lines = text.lines().flat_map(|line| ["    ", line, "\n"]);
+    lines.collect()
 }
 
 /// Names and what is known of them, below each other.
@@ -58,9 +59,10 @@ fn facts_text(facts: &[(String, ReportText)]) -> String {
     let widths = facts.iter().map(|(name, _)| name.chars().count());
     let width = widths.max().unwrap_or(0);
     let lines = facts.iter();
-    lines
+    let lines: Vec<String> = lines
         .map(|(name, text)| format!("{name:<width$}  {}\n", text.plain_text()))
-        .collect()
+        .collect();
+    lines.concat()
 }
 
 /// Empty without rows.

@@ -15,6 +15,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use super::command::{self, CommandModel};
 use super::measure;
+use super::process;
 use super::protocol::{Hello, OutputRange, Reply, Request, RunOutput, VERSION, WorkerCase};
 use super::streams::{self, Answers, Stream};
 use super::supervisor::WorkerError;
@@ -22,6 +23,7 @@ use super::worker_group::WorkerGroup;
 use crate::engines::generate::Generate;
 use crate::engines::{self, Engine, EngineError, LoadRequest, LoadedModel, Runnable};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::case::CaseOpening;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
@@ -67,7 +69,7 @@ pub fn become_program(command: &[OsString]) -> io::Result<()> {
         return Ok(());
     };
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    Err(std::process::Command::new(program).args(args).exec())
+    Err(process::bare(&ProcessSpec::new(program).args(args)).exec())
 }
 
 /// Whether a request loads what is run as commands.

@@ -62,6 +62,7 @@ pub struct RoofLine {
     pub numbers: Option<NumberFormat>,
 }
 
+#[expect(clippy::ref_option, reason = "serde hands it over so")]
 fn numbers_name<S: Serializer>(numbers: &Option<NumberFormat>, to: S) -> Result<S::Ok, S::Error> {
     numbers.map(NumberFormat::name).serialize(to)
 }

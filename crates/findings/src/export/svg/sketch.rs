@@ -107,7 +107,7 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
         } => {
             let dashes = if *is_dashed { DASHES } else { "" };
             let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
-            canvas.line(*from, *to, pen.dashed(dashes).class(*class));
+            canvas.line(*from, *to, pen.dashed(dashes).class(class));
         }
         SketchShape::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
         SketchShape::Ground {

@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for ProcessSeed<'_, '_> {
                 }
                 "counters" => {
                     map.next_value_seed(EachSeed::new(|info: CounterInfo| {
-                        reading.counter_info(info)
+                        reading.counter_info(info);
                     }))?;
                 }
                 "strings" => reading.strings(map.next_value::<Strings>()?),
@@ -159,7 +159,7 @@ impl<'de> Visitor<'de> for DomainsSeed<'_, '_> {
                 }
                 "memory_allocation" | "memory_allocations" => {
                     map.next_value_seed(EachSeed::new(|record: Record| {
-                        reading.allocation(&record)
+                        reading.allocation(&record);
                     }))?;
                 }
                 "scratch_memory" => {

@@ -276,7 +276,7 @@ impl Measuring<'_> {
                 match roof {
                     Some(roof) => self.say(&Message::Memory(roof))?,
                     None if access == Access::Copy => {
-                        self.note(missing_cache_note(level, count))?
+                        self.note(missing_cache_note(level, count))?;
                     }
                     None => {}
                 }

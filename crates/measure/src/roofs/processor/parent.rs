@@ -134,7 +134,7 @@ fn attempt<'a>(
             Message::Temperature(celsius) => roofs.temperature_c = Some(celsius),
             Message::Note(note) => roofs.notes.push(note),
             Message::Others { cores, usable } => {
-                contention::mark_contended(&mut roofs, cores, usable)
+                contention::mark_contended(&mut roofs, cores, usable);
             }
             Message::Done { threads } => {
                 roofs.conditions.threads = threads;

@@ -46,7 +46,7 @@ impl Reached {
             None => program::name(own_program)?,
         };
         let mut link = Link::open(machine, cancel, &mut |state| {
-            told(RemoteEvent::Queued(state))
+            told(RemoteEvent::Queued(state));
         })?;
         let facts = folder::ask_machine(&link, &name, cancel)?;
         let program = program::bring(&link, &facts, own_program, &name, cancel, &mut |progress| {
