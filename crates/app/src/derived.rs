@@ -1,6 +1,6 @@
 //! What a screen computes in the background: what it is of, what is computed now, and the result.
 //!
-//! A result may be out of date; it stays until there is a newer one. A screen settles what it shows, asks whether that needs to be computed, and hands the work to [`App::derive`].
+//! A result may be out of date; it stays until there is a newer one. A screen settles what it shows, asks whether that needs to be computed, and hands the work to `App::derive`.
 
 use super::App;
 

@@ -1,7 +1,7 @@
 //! What on a screen has a menu of its own, and what can be done with it: the same entries under the right
 //! button, under the menu key, and in the palette for what is selected.
 //!
-//! To add a kind: a variant of [`Item`], a line in [`menu`], and a `menu.rs` in the folder that it is about.
+//! To add a kind: a variant of [`MenuTarget`], a line in [`menu`], and a `menu.rs` in the folder that it is about.
 
 mod linked;
 pub(crate) mod palette;

@@ -1,7 +1,7 @@
 //! Every table once: its columns over the rows of a finding.
 //!
 //! A file of this folder is one table, written as a list of [`Column`]s. What is made of it is the same for
-//! all: [`view::View`] chooses columns and orders rows, and writes them for a terminal, a spreadsheet, another
+//! all: `view::TableView` chooses columns and orders rows, and writes them for a terminal, a spreadsheet, another
 //! program or a report. The window shows the same view.
 
 pub mod accuracies;

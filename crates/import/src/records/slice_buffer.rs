@@ -45,7 +45,7 @@ impl Hasher for MixHasher {
     }
 }
 
-/// A hash map with [`Mix`] as its hasher.
+/// A hash map with the hasher above.
 pub type MixMap<K, V> = HashMap<K, V, BuildHasherDefault<MixHasher>>;
 
 /// Keys numbered in the order of their first use.

@@ -1,5 +1,5 @@
 //! Whether numbers agree with each other: the arithmetic and the plausibility of what a session says,
-//! published or measured. One file for each kind of check, and [`ALL`] lists them.
+//! published or measured. One file for each kind of check, and `ALL_CHECKS` lists them.
 //!
 //! A check compares what is stated with what follows from other stated numbers, and grants each number
 //! the rounding of its digits. Flags of a measured case are not repeated here.

@@ -22,7 +22,7 @@ impl Letters<'_> {
         cut(text, room, |text| (self.width)(text, font))
     }
 
-    /// A text in at most so many lines, as [`broken`] breaks it.
+    /// A text in at most so many lines, as `broken` breaks it.
     pub fn broken(&self, text: &str, font: Font, room: f64, most: usize) -> Vec<String> {
         broken(text, room, most, |text| (self.width)(text, font))
     }

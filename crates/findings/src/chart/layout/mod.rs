@@ -1,6 +1,6 @@
 //! Where everything on a chart stands. The window and exported pictures take the places from here and only paint.
 //!
-//! Lengths are in the unit of the painter. What depends on the size of type or of markers comes from [`Plot`].
+//! Lengths are in the unit of the painter. What depends on the size of type or of markers comes from `PlotLayout`.
 
 mod anchor;
 pub mod bands;
