@@ -38,7 +38,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         });
         output::document(&json!({
             "sessions": documents.collect::<Vec<_>>(),
-            "checks": lint::ALL_CHECKS,
+            "checks": lint::ALL,
         }))?;
     } else {
         let texts: Vec<String> = found

@@ -4,7 +4,7 @@
 
 pub(crate) mod part;
 
-use part::{Layer, Part};
+use part::{AppPart, Layer};
 
 use super::command::screens;
 use super::screen::Screen;
@@ -14,124 +14,124 @@ use super::{
 };
 
 /// Every part: each comes after those that it follows when sessions change.
-pub(crate) const ALL: &[Part] = &[
-    Part {
+pub(crate) const ALL: &[AppPart] = &[
+    AppPart {
         commands: screens::ALL,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: shell::commands::ALL,
         palette: shell::palette::entries,
         back: App::close_overlay,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: machine::commands::ALL,
         palette: machine::palette::entries,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: roofs::commands::ALL,
         palette: roofs::palette::entries,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: detached::commands::ALL,
         palette: detached::palette::entries,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: sessions::commands::ALL,
         palette: sessions::palette::entries,
         sessions_changed: App::watch_session_files,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: run::commands::ALL,
         palette: run::palette::entries,
         back: App::close_programs_question,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: plan::commands::ALL,
         palette: plan::palette::entries,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: curves::commands::ALL,
         palette: curves::palette::entries,
         sessions_changed: App::redraw_all_curves,
         back: App::clear_pins,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: charts::commands::ALL,
         back: App::show_all_of_charts,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: compare::commands::ALL,
         palette: compare::palette::entries,
         sessions_changed: App::renew_comparison,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         palette: fleet::palette::entries,
         sessions_changed: App::compare_machines_if_wanted,
         screen_shown: App::compare_machines_if_wanted,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         palette: history::palette::entries,
         sessions_changed: App::renew_history,
         screen_shown: App::history_shown,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         palette: journey::palette::entries,
         sessions_changed: App::compare_steps_if_wanted,
         screen_shown: App::compare_steps_if_wanted,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: figures::commands::ALL,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: kernels::commands::ALL,
         palette: kernels::palette::entries,
         sessions_changed: App::add_up_if_wanted,
         screen_shown: App::add_up_if_wanted,
         back: App::clear_kernel_choices,
     },
-    Part {
+    AppPart {
         commands: why::commands::ALL,
         palette: why::palette::entries,
         sessions_changed: App::find_limits_if_wanted,
         screen_shown: App::find_limits_if_wanted,
         back: App::clear_node,
     },
-    Part {
+    AppPart {
         commands: timeline::commands::ALL,
         palette: timeline::palette::entries,
         back: App::leaves_selection,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: library::commands::ALL,
         palette: library::palette::entries,
         back: App::clear_search,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         commands: tables::commands::ALL,
         palette: tables::palette::entries,
         back: App::clear_rows,
-        ..Part::NONE
+        ..AppPart::NONE
     },
-    Part {
+    AppPart {
         palette: items::palette::entries,
-        ..Part::NONE
+        ..AppPart::NONE
     },
 ];
 

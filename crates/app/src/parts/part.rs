@@ -5,7 +5,7 @@ use crate::command::entry::Command;
 use crate::palette_entries::entry::Offered;
 
 /// What the application asks of each of its parts.
-pub(crate) struct Part {
+pub(crate) struct AppPart {
     /// Its commands, with their keys.
     pub commands: &'static [Command],
     /// What it can do beyond these, which depends on what is open, planned or saved.
@@ -18,7 +18,7 @@ pub(crate) struct Part {
     pub back: fn(&mut App, Layer) -> bool,
 }
 
-impl Part {
+impl AppPart {
     /// Nothing of all this.
     pub(crate) const NONE: Self = Self {
         commands: &[],

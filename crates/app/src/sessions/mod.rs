@@ -134,7 +134,6 @@ pub struct OpenSession {
 }
 
 impl OpenSession {
-    /// The session as it is now.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot(Arc::clone(&self.session))
     }

@@ -115,7 +115,7 @@ pub fn count(regions: &[Region]) -> usize {
 }
 
 /// Where a region is.
-pub(crate) struct Places {
+pub(crate) struct RegionRectangles {
     /// All of it.
     pub(crate) whole: Rectangle,
     /// The height of its head above its tiles; 0 where there is no room for one.
@@ -125,7 +125,12 @@ pub(crate) struct Places {
 }
 
 /// The places of regions and their tiles in a field. A region has a head of this height where there is room.
-pub(crate) fn places(regions: &[Region], width: f64, height: f64, head: f64) -> Vec<Places> {
+pub(crate) fn places(
+    regions: &[Region],
+    width: f64,
+    height: f64,
+    head: f64,
+) -> Vec<RegionRectangles> {
     let weights: Vec<f64> = regions.iter().map(|region| region.share).collect();
     let wholes = squarified(&weights, width, height);
     let placed = regions.iter().zip(wholes).map(|(region, whole)| {
@@ -139,7 +144,7 @@ pub(crate) fn places(regions: &[Region], width: f64, height: f64, head: f64) -> 
             tile.x += whole.x + edge;
             tile.y += whole.y + head;
         }
-        Places { whole, head, tiles }
+        RegionRectangles { whole, head, tiles }
     });
     placed.collect()
 }

@@ -53,7 +53,7 @@ pub fn text(session: &Session, findings: &[LintFinding]) -> String {
     if findings.is_empty() {
         text.push_str(&format!(
             "Nothing was found: {} of the arithmetic agree with its numbers.\n",
-            humanize::pluralised(lint::ALL_CHECKS.len() as u64, "check")
+            humanize::pluralised(lint::ALL.len() as u64, "check")
         ));
     } else {
         text.push_str(&format!("\n{}\n", count(findings)));

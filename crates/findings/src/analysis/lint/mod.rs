@@ -1,5 +1,5 @@
 //! Whether numbers agree with each other: the arithmetic and the plausibility of what a session says,
-//! published or measured. One file for each kind of check, and `ALL_CHECKS` lists them.
+//! published or measured. One file for each kind of check, and [`ALL`] lists them.
 //!
 //! A check compares what is stated with what follows from other stated numbers, and grants each number
 //! the rounding of its digits. Flags of a measured case are not repeated here.
@@ -137,7 +137,7 @@ pub struct LintCheck {
 }
 
 /// Every check, in the order of findings.
-pub const ALL_CHECKS: &[LintCheck] = &[
+pub const ALL: &[LintCheck] = &[
     batches::CHECK,
     gains::CHECK,
     promises::CHECK,
@@ -158,7 +158,7 @@ pub const ALL_CHECKS: &[LintCheck] = &[
 
 /// The check of an identifier.
 pub fn check_by_id(id: &str) -> Option<&'static LintCheck> {
-    ALL_CHECKS.iter().find(|check| check.id == id)
+    ALL.iter().find(|check| check.id == id)
 }
 
 /// Everything that does not add up in a session.
@@ -176,7 +176,7 @@ pub fn lint_findings(session: &Session) -> Vec<LintFinding> {
 /// Everything that does not add up in a document.
 pub fn published_findings(published: &Published) -> Vec<LintFinding> {
     let mut findings: Vec<LintFinding> = Vec::new();
-    for check in ALL_CHECKS {
+    for check in ALL {
         for finding in (check.find)(published) {
             let finding = LintFinding {
                 check: check.id,

@@ -65,8 +65,8 @@ fn what_was_measured_is_checked_too() {
 
 #[test]
 fn every_check_is_listed_once_and_says_what_it_does() {
-    for (place, check) in ALL_CHECKS.iter().enumerate() {
-        assert!(ALL_CHECKS[..place].iter().all(|other| other.id != check.id));
+    for (place, check) in ALL.iter().enumerate() {
+        assert!(ALL[..place].iter().all(|other| other.id != check.id));
         assert!(check.sentence.ends_with('.') && !check.title.is_empty());
         assert!(super::check_by_id(check.id).is_some());
     }
