@@ -106,7 +106,7 @@ fn ours() -> Described {
             modules.truncate(indent);
             in_enum = line.starts_with("pub enum");
             // The alternatives of a field belong to the message that the field is in.
-            let own = (name != "Value").then_some(name);
+            let own = (!["DimensionValue", "TypeValue"].contains(&name.as_str())).then_some(name);
             let path: Vec<&str> = modules.iter().chain(&own).map(String::as_str).collect();
             current = path.join(".");
         } else if let Some(inside) = line.strip_prefix("#[prost(") {
