@@ -160,21 +160,23 @@ fn in_the_application(home: &Path, count: usize) -> Result<()> {
     timed.until(
         "a session is opened",
         |app| app.act(Action::Sessions(Sessions::Open(vec![newest]))),
-        |app| app.sessions.len() == 1,
+        |app| app.shared.sessions.len() == 1,
     )?;
     timed.until(
         "the history of a case through all of them",
         |app| app.act(Action::Go(Screen::History)),
-        |app| app.history.found.result.is_some() && app.history.found.busy().is_none(),
+        |app| {
+            app.compare.history.found.result.is_some() && app.compare.history.found.busy().is_none()
+        },
     )?;
-    let points = timed.app.history.found.result.as_ref();
+    let points = timed.app.compare.history.found.result.as_ref();
     let points = points.map_or(0, |found| found.history.points.len());
     say(&format!("  ({points} points)"));
     timed.app.act(Action::Go(Screen::Library));
     timed.until(
         "the same again, after another screen",
         |app| app.act(Action::Go(Screen::History)),
-        |app| app.history.found.busy().is_none() && app.history.is_fresh(),
+        |app| app.compare.history.found.busy().is_none() && app.compare.history.is_fresh(),
     )?;
     timed.app.act(Action::Go(Screen::Curves));
     open_many(&mut timed, home, count)
@@ -189,7 +191,7 @@ fn open_many(timed: &mut Timed, home: &Path, count: usize) -> Result<()> {
     timed.until(
         &format!("{OPEN} sessions are open"),
         |app| app.act(Action::Sessions(Sessions::Open(others))),
-        |app| app.sessions.len() == OPEN.min(count),
+        |app| app.shared.sessions.len() == OPEN.min(count),
     )?;
     let grown = memory_mb()? - before;
     say(&format!("  ({grown:.1} MB of memory for them)"));

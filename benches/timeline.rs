@@ -138,7 +138,7 @@ fn measure(open: &Arc<OpenTrace>, script: Script) -> Result<()> {
     if script == Script::Search {
         scene.act(Change::Search("conv".to_owned()));
         let begin = Instant::now();
-        while scene.window.app().timeline.hits.is_none() {
+        while scene.window.app().profile.timeline.hits.is_none() {
             ensure!(begin.elapsed() < PATIENCE, "nothing is found");
             scene.frame(Vec::new());
         }
@@ -233,14 +233,14 @@ impl Scene {
             scene.frame(Vec::new());
             let app = scene.window.app();
             // What is read of the plan's model takes a processor for a while.
-            let is_reading = matches!(app.planner.facts, ModelFacts::Reading);
-            if !app.machine.is_looking && app.library.is_scanned && !is_reading {
+            let is_reading = matches!(app.bench.planner.facts, ModelFacts::Reading);
+            if !app.settings.machine.is_looking && app.library.is_scanned && !is_reading {
                 break;
             }
             ensure!(begin.elapsed() < PATIENCE, "the window does not get ready");
             std::thread::sleep(Duration::from_millis(5));
         }
-        let timeline = &mut scene.window.app_mut().timeline;
+        let timeline = &mut scene.window.app_mut().profile.timeline;
         let id = timeline.new_id();
         timeline.put(id, Arc::clone(open));
         scene.window.act(Action::Go(Screen::Timeline));

@@ -145,9 +145,9 @@ fn libraries() -> Result<()> {
     let newest = history.app().library.listed_at(0);
     let newest = newest.map(|(path, _)| path.clone()).context("no session")?;
     history.act(Action::Sessions(Sessions::Open(vec![newest])));
-    let history = history.until(|app| app.sessions.len() == 1)?;
+    let history = history.until(|app| app.shared.sessions.len() == 1)?;
     let history = history.go(Screen::History);
-    let history = history.until(|app| app.history.found.result.is_some())?;
+    let history = history.until(|app| app.compare.history.found.result.is_some())?;
     history.measure("the history of a case in 2,000 sessions", |scene, frame| {
         scene.scroll(frame);
     });
@@ -183,7 +183,9 @@ fn why() -> Result<Scene> {
     let example = examples::ALL.iter().find(is_it).context("no example")?;
     Scene::open(&[example.open()?.session])?
         .go(Screen::Why)
-        .until(|app| app.why.found.result.is_some() && app.why.found.busy().is_none())
+        .until(|app| {
+            app.profile.why.found.result.is_some() && app.profile.why.found.busy().is_none()
+        })
 }
 
 /// Sweeps over two dimensions.
@@ -219,7 +221,7 @@ impl Scene {
             files.push(path);
         }
         let count = files.len();
-        Self::start(home, files)?.until(|app| app.sessions.len() == count)
+        Self::start(home, files)?.until(|app| app.shared.sessions.len() == count)
     }
 
     fn start(home: TempDir, files: Vec<PathBuf>) -> Result<Self> {
@@ -242,7 +244,7 @@ impl Scene {
             wheel: 0.0,
             typed: None,
         }
-        .until(|app| !app.machine.is_looking && app.library.is_scanned)
+        .until(|app| !app.settings.machine.is_looking && app.library.is_scanned)
     }
 
     fn until(mut self, is_ready: impl Fn(&App) -> bool) -> Result<Self> {
@@ -354,7 +356,13 @@ impl Scene {
 fn pinned() -> Result<Scene> {
     let session = session("samples", 1, 2, 10, 10_000)?;
     let mut scene = Scene::open(&[session])?.go(Screen::Curves);
-    let open = scene.app().sessions.iter().next().context("no session")?;
+    let open = scene
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .context("no session")?;
     let pin = Pin {
         session: open.id,
         case: CaseKey {

@@ -26,13 +26,13 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec
     let is_waiting = ctx
         .data(|data| data.get_temp::<&'static str>(waiting_id()))
         .is_some();
-    if is_waiting && app.screen == Screen::Settings && !app.palette_open {
+    if is_waiting && app.shared.screen == Screen::Settings && !app.shared.window.palette_open {
         return;
     }
     ctx.data_mut(|data| data.remove::<&'static str>(waiting_id()));
     let is_typing = ctx.text_edit_focused();
     for command in command::ALL.iter() {
-        let Some(keys) = command::keys(command, &app.remembered.shortcuts) else {
+        let Some(keys) = command::keys(command, &app.shared.remembered.shortcuts) else {
             continue;
         };
         // Escape first clears a search and leaves a text field, and letters in it are letters.
@@ -42,7 +42,8 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec
         if keys.key == "Escape" && Popup::is_any_open(ctx) {
             continue;
         }
-        let closes_palette = keys.key == "Escape" && app.palette_open && !palette::has_words(ctx);
+        let closes_palette =
+            keys.key == "Escape" && app.shared.window.palette_open && !palette::has_words(ctx);
         if is_for_text && !closes_palette {
             continue;
         }

@@ -203,10 +203,11 @@ impl Window {
             let now = clock::monotonic_ns();
             window
                 .app
+                .shared
                 .notices
                 .add(NoticeLevel::Trouble, warning, None, now);
         }
-        system_theme::begin_with(ctx, window.app.remembered.light_desktop);
+        system_theme::begin_with(ctx, window.app.shared.remembered.light_desktop);
         window.apply_looks(ctx);
         window
     }
@@ -247,7 +248,10 @@ impl Window {
 
     /// Theme and size, where they changed.
     fn apply_looks(&mut self, ctx: &Context) {
-        let wanted = (self.app.remembered.theme, self.app.remembered.zoom());
+        let wanted = (
+            self.app.shared.remembered.theme,
+            self.app.shared.remembered.zoom(),
+        );
         if self.shown == Some(wanted) {
             return;
         }
@@ -262,7 +266,7 @@ impl Window {
     }
 
     fn handle_requests(&mut self, ctx: &Context) {
-        for output in std::mem::take(&mut self.app.outputs) {
+        for output in std::mem::take(&mut self.app.shared.outputs) {
             match output {
                 WindowRequest::Copy(text) => ctx.copy_text(text),
                 WindowRequest::CopyPicture(picture) => {
@@ -321,7 +325,7 @@ impl Window {
         self.app.fit(width < size::NARROW);
         self.app.fit_two(width - beside_screens(&self.app));
         self.note_placement(ctx);
-        self.app.remembered.light_desktop = system_theme::is_light(ctx);
+        self.app.shared.remembered.light_desktop = system_theme::is_light(ctx);
         self.apply_looks(ctx);
         self.handle_requests(ctx);
         if let Some(next) = self.app.next_change_ns() {
@@ -364,8 +368,8 @@ impl Window {
             })
         });
         // A maximised window comes back to the size that it had before.
-        let before = self.app.remembered.placement;
-        self.app.remembered.placement = match (placement, before) {
+        let before = self.app.shared.remembered.placement;
+        self.app.shared.remembered.placement = match (placement, before) {
             (Some(now), Some(before)) if now.maximized => Some(Placement {
                 maximized: true,
                 ..before
@@ -383,7 +387,7 @@ impl Window {
             keyboard::read(&ctx, &self.app, self.was_typing, &mut actions);
         }
         dropped(&ctx, &mut actions);
-        zoom::lay_out(&ctx, self.app.charts.views(self.app.screen));
+        zoom::lay_out(&ctx, self.app.charts.views(self.app.shared.screen));
         focus::begin(&ctx);
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
@@ -391,10 +395,10 @@ impl Window {
         shell::palette::show(ui, &self.app, &mut actions);
         let (figures, has_figure) = figure::take(&ctx);
         actions.extend(figures.into_iter().map(Action::Figures));
-        self.app.has_figure = has_figure;
+        self.app.shared.window.has_figure = has_figure;
         let (zoomed, has_chart) = zoom::take(&ctx);
         actions.extend(zoomed.into_iter().map(Action::Charts));
-        self.app.has_zoomable_chart = has_chart;
+        self.app.shared.window.has_zoomable_chart = has_chart;
         self.dialogs.show(ui, &mut actions);
         focus::show(ui);
         let has_actions = actions
@@ -441,7 +445,7 @@ impl Window {
             let at = shown.response.rect;
             handle::of_part(ui, app, &layout::LIBRARY, Grows::Right, at, actions);
         }
-        if app.log_open {
+        if app.shared.window.log_open {
             let shown = Panel::bottom("log")
                 .exact_size(app.size_of(&layout::LOG))
                 .resizable(false)
@@ -466,7 +470,7 @@ impl Window {
         }
         CentralPanel::no_frame().frame(frame).show(ui, |ui| {
             focus::content_begins(ui);
-            views::show(ui, app, app.screen, actions);
+            views::show(ui, app, app.shared.screen, actions);
         });
     }
 }
@@ -504,7 +508,7 @@ fn beside_screens(app: &App) -> f32 {
 
 /// Whether the library stands beside the screen.
 fn stands_beside(app: &App) -> bool {
-    app.shows_library() && app.screen != Screen::Library
+    app.shows_library() && app.shared.screen != Screen::Library
 }
 
 /// The edge between two screens, which keeps their shares when the window is resized.

@@ -88,12 +88,14 @@ impl App {
     {
         derived(self).busy = Some(key.clone());
         let compute = move || Some((work(&key)?, key));
-        self.jobs.spawn_then(name, compute, move |app, found| {
-            if let Some((value, key)) = found {
-                derived(app).take(key, value);
-                settle(app);
-            }
-        });
+        self.shared
+            .jobs
+            .spawn_then(name, compute, move |app, found| {
+                if let Some((value, key)) = found {
+                    derived(app).take(key, value);
+                    settle(app);
+                }
+            });
     }
 }
 

@@ -69,7 +69,7 @@ impl Outlet {
 
     /// Reports why something was not done.
     pub(crate) fn failed(&self, text: String) {
-        self.send(|app| app.notify(NoticeLevel::Trouble, text));
+        self.send(|app| app.shared.notify(NoticeLevel::Trouble, text));
     }
 
     /// Whether the receiver may still exist.
@@ -112,7 +112,11 @@ impl Jobs {
 
     /// Runs work on a background thread, which reports as often as it likes.
     pub(crate) fn spawn(&self, name: &str, work: impl FnOnce(&Outlet) + Send + 'static) {
-        self.spawn_or(name, |app, why| app.notify(NoticeLevel::Trouble, why), work);
+        self.spawn_or(
+            name,
+            |app, why| app.shared.notify(NoticeLevel::Trouble, why),
+            work,
+        );
     }
 
     /// Runs work on a background thread, and takes its result in.
@@ -370,9 +374,9 @@ mod tests {
         // Applies the next report, and returns what it said.
         let mut said = || {
             let report = jobs.reports.recv_timeout(Duration::from_mins(1)).unwrap();
-            let before = app.notices.all().len();
+            let before = app.shared.notices.all().len();
             report(&mut app);
-            let said = app.notices.all().get(before..).unwrap_or_default();
+            let said = app.shared.notices.all().get(before..).unwrap_or_default();
             said.iter()
                 .map(|notice| notice.text.clone())
                 .collect::<String>()
@@ -380,7 +384,10 @@ mod tests {
         let count = 3;
         jobs.spawn_or(
             "count",
-            |app, why| app.notify(NoticeLevel::Info, format!("Not counted: {why}")),
+            |app, why| {
+                app.shared
+                    .notify(NoticeLevel::Info, format!("Not counted: {why}"))
+            },
             move |_| panic!("{count} is odd"),
         );
         let text = said();
@@ -388,11 +395,12 @@ mod tests {
         assert!(text.contains("\u{201c}count\u{201d}: 3 is odd."), "{text}");
 
         let broken = |app: &mut App, number: u32, why| {
-            app.notify(NoticeLevel::Info, format!("{number}: {why}"));
+            app.shared
+                .notify(NoticeLevel::Info, format!("{number}: {why}"));
         };
         jobs.spawn_each("halve", (1..=9).collect(), broken, |number, outlet| {
             assert!(number % 3 > 0, "no thirds");
-            outlet.send(move |app| app.notify(NoticeLevel::Info, number.to_string()));
+            outlet.send(move |app| app.shared.notify(NoticeLevel::Info, number.to_string()));
         });
         let mut halved: Vec<String> = (1..=9).map(|_| said()).collect();
         halved.sort();
@@ -406,7 +414,10 @@ mod tests {
         jobs.spawn_then(
             "add",
             || 1 + 1,
-            |app, sum| app.notify(NoticeLevel::Info, format!("{sum} in all")),
+            |app, sum| {
+                app.shared
+                    .notify(NoticeLevel::Info, format!("{sum} in all"))
+            },
         );
         assert_eq!(said(), "2 in all");
         jobs.spawn("add", |_| panic!("no numbers"));

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod curves;
 pub mod derived;
 pub mod detached;
+pub mod doors;
 pub mod figures;
 pub mod find;
 pub mod fleet;
@@ -31,6 +32,7 @@ pub mod roofs;
 pub mod run;
 pub mod screen;
 pub mod sessions;
+pub mod shared;
 pub mod shell;
 pub mod tables;
 pub mod timeline;
@@ -42,33 +44,18 @@ use std::time::{Duration, Instant};
 
 use action::{Action, Sessions, Shell};
 use charts::ChartsState;
-use compare::CompareState;
 use curves::CurvesState;
-use detached::DetachedState;
+use doors::{BenchDoor, CompareDoor, ProfileDoor, SettingsDoor};
 use figures::Picture;
-use fleet::FleetState;
-use history::HistoryState;
-use jobs::{Jobs, Waker};
-use journey::JourneyState;
-use kernels::KernelsState;
+use jobs::Waker;
 use library::LibraryState;
-use machine::MachineState;
-use notices::{NoticeLevel, Notices};
-use plan::Planner;
+use notices::NoticeLevel;
 use powerband_core::base::clock;
 use powerband_findings::chart::view::Zoom;
 pub use powerband_measure::runner::installation::Installation;
-use powerband_store::journal::JournalledRun;
 use powerband_store::library::journals;
-use roofs::RoofsState;
-use run::LiveRun;
-use screen::Screen;
-use sessions::{OpenSessions, SessionId};
-use shell::settings::{self, SavedState};
-use shell::trail::Trail;
-use tables::Tables;
-use timeline::TimelineState;
-use why::WhyState;
+use sessions::SessionId;
+use shared::Shared;
 
 /// A request of the application to the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,163 +114,61 @@ pub enum Ask {
     SaveReport(reports::ReportSubject, PathBuf),
 }
 
-/// The whole application.
+/// The whole application: what is shared, and the state of what lies behind each door.
 pub struct App {
-    /// Folders and programs.
-    pub place: Installation,
-    /// The screen that is shown.
-    pub screen: Screen,
-    /// The saved state of the window.
-    pub remembered: SavedState,
-    /// Whether the command palette is open.
-    pub palette_open: bool,
-    /// Whether the log is open.
-    pub log_open: bool,
-    /// Whether the library is shown beside the screen all the same where the window has no room for both;
-    /// nothing where it has.
-    library_in_narrow: Option<bool>,
-    /// Whether the window has room for two screens.
-    has_room_for_two: bool,
-    /// The time of all frames, where a picture is taken of one moment; nothing where time passes.
-    pub stopped_at_ns: Option<u64>,
-    /// Where the user has been.
-    pub trail: Trail,
-    /// Whether the window asks what happens to the run.
-    pub closing: bool,
-    /// The programs that the window asks for before a run.
-    pub programs: Option<run::programs::ProgramsQuestion>,
-    /// This machine.
-    pub machine: MachineState,
-    /// What this machine reaches at most.
-    pub roofs: RoofsState,
-    /// Runs in jobs of Slurm.
-    pub detached: DetachedState,
-    /// The plan.
-    pub planner: Planner,
-    /// The run in progress, or the last one.
-    pub run: Option<LiveRun>,
-    /// How many runs were begun in this window.
-    pub n_runs: u32,
-    /// Runs that other programs measure now.
-    elsewhere: Vec<JournalledRun>,
-    /// The open sessions.
-    pub sessions: OpenSessions,
+    /// What every part uses.
+    pub shared: Shared,
+    /// The plan and the run.
+    pub bench: BenchDoor,
     /// The curves.
     pub curves: CurvesState,
-    /// The comparison.
-    pub compare: CompareState,
-    /// The machines of the open sessions.
-    pub fleet: Box<FleetState>,
-    /// The history of a case.
-    pub history: HistoryState,
-    /// The steps of a session.
-    pub journey: JourneyState,
-    /// The time of a profile by category, operator and kernel.
-    pub kernels: KernelsState,
-    /// Why a case is slow.
-    pub why: WhyState,
-    /// The timeline of a trace.
-    pub timeline: TimelineState,
-    /// The library.
-    pub library: LibraryState,
-    /// The tables of the screens, as they are arranged.
-    pub tables: Tables,
-    /// Whether a figure is on the screen that could be copied.
-    pub has_figure: bool,
-    /// Whether a chart is shown that can be zoomed.
-    pub has_zoomable_chart: bool,
     /// What is seen of the charts.
     pub charts: ChartsState,
-    /// What the user should know.
-    pub notices: Notices,
-    /// Requests to the window, oldest first.
-    pub outputs: Vec<WindowRequest>,
-    window_file: PathBuf,
-    /// What was last written there, and when, on the monotonic clock.
-    kept: (SavedState, u64),
-    /// Which of the open sessions are built-in examples, each with its place among them.
-    examples: std::collections::BTreeMap<SessionId, usize>,
-    /// Files that are being read; they are remembered as if they were open.
-    opening: std::collections::BTreeMap<SessionId, PathBuf>,
-    /// Whether the next session that opens is shown at once: the user asked for it.
-    shows_opened: bool,
-    /// Whether sessions were opened of which nothing is made yet.
-    has_opened: bool,
-    /// What earlier sessions took.
-    learned: plan::past_durations::PastDurationCache,
-    jobs: Jobs,
+    /// The four ways to compare.
+    pub compare: CompareDoor,
+    /// The panes of a profile.
+    pub profile: ProfileDoor,
+    /// The library.
+    pub library: LibraryState,
+    /// This machine, and the others that it reaches.
+    pub settings: SettingsDoor,
 }
 
 impl App {
     /// An application that has read its own settings only.
     pub fn new(place: Installation, waker: Waker) -> Self {
-        let window_file = settings::window_file(&place);
-        let (remembered, said) = settings::read(&window_file);
-        let mut app = Self {
-            screen: remembered.screen,
-            palette_open: false,
-            log_open: false,
-            library_in_narrow: None,
-            has_room_for_two: false,
-            stopped_at_ns: None,
-            trail: Trail::default(),
-            closing: false,
-            programs: None,
-            machine: MachineState::default(),
-            roofs: RoofsState::default(),
-            detached: DetachedState::default(),
-            planner: Planner::new(remembered.draft.clone()),
-            run: None,
-            n_runs: 0,
-            elsewhere: Vec::new(),
-            sessions: OpenSessions::default(),
-            curves: CurvesState::default(),
-            compare: CompareState::default(),
-            fleet: Box::default(),
-            history: HistoryState::default(),
-            journey: JourneyState::default(),
-            kernels: KernelsState::default(),
-            why: WhyState::default(),
-            timeline: TimelineState::default(),
-            library: LibraryState::default(),
-            tables: Tables::arranged(remembered.tables.clone()),
-            has_figure: false,
-            has_zoomable_chart: false,
-            charts: ChartsState::default(),
-            notices: Notices::default(),
-            outputs: Vec::new(),
-            jobs: Jobs::new(waker),
-            examples: std::collections::BTreeMap::new(),
-            opening: std::collections::BTreeMap::new(),
-            learned: plan::past_durations::PastDurationCache::default(),
-            shows_opened: false,
-            has_opened: false,
-            kept: (remembered.clone(), clock::monotonic_ns()),
-            window_file,
-            remembered,
-            place,
-        };
-        app.curves.options.limit_ns = app.remembered.limit_ns;
-        app.curves.options.log_y = !app.remembered.linear_latency;
-        app.curves.options.log_throughput = app.remembered.throughput_axis();
-        app.curves.stacked = app.remembered.stacked_charts;
-        app.curves.groups_by_model = app.remembered.charts_by_model;
-        app.curves.options.statistic = app.remembered.statistic;
-        app.curves.options.efficiency = app.remembered.efficiency;
+        let (mut shared, said) = Shared::new(place, waker);
         if let Some(said) = said {
-            app.notices
-                .add(NoticeLevel::Trouble, said, None, clock::monotonic_ns());
+            shared.notify(NoticeLevel::Trouble, said);
         }
+        let mut app = Self {
+            bench: BenchDoor::new(shared.remembered.draft.clone()),
+            curves: CurvesState::default(),
+            charts: ChartsState::default(),
+            compare: CompareDoor::default(),
+            profile: ProfileDoor::default(),
+            library: LibraryState::default(),
+            settings: SettingsDoor::default(),
+            shared,
+        };
+        app.curves.options.limit_ns = app.shared.remembered.limit_ns;
+        app.curves.options.log_y = !app.shared.remembered.linear_latency;
+        app.curves.options.log_throughput = app.shared.remembered.throughput_axis();
+        app.curves.stacked = app.shared.remembered.stacked_charts;
+        app.curves.groups_by_model = app.shared.remembered.charts_by_model;
+        app.curves.options.statistic = app.shared.remembered.statistic;
+        app.curves.options.efficiency = app.shared.remembered.efficiency;
         app
     }
 
     /// Begins to look around: the library, the engines, what was open last time or is asked for now.
     pub fn wake_up(&mut self, files: Vec<PathBuf>) {
-        let again = std::mem::take(&mut self.remembered.open);
-        let files_again = std::mem::take(&mut self.remembered.files);
-        let examples_again = std::mem::take(&mut self.remembered.examples);
-        let paths = &self.place.paths;
-        self.jobs
+        let again = std::mem::take(&mut self.shared.remembered.open);
+        let files_again = std::mem::take(&mut self.shared.remembered.files);
+        let examples_again = std::mem::take(&mut self.shared.remembered.examples);
+        let paths = &self.shared.place.paths;
+        self.shared
+            .jobs
             .watch_library(paths.library.clone(), journals(paths));
         if files.is_empty() {
             self.open_sessions(again);
@@ -341,7 +226,7 @@ impl App {
     pub fn receive(&mut self, budget: Duration) -> bool {
         let begun = Instant::now();
         let mut is_more_left = false;
-        while let Some(report) = self.jobs.next() {
+        while let Some(report) = self.shared.jobs.next() {
             self.with_trail(report);
             if begun.elapsed() >= budget {
                 is_more_left = true;
@@ -352,10 +237,14 @@ impl App {
         if is_more_left {
             return true;
         }
-        let now = self.stopped_at_ns.unwrap_or_else(clock::monotonic_ns);
-        self.notices.age(now);
+        let now = self
+            .shared
+            .window
+            .stopped_at_ns
+            .unwrap_or_else(clock::monotonic_ns);
+        self.shared.notices.age(now);
         self.remember_now_and_then(now);
-        if let Some(run) = &mut self.run {
+        if let Some(run) = &mut self.bench.run {
             run.update_progress(now);
         }
         self.run_table();
@@ -366,13 +255,17 @@ impl App {
 
     /// Whether workers may be measuring.
     pub fn is_running(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.stage.is_going_on())
+        self.bench
+            .run
+            .as_ref()
+            .is_some_and(|run| run.stage.is_going_on())
     }
 
     /// The keys of a command, as words; nothing for none.
     pub fn keys_of(&self, id: &str) -> String {
         let command = command::ALL.iter().find(|command| command.id == id);
-        let keys = command.and_then(|command| command::keys(command, &self.remembered.shortcuts));
+        let keys =
+            command.and_then(|command| command::keys(command, &self.shared.remembered.shortcuts));
         keys.map(|keys| keys.on_keyboard()).unwrap_or_default()
     }
 
@@ -380,25 +273,10 @@ impl App {
     pub fn next_change_ns(&self) -> Option<u64> {
         let now = clock::monotonic_ns();
         let tick = self.is_running().then_some(1_000_000_000);
-        [tick, self.notices.next_change_ns(now)]
+        [tick, self.shared.notices.next_change_ns(now)]
             .into_iter()
             .flatten()
             .min()
-    }
-
-    fn notify(&mut self, weight: NoticeLevel, text: impl Into<String>) {
-        self.notices.add(weight, text, None, clock::monotonic_ns());
-    }
-
-    fn notify_with_button(
-        &mut self,
-        weight: NoticeLevel,
-        text: impl Into<String>,
-        button: &str,
-        action: Action,
-    ) {
-        let offer = Some((button.to_owned(), action));
-        self.notices.add(weight, text, offer, clock::monotonic_ns());
     }
 
     /// A file was written in the background: the message, and the file; or why it was not.
@@ -406,10 +284,11 @@ impl App {
         match written {
             Ok((text, path)) => {
                 let open = Action::Shell(Shell::OpenFile(path));
-                self.notify_with_button(NoticeLevel::Done, text, "Open", open);
-                self.jobs.rescan_library();
+                self.shared
+                    .notify_with_button(NoticeLevel::Done, text, "Open", open);
+                self.shared.jobs.rescan_library();
             }
-            Err(reason) => self.notify(NoticeLevel::Trouble, reason),
+            Err(reason) => self.shared.notify(NoticeLevel::Trouble, reason),
         }
     }
 }

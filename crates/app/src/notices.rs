@@ -149,8 +149,13 @@ fn reading_time_ns(notice: &Notice) -> u64 {
 impl App {
     /// Every notice and every event of the run since the window opened, one per line.
     pub fn log_text(&self) -> String {
-        let notices = self.notices.all.iter().map(|notice| notice.text.clone());
-        let run = self.run.iter().flat_map(|run| &run.log);
+        let notices = self
+            .shared
+            .notices
+            .all
+            .iter()
+            .map(|notice| notice.text.clone());
+        let run = self.bench.run.iter().flat_map(|run| &run.log);
         let run = run.map(|line| {
             let moment = humanize::stopwatch(line.at_ns as f64 / 1e9);
             format!("{moment}  {}", line.text)

@@ -9,7 +9,7 @@ use powerband_app::action::{Action, Closing, Shell};
 
 /// Shows it while it is open.
 pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    if !app.closing {
+    if !app.shared.window.closing {
         return;
     }
     let modal = Modal::new(Id::unique("closing")).frame(theme::card(ui).inner_margin(22)).show(ui.ctx(), |ui| {

@@ -28,7 +28,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::SMALL);
     // Open sessions stand below, so that no row moves under the pointer.
     let all = ui.available_size();
-    let below = height_of_open(app.sessions.len(), all.y);
+    let below = height_of_open(app.shared.sessions.len(), all.y);
     let above = (all.y - below).max(ENTRY);
     ui.allocate_ui(vec2(all.x, above), |ui| {
         ui.set_min_height(above);
@@ -113,14 +113,15 @@ fn heading(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn open_sessions(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
-    if app.sessions.is_empty() {
+    if app.shared.sessions.is_empty() {
         return;
     }
     ui.add_space(space::SMALL);
     ui.horizontal(|ui| {
         label::caption(ui, "Open");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if app.sessions.len() > 1 && button::small_icon(ui, icon::CLOSE, "Close all").clicked()
+            if app.shared.sessions.len() > 1
+                && button::small_icon(ui, icon::CLOSE, "Close all").clicked()
             {
                 actions.push(Action::Sessions(Sessions::CloseAll));
             }
@@ -130,7 +131,7 @@ fn open_sessions(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>)
         .id_salt("open")
         .max_height(height - size::CONTROL)
         .show(ui, |ui| {
-            for open in app.sessions.iter() {
+            for open in app.shared.sessions.iter() {
                 open_entry(ui, app, open, actions);
             }
         });
@@ -140,7 +141,7 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
     ui.push_id(open.id.0, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::TINY;
-            marker::of_session(ui, &app.sessions, open);
+            marker::of_session(ui, &app.shared.sessions, open);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if open.id == LIVE {
                     label::faint(ui, "running");
@@ -196,7 +197,7 @@ fn disk_note(ui: &mut Ui, open: &OpenSession, actions: &mut Vec<Action>) {
 
 fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &ScannedFile, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
-    let is_open = app.sessions.by_path(path).is_some();
+    let is_open = app.shared.sessions.by_path(path).is_some();
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), ENTRY), Sense::click());
     let [name, below, moment] = entry_texts(path, scanned);
@@ -210,7 +211,7 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &ScannedFile, actions: &m
         )
     });
     let is_selected =
-        app.screen == Screen::Library && app.library.selected.as_deref() == Some(path);
+        app.shared.screen == Screen::Library && app.library.selected.as_deref() == Some(path);
     if is_open || is_selected || response.hovered() {
         ui.painter()
             .rect_filled(rect, CornerRadius::same(6), roles.raised);

@@ -26,7 +26,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .auto_shrink([false, false])
         .stick_to_bottom(true)
         .show(ui, |ui| {
-            for notice in app.notices.all() {
+            for notice in app.shared.notices.all() {
                 let (glyph, color) = super::notices::weight_style(ui, notice.weight);
                 ui.horizontal(|ui| {
                     ui.label(button::glyph(glyph).size(12.0).color(color));
@@ -37,10 +37,10 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     ui.add(Label::new(&notice.text).wrap().selectable(true));
                 });
             }
-            for line in app.run.iter().flat_map(|run| &run.log) {
+            for line in app.bench.run.iter().flat_map(|run| &run.log) {
                 run_line(ui, line.at_ns, &line.text, line.is_trouble);
             }
-            if app.notices.all().is_empty() && app.run.is_none() {
+            if app.shared.notices.all().is_empty() && app.bench.run.is_none() {
                 label::quiet(ui, "The log is empty.");
             }
         });

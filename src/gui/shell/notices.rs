@@ -24,7 +24,7 @@ const LINE: f32 = 28.0;
 
 /// Shows those that are up, in a strip of their own at the foot of what room there is.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let up: Vec<&Notice> = app.notices.on_screen().collect();
+    let up: Vec<&Notice> = app.shared.notices.on_screen().collect();
     if up.is_empty() {
         return;
     }
@@ -118,7 +118,7 @@ fn show_one(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) 
 fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     let mut close = button::small_icon(ui, icon::CLOSE, "Dismiss");
     let keys = app.keys_of("back");
-    if app.notices.newest_up() == Some(notice.id) && !keys.is_empty() {
+    if app.shared.notices.newest_up() == Some(notice.id) && !keys.is_empty() {
         close = close.on_hover_text(format!("{keys} does it too"));
     }
     if close.clicked() {

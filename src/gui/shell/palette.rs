@@ -43,7 +43,7 @@ struct PaletteEntry {
 /// Shows it while it is open.
 pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     let id = memory_id();
-    if !app.palette_open {
+    if !app.shared.window.palette_open {
         ui.data_mut(|data| data.remove::<PaletteMemory>(id));
         return;
     }

@@ -13,7 +13,7 @@ const LIST: f32 = 240.0;
 
 /// Shows it while it is open.
 pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(question) = &app.programs else {
+    let Some(question) = &app.bench.programs else {
         return;
     };
     let frame = theme::card(ui).inner_margin(22);

@@ -30,7 +30,7 @@ const WITH_NAMES: f32 = 148.0;
 
 /// How wide it is.
 pub(crate) fn width(app: &App) -> f32 {
-    if app.remembered.rail_labels {
+    if app.shared.remembered.rail_labels {
         WITH_NAMES
     } else {
         size::RAIL
@@ -62,7 +62,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             } else {
                 "Show the library"
             };
-            let has_names = app.remembered.rail_labels;
+            let has_names = app.shared.remembered.rail_labels;
             let short = has_names.then_some("Library");
             let words = Words {
                 name,
@@ -155,7 +155,7 @@ fn entry(
     actions: &mut Vec<Action>,
 ) {
     let roles = theme::roles(ui);
-    let is_on = app.screen == screen;
+    let is_on = app.shared.screen == screen;
     let color = if app.shows(screen) {
         roles.accent
     } else {
@@ -171,7 +171,7 @@ fn entry(
     let words = Words {
         name: screen.title(),
         help: &help,
-        short: app.remembered.rail_labels.then(|| screen.title()),
+        short: app.shared.remembered.rail_labels.then(|| screen.title()),
     };
     let response = square(ui, glyph, color, &words, is_on, height);
     if screen == Screen::Run && app.is_running() {

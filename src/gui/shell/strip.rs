@@ -59,19 +59,19 @@ fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         actions.push(Action::Shell(Shell::Palette(true)));
     }
     if button::small_icon(ui, icon::LOG, "Show the log").clicked() {
-        actions.push(Action::Shell(Shell::Log(!app.log_open)));
+        actions.push(Action::Shell(Shell::Log(!app.shared.window.log_open)));
     }
-    if !app.log_open {
+    if !app.shared.window.log_open {
         troubles(ui, app, actions);
     }
-    if let Some(installing) = &app.machine.installing {
+    if let Some(installing) = &app.settings.machine.installing {
         label::quiet_line(ui, &installing.step);
     }
 }
 
 /// The number of problems since the window opened, dismissed or not.
 fn troubles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let all = app.notices.all().iter();
+    let all = app.shared.notices.all().iter();
     let troubles = all.filter(|notice| notice.weight == NoticeLevel::Trouble);
     let Some(newest) = troubles.clone().next_back() else {
         return;
@@ -89,11 +89,13 @@ fn troubles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
-    let (color, words) = match &app.run {
+    let (color, words) = match &app.bench.run {
         Some(run) if run.stage.is_going_on() => (roles.accent, running_words(run)),
         _ => match app.elsewhere_words() {
             Some(words) => (roles.unsure, words),
-            None if app.machine.is_looking => (roles.faint, "Looking at this machine…".to_owned()),
+            None if app.settings.machine.is_looking => {
+                (roles.faint, "Looking at this machine…".to_owned())
+            }
             None => (roles.good, "Idle".to_owned()),
         },
     };
@@ -101,10 +103,10 @@ fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.painter().circle_filled(dot.center(), 3.5, color);
     let words = Label::new(RichText::new(words).size(12.0).color(roles.text)).truncate();
     let response = ui.add(words.sense(Sense::click()));
-    if response.clicked() && (app.run.is_some() || app.elsewhere_words().is_some()) {
+    if response.clicked() && (app.bench.run.is_some() || app.elsewhere_words().is_some()) {
         actions.push(Action::Go(Screen::Run));
     }
-    let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
+    let Some(run) = app.bench.run.as_ref().filter(|run| run.stage.is_going_on()) else {
         return;
     };
     let mut parts = parts(run);

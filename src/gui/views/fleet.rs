@@ -15,14 +15,14 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::fleet::{Effects, FleetCase, FleetMachine};
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(found) = &app.fleet.found.result else {
-        if app.fleet.found.busy().is_some() {
+    let Some(found) = &app.compare.fleet.found.result else {
+        if app.compare.fleet.found.busy().is_some() {
             header(ui);
             return waiting::show(ui, "Comparing the machines…");
         }
         return empty(ui, app, actions);
     };
-    let Some(case) = app.fleet.shown() else {
+    let Some(case) = app.compare.fleet.shown() else {
         return empty(ui, app, actions);
     };
     header(ui);
@@ -48,13 +48,13 @@ fn header(ui: &mut Ui) {
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     header(ui);
-    if app.fleet.only.is_some() || app.sessions.len() > 1 {
+    if app.compare.fleet.only.is_some() || app.shared.sessions.len() > 1 {
         ui.add_space(space::MEDIUM);
         ui.horizontal(|ui| which_sessions(ui, app, actions));
     }
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let helps = fleet::empty_help(&app.sessions);
+        let helps = fleet::empty_help(&app.shared.sessions);
         label::empty(ui, icon::FLEET, "No case of several machines", helps);
         if button::labelled(ui, Some(icon::PLAN), "Plan setups with where=").clicked() {
             actions.push(Action::Go(Screen::Plan));
@@ -96,21 +96,21 @@ fn choices(
             .response
             .accessible_name("Case on several machines")
             .on_hover_text(shown);
-        if app.fleet.only.is_some() || app.sessions.len() > 1 {
+        if app.compare.fleet.only.is_some() || app.shared.sessions.len() > 1 {
             which_sessions(ui, app, actions);
         }
     });
 }
 
 fn which_sessions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(only) = &app.fleet.only {
+    if let Some(only) = &app.compare.fleet.only {
         let sessions = humanize::pluralised(only.len() as u64, "selected session");
         label::quiet_line(ui, &format!("Of {sessions}"));
         if button::labelled(ui, None, "All open sessions").clicked() {
             actions.push(Action::Fleet(Fleet::Only(None)));
         }
     }
-    let mut each = app.fleet.each_session;
+    let mut each = app.compare.fleet.each_session;
     let check = field::check(ui, &mut each, "Each session is a machine");
     let about = "A session without where= does not say which machine it was measured on. Sessions of the same processor and cards count as one machine unless this is checked.";
     if check.on_hover_text(about).changed() {
@@ -119,7 +119,7 @@ fn which_sessions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn medians(ui: &mut Ui, app: &App, case: &FleetCase, actions: &mut Vec<Action>) {
-    let spec = &app.fleet.drawn.chart;
+    let spec = &app.compare.fleet.drawn.chart;
     super::card(ui, |ui| {
         label::card_title(ui, "Median by machine")
             .on_hover_text("One point per machine with its 95 % interval, and the median of the machines' medians as a line; a crossed ring marks a machine without a number");
@@ -162,7 +162,7 @@ fn machine_tooltip(machine: &FleetMachine) -> String {
 
 /// Pins the case of a machine that was clicked.
 fn pin(app: &App, machine: Option<&FleetMachine>, actions: &mut Vec<Action>) {
-    let found = app.fleet.found.result.as_ref();
+    let found = app.compare.fleet.found.result.as_ref();
     let case = machine.and_then(|machine| found?.pin(machine));
     if let Some(case) = case {
         let pin = (app.curves.pin != Some(case)).then_some(case);
@@ -208,7 +208,7 @@ fn machines_of_case(
 
 /// What one machine has that no other has.
 fn differences(ui: &mut Ui, app: &App) {
-    let lines = &app.fleet.drawn.differences;
+    let lines = &app.compare.fleet.drawn.differences;
     if lines.is_empty() {
         return;
     }
@@ -223,7 +223,7 @@ fn differences(ui: &mut Ui, app: &App) {
 
 /// What the setup brings on each machine, and each machine with the setup.
 fn effects(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let all = &app.fleet.drawn.effects;
+    let all = &app.compare.fleet.drawn.effects;
     if all.is_empty() {
         return;
     }

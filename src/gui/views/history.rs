@@ -16,14 +16,14 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::history::HistoryPoint;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(following) = app.history.following else {
+    let Some(following) = app.compare.history.following else {
         return empty(ui, app, actions);
     };
     header(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, following, actions);
     ui.add_space(space::MEDIUM);
-    super::scrolled(ui, |ui| match &app.history.found.result {
+    super::scrolled(ui, |ui| match &app.compare.history.found.result {
         Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Reading the sessions that have this case…"),
     });
@@ -37,7 +37,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui,
             icon::HISTORY,
             "No case to follow",
-            history::empty_help(&app.sessions),
+            history::empty_help(&app.shared.sessions),
         );
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
@@ -51,23 +51,26 @@ fn header(ui: &mut Ui) {
 }
 
 fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {
-    let Some(open) = app.sessions.get(following.session) else {
+    let Some(open) = app.shared.sessions.get(following.session) else {
         return;
     };
     let mut all = false;
     let mut follow = |following| actions.push(Action::History(History::Follow(following)));
     ui.horizontal_wrapped(|ui| {
         let room = (ui.available_width() - 180.0).clamp(80.0, 460.0);
-        let shown = app.sessions.series_name(following.session, following.setup);
+        let shown = app
+            .shared
+            .sessions
+            .series_name(following.session, following.setup);
         let combo = ComboBox::from_id_salt("history-setup")
             .width(room)
             .truncate()
             .selected_text(shown.clone());
         let choices = |ui: &mut Ui| {
-            for other in app.sessions.iter().filter(|other| other.id != LIVE) {
+            for other in app.shared.sessions.iter().filter(|other| other.id != LIVE) {
                 for setup in 0..other.session.plan.setups.len() {
                     let is_it = (other.id, setup) == (following.session, following.setup);
-                    let name = app.sessions.series_name(other.id, setup);
+                    let name = app.shared.sessions.series_name(other.id, setup);
                     if ui.selectable_label(is_it, name).clicked() {
                         follow(Following {
                             session: other.id,
@@ -96,7 +99,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
             }
         });
         response.response.accessible_name("Batch size to follow");
-        if let Some(only) = &app.history.only {
+        if let Some(only) = &app.compare.history.only {
             let sessions = humanize::pluralised(only.len() as u64, "selected session");
             label::quiet(ui, &format!("Through {sessions}"));
             if button::labelled(ui, None, "All sessions").clicked() {
@@ -167,7 +170,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
 
 /// Measures the last two sessions in one run, where they can be measured here.
 fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.history.sides_to_measure_again().is_err() {
+    if app.compare.history.sides_to_measure_again().is_err() {
         return;
     }
     ui.add_space(space::SMALL);

@@ -140,14 +140,18 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .color(roles.text),
     );
     ui.add_space(space::HAIR);
-    let sentence = match (&app.machine.engines, app.machine.best()) {
+    let sentence = match (&app.settings.machine.engines, app.settings.machine.best()) {
         (None, _) => "Looking for engines…".to_owned(),
         (Some(_), None) => "No engine is installed. Install ONNX Runtime with your pip.".to_owned(),
         (Some(_), Some(best)) => {
             let request = app.first_request();
             let setups: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
             let who = if setups.is_empty() {
-                let titles = app.machine.ready().map(|engine| engine.title.as_str());
+                let titles = app
+                    .settings
+                    .machine
+                    .ready()
+                    .map(|engine| engine.title.as_str());
                 let others = titles.filter(|title| *title != best.title);
                 let all: Vec<&str> = std::iter::once(&*best.title).chain(others).collect();
                 format!("{} on the processor", humanize::list(&all))
@@ -155,7 +159,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 setups.join(" and ")
             };
             let plan = app.planned_of(request);
-            let takes = app.estimate(&plan, &app.machine.refused(&plan));
+            let takes = app.estimate(&plan, &app.settings.machine.refused(&plan));
             format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };
@@ -170,8 +174,8 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if button::primary(ui, Some(icon::RUN), "Watch the run").clicked() {
                 actions.push(Action::Go(Screen::Run));
             }
-        } else if app.machine.has_none() {
-            let installing = app.machine.installing.is_some();
+        } else if app.settings.machine.has_none() {
+            let installing = app.settings.machine.installing.is_some();
             if installing {
                 button::plain_if(
                     ui,
@@ -247,8 +251,9 @@ fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
 
 fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "This machine", |_| ());
-    let environment = app.machine.environment.as_ref();
+    let environment = app.settings.machine.environment.as_ref();
     let no_card: Vec<String> = app
+        .settings
         .machine
         .missing_cards()
         .iter()
@@ -334,13 +339,13 @@ fn memory(environment: &Environment) -> (String, String) {
 
 /// The GPUs, and the sources that report none.
 fn graphics(app: &App) -> (String, String) {
-    let Some((devices, _)) = &app.machine.devices else {
+    let Some((devices, _)) = &app.settings.machine.devices else {
         return ("Looking…".to_owned(), " ".to_owned());
     };
     let cards: Vec<&WatchedDevice> = devices.iter().filter(|d| d.kind.is_gpu()).collect();
     match cards[..] {
         [] => {
-            let missing = app.machine.missing_cards();
+            let missing = app.settings.machine.missing_cards();
             let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
             let words = format!("{}: no GPU", humanize::list(&names));
             ("None found".to_owned(), words)
@@ -396,7 +401,7 @@ fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .inner_margin(egui::Margin::symmetric(16, 6))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            match &app.machine.engines {
+            match &app.settings.machine.engines {
                 None => {
                     label::quiet(ui, "Looking…");
                 }
@@ -468,7 +473,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
         }
         return;
     }
-    match &app.machine.installing {
+    match &app.settings.machine.installing {
         None => {
             if button::labelled(ui, Some(icon::EXPORT), "Install").clicked() {
                 actions.push(Action::Machine(MachineAction::InstallOnnxRuntime));

@@ -19,7 +19,7 @@ const FACT: f32 = 168.0;
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::card(ui, |ui| {
         ui.set_width(ui.available_width());
-        match (&app.roofs.kept, &app.roofs.measuring) {
+        match (&app.settings.roofs.kept, &app.settings.roofs.measuring) {
             (None, _) => {
                 label::quiet(ui, "Looking…");
             }
@@ -29,10 +29,13 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     ui.add_space(space::SMALL);
                 }
                 if kept.is_empty() && measuring.is_none() {
-                    label::quiet(ui, &RoofsState::invitation(app.machine.n_engines()));
+                    label::quiet(
+                        ui,
+                        &RoofsState::invitation(app.settings.machine.n_engines()),
+                    );
                     ui.add_space(space::SMALL);
                 }
-                for warning in app.roofs.warnings() {
+                for warning in app.settings.roofs.warnings() {
                     label::trouble(ui, &warning);
                     ui.add_space(space::TINY);
                 }
@@ -82,7 +85,7 @@ fn fact(ui: &mut Ui, fact: &RoofFact) {
 }
 
 fn foot(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(measuring) = &app.roofs.measuring {
+    if let Some(measuring) = &app.settings.roofs.measuring {
         progress(ui, measuring, actions);
         return;
     }
@@ -91,14 +94,14 @@ fn foot(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// The button that measures, and why it cannot where it cannot.
 pub(super) fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let (name, action) = if app.roofs.has_any() {
+    let (name, action) = if app.settings.roofs.has_any() {
         ("Measure roofs again", Roofs::Again)
     } else {
         ("Measure roofs", Roofs::Measure)
     };
     let allowed = if app.is_running() {
         Err("a run is in progress")
-    } else if app.roofs.measuring.is_some() {
+    } else if app.settings.roofs.measuring.is_some() {
         Err("they are being measured")
     } else {
         Ok(())

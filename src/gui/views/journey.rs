@@ -22,14 +22,14 @@ use powerband_findings::tables::steps;
 const NARROW: f32 = 620.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(looking) = app.journey.looking else {
+    let Some(looking) = app.compare.journey.looking else {
         return empty(ui, app, actions);
     };
     header(ui);
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
-    super::scrolled(ui, |ui| match &app.journey.found.result {
+    super::scrolled(ui, |ui| match &app.compare.journey.found.result {
         Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Comparing the steps…"),
     });
@@ -39,7 +39,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Optimisation steps", "Gain and cost of each step");
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let sentence = journey::empty_help(&app.sessions);
+        let sentence = journey::empty_help(&app.shared.sessions);
         label::empty(ui, icon::JOURNEY, "No steps yet", sentence);
         for ladder in plan::ladders() {
             let name = format!("Plan: {}", ladder.title);
@@ -68,7 +68,7 @@ fn header(ui: &mut Ui) {
 }
 
 fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Action>) {
-    let Some(open) = app.sessions.get(looking.session) else {
+    let Some(open) = app.shared.sessions.get(looking.session) else {
         return;
     };
     let mut look = |looking| actions.push(Action::Journey(Journey::Look(looking)));
@@ -77,12 +77,17 @@ fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Acti
         let combo = ComboBox::from_id_salt("journey-session")
             .width(room)
             .truncate()
-            .selected_text(app.sessions.name(open));
+            .selected_text(app.shared.sessions.name(open));
         let choices = |ui: &mut Ui| {
-            for other in app.sessions.iter().filter(|open| journey::has_steps(open)) {
+            for other in app
+                .shared
+                .sessions
+                .iter()
+                .filter(|open| journey::has_steps(open))
+            {
                 let is_it = other.id == looking.session;
                 if ui
-                    .selectable_label(is_it, app.sessions.name(other))
+                    .selectable_label(is_it, app.shared.sessions.name(other))
                     .clicked()
                 {
                     look(StepsSubject::at_first_point(other));
@@ -91,7 +96,7 @@ fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Acti
         };
         let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
         let response = response.response.accessible_name("Session");
-        response.on_hover_text(app.sessions.name(open));
+        response.on_hover_text(app.shared.sessions.name(open));
         if journey::has_ladder(open) {
             let steps = open.session.plan.ladder.len() as u64;
             label::quiet_line(ui, &humanize::pluralised(steps, "step"));
@@ -138,7 +143,7 @@ fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>
 }
 
 fn charts(ui: &mut Ui, app: &App, steps: &Steps) {
-    let drawn = &app.journey.drawn;
+    let drawn = &app.compare.journey.drawn;
     if !steps.is_ladder {
         let width = ui.available_width();
         let sentence = steps
@@ -248,7 +253,10 @@ fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<
                 let number = number.font(theme::numbers(text::CAPTION));
                 let color = theme::roles(ui).quiet;
                 ui.add(Label::new(number.color(color)).selectable(false));
-                let colour = app.sessions.colour(found.looking.session, step.case.setup);
+                let colour = app
+                    .shared
+                    .sessions
+                    .colour(found.looking.session, step.case.setup);
                 marker::inline(ui, colour);
             }
         };

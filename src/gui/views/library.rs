@@ -94,7 +94,7 @@ fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn session_count_text(app: &App) -> String {
     let (all, listed) = (app.library.found.len(), app.library.listed_len());
     let count = humanize::pluralised(all as u64, "session");
-    let folder = app.place.paths.library.display();
+    let folder = app.shared.place.paths.library.display();
     if listed == all {
         format!("{count} in {folder}")
     } else {
@@ -170,6 +170,7 @@ fn why_empty(app: &App) -> (&'static str, String) {
     }
     let kept = "Every run is saved here under its model and time.";
     let names: Vec<&str> = app
+        .shared
         .sessions
         .iter()
         .filter(|open| open.id != LIVE)
@@ -215,8 +216,8 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             |path: &std::path::PathBuf| app.library.listed().position(|(listed, _)| listed == path);
         let lead = |ui: &mut Ui, row: usize| {
             let path = app.library.listed_at(row).map(|(path, _)| path);
-            if let Some(open) = path.and_then(|path| app.sessions.by_path(path)) {
-                marker::of_session(ui, &app.sessions, open);
+            if let Some(open) = path.and_then(|path| app.shared.sessions.by_path(path)) {
+                marker::of_session(ui, &app.shared.sessions, open);
             }
         };
         let name = |row: usize| row_name(app, row);
@@ -252,7 +253,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn selected_rows(app: &App) -> usize {
-    let rows = app.tables.selected("sessions");
+    let rows = app.shared.tables.selected("sessions");
     rows.map_or(0, |rows| rows.len())
 }
 
@@ -408,7 +409,7 @@ fn of_entry(ui: &mut Ui, entry: &SessionEntry, actions: &mut Vec<Action>) {
 fn action_buttons(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>) {
     let path = path.to_path_buf();
     ui.horizontal_wrapped(|ui| {
-        if let Some(open) = app.sessions.by_path(&path) {
+        if let Some(open) = app.shared.sessions.by_path(&path) {
             if button::primary(ui, Some(icon::CURVES), "Show curves").clicked() {
                 actions.push(Action::Go(Screen::Curves));
             }

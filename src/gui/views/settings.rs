@@ -38,7 +38,7 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Appearance");
     row(ui, "Theme", |ui| {
         let choices = Theme::ALL.map(|theme| (theme, theme.title().to_owned(), ""));
-        let taken = segmented::show(ui, "Theme", app.remembered.theme, &choices);
+        let taken = segmented::show(ui, "Theme", app.shared.remembered.theme, &choices);
         actions.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
     });
     row(ui, "Interface size", |ui| {
@@ -47,7 +47,7 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         label::number(
             ui,
-            &format!("{:.0} %", app.remembered.zoom() * 100.0),
+            &format!("{:.0} %", app.shared.remembered.zoom() * 100.0),
             text::BODY,
         );
         if button::labelled(ui, None, "Larger").clicked() {
@@ -63,13 +63,18 @@ fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Measuring");
     row(ui, "Device readings", |ui| {
         let choices = ReadingRate::ALL.map(|watching| (watching, watching.title().to_owned(), ""));
-        let taken = segmented::show(ui, "Device readings", app.remembered.watching, &choices);
+        let taken = segmented::show(
+            ui,
+            "Device readings",
+            app.shared.remembered.watching,
+            &choices,
+        );
         actions.extend(taken.map(|watching| Action::Shell(Shell::Watching(watching))));
         label::faint(ui, "Applies from the next run");
     });
     row(ui, "Roofs", |ui| {
         super::home_roofs::buttons(ui, app, actions);
-        let kept = app.roofs.kept.iter().flatten().next();
+        let kept = app.settings.roofs.kept.iter().flatten().next();
         let words = kept.map_or_else(
             || "Never measured".to_owned(),
             |roofs| format!("Measured {}", humanize::moment(&roofs.measured)),
@@ -90,8 +95,8 @@ fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             {
                 actions.push(Action::Machine(MachineAction::Choose(pointed)));
             }
-            let Some(path) = pointed.chosen(&app.place) else {
-                let words = app.machine.used_path(pointed).map_or_else(
+            let Some(path) = pointed.chosen(&app.shared.place) else {
+                let words = app.settings.machine.used_path(pointed).map_or_else(
                     || "The first one found".to_owned(),
                     |path| format!("Found: {}", path.display()),
                 );
@@ -128,7 +133,7 @@ fn shortcuts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Shortcuts");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let changed = if app.remembered.shortcuts.is_empty() {
+            let changed = if app.shared.remembered.shortcuts.is_empty() {
                 Err("all shortcuts have their defaults")
             } else {
                 Ok(())
@@ -191,7 +196,7 @@ fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, actions: &mut Vec
     // Keys have one command: another command with these keys loses them.
     if let Some(other) = keys
         .as_ref()
-        .and_then(|keys| command::holder(keys, &app.remembered.shortcuts))
+        .and_then(|keys| command::holder(keys, &app.shared.remembered.shortcuts))
     {
         actions.push(Action::Shell(Shell::Shortcut(other.id, None)));
     }

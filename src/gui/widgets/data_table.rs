@@ -90,11 +90,11 @@ impl DataTable<'_> {
         in_view: Option<usize>,
         actions: &mut Vec<Action>,
     ) -> RowInput {
-        let Some(view) = app.tables.view(self.id) else {
+        let Some(view) = app.shared.tables.view(self.id) else {
             return RowInput::default();
         };
         let columns = self.columns(ui, app, view);
-        let sort = app.tables.sort(self.id);
+        let sort = app.shared.tables.sort(self.id);
         let keys: Vec<&str> = view.heads().map(|head| head.key).collect();
         let asked = RefCell::new(Vec::new());
         let of_cell = |ui: &mut Ui, row: usize, column: usize| {
@@ -105,7 +105,7 @@ impl DataTable<'_> {
             menu::entries(ui, &groups, &mut asked.borrow_mut());
         };
         let marked = self.selected.and_then(|row| view.shown(row));
-        let rows = app.tables.selected(self.id);
+        let rows = app.shared.tables.selected(self.id);
         let is_selected = |row: usize| {
             let source = view.source(row);
             let is_one = source
@@ -174,8 +174,8 @@ impl DataTable<'_> {
     /// Its columns, with the widths that the user chose.
     fn columns(&self, ui: &Ui, app: &App, view: &TableView) -> Vec<ColumnSpec> {
         let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
-        let widths = app.tables.widths(self.id);
-        let mut columns = columns(ui, self.id, app.tables.version(self.id), view, room);
+        let widths = app.shared.tables.widths(self.id);
+        let mut columns = columns(ui, self.id, app.shared.tables.version(self.id), view, room);
         for (column, head) in columns.iter_mut().zip(view.heads()) {
             if let Some(width) = widths.and_then(|widths| widths.get(head.key)) {
                 column.width = *width;
@@ -188,7 +188,7 @@ impl DataTable<'_> {
 
     /// Its most height: what the user chose, else the usual one.
     fn height(&self, app: &App) -> f32 {
-        let chosen = app.remembered.sizes.get(&self.part());
+        let chosen = app.shared.remembered.sizes.get(&self.part());
         chosen.map_or(self.height, |height| height.max(LEAST_HEIGHT))
     }
 
@@ -224,7 +224,7 @@ impl DataTable<'_> {
         clicked: Option<usize>,
         actions: &mut Vec<Action>,
     ) -> Option<usize> {
-        let row = app.tables.view(self.id)?.source(clicked?)?;
+        let row = app.shared.tables.view(self.id)?.source(clicked?)?;
         let mut change = |change| actions.push(Action::Table(self.id, change));
         let marked = self.name.and(self.selected);
         let memory = Id::unique(("table-anchor", self.id));
@@ -239,7 +239,7 @@ impl DataTable<'_> {
             return None;
         }
         ui.data_mut(|data| data.insert_temp(memory, row));
-        let rows = app.tables.selected(self.id);
+        let rows = app.shared.tables.selected(self.id);
         if self.name.is_some() {
             if rows.is_some() {
                 change(TableChange::SelectNone);
@@ -268,7 +268,7 @@ impl DataTable<'_> {
             (copies, by)
         });
         let mut change = |change| actions.push(Action::Table(self.id, change));
-        if app.tables.active() == Some(self.id) {
+        if app.shared.tables.active() == Some(self.id) {
             if copies {
                 change(TableChange::Copy);
             }
@@ -278,7 +278,7 @@ impl DataTable<'_> {
             return;
         }
         // The keyboard moves on from a row with Shift held: a selection begins there.
-        let view = app.tables.view(self.id);
+        let view = app.shared.tables.view(self.id);
         let Some((view, row)) = view.zip(focused).filter(|_| by != 0) else {
             return;
         };
@@ -301,7 +301,7 @@ fn offered(
 ) -> Vec<Offered> {
     let copy = |title: &str, text: String| anywhere(title, Action::Shell(Shell::Copy(text)));
     let mut offered = vec![copy("Copy the row", view.row_tsv(row))];
-    let rows = app.tables.selected(id).filter(|rows| rows.len() > 1);
+    let rows = app.shared.tables.selected(id).filter(|rows| rows.len() > 1);
     if let Some(rows) = rows {
         let title = format!(
             "Copy the {} selected rows",
@@ -316,7 +316,7 @@ fn offered(
     let key = || head.key.to_owned();
     if let Some(text) = view.cell(row, column).text {
         offered.insert(0, copy("Copy the value", text.clone()));
-        if kind.filters && app.tables.filter_text(id) != text {
+        if kind.filters && app.shared.tables.filter_text(id) != text {
             let words = humanize::shorten(&text, LONGEST);
             let filter = change(TableChange::Filter(text));
             offered.push(anywhere(format!("Filter by “{words}”"), filter));
@@ -358,10 +358,10 @@ pub(crate) fn tools(
     actions: &mut Vec<Action>,
     title: impl FnOnce(&mut Ui),
 ) -> bool {
-    let Some((view, kind)) = app.tables.view(id).zip(tables::find(id)) else {
+    let Some((view, kind)) = app.shared.tables.view(id).zip(tables::find(id)) else {
         return false;
     };
-    let words = app.tables.filter_text(id);
+    let words = app.shared.tables.filter_text(id);
     let mut change = |change| actions.push(Action::Table(id, change));
     ui.horizontal(|ui| {
         title(ui);
@@ -391,7 +391,7 @@ pub(crate) fn tools(
             } else {
                 format!("{} of {all}", humanize::count(view.len() as u64))
             };
-            let selected = app.tables.selected(id).map(|rows| rows.len());
+            let selected = app.shared.tables.selected(id).map(|rows| rows.len());
             let count = match selected {
                 Some(rows) => format!("{} selected of {count}", humanize::count(rows as u64)),
                 None => count,

@@ -62,7 +62,7 @@ fn started(home: &Home) -> App {
 }
 
 fn said(app: &App) -> Vec<String> {
-    let notices = app.notices.all().iter();
+    let notices = app.shared.notices.all().iter();
     notices.map(|notice| notice.text.clone()).collect()
 }
 
@@ -127,7 +127,7 @@ fn a_later_version_keeps_what_it_wrote() {
     let path = home.path("home/window.ron");
     fs::write(&path, "(theme: Sepia, zoom_steps: 3, cockpit: (gauges: 7))").expect("a file");
     let app = started(&home);
-    assert_eq!(app.remembered.zoom_steps, 3);
+    assert_eq!(app.shared.remembered.zoom_steps, 3);
     let warnings = said(&app);
     assert!(
         warnings.len() == 1 && warnings[0].contains("another version"),

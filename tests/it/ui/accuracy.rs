@@ -238,7 +238,7 @@ fn desk(session: &Session) -> Desk {
     let path = home.path("judged.ron");
     write(&path, session);
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Curves));
     // As tall as it takes to see all of it: tables have no rows that nobody sees.
     desk.harness.set_size(Vec2::new(SIZE.0, 2_700.0));

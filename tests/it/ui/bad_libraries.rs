@@ -34,8 +34,16 @@ fn each_library_is_listed_with_its_reason() {
     // A file that is no library at all, where the user pointed.
     place.onnxruntime = Some(home.write("libonnxruntime.so", "not a library"));
     let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
-    desk.until("engines are listed", |app| app.machine.engines.is_some());
-    let engines = desk.app().machine.engines.clone().unwrap_or_default();
+    desk.until("engines are listed", |app| {
+        app.settings.machine.engines.is_some()
+    });
+    let engines = desk
+        .app()
+        .settings
+        .machine
+        .engines
+        .clone()
+        .unwrap_or_default();
     let texts: Vec<&str> = engines.iter().map(|engine| engine.words.as_str()).collect();
     let all = libraries.map(|(_, version, words)| (version, words));
     for (file, words) in all
@@ -72,15 +80,21 @@ fn a_library_that_hangs_does_not_hold_up_the_window() {
         desk.step();
         frames += 1;
     }
-    assert!(desk.app().machine.is_looking, "the library hangs");
+    assert!(desk.app().settings.machine.is_looking, "the library hangs");
     assert!(frames > 5, "frames go on while it hangs: {frames}");
     // What does not need an engine works.
     desk.press("Ctrl+2");
     desk.see("Start the run");
     desk.step_until("the list is there", PATIENCE, |desk| {
-        desk.app().machine.engines.is_some()
+        desk.app().settings.machine.engines.is_some()
     });
-    let engines = desk.app().machine.engines.clone().unwrap_or_default();
+    let engines = desk
+        .app()
+        .settings
+        .machine
+        .engines
+        .clone()
+        .unwrap_or_default();
     let hung = engines.iter().find(|engine| engine.words.contains("LOOPS"));
     assert!(
         hung.is_some_and(|engine| engine.words.contains("no answer for 30.0 s")),

@@ -60,12 +60,12 @@ fn a_broken_session_is_said_in_words() {
     let mut desk = Desk::awake(home, vec![cut, "/nowhere/at all.ron".into()]);
     desk.hear("cut.ron is ");
     desk.hear("Not opened: cannot read /nowhere/at all.ron: ");
-    assert!(desk.app().sessions.is_empty());
+    assert!(desk.app().shared.sessions.is_empty());
     // Taken down, they are still counted.
     desk.press("Escape");
     desk.press("Escape");
     desk.click("2 problems, show the log");
-    assert!(desk.app().log_open);
+    assert!(desk.app().shared.window.log_open);
     assert!(!desk.sees("2 problems"), "the log is open");
     desk.press("Escape");
     desk.press("Ctrl+L");
@@ -89,7 +89,7 @@ fn a_library_that_goes_away_is_survived() {
     let home = Home::new();
     let path = shelve(&home, "good", &made("Good", TRACT, &[1, 2]).session());
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     let begun = Instant::now();
     desk.step_until("the watch looks", PATIENCE, |_| {
         begun.elapsed().as_secs() >= 4
@@ -113,7 +113,7 @@ fn a_library_that_goes_away_is_survived() {
 #[test]
 fn a_worker_that_hangs_stops_nothing_else() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().planner.draft = draft("fake,fail=run-hang", "1", 3);
+    desk.app_mut().bench.planner.draft = draft("fake,fail=run-hang", "1", 3);
     desk.act(Action::Run(RunAction::Start));
     let is_first_run = |app: &App| is_at(app, "running for the first time");
     desk.until("the worker is asked for its first run", is_first_run);
@@ -143,7 +143,7 @@ fn a_session_that_cannot_be_saved_is_not_lost() {
     desk.click("Stop");
     desk.hear("Made up was not saved");
     assert!(matches!(
-        desk.app().run.as_ref().unwrap().stage,
+        desk.app().bench.run.as_ref().unwrap().stage,
         Stage::NotSaved(_)
     ));
     desk.click("Save as…");
@@ -190,10 +190,10 @@ fn a_disk_that_fills_while_the_window_measures_loses_nothing() {
 #[test]
 fn a_window_that_hid_comes_back_where_nothing_can_be_saved() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
+    desk.app_mut().bench.planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
     desk.act(Action::Run(RunAction::Start));
     desk.until("it began", |app| {
-        app.run.as_ref().unwrap().session.is_some()
+        app.bench.run.as_ref().unwrap().session.is_some()
     });
     desk.close_window();
     desk.click("Continue without the window");
@@ -279,7 +279,7 @@ fn a_session_of_five_thousand_cases_can_be_looked_at() {
     .session();
     let path = shelve(&home, "large", &session);
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     assert_eq!(desk.column("cases", "batch").len(), 5000);
     assert!(
@@ -293,7 +293,7 @@ fn a_session_of_five_thousand_cases_can_be_looked_at() {
     });
     desk.press("Ctrl+5");
     desk.until("two sides are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     desk.steps(3);
 }
@@ -305,7 +305,10 @@ fn a_broken_memory_costs_only_itself() {
     home.write("home/window.ron", "(theme: Purple");
     let mut desk = Desk::awake(home, Vec::new());
     desk.hear("The window starts with default settings");
-    assert_eq!(desk.app().remembered.theme, SavedState::default().theme);
+    assert_eq!(
+        desk.app().shared.remembered.theme,
+        SavedState::default().theme
+    );
     desk.app().remember().unwrap();
     let again = Desk::awake(desk.home, Vec::new());
     assert!(again.said().is_empty(), "{:?}", again.said());
@@ -319,7 +322,7 @@ fn a_file_of_nobody_leaves_the_screen_as_it_was() {
     desk.press("Ctrl+8");
     desk.act(Action::OpenTrace(path));
     desk.hear("Not opened");
-    assert_eq!(desk.app().screen, Screen::Kernels);
+    assert_eq!(desk.app().shared.screen, Screen::Kernels);
 }
 
 #[test]
@@ -332,7 +335,7 @@ fn a_model_that_is_none_is_said_beside_its_name() {
     desk.step_until("it is refused", PATIENCE, |desk| desk.sees("broken.onnx"));
     desk.until("the reason is known", |app| {
         matches!(
-            app.planner.facts,
+            app.bench.planner.facts,
             powerband_app::plan::ModelFacts::Refused(_)
         )
     });
@@ -344,7 +347,7 @@ fn a_model_that_is_none_is_said_beside_its_name() {
     assert!(start.is_disabled());
     desk.press("Ctrl+Enter");
     desk.hear("The plan cannot be run yet");
-    assert!(desk.app().run.is_none());
+    assert!(desk.app().bench.run.is_none());
 }
 
 #[test]
@@ -355,7 +358,7 @@ fn what_could_not_run_is_told_apart_from_what_was_measured() {
         spec: "fake,fail=run-error".to_owned(),
         ..DraftSetup::default()
     });
-    desk.app_mut().planner.draft = draft;
+    desk.app_mut().bench.planner.draft = draft;
     desk.act(Action::Run(RunAction::Start));
     desk.step_until("the run is saved", PATIENCE, is_saved);
     desk.hear("Made up is done: 2 of 4 cases measured, 2 could not run");
@@ -370,7 +373,7 @@ fn a_run_that_did_not_begin_offers_nothing_but_its_plan() {
     let mut draft = draft("fake", "1", 2);
     draft.model = path.display().to_string();
     // Not looked at yet, so that nothing speaks against it.
-    desk.app_mut().planner.draft = draft;
+    desk.app_mut().bench.planner.draft = draft;
     desk.act(Action::Run(RunAction::Start));
     desk.hear("The run did not start");
     desk.see("Change the plan…");

@@ -40,17 +40,17 @@ pub(super) fn draft(spec: &str, batches: &str, rounds: u32) -> Draft {
 
 /// A run that will not end by itself within a test, with something measured already.
 pub(super) fn long_run(desk: &mut Desk) {
-    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1000);
+    desk.app_mut().bench.planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1000);
     desk.act(Action::Run(RunAction::Start));
     desk.until("something is measured", |app| {
-        let run = app.run.as_ref();
+        let run = app.bench.run.as_ref();
         run.and_then(|run| run.session.as_ref())
             .is_some_and(|session| session.cases.iter().any(|case| !case.rounds.is_empty()))
     });
 }
 
 pub(super) fn is_saved(desk: &Desk) -> bool {
-    let run = desk.app().run.as_ref();
+    let run = desk.app().bench.run.as_ref();
     run.is_some_and(|run| matches!(run.stage, Stage::Saved(_)))
 }
 
@@ -77,17 +77,19 @@ fn the_whole_way() {
     let older = small_session(&home, "Older");
     let mut desk = Desk::awake(home, Vec::new());
     desk.click("Change the plan…");
-    assert_eq!(desk.app().screen, Screen::Plan);
-    assert_eq!(desk.app().planner.draft.preset, PresetName::Quick);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
+    assert_eq!(desk.app().bench.planner.draft.preset, PresetName::Quick);
     plan_by_hand(&mut desk);
     desk.click("Start the run");
-    assert_eq!(desk.app().screen, Screen::Run);
+    assert_eq!(desk.app().shared.screen, Screen::Run);
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     desk.hear("First light is done: 6 cases");
     desk.click("Show curves");
     look_at_curves(&mut desk);
     open_path(&mut desk, &older);
-    desk.until("two sessions are open", |app| app.sessions.len() == 2);
+    desk.until("two sessions are open", |app| {
+        app.shared.sessions.len() == 2
+    });
     compare(&mut desk);
     save_and_come_back(&mut desk);
 }
@@ -107,7 +109,7 @@ fn plan_by_hand(desk: &mut Desk) {
 }
 
 fn look_at_curves(desk: &mut Desk) {
-    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     assert!(desk.find("Series fake:cpu,fixed=500,item=100").is_some());
     assert!(desk.find("Series the slow one").is_some());
     assert_eq!(desk.column("cases", "batch").len(), 6);
@@ -132,7 +134,7 @@ fn look_at_curves(desk: &mut Desk) {
     desk.press("Escape");
     desk.click("Sort by Batch");
     let by_batch = ("batch".to_owned(), true);
-    assert_eq!(desk.app().tables.sort("cases"), Some(&by_batch));
+    assert_eq!(desk.app().shared.tables.sort("cases"), Some(&by_batch));
     desk.fill("Filter Cases", "");
     desk.press("Escape");
 }
@@ -140,12 +142,23 @@ fn look_at_curves(desk: &mut Desk) {
 fn compare(desk: &mut Desk) {
     desk.press("Ctrl+5");
     desk.until("two sides are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     // The other session is of another network: proposed are the setups of the one that ran.
-    let sides = [desk.app().compare.before, desk.app().compare.after].map(Option::unwrap);
+    let sides = [
+        desk.app().compare.sides.before,
+        desk.app().compare.sides.after,
+    ]
+    .map(Option::unwrap);
     assert_eq!(sides[0].session, sides[1].session);
-    let older = desk.app().sessions.iter().last().expect("a session").id;
+    let older = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .last()
+        .expect("a session")
+        .id;
     let first_of = |session| SideChoice {
         session,
         setup: 0,
@@ -156,7 +169,7 @@ fn compare(desk: &mut Desk) {
     desk.act(Action::Compare(Compare::Before(first_of(older))));
     desk.act(Action::Compare(Compare::After(after)));
     desk.until("the sessions are compared", |app| {
-        let result = app.compare.found.result.as_ref();
+        let result = app.compare.sides.found.result.as_ref();
         result.is_some_and(|result| result.2.networks.is_some())
     });
     desk.see("Speed-up over all pairs");
@@ -164,6 +177,7 @@ fn compare(desk: &mut Desk) {
     let result = desk
         .app()
         .compare
+        .sides
         .found
         .result
         .clone()
@@ -173,10 +187,16 @@ fn compare(desk: &mut Desk) {
     desk.see("▲ faster");
     desk.see("3 pairs");
     desk.see("not interleaved");
-    let (before, after) = (desk.app().compare.before, desk.app().compare.after);
+    let (before, after) = (
+        desk.app().compare.sides.before,
+        desk.app().compare.sides.after,
+    );
     desk.click("Swap");
     assert_eq!(
-        (desk.app().compare.before, desk.app().compare.after),
+        (
+            desk.app().compare.sides.before,
+            desk.app().compare.sides.after
+        ),
         (after, before)
     );
 }
@@ -195,9 +215,9 @@ fn save_and_come_back(desk: &mut Desk) {
         "Older"
     );
     desk.press("Ctrl+Shift+W");
-    assert!(desk.app().sessions.is_empty());
+    assert!(desk.app().shared.sessions.is_empty());
     open_path(desk, &copy);
-    desk.until("it is open again", |app| app.sessions.len() == 1);
+    desk.until("it is open again", |app| app.shared.sessions.len() == 1);
 }
 
 #[test]
@@ -207,19 +227,19 @@ fn a_run_is_paused_and_skipped_and_stopped() {
     desk.see(" rounds of 2 cases, ");
     desk.click("Pause");
     desk.until("it rests", |app| {
-        app.run.as_ref().unwrap().stage == Stage::Paused
+        app.bench.run.as_ref().unwrap().stage == Stage::Paused
     });
     desk.see("Paused.");
     desk.click("Resume");
     desk.until("it goes on", |app| {
-        app.run.as_ref().unwrap().stage == Stage::Measuring
+        app.bench.run.as_ref().unwrap().stage == Stage::Measuring
     });
     desk.until("a case is measured", |app| {
-        app.run.as_ref().unwrap().current.is_some()
+        app.bench.run.as_ref().unwrap().current.is_some()
     });
     desk.click("Skip this case");
     desk.until("it is left out", |app| {
-        let session = app.run.as_ref().unwrap().session.as_ref().unwrap();
+        let session = app.bench.run.as_ref().unwrap().session.as_ref().unwrap();
         session
             .cases
             .iter()
@@ -245,7 +265,7 @@ fn closing_in_mid_run_asks_and_loses_nothing() {
     assert!(!desk.sees("Stop and close"));
     desk.close_window();
     desk.click("Stay");
-    assert!(!desk.app().closing && desk.app().is_running());
+    assert!(!desk.app().shared.window.closing && desk.app().is_running());
     desk.close_window();
     desk.click("Stop and close");
     desk.step_until("the window closes", super::PATIENCE, |desk| {
@@ -258,7 +278,7 @@ fn closing_in_mid_run_asks_and_loses_nothing() {
 #[test]
 fn a_run_goes_on_without_its_window() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
+    desk.app_mut().bench.planner.draft = draft("fake,sleep=yes,fixed=2000", "1", 3);
     desk.act(Action::Run(RunAction::Start));
     desk.close_window();
     desk.click("Continue without the window");
@@ -277,10 +297,14 @@ fn a_new_run_begins_at_its_top() {
     // The rows below it follow the active case.
     let first = "Sort by Rounds";
     let begin = |desk: &mut Desk| {
-        desk.app_mut().planner.draft = plan.clone();
+        desk.app_mut().bench.planner.draft = plan.clone();
         desk.act(Action::Run(RunAction::Start));
         desk.until("the cases are known", |app| {
-            let run = app.run.as_ref().filter(|run| run.stage == Stage::Measuring);
+            let run = app
+                .bench
+                .run
+                .as_ref()
+                .filter(|run| run.stage == Stage::Measuring);
             run.is_some_and(|run| run.session.is_some())
         });
         desk.steps(3);
@@ -307,21 +331,21 @@ fn opening_goes_to_what_was_opened_while_a_run_goes_on() {
     long_run(&mut desk);
     for screen in [Screen::Home, Screen::Library, Screen::Run] {
         desk.act(Action::Go(screen));
-        let open = desk.app().sessions.len();
+        let open = desk.app().shared.sessions.len();
         desk.act(Action::Sessions(Sessions::OpenExample(0)));
-        desk.until("an example is open", |app| app.sessions.len() > open);
-        assert_eq!(desk.app().screen, Screen::Curves, "from {screen:?}");
+        desk.until("an example is open", |app| app.shared.sessions.len() > open);
+        assert_eq!(desk.app().shared.screen, Screen::Curves, "from {screen:?}");
     }
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Sessions(Sessions::Open(vec![file.clone()])));
     desk.until("the session is open", |app| {
-        app.sessions.by_path(&file).is_some()
+        app.shared.sessions.by_path(&file).is_some()
     });
-    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     // What is open already is gone to as well.
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Sessions(Sessions::Open(vec![file])));
-    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     assert!(desk.app().is_running());
 }
 
@@ -330,7 +354,7 @@ fn an_idle_window_closes_at_once() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.close_window();
     assert!(!desk.has_asked(&ViewportCommand::CancelClose));
-    assert!(!desk.app().closing);
+    assert!(!desk.app().shared.window.closing);
 }
 
 #[test]
@@ -346,11 +370,11 @@ fn the_plan_is_undone_kept_and_used_again() {
     desk.press("Ctrl+2");
     desk.press("Ctrl+N");
     desk.press("Ctrl+N");
-    assert_eq!(desk.app().planner.draft.setups.len(), 2);
+    assert_eq!(desk.app().bench.planner.draft.setups.len(), 2);
     desk.press("Ctrl+Z");
-    assert_eq!(desk.app().planner.draft.setups.len(), 1);
+    assert_eq!(desk.app().bench.planner.draft.setups.len(), 1);
     desk.press("Ctrl+Shift+Z");
-    assert_eq!(desk.app().planner.draft.setups.len(), 2);
+    assert_eq!(desk.app().bench.planner.draft.setups.len(), 2);
     desk.click("Undo");
     desk.fill("Name", "Keeper");
     desk.fill("Batch sizes", "3, 5");
@@ -359,14 +383,18 @@ fn the_plan_is_undone_kept_and_used_again() {
     desk.press("Ctrl+S");
     desk.hear("The plan is saved as Keeper");
     desk.see("Use plan Keeper");
-    let kept = desk.app().planner.draft.clone();
+    let kept = desk.app().bench.planner.draft.clone();
     desk.press("Ctrl+Shift+N");
-    assert_eq!(desk.app().planner.draft, Draft::default());
+    assert_eq!(desk.app().bench.planner.draft, Draft::default());
     desk.click("Use plan Keeper");
-    assert_eq!(desk.app().planner.draft, kept);
+    assert_eq!(desk.app().bench.planner.draft, kept);
     desk.click("Discard plan Keeper");
-    desk.until("it is gone", |app| app.planner.kept.is_empty());
-    assert_eq!(desk.app().planner.draft, kept, "the plan itself stays");
+    desk.until("it is gone", |app| app.bench.planner.kept.is_empty());
+    assert_eq!(
+        desk.app().bench.planner.draft,
+        kept,
+        "the plan itself stays"
+    );
 }
 
 #[test]
@@ -382,7 +410,7 @@ fn a_fault_of_the_plan_is_said_where_it_is() {
     assert!(desk.sees("\"x\""), "{:#?}", desk.names());
     desk.press("Escape");
     desk.press("Ctrl+Enter");
-    assert!(desk.app().run.is_none());
+    assert!(desk.app().bench.run.is_none());
     desk.hear("The plan cannot be run yet");
 }
 
@@ -391,16 +419,16 @@ fn a_session_is_planned_again() {
     let home = Home::new();
     let file = small_session(&home, "Again");
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+K");
     desk.type_text("Reuse the plan of the last session");
     desk.press("Enter");
-    assert_eq!(desk.app().screen, Screen::Plan);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
     assert_eq!(desk.value("Name"), "Again");
     assert_eq!(desk.value("Setup 1"), "ort:cpu");
     assert_eq!(desk.value("Name of setup 2"), "rten");
     desk.press("Ctrl+Z");
-    assert_eq!(desk.app().planner.draft, Draft::default());
+    assert_eq!(desk.app().bench.planner.draft, Draft::default());
 }
 
 #[test]
@@ -408,7 +436,7 @@ fn the_window_remembers() {
     let home = Home::new();
     let file = small_session(&home, "Remembered");
     let mut desk = Desk::awake(home, vec![file.clone()]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.press("Ctrl+T");
     desk.press("Ctrl+Plus");
@@ -424,16 +452,16 @@ fn the_window_remembers() {
             .contains("Remembered")
     );
     let mut desk = Desk::awake(home, Vec::new());
-    desk.until("it is open again", |app| app.sessions.len() == 1);
-    assert_eq!(desk.app().screen, Screen::Curves);
+    desk.until("it is open again", |app| app.shared.sessions.len() == 1);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     let options = &desk.app().curves.options;
     assert_eq!(options.limit_ns, limit);
     assert_eq!(
         (options.statistic, options.efficiency),
         (Statistic::Mean, Efficiency::OfBest)
     );
-    assert_eq!(desk.app().remembered.zoom_steps, 1);
-    let open = desk.app().sessions.iter().next().unwrap();
+    assert_eq!(desk.app().shared.remembered.zoom_steps, 1);
+    let open = desk.app().shared.sessions.iter().next().unwrap();
     assert_eq!(open.path.as_ref(), Some(&file));
 }
 
@@ -445,16 +473,23 @@ fn files_of_other_tools_come_back_too() {
         "hyperfine/python-sum.json",
     ];
     let files = files.map(|name| root.join(name)).to_vec();
-    let are_open = |app: &App| app.sessions.len() == 2 && app.timeline.traces.len() == 1;
+    let are_open =
+        |app: &App| app.shared.sessions.len() == 2 && app.profile.timeline.traces.len() == 1;
     let mut desk = Desk::awake(Home::new(), files.clone());
     desk.until("both are open", are_open);
     desk.press("Ctrl+1");
     desk.app().remember().unwrap();
     let mut desk = Desk::awake(desk.home, Vec::new());
     desk.until("both are open again", are_open);
-    assert_eq!(desk.app().screen, Screen::Home, "where it was left");
+    assert_eq!(desk.app().shared.screen, Screen::Home, "where it was left");
     // Those that were closed stay away.
-    let ids: Vec<SessionId> = desk.app().sessions.iter().map(|open| open.id).collect();
+    let ids: Vec<SessionId> = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .map(|open| open.id)
+        .collect();
     for id in ids {
         desk.act(Action::Sessions(Sessions::Close(id)));
     }
@@ -464,7 +499,7 @@ fn files_of_other_tools_come_back_too() {
 #[test]
 fn the_time_of_a_plan_is_known_from_the_run_before() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1);
+    desk.app_mut().bench.planner.draft = draft("fake,sleep=yes,fixed=2000", "1, 2", 1);
     desk.press("Ctrl+2");
     desk.steps(2);
     let takes = |desk: &Desk| {
@@ -482,7 +517,12 @@ fn the_time_of_a_plan_is_known_from_the_run_before() {
     });
     let after = takes(&desk);
     assert!(after.high_s < before.high_s / 2.0, "{before:?}, {after:?}");
-    let run = desk.app().run.as_ref().and_then(|run| run.session.as_ref());
+    let run = desk
+        .app()
+        .bench
+        .run
+        .as_ref()
+        .and_then(|run| run.session.as_ref());
     let took_s = run.expect("a session").elapsed_ns as f64 / 1e9;
     // As long again, within what a busy machine does to it.
     assert!(took_s > after.low_s / 4.0, "{took_s} s, {after:?}");

@@ -87,15 +87,21 @@ fn a_file_that_turns_into_something_else_changes_nothing_in_memory() {
         let home = Home::new();
         let path = shelve(&home, "first", &made("First").session());
         let mut desk = Desk::awake(home, vec![path.clone()]);
-        desk.until("it is open", |app| app.sessions.len() == 1);
-        let open = desk.app().sessions.iter().next().expect("a session");
+        desk.until("it is open", |app| app.shared.sessions.len() == 1);
+        let open = desk.app().shared.sessions.iter().next().expect("a session");
         let (id, session) = (open.id, open.session.clone());
         desk.until("its file is watched", |app| app.library.found.len() == 1);
         change(&path);
         desk.hear(said);
         desk.act(Action::Sessions(Sessions::Reload(id)));
         desk.hear(read_again);
-        let still = desk.app().sessions.iter().next().expect("still open");
+        let still = desk
+            .app()
+            .shared
+            .sessions
+            .iter()
+            .next()
+            .expect("still open");
         assert_eq!(still.session, session, "{read_again}");
         // Looking through the library took no harm either.
         desk.press("Ctrl+9");
@@ -108,16 +114,17 @@ fn a_file_that_another_session_replaces_is_shown_once_it_is_read_again() {
     let home = Home::new();
     let path = shelve(&home, "first", &made("First").session());
     let mut desk = Desk::awake(home, vec![path.clone()]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.until("its file is watched", |app| app.library.found.len() == 1);
     session_file::write(&path, &made("Second").session()).expect("a file");
     desk.hear(CHANGED);
-    let open = desk.app().sessions.iter().next().expect("a session");
+    let open = desk.app().shared.sessions.iter().next().expect("a session");
     assert_eq!(open.session.name, "First");
     let id = open.id;
     desk.act(Action::Sessions(Sessions::Reload(id)));
     desk.until("it is read again", |app| {
-        app.sessions
+        app.shared
+            .sessions
             .iter()
             .any(|open| open.session.name == "Second")
     });

@@ -27,7 +27,7 @@ fn of_two() -> Desk {
 }
 
 fn view(desk: &Desk, chart: &str) -> Option<ChartView> {
-    let views = desk.app().charts.views(desk.app().screen);
+    let views = desk.app().charts.views(desk.app().shared.screen);
     views.get(chart).cloned()
 }
 
@@ -137,7 +137,7 @@ fn keys_zoom_the_chart_that_has_the_focus_and_escape_shows_all() {
     desk.press("Plus");
     desk.press("Escape");
     assert_eq!(view(&desk, "throughput"), None);
-    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
 }
 
 #[test]
@@ -174,7 +174,12 @@ fn a_zoom_stays_while_other_things_change_and_a_run_measures() {
     long_run(&mut desk);
     desk.act(Action::Go(Screen::Curves));
     let rounds = |desk: &Desk| {
-        let run = desk.app().run.as_ref().and_then(|run| run.session.as_ref());
+        let run = desk
+            .app()
+            .bench
+            .run
+            .as_ref()
+            .and_then(|run| run.session.as_ref());
         let cases = run.expect("a run").cases.iter();
         cases.map(|case| case.rounds.len()).sum::<usize>()
     };

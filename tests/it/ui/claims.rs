@@ -15,13 +15,13 @@ use crate::support::Home;
 fn desk(files: &[&str]) -> Desk {
     let mut desk = Desk::with(Home::new(), Vec::new());
     desk.until("everything is looked up", |app| {
-        app.machine.engines.is_some() && app.library.is_scanned
+        app.settings.machine.engines.is_some() && app.library.is_scanned
     });
     for (number, file) in files.iter().enumerate() {
         let place = examples::ALL.iter().position(|one| one.file == *file);
         let place = place.expect("an example");
         desk.act(Action::Sessions(Sessions::OpenExample(place)));
-        desk.until("it is open", |app| app.sessions.len() == number + 1);
+        desk.until("it is open", |app| app.shared.sessions.len() == number + 1);
     }
     desk.act(Action::Go(Screen::Curves));
     desk.steps(2);
@@ -37,8 +37,8 @@ fn an_example_opens_from_home_with_what_does_not_add_up() {
     let mut desk = Desk::with(Home::new(), Vec::new());
     desk.act(Action::Go(Screen::Home));
     desk.click("Example Published: a ResNet-50 case study");
-    desk.until("it is open", |app| app.sessions.len() == 1);
-    desk.until("it is shown", |app| app.screen == Screen::Curves);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
+    desk.until("it is shown", |app| app.shared.screen == Screen::Curves);
     for words in [
         "published, not measured",
         "Inconsistent numbers",
@@ -72,8 +72,11 @@ fn an_example_opens_from_home_with_what_does_not_add_up() {
         desk.steps(3);
     }
     let app = desk.app();
-    assert_eq!((app.compare.before, app.compare.after), (None, None));
-    assert!(app.history.following.is_none() && app.journey.looking.is_none());
+    assert_eq!(
+        (app.compare.sides.before, app.compare.sides.after),
+        (None, None)
+    );
+    assert!(app.compare.history.following.is_none() && app.compare.journey.looking.is_none());
 }
 
 #[test]
@@ -92,11 +95,11 @@ fn a_published_curve_is_laid_under_ones_own_and_hidden_again() {
     desk.act(Action::Curves(Curves::ToggleSeries(last)));
     assert_eq!(count(&desk), 5);
     // What was published has no part in a comparison, and neither side is taken from it.
-    let first = desk.app().sessions.iter().next().map(|open| open.id);
+    let first = desk.app().shared.sessions.iter().next().map(|open| open.id);
     desk.act(Action::Go(Screen::Compare));
     desk.steps(3);
     let app = desk.app();
-    for pick in [app.compare.before, app.compare.after] {
+    for pick in [app.compare.sides.before, app.compare.sides.after] {
         assert_eq!(pick.map(|pick| pick.session), first);
     }
 }

@@ -38,38 +38,39 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     let ctx = desk.harness.ctx.clone();
     ctx.memory_mut(|memory| memory.stop_text_input());
     let app = desk.app_mut();
-    app.palette_open = false;
-    app.closing = false;
-    app.log_open = false;
-    app.screen = Screen::Curves;
+    app.shared.window.palette_open = false;
+    app.shared.window.closing = false;
+    app.shared.window.log_open = false;
+    app.shared.screen = Screen::Curves;
     if id.starts_with("timeline-") {
         super::timeline::with_all_to_do(app);
     }
     if id == "kernels-timeline" {
-        let session = app.sessions.iter().next().expect("a session").id;
+        let session = app.shared.sessions.iter().next().expect("a session").id;
         super::timeline::with_one_of_a_profile(app, session);
     }
-    app.remembered.zoom_steps = 0;
+    app.shared.remembered.zoom_steps = 0;
     app.library.selected = Some(selected);
     app.library.discarded = vec![(discarded.clone(), "a session".to_owned())];
-    app.notices
+    app.shared
+        .notices
         .add(NoticeLevel::Trouble, "a word", None, clock::monotonic_ns());
-    app.machine.installing = None;
+    app.settings.machine.installing = None;
     if id == "stop-install" {
-        app.machine.installing = Some(Installing {
+        app.settings.machine.installing = Some(Installing {
             step: "Fetching".to_owned(),
             share: None,
             cancel: CancelToken::default(),
         });
     }
-    app.roofs.measuring = (id == "stop-roofs").then(|| MeasuringRoofs {
+    app.settings.roofs.measuring = (id == "stop-roofs").then(|| MeasuringRoofs {
         what: "memory copy".to_owned(),
         share: 0.5,
         cancel: CancelToken::default(),
     });
-    app.run = None;
+    app.bench.run = None;
     if ["pause", "skip", "stop"].contains(&id) {
-        app.run = Some(live());
+        app.bench.run = Some(live());
     }
     if ["earlier", "later"].contains(&id) {
         for action in [
@@ -84,17 +85,17 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
         }
     }
     let right = ["swap-screens", "one-screen"].contains(&id);
-    app.remembered.right_screen = right.then_some(Screen::Compare);
+    app.shared.remembered.right_screen = right.then_some(Screen::Compare);
     if ["undo", "redo"].contains(&id) {
-        app.screen = Screen::Plan;
+        app.shared.screen = Screen::Plan;
     }
-    app.planner.edit(PlanEdit::Name("one".to_owned()));
-    app.planner.edit(PlanEdit::Add("fake".to_owned()));
+    app.bench.planner.edit(PlanEdit::Name("one".to_owned()));
+    app.bench.planner.edit(PlanEdit::Add("fake".to_owned()));
     if id == "redo" {
-        app.planner.edit(PlanEdit::Undo);
+        app.bench.planner.edit(PlanEdit::Undo);
     }
     if id == "detach" {
-        app.planner.draft = super::behaviour::draft("fake,where=slurm", "1", 2);
+        app.bench.planner.draft = super::behaviour::draft("fake,where=slurm", "1", 2);
     }
     if desk.app().curves.pin.is_none() {
         desk.act(Action::Curves(Curves::PinStep(1)));
@@ -104,7 +105,7 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     desk.app_mut()
         .fit_two(if right { ROOM_FOR_TWO } else { 0.0 });
     if id == "why-none" {
-        desk.app_mut().why.selected = Some(0);
+        desk.app_mut().profile.why.selected = Some(0);
     }
 }
 
@@ -139,7 +140,7 @@ fn desk_with_everything(home: Home) -> (Desk, Discarded) {
     super::accuracy::judge(&mut second);
     write(&open[1], &second);
     let mut desk = Desk::awake(home, open);
-    desk.until("sessions are open", |app| app.sessions.len() == 2);
+    desk.until("sessions are open", |app| app.shared.sessions.len() == 2);
     (desk, discarded)
 }
 
@@ -201,10 +202,12 @@ fn every_command_can_be_given_by_its_keys() {
 fn reopen(desk: &mut Desk) {
     for name in ["one", "two"] {
         let path = desk.path(&format!("{name}.ron"));
-        if desk.app().sessions.by_path(&path).is_none() {
+        if desk.app().shared.sessions.by_path(&path).is_none() {
             let open = powerband_app::action::Sessions::Open(vec![path.clone()]);
             desk.act(Action::Sessions(open));
-            desk.until("it is open", |app| app.sessions.by_path(&path).is_some());
+            desk.until("it is open", |app| {
+                app.shared.sessions.by_path(&path).is_some()
+            });
         }
     }
 }
@@ -228,18 +231,28 @@ fn the_palette_has_every_command() {
     }
     desk.type_text("go lib");
     desk.press("Enter");
-    assert_eq!(desk.app().screen, Screen::Library);
-    assert!(!desk.app().palette_open);
+    assert_eq!(desk.app().shared.screen, Screen::Library);
+    assert!(!desk.app().shared.window.palette_open);
     desk.press("Ctrl+K");
     desk.type_text("stop run");
     desk.press("Enter");
-    assert!(desk.app().palette_open, "what cannot be done is not taken");
+    assert!(
+        desk.app().shared.window.palette_open,
+        "what cannot be done is not taken"
+    );
     desk.press("Escape");
-    assert!(desk.app().palette_open, "first what is looked for goes");
+    assert!(
+        desk.app().shared.window.palette_open,
+        "first what is looked for goes"
+    );
     assert_eq!(desk.value("Find a command or a session"), "");
     desk.press("Escape");
-    assert!(!desk.app().palette_open);
-    assert_eq!(desk.app().screen, Screen::Library, "one step at a time");
+    assert!(!desk.app().shared.window.palette_open);
+    assert_eq!(
+        desk.app().shared.screen,
+        Screen::Library,
+        "one step at a time"
+    );
 }
 
 #[test]
@@ -251,12 +264,12 @@ fn shortcuts_are_redefined_and_clashes_end() {
     assert_eq!(desk.app().keys_of("go-home"), "Ctrl+Alt+9");
     desk.press("Ctrl+1");
     assert_eq!(
-        desk.app().screen,
+        desk.app().shared.screen,
         Screen::Settings,
         "the old keys mean nothing"
     );
     desk.press("Ctrl+Alt+9");
-    assert_eq!(desk.app().screen, Screen::Home);
+    assert_eq!(desk.app().shared.screen, Screen::Home);
 
     desk.press("Ctrl+Comma");
     desk.click("Keys of Go to Plan");
@@ -268,7 +281,7 @@ fn shortcuts_are_redefined_and_clashes_end() {
         "whoever had them loses them"
     );
     desk.press("Ctrl+Alt+9");
-    assert_eq!(desk.app().screen, Screen::Plan);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
 
     desk.press("Ctrl+Comma");
     desk.click("Keys of Go to Plan");
@@ -277,7 +290,7 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.click("Keys of Go to Plan");
     desk.press("Escape");
     assert_eq!(
-        desk.app().screen,
+        desk.app().shared.screen,
         Screen::Settings,
         "Escape changes nothing"
     );
@@ -300,7 +313,7 @@ fn a_key_that_is_held_waits_for_another() {
             modifiers: Modifiers::NONE,
         });
         desk.steps(2);
-        assert!(desk.app().remembered.shortcuts.is_empty(), "{key:?}");
+        assert!(desk.app().shared.remembered.shortcuts.is_empty(), "{key:?}");
     }
     // Arrows are called as in the shortcuts that are delivered, or nobody would lose them.
     assert_eq!(desk.app().keys_of("pin-previous"), "Ctrl+←");
@@ -308,7 +321,7 @@ fn a_key_that_is_held_waits_for_another() {
     assert_eq!(desk.app().keys_of("go-home"), "Ctrl+←");
     assert_eq!(desk.app().keys_of("pin-previous"), "");
     desk.press("Ctrl+ArrowLeft");
-    assert_eq!(desk.app().screen, Screen::Home);
+    assert_eq!(desk.app().shared.screen, Screen::Home);
 }
 
 #[test]
@@ -317,7 +330,7 @@ fn the_palette_finds_words_in_any_order() {
     desk.press("Ctrl+K");
     desk.type_text("light theme");
     desk.press("Enter");
-    assert_eq!(desk.app().remembered.theme, Theme::Light);
+    assert_eq!(desk.app().shared.remembered.theme, Theme::Light);
     desk.press("Ctrl+K");
     desk.type_text("recover");
     desk.steps(2);
@@ -338,9 +351,13 @@ fn nobody_waits_for_keys_on_another_screen() {
     desk.click("Keys of Go to Home");
     desk.click("Library");
     desk.press("Ctrl+2");
-    assert_eq!(desk.app().screen, Screen::Plan, "shortcuts are not dead");
+    assert_eq!(
+        desk.app().shared.screen,
+        Screen::Plan,
+        "shortcuts are not dead"
+    );
     desk.press("Ctrl+Comma");
-    assert!(desk.app().remembered.shortcuts.is_empty());
+    assert!(desk.app().shared.remembered.shortcuts.is_empty());
 }
 
 #[test]
@@ -348,26 +365,27 @@ fn escape_leads_out_of_everything() {
     let home = Home::new();
     let file = small_session(&home, "one");
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.press("Ctrl+ArrowRight");
     assert!(desk.app().curves.pin.is_some());
     desk.app_mut()
+        .shared
         .notices
         .add(NoticeLevel::Trouble, "a word", None, 0);
     desk.press("Ctrl+L");
     desk.press("Ctrl+K");
     desk.press("Escape");
-    assert!(!desk.app().palette_open && desk.app().log_open);
+    assert!(!desk.app().shared.window.palette_open && desk.app().shared.window.log_open);
     desk.press("Escape");
-    assert!(!desk.app().log_open && desk.app().notices.newest_up().is_some());
+    assert!(!desk.app().shared.window.log_open && desk.app().shared.notices.newest_up().is_some());
     desk.press("Escape");
-    assert!(desk.app().notices.newest_up().is_none() && desk.app().curves.pin.is_some());
+    assert!(desk.app().shared.notices.newest_up().is_none() && desk.app().curves.pin.is_some());
     desk.press("Escape");
     assert!(desk.app().curves.pin.is_none());
-    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     desk.press("Escape");
-    assert_eq!(desk.app().screen, Screen::Home);
+    assert_eq!(desk.app().shared.screen, Screen::Home);
     desk.press("Ctrl+F");
     desk.type_text("abc");
     assert_eq!(desk.app().library.search, "abc");
@@ -387,11 +405,11 @@ fn letters_in_a_field_are_letters() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.press("Ctrl+2");
     desk.press("Ctrl+N");
-    let before = desk.app().planner.draft.setups.len();
+    let before = desk.app().bench.planner.draft.setups.len();
     desk.fill("Name", "ab");
     desk.press("Ctrl+Z");
     assert_eq!(
-        desk.app().planner.draft.setups.len(),
+        desk.app().bench.planner.draft.setups.len(),
         before,
         "undo in a field is the field's"
     );
@@ -399,5 +417,5 @@ fn letters_in_a_field_are_letters() {
     desk.act(Action::Library(Library::Search(String::new())));
     desk.press("Ctrl+Z");
     desk.press("Ctrl+Z");
-    assert_eq!(desk.app().planner.draft.setups.len(), before - 1);
+    assert_eq!(desk.app().bench.planner.draft.setups.len(), before - 1);
 }

@@ -12,7 +12,7 @@ fn two() -> Desk {
     let home = Home::new();
     let files = ["Before", "After"].map(|name| small_session(&home, name));
     let mut desk = Desk::awake(home, files.to_vec());
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     desk.press("Ctrl+5");
     compared(&mut desk);
     desk
@@ -22,28 +22,38 @@ fn two() -> Desk {
 fn compared(desk: &mut Desk) {
     desk.steps(2);
     desk.until("the sides are compared", |app| {
-        let chosen = (app.compare.before, app.compare.after);
-        let result = app.compare.found.result.as_ref();
+        let chosen = (app.compare.sides.before, app.compare.sides.after);
+        let result = app.compare.sides.found.result.as_ref();
         result.is_some_and(|(before, after, _)| chosen == (Some(*before), Some(*after)))
     });
 }
 
 fn pairs(desk: &Desk) -> usize {
-    let result = desk.app().compare.found.result.as_ref();
+    let result = desk.app().compare.sides.found.result.as_ref();
     result.expect("a comparison").2.pairs.len()
 }
 
 fn sides(desk: &Desk) -> [SideChoice; 2] {
-    [desk.app().compare.before, desk.app().compare.after].map(|side| side.expect("a side"))
+    [
+        desk.app().compare.sides.before,
+        desk.app().compare.sides.after,
+    ]
+    .map(|side| side.expect("a side"))
 }
 
 #[test]
 fn a_setup_of_any_session_is_either_side() {
     let mut desk = two();
-    let ids: Vec<_> = desk.app().sessions.iter().map(|open| open.id).collect();
+    let ids: Vec<_> = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .map(|open| open.id)
+        .collect();
     for (side, session, setup) in [("Before", 1, 1), ("After", 0, 0)] {
         desk.click(&format!("{side}: setup"));
-        let name = desk.app().sessions.series_name(ids[session], setup);
+        let name = desk.app().shared.sessions.series_name(ids[session], setup);
         desk.click(&name);
         compared(&mut desk);
         let chosen = sides(&desk)[usize::from(side == "After")];

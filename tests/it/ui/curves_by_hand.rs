@@ -38,7 +38,7 @@ fn each_axis_has_a_switch_of_its_own() {
     let home = Home::new();
     let file = small_session(&home, "Axes");
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     assert_eq!(axes(&desk), [Log10, Linear, Linear], "as delivered");
     let before = desk.app().curves.drawn.throughput.clone();
@@ -69,20 +69,20 @@ fn both_switches_are_remembered() {
     let home = Home::new();
     let file = small_session(&home, "Axes");
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.click("Throughput axis: log");
     desk.click("Latency axis: linear");
     desk.app().remember().expect("it is written down");
     let mut desk = Desk::awake(desk.home, Vec::new());
-    desk.until("it is open again", |app| app.sessions.len() == 1);
+    desk.until("it is open again", |app| app.shared.sessions.len() == 1);
     assert_eq!(axes(&desk), [Linear, Log10, Linear]);
 }
 
 /// The words of a row.
 /// What a row of the table of shapes says.
 fn row_texts(desk: &Desk, row: usize) -> Vec<String> {
-    let view = desk.app().tables.view("shapes").expect("shapes");
+    let view = desk.app().shared.tables.view("shapes").expect("shapes");
     let cells = (0..view.heads().len()).map(|column| view.cell(row, column));
     cells.map(|cell| cell.shown_text().to_owned()).collect()
 }
@@ -93,7 +93,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
     let is_it = |example: &examples::Example| example.file == "resnet50-two-engines.ron";
     let place = examples::ALL.iter().position(is_it).expect("an example");
     desk.act(Action::Sessions(Sessions::OpenExample(place)));
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     for header in ["Shape of the curves", "Time per item", "Saturation", "Knee"] {
         desk.see(header);
@@ -151,7 +151,7 @@ pub(super) fn opened(home: Home, session: &Session) -> Desk {
     let file = home.path("one.ron");
     write(&file, session);
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk
 }

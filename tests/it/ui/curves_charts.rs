@@ -26,7 +26,7 @@ fn two_sessions() -> Desk {
         file
     });
     let mut desk = Desk::awake(home, files.to_vec());
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     desk.press("Ctrl+4");
     desk
 }
@@ -41,7 +41,13 @@ fn of_legend(desk: &Desk, id: SessionId) -> Vec<usize> {
 #[test]
 fn a_session_keeps_its_colours_when_another_one_is_closed() {
     let mut desk = two_sessions();
-    let ids: Vec<SessionId> = desk.app().sessions.iter().map(|open| open.id).collect();
+    let ids: Vec<SessionId> = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .map(|open| open.id)
+        .collect();
     let before = of_legend(&desk, ids[1]);
     assert_eq!(
         before,
@@ -49,8 +55,10 @@ fn a_session_keeps_its_colours_when_another_one_is_closed() {
         "the first two are those of the first session"
     );
     desk.act(Action::Go(Screen::Compare));
-    desk.until("it is compared", |app| app.compare.found.result.is_some());
-    let drawn = &desk.app().compare.drawn.latency.series;
+    desk.until("it is compared", |app| {
+        app.compare.sides.found.result.is_some()
+    });
+    let drawn = &desk.app().compare.sides.drawn.latency.series;
     let of_second = drawn.iter().filter(|one| one.name.contains("Second"));
     for series in of_second {
         assert!(before.contains(&series.colour), "{series:?}");
@@ -61,9 +69,14 @@ fn a_session_keeps_its_colours_when_another_one_is_closed() {
     assert_eq!(of_legend(&desk, ids[1]), before);
     let file = desk.path("First.ron");
     desk.act(Action::Sessions(Sessions::Open(vec![file])));
-    desk.until("it is open again", |app| app.sessions.len() == 2);
+    desk.until("it is open again", |app| app.shared.sessions.len() == 2);
     assert_eq!(of_legend(&desk, ids[1]), before);
-    let again = desk.app().sessions.iter().find(|open| open.id != ids[1]);
+    let again = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .find(|open| open.id != ids[1]);
     let again = again.expect("the first session").id;
     assert_eq!(of_legend(&desk, again), [0, 1], "its own, which are free");
 }
@@ -71,15 +84,36 @@ fn a_session_keeps_its_colours_when_another_one_is_closed() {
 #[test]
 fn history_has_the_colour_of_the_curves() {
     let mut desk = two_sessions();
-    let second = desk.app().sessions.iter().last().expect("a session").id;
+    let second = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .last()
+        .expect("a session")
+        .id;
     let own = of_legend(&desk, second);
-    let first = desk.app().sessions.iter().next().expect("a session").id;
+    let first = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     desk.act(Action::Sessions(Sessions::Close(first)));
     desk.act(Action::Go(Screen::History));
     desk.until("the case was followed", |app| {
-        app.history.found.result.is_some()
+        app.compare.history.found.result.is_some()
     });
-    let found = desk.app().history.found.result.clone().expect("a history");
+    let found = desk
+        .app()
+        .compare
+        .history
+        .found
+        .result
+        .clone()
+        .expect("a history");
     assert_eq!(found.chart.series[0].colour, own[0]);
 }
 
@@ -102,6 +136,7 @@ fn the_legend_says_the_knees_that_have_no_room_on_the_chart() {
     desk.steps(3);
     let knees = &desk
         .app()
+        .shared
         .sessions
         .iter()
         .next()
@@ -139,7 +174,7 @@ fn two_models() -> Desk {
         file
     });
     let mut desk = Desk::awake(home, files.to_vec());
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     desk.press("Ctrl+4");
     desk
 }
@@ -183,7 +218,7 @@ fn different_models_are_noticed_and_kept_apart() {
     // It is remembered.
     desk.app().remember().expect("it is written down");
     let mut desk = Desk::awake(desk.home, Vec::new());
-    desk.until("both are open again", |app| app.sessions.len() == 2);
+    desk.until("both are open again", |app| app.shared.sessions.len() == 2);
     desk.press("Ctrl+4");
     assert_eq!(charts(&desk, "Latency"), 2);
     desk.click("Together in one chart");
@@ -224,7 +259,7 @@ fn charts_stand_side_by_side_or_stacked_and_it_is_remembered() {
     assert!(latency.x == throughput.x && latency.y < throughput.y);
     desk.app().remember().expect("it is written down");
     let mut desk = Desk::awake(desk.home, Vec::new());
-    desk.until("it is open again", |app| app.sessions.len() == 2);
+    desk.until("it is open again", |app| app.shared.sessions.len() == 2);
     desk.press("Ctrl+4");
     assert!(desk.app().curves.stacked);
     desk.click("Charts: side by side");
@@ -234,7 +269,14 @@ fn charts_stand_side_by_side_or_stacked_and_it_is_remembered() {
 #[test]
 fn every_chart_of_the_screen_is_shown_alone_by_its_title() {
     let mut desk = two_sessions();
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     let case = CaseKey {
         setup: 0,
         point: Point::of_batch(4),
@@ -308,7 +350,7 @@ fn two_pinned_cases_are_drawn_over_each_other_with_their_times() {
     desk.press("Escape");
     let curves = &desk.app().curves;
     assert_eq!((curves.pin, curves.second), (Some(cases[0].pin), None));
-    assert!(curves.two.is_none() && desk.app().tables.view("two-cases").is_none());
+    assert!(curves.two.is_none() && desk.app().shared.tables.view("two-cases").is_none());
     desk.press("Ctrl+Shift+D");
     assert_eq!(desk.app().curves.second, Some(cases[1].pin), "the next row");
 }

@@ -93,7 +93,7 @@ fn a_limit_that_is_dragged_stays_under_the_hand() {
     desk.harness.hover_at(above);
     desk.steps(20);
     let far = limit(&desk);
-    let open = desk.app().sessions.iter().next().expect("a session");
+    let open = desk.app().shared.sessions.iter().next().expect("a session");
     let points = open.findings.curves.iter().flat_map(|curve| &curve.points);
     let longest = points.map(|point| point.median_ns).fold(0.0, f64::max);
     assert!(first < far && far <= longest * 10.001, "{first} {far}");
@@ -129,7 +129,14 @@ fn axis_of(shown: &ShownFigure) -> Axis {
 
 /// Pins a batch; the answer is the time of its strip as it was made.
 fn pin(desk: &mut Desk, batch: usize) -> Axis {
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     let case = CaseKey {
         setup: 0,
         point: Point::of_batch(batch),
@@ -192,7 +199,7 @@ fn every_setup_that_failed_at_a_batch_is_named() {
 #[test]
 fn a_point_of_a_run_is_told_under_the_hand() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().run = Some(live());
+    desk.app_mut().bench.run = Some(live());
     desk.act(Action::Go(Screen::Run));
     desk.steps(3);
     let title = desk.get("Throughput so far").rect();

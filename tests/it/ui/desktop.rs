@@ -61,17 +61,19 @@ fn sessions_and_a_model_are_dropped() {
     let model = home.path("mine.onnx");
     let mut desk = Desk::awake(home, Vec::new());
     drop_files(&mut desk, &files);
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     drop_files(&mut desk, std::slice::from_ref(&model));
-    desk.until("the model is planned", |app| app.screen == Screen::Plan);
+    desk.until("the model is planned", |app| {
+        app.shared.screen == Screen::Plan
+    });
     assert_eq!(desk.value("Model"), model.display().to_string());
     // What is neither says so, and changes nothing.
     let other = desk.path("notes.bin");
     fs::write(&other, [0_u8, 159, 146, 150]).unwrap();
     drop_files(&mut desk, &[other]);
     desk.hear("notes.bin");
-    assert_eq!(desk.app().sessions.len(), 2);
-    assert_eq!(desk.app().screen, Screen::Plan);
+    assert_eq!(desk.app().shared.sessions.len(), 2);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
 }
 
 #[test]
@@ -79,7 +81,7 @@ fn a_table_is_copied_as_it_is_shown() {
     let home = Home::new();
     let file = small_session(&home, "Copied");
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.click("Sort by Latency");
     desk.click("Sort by Latency");
@@ -116,7 +118,7 @@ fn the_right_button_on_a_cell_offers_what_can_be_done_with_it() {
     let home = Home::new();
     let file = small_session(&home, "Offered");
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.reach("Sort by Throughput");
     let rate = desk.column("cases", "throughput_per_s").swap_remove(0);
@@ -165,7 +167,7 @@ fn the_window_is_where_it_was() {
     put(&mut desk, true);
     desk.app().remember().unwrap();
     let desk = Desk::awake(desk.home, Vec::new());
-    let placement = desk.app().remembered.placement.unwrap();
+    let placement = desk.app().shared.remembered.placement.unwrap();
     assert_eq!(placement.position, Some((210.0, 130.0)));
     assert_eq!(placement.size, (1280.0, 800.0));
     assert!(placement.maximized);

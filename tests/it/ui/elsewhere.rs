@@ -39,7 +39,7 @@ fn journal(home: &Home, name: &str) -> Journal {
 
 /// Whether a question is on the screen.
 fn asks(desk: &Desk) -> bool {
-    let mut up = desk.app().notices.on_screen();
+    let mut up = desk.app().shared.notices.on_screen();
     up.any(|one| one.weight == NoticeLevel::Question)
 }
 
@@ -52,10 +52,10 @@ fn a_run_of_another_program_is_seen_and_a_second_one_asks_first() {
     desk.see(words);
     desk.press("Ctrl+3");
     assert!(!desk.sees("No run in progress") && !desk.sees("Idle"));
-    desk.app_mut().planner.draft = draft("fake", "1", 2);
+    desk.app_mut().bench.planner.draft = draft("fake", "1", 2);
     desk.press("Ctrl+Enter");
     desk.hear("would disturb both measurements");
-    assert!(desk.app().run.is_none());
+    assert!(desk.app().bench.run.is_none());
     desk.click("Measure anyway");
     desk.step_until("the run is saved", PATIENCE, is_saved);
     // The run of this window is none of another program.
@@ -87,7 +87,7 @@ fn an_interrupted_run_is_offered_until_it_is_answered() {
     drop(journal(&home, "Cut off"));
     let mut desk = Desk::awake(home, Vec::new());
     desk.hear("Cut off of 21 Nov 06:02 with 6 measured rounds");
-    desk.app_mut().notices.age(u64::MAX);
+    desk.app_mut().shared.notices.age(u64::MAX);
     assert!(asks(&desk));
     desk.press("Escape");
     assert!(!asks(&desk));
@@ -98,7 +98,7 @@ fn an_interrupted_run_is_offered_until_it_is_answered() {
         desk.find("Recover").is_none()
     });
     desk.click("Open");
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn frames_go_on_while_a_setup_runs_behind_a_slow_link() {
     let mut desk = Desk::awake(home, Vec::new());
     let program = env!("CARGO_BIN_EXE_powerband");
     let spec = format!("fake,via=\"{}\",remote_program={program}", link.display());
-    desk.app_mut().planner.draft = draft(&spec, "1", 2);
+    desk.app_mut().bench.planner.draft = draft(&spec, "1", 2);
     desk.act(Action::Run(RunAction::Start));
     desk.act(Action::Run(RunAction::AllowPrograms(true)));
     let mut frames = 0;
@@ -122,7 +122,7 @@ fn frames_go_on_while_a_setup_runs_behind_a_slow_link() {
     assert!(is_saved(&desk), "{:?}", desk.said());
     // Were a line waited for in a frame, there would be a few of them.
     assert!(frames > 15, "{frames} frames");
-    let session = desk.app().sessions.iter().last().expect("a session");
+    let session = desk.app().shared.sessions.iter().last().expect("a session");
     assert!(
         session.session.cases[0].n_samples() > 0,
         "{:?}",

@@ -121,10 +121,16 @@ fn no_text_advises_an_option_of_the_command_line() {
     }
     // A plan that is refused says why in words of the window.
     let mut desk = desk(PictureState::Full, 1.0);
-    desk.app_mut().planner.draft.shapes = "ids".to_owned();
+    desk.app_mut().bench.planner.draft.shapes = "ids".to_owned();
     desk.act(Action::Go(Screen::Plan));
     desk.steps(2);
-    let faults = desk.app().planner.draft.request().expect_err("a fault");
+    let faults = desk
+        .app()
+        .bench
+        .planner
+        .draft
+        .request()
+        .expect_err("a fault");
     let texts: Vec<&str> = faults.iter().map(|fault| fault.text.as_str()).collect();
     assert!(texts.iter().any(|text| text.contains("shape")), "{texts:?}");
     assert!(!texts.iter().any(|text| text.contains("--")), "{texts:?}");
@@ -151,11 +157,11 @@ fn what_lies_over_a_screen_is_named_too() {
         found.extend(faults(&desk, &at));
         desk.press("Escape");
     }
-    desk.app_mut().closing = true;
+    desk.app_mut().shared.window.closing = true;
     desk.steps(2);
     found.extend(faults(&desk, "closing"));
     desk.press("Escape");
-    desk.app_mut().programs = Some(ProgramsQuestion {
+    desk.app_mut().bench.programs = Some(ProgramsQuestion {
         lines: (0..40)
             .map(|n| {
                 format!(

@@ -13,7 +13,7 @@ fn desk() -> Desk {
     let home = Home::new();
     let path = small_session(&home, "one");
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("the session is open", |app| app.sessions.len() == 1);
+    desk.until("the session is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Curves));
     desk.steps(3);
     desk
@@ -96,5 +96,5 @@ fn a_chart_is_saved_with_what_is_shown() {
     desk.hear("The figure was not saved");
     desk.act(Action::Go(Screen::Settings));
     desk.steps(2);
-    assert!(!desk.app().has_figure);
+    assert!(!desk.app().shared.window.has_figure);
 }

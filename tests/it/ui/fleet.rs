@@ -65,7 +65,7 @@ pub(super) fn session() -> Session {
 
 /// Whether the machines that are wanted are compared.
 pub(super) fn is_compared(app: &App) -> bool {
-    app.fleet.found.result.is_some() && app.fleet.found.busy().is_none()
+    app.compare.fleet.found.result.is_some() && app.compare.fleet.found.busy().is_none()
 }
 
 fn desk() -> Desk {
@@ -82,7 +82,7 @@ fn desk() -> Desk {
 #[test]
 fn the_odd_machine_is_named_with_what_differs() {
     let mut desk = desk();
-    let case = desk.app().fleet.shown().expect("a case").clone();
+    let case = desk.app().compare.fleet.shown().expect("a case").clone();
     assert_eq!((case.setup.as_str(), case.machines.len()), ("ort:cpu", 4));
     desk.see("is the odd one out");
     assert_eq!(
@@ -108,7 +108,7 @@ fn the_odd_machine_is_named_with_what_differs() {
     };
     desk.act(Action::Fleet(Fleet::Show(other.clone())));
     desk.steps(2);
-    let shown = desk.app().fleet.shown().expect("a case");
+    let shown = desk.app().compare.fleet.shown().expect("a case");
     assert_eq!(powerband_app::fleet::CaseChoice::from_case(shown), other);
 
     desk.reach("Case on rack-4");
@@ -154,7 +154,7 @@ fn sessions_count_as_machines_where_that_is_said() {
     }
     desk.click("Machines of these");
     desk.until("machines are compared", |app| {
-        app.screen == Screen::Fleet && is_compared(app)
+        app.shared.screen == Screen::Fleet && is_compared(app)
     });
     desk.steps(3);
     assert_eq!(desk.column("fleet", "machine").len(), 3);
@@ -163,18 +163,18 @@ fn sessions_count_as_machines_where_that_is_said() {
     // All have the same hardware.
     desk.click("Each session is a machine");
     desk.until("they are one machine", |app| {
-        is_compared(app) && app.fleet.shown().is_none()
+        is_compared(app) && app.compare.fleet.shown().is_none()
     });
     desk.steps(2);
     desk.see("No case of several machines");
     desk.click("All open sessions");
-    assert!(desk.app().fleet.only.is_none());
+    assert!(desk.app().compare.fleet.only.is_none());
 }
 
 #[test]
 fn two_setups_on_two_machines_are_compared_by_part() {
     let mut desk = desk();
-    let session = desk.app().sessions.iter().next().expect("open").id;
+    let session = desk.app().shared.sessions.iter().next().expect("open").id;
     let pick = |setup: usize| SideChoice {
         session,
         setup,
@@ -185,25 +185,27 @@ fn two_setups_on_two_machines_are_compared_by_part() {
     desk.act(Action::Compare(Compare::Before(pick(0))));
     desk.act(Action::Compare(Compare::After(pick(7))));
     desk.until("they are compared", |app| {
-        let sides = app.compare.found.result.as_ref();
+        let sides = app.compare.sides.found.result.as_ref();
         sides.is_some_and(|(before, after, _)| (before.setup, after.setup) == (0, 7))
     });
     desk.steps(3);
     desk.see("Setup and machine");
     assert_eq!(desk.column("parts", "with").len(), 10, "two batch sizes");
     desk.act(Action::Compare(Compare::After(pick(4))));
-    desk.until("on one machine", |app| app.tables.view("parts").is_none());
+    desk.until("on one machine", |app| {
+        app.shared.tables.view("parts").is_none()
+    });
 }
 
 #[test]
 fn a_closed_session_leaves_no_machines() {
     let mut desk = desk();
-    let id = desk.app().sessions.iter().next().expect("open").id;
+    let id = desk.app().shared.sessions.iter().next().expect("open").id;
     desk.act(Action::Sessions(Sessions::Close(id)));
     desk.until("nothing is compared", |app| {
-        app.fleet.found.result.is_none()
+        app.compare.fleet.found.result.is_none()
     });
-    assert!(desk.app().tables.view("fleet").is_none());
+    assert!(desk.app().shared.tables.view("fleet").is_none());
     desk.steps(2);
     desk.see("No case of several machines");
 }

@@ -38,18 +38,18 @@ fn start(desk: &mut Desk, hanging: &str) {
     let cases = vec![CASE, CaseKey { setup: 1, ..CASE }];
     let hangs_first = |seed: &u64| schedule::order(cases.clone(), 0, *seed)[0] == CASE;
     draft.seed = (0..1_000).find(hangs_first);
-    desk.app_mut().planner.draft = draft;
+    desk.app_mut().bench.planner.draft = draft;
     desk.act(Action::Run(RunAction::Start));
 }
 
 /// Whether the run is at the case, and this is done with it.
 pub(super) fn is_at(app: &App, doing: &str) -> bool {
-    let current = app.run.as_ref().and_then(|run| run.current.as_ref());
+    let current = app.bench.run.as_ref().and_then(|run| run.current.as_ref());
     current.is_some_and(|(case, now)| *case == CASE && now == doing)
 }
 
 fn outcomes(app: &App) -> Vec<Outcome> {
-    let session = app.run.as_ref().and_then(|run| run.session.as_ref());
+    let session = app.bench.run.as_ref().and_then(|run| run.session.as_ref());
     let cases = session.iter().flat_map(|session| &session.cases);
     cases.map(|case| case.outcome.clone()).collect()
 }
@@ -63,9 +63,9 @@ fn goes_on(desk: &mut Desk) {
     desk.step_until("the run is saved", PATIENCE, is_saved);
     let expected = [Outcome::Cancelled, Outcome::Finished];
     assert_eq!(outcomes(desk.app()), expected);
-    let run = desk.app().run.as_ref().expect("a run");
+    let run = desk.app().bench.run.as_ref().expect("a run");
     let session = run.session.as_ref().expect("its session");
-    let became = run.became.and_then(|id| desk.app().sessions.get(id));
+    let became = run.became.and_then(|id| desk.app().shared.sessions.get(id));
     let is_shared = became.is_some_and(|open| Arc::ptr_eq(&open.session, session));
     assert!(is_shared, "the window's thread copies no session");
     assert_eq!(session.completion, Completion::Complete);

@@ -13,7 +13,7 @@ use crate::support::Home;
 fn opened(file: &str) -> Desk {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import");
     let mut desk = Desk::awake(Home::new(), vec![root.join(file)]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Curves));
     desk.until("its cases are listed", |app| {
         !app.curves.drawn.cases.is_empty()

@@ -29,7 +29,7 @@ fn real(file: &str) -> PathBuf {
 fn opened(file: &str) -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(real(file)));
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
     ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
@@ -38,7 +38,14 @@ fn opened(file: &str) -> Desk {
 
 /// Selects the row with most time; its whole name.
 fn select_first(desk: &mut Desk) -> String {
-    let found = desk.app().kernels.found.result.as_ref().expect("a result");
+    let found = desk
+        .app()
+        .profile
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a result");
     let row = found.breakdown(BreakdownLevel::Kernel).rows[0].clone();
     desk.click(&format!("Open {}", row.short));
     row.name
@@ -50,7 +57,7 @@ fn looked_for(desk: &mut Desk) -> Instances {
         _ => None,
     };
     let progress = |desk: &Desk| {
-        let looked = desk.app().kernels.instances.looked.as_ref();
+        let looked = desk.app().profile.kernels.instances.looked.as_ref();
         of(looked.map(|looked| &looked.progress))
     };
     desk.step_until("instances", super::PATIENCE, |desk| {
@@ -65,13 +72,18 @@ pub(super) fn of_a_convolution(desk: &mut Desk) {
     desk.act(Action::OpenTrace(real(
         "kineto/resnet50-v100-train.pt.trace.json.gz",
     )));
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(desk);
     let within = FilterGroup::Category(Category::Convolution);
     ask(desk, Kernels::Within(Some(within)));
-    let row = desk.app().kernels.drawn.rows[1];
-    let meaning = desk.app().kernels.row_meaning(row).expect("a kernel");
+    let row = desk.app().profile.kernels.drawn.rows[1];
+    let meaning = desk
+        .app()
+        .profile
+        .kernels
+        .row_meaning(row)
+        .expect("a kernel");
     ask(desk, meaning.opened());
     desk.see("Median of later steps");
     desk.steps(2);
@@ -79,7 +91,7 @@ pub(super) fn of_a_convolution(desk: &mut Desk) {
 
 /// The slice that is selected on the timeline, with its name.
 fn slice(desk: &Desk) -> Option<(Slice, String)> {
-    let (_, open, view) = desk.app().timeline.current()?;
+    let (_, open, view) = desk.app().profile.timeline.current()?;
     let selected = view.selected.as_ref().and_then(OnTimeline::slice)?;
     let slice = open.trace.slice(selected);
     Some((slice, open.trace.names.get(slice.name).to_owned()))
@@ -102,7 +114,7 @@ fn nodes_of_onnx_runtime_have_a_time_in_each_run() {
     ));
     desk.see("Durations of the instances chart");
     desk.click("Longest on the timeline");
-    assert_eq!(desk.app().screen, Screen::Timeline);
+    assert_eq!(desk.app().shared.screen, Screen::Timeline);
     let (longest, called) = slice(&desk).expect("a slice");
     assert_eq!(called, name);
     assert_eq!(longest.duration_ns as f64, found.spread.max_ns);
@@ -114,9 +126,9 @@ fn nodes_of_onnx_runtime_have_a_time_in_each_run() {
     desk.act(Action::Go(Screen::Kernels));
     desk.steps(2);
     desk.press("Escape");
-    assert_eq!(desk.app().kernels.selected(), None);
+    assert_eq!(desk.app().profile.kernels.selected(), None);
     assert!(!desk.sees("Instances"));
-    assert_eq!(desk.app().screen, Screen::Kernels);
+    assert_eq!(desk.app().shared.screen, Screen::Kernels);
 }
 
 #[test]
@@ -131,7 +143,14 @@ fn kernels_of_a_training_have_a_time_in_each_step() {
     assert!((sum - found.spread.total_ns).abs() < 1.0);
     desk.see("6 steps");
     // Another one, of the same timeline.
-    let result = desk.app().kernels.found.result.as_ref().expect("a result");
+    let result = desk
+        .app()
+        .profile
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a result");
     let second = result.breakdown(BreakdownLevel::Kernel).rows[1].clone();
     assert_ne!(second.name, first);
     ask(
@@ -146,24 +165,34 @@ fn kernels_of_a_training_have_a_time_in_each_step() {
 #[test]
 fn the_timeline_beside_a_session_is_read_for_them() {
     let mut desk = opened("rocprofv3/docs-kernel_trace.csv");
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     let kept = desk.path("kept.ron");
     desk.act(Action::Sessions(Sessions::SaveAs(
         session,
         Some(kept.clone()),
     )));
     desk.hear("Saved");
-    let trace = desk.app().timeline.shown.expect("a trace");
+    let trace = desk.app().profile.timeline.shown.expect("a trace");
     desk.act(Action::Timeline(Timeline::Close(trace)));
-    assert!(desk.app().timeline.traces.is_empty());
+    assert!(desk.app().profile.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
     let name = select_first(&mut desk);
     let found = looked_for(&mut desk);
     desk.see("The file does not mark steps or runs.");
-    assert!(desk.app().timeline.traces.is_empty(), "nothing is opened");
+    assert!(
+        desk.app().profile.timeline.traces.is_empty(),
+        "nothing is opened"
+    );
     desk.click("Longest on the timeline");
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     desk.steps(2);
     let (longest, called) = slice(&desk).expect("a slice");
     assert_eq!(called, name);
@@ -182,14 +211,14 @@ fn nodes_of_an_examined_setup_lead_to_its_graph() {
     session.examinations = super::accuracy::judged().examinations;
     write(&path, &session);
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
     ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     select_first(&mut desk);
     desk.click("Nodes in the graph");
-    assert_eq!(desk.app().screen, Screen::Curves);
-    let session = desk.app().sessions.iter().next().expect("open").id;
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
+    let session = desk.app().shared.sessions.iter().next().expect("open").id;
     assert_eq!(desk.app().curves.examined, Some(series(session, 0)));
     // A profile of no case of the session has no graph.
     desk.act(Action::Go(Screen::Kernels));
@@ -208,12 +237,15 @@ fn where_there_are_sums_only_the_panel_says_so() {
     // The same kernel in a profile without it: nothing is shown of it.
     ask(&mut desk, Kernels::Look(pick(1)));
     assert!(!desk.sees("No instances to show"));
-    assert_eq!(desk.app().kernels.selected_kernel(), Some(name.as_str()));
-    assert_eq!(desk.app().kernels.drawn.selected, None);
+    assert_eq!(
+        desk.app().profile.kernels.selected_kernel(),
+        Some(name.as_str())
+    );
+    assert_eq!(desk.app().profile.kernels.drawn.selected, None);
     // Against that one it is shown, and which side it is on.
     ask(&mut desk, Kernels::Before(Some(pick(0))));
     desk.see("In the profile before");
-    assert!(desk.app().kernels.drawn.selected.is_some());
+    assert!(desk.app().profile.kernels.drawn.selected.is_some());
     desk.click("Close the instances");
     assert!(!desk.sees("No instances to show"));
 }

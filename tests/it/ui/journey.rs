@@ -37,7 +37,9 @@ fn desk_with(session: &Session) -> Desk {
     write(&path, session);
     let mut desk = Desk::with(home, vec![path]);
     desk.until("everything is looked up", |app| {
-        app.machine.engines.is_some() && app.library.is_scanned && app.sessions.len() == 1
+        app.settings.machine.engines.is_some()
+            && app.library.is_scanned
+            && app.shared.sessions.len() == 1
     });
     show_steps(&mut desk);
     desk
@@ -46,7 +48,7 @@ fn desk_with(session: &Session) -> Desk {
 fn show_steps(desk: &mut Desk) {
     desk.act(Action::Go(Screen::Journey));
     desk.until("steps are compared", |app| {
-        app.journey.found.result.is_some()
+        app.compare.journey.found.result.is_some()
     });
     desk.steps(2);
 }
@@ -59,7 +61,14 @@ fn steps_have_verdicts_and_reasons() {
     desk.see("0.99981");
     desk.see("Batch 32 is");
     desk.see("are compared by the time of an item");
-    let found = desk.app().journey.found.result.clone().expect("the steps");
+    let found = desk
+        .app()
+        .compare
+        .journey
+        .found
+        .result
+        .clone()
+        .expect("the steps");
     let steps = &found.journey.steps;
     assert_eq!(steps.len(), 6);
     assert!(steps[2].row.is_none() && steps[2].why_not_measured.is_some());
@@ -69,7 +78,13 @@ fn steps_have_verdicts_and_reasons() {
     assert!(steps[3].cost.break_even_runs.is_some());
     desk.press("Ctrl+Shift+C");
     desk.hear("Copied 6 steps to the clipboard");
-    let table = desk.app().tables.view("steps").expect("a table").to_tsv();
+    let table = desk
+        .app()
+        .shared
+        .tables
+        .view("steps")
+        .expect("a table")
+        .to_tsv();
     assert_eq!(table.lines().count(), 7);
     assert!(table.contains("Fused operators\t\t"), "{table}");
 }
@@ -79,9 +94,15 @@ fn setups_are_steps_where_there_is_no_ladder() {
     let home = Home::new();
     let files = vec![small_session(&home, "Side by side"), shelved(&home)];
     let mut desk = Desk::awake(home, files);
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     show_steps(&mut desk);
-    let looked_at = |desk: &Desk| desk.app().journey.looking.map(|looking| looking.session);
+    let looked_at = |desk: &Desk| {
+        desk.app()
+            .compare
+            .journey
+            .looking
+            .map(|looking| looking.session)
+    };
     assert_eq!(
         looked_at(&desk),
         Some(SessionId(2)),
@@ -94,13 +115,20 @@ fn setups_are_steps_where_there_is_no_ladder() {
     };
     desk.act(Action::Journey(Journey::Look(looking)));
     desk.until("the other one is looked at", |app| {
-        let found = app.journey.found.result.as_ref();
+        let found = app.compare.journey.found.result.as_ref();
         found.is_some_and(|found| found.looking == looking)
     });
     desk.steps(2);
     desk.see("Batch size of the steps");
     desk.see("▼ slower");
-    let found = desk.app().journey.found.result.clone().expect("the steps");
+    let found = desk
+        .app()
+        .compare
+        .journey
+        .found
+        .result
+        .clone()
+        .expect("the steps");
     let batches: Vec<usize> = found
         .journey
         .steps
@@ -135,10 +163,10 @@ fn what_comes_ready_becomes_the_plan_in_one_step() {
     desk.press("Ctrl+7");
     desk.see("No steps yet");
     desk.click("Plan: ResNet-50 case study");
-    assert_eq!(desk.app().screen, Screen::Plan);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
     assert_eq!(desk.value("Name"), "ResNet-50 case study");
     assert_eq!(desk.value("Name of setup 1"), "Baseline: PyTorch");
-    let draft = desk.app().planner.draft.clone();
+    let draft = desk.app().bench.planner.draft.clone();
     assert!(
         draft.journey && draft.batches.starts_with("1,"),
         "{draft:?}"
@@ -147,10 +175,10 @@ fn what_comes_ready_becomes_the_plan_in_one_step() {
     assert_eq!(planned.ladder.len(), draft.setups.len() + 4);
     desk.see("Cannot run here");
     desk.press("Ctrl+Z");
-    assert_eq!(desk.app().planner.draft, Draft::default());
+    assert_eq!(desk.app().bench.planner.draft, Draft::default());
     desk.click("Ready-made plan DenseNet-121 suite");
     assert_eq!(desk.value("Model"), "densenet121");
-    assert!(!desk.app().planner.draft.journey);
+    assert!(!desk.app().bench.planner.draft.journey);
     desk.press("Ctrl+K");
     desk.type_text("Plan: Everything");
     desk.press("Enter");
@@ -164,7 +192,7 @@ fn a_run_is_seen_growing() {
         spec: spec.to_owned(),
         ..DraftSetup::default()
     };
-    desk.app_mut().planner.draft = Draft {
+    desk.app_mut().bench.planner.draft = Draft {
         setups: vec![
             step("fake,sleep=yes,fixed=3000"),
             step("fake,sleep=yes,fixed=1000"),
@@ -175,7 +203,7 @@ fn a_run_is_seen_growing() {
     desk.act(Action::Run(RunAction::Start));
     desk.act(Action::Go(Screen::Journey));
     desk.until("the second step has a gain", |app| {
-        let found = app.journey.found.result.as_ref();
+        let found = app.compare.journey.found.result.as_ref();
         found.is_some_and(|found| {
             let steps = &found.journey.steps;
             let gain = steps.last().and_then(|step| step.vs_previous.as_ref());
@@ -184,11 +212,11 @@ fn a_run_is_seen_growing() {
     });
     desk.steps(2);
     assert!(desk.value("Session").contains("being measured"));
-    assert!(!desk.app().journey.drawn.over_start.is_empty());
+    assert!(!desk.app().compare.journey.drawn.over_start.is_empty());
     desk.act(Action::Run(RunAction::Stop));
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     desk.until("its session is looked at", |app| {
-        let found = app.journey.found.result.as_ref();
+        let found = app.compare.journey.found.result.as_ref();
         found.is_some_and(|found| found.looking.session != LIVE)
     });
 }
@@ -219,7 +247,7 @@ fn what_is_still_to_come_is_no_failure() {
     desk.see("8-bit integers vs. the baseline is inconclusive");
     assert!(!desk.sees("Batch 8 was not measured"));
     let failed = |mark: &&Mark| matches!(mark, Mark::Failed { .. });
-    let spec = &desk.app().journey.drawn.over_start;
+    let spec = &desk.app().compare.journey.drawn.over_start;
     assert_eq!(spec.marks.iter().filter(failed).count(), 1);
     furnish(&mut desk, PictureState::Empty);
     show_steps(&mut desk);

@@ -181,7 +181,9 @@ pub(super) fn desk() -> Desk {
     write(&path, &session());
     let mut desk = Desk::with(home, vec![path]);
     desk.until("everything is looked up", |app| {
-        app.machine.engines.is_some() && app.library.is_scanned && app.sessions.len() == 1
+        app.settings.machine.engines.is_some()
+            && app.library.is_scanned
+            && app.shared.sessions.len() == 1
     });
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
@@ -191,10 +193,10 @@ pub(super) fn desk() -> Desk {
 /// Frames until what is wanted was found.
 pub(super) fn found(desk: &mut Desk) {
     desk.until("it is added up", |app| {
-        let state = &app.kernels;
+        let state = &app.profile.kernels;
         state.found.result.is_some()
             && state.found.busy().is_none()
-            && state.wanted(&app.sessions).is_none()
+            && state.wanted(&app.shared.sessions).is_none()
     });
     desk.steps(2);
 }
@@ -205,7 +207,7 @@ pub(super) fn ask(desk: &mut Desk, change: Kernels) {
 }
 
 pub(super) fn shown(desk: &Desk) -> Vec<String> {
-    let state = &desk.app().kernels;
+    let state = &desk.app().profile.kernels;
     let found = state.found.result.as_ref().expect("a result");
     let breakdown = found.breakdown(state.level);
     let rows = state
@@ -231,8 +233,8 @@ fn counters_are_sorted_and_keep_to_the_filter() {
     let path = desk.home.path("counters.ron");
     write(&path, &session);
     desk.act(Action::Sessions(Sessions::Open(vec![path])));
-    desk.until("both are open", |app| app.sessions.len() == 2);
-    let id = desk.app().sessions.iter().last().map(|open| open.id);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
+    let id = desk.app().shared.sessions.iter().last().map(|open| open.id);
     let session = id.expect("the second one");
     let profile = 0;
     ask(&mut desk, Kernels::Look(ProfileRef { session, profile }));
@@ -257,7 +259,7 @@ fn shares_idle_time_and_top_operators_are_there_to_be_read() {
     desk.see("17.1 %");
     desk.see("longest gap 31.0 ms");
     desk.see("9,456");
-    assert_eq!(desk.app().kernels.looking, Some(pick(0)));
+    assert_eq!(desk.app().profile.kernels.looking, Some(pick(0)));
     ask(&mut desk, Kernels::Level(BreakdownLevel::Operator));
     let first: Vec<String> = shown(&desk).into_iter().take(10).collect();
     assert_eq!(first.len(), 10);
@@ -283,7 +285,13 @@ fn shares_idle_time_and_top_operators_are_there_to_be_read() {
     assert!(names[0].contains("AddFunctor"), "{:?}", names[0]);
     desk.press("Ctrl+Shift+C");
     desk.hear(&format!("Copied {} rows to the clipboard", names.len()));
-    let table = desk.app().tables.view("kernels").expect("a table").to_tsv();
+    let table = desk
+        .app()
+        .shared
+        .tables
+        .view("kernels")
+        .expect("a table")
+        .to_tsv();
     assert!(
         table.contains("void cudnn::detail::dgrad_engine<float, 512"),
         "whole names"
@@ -298,7 +306,14 @@ fn what_a_fused_graph_no_longer_has() {
     desk.see("Removed");
     desk.see("3 names");
     desk.see("bn1");
-    let result = desk.app().kernels.found.result.clone().expect("a result");
+    let result = desk
+        .app()
+        .profile
+        .kernels
+        .found
+        .result
+        .clone()
+        .expect("a result");
     let comparison = result.comparison.expect("a comparison");
     let went: Vec<&str> = comparison
         .removed
@@ -311,10 +326,10 @@ fn what_a_fused_graph_no_longer_has() {
     assert!((sum - comparison.difference_ns().unwrap()).abs() < 1.0);
     desk.press("Ctrl+Shift+X");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.looking, Some(pick(2)));
+    assert_eq!(desk.app().profile.kernels.looking, Some(pick(2)));
     ask(&mut desk, Kernels::Before(None));
     desk.click("Drawn as: Treemap");
-    assert_eq!(desk.app().kernels.shape, BreakdownChart::Treemap);
+    assert_eq!(desk.app().profile.kernels.shape, BreakdownChart::Treemap);
     desk.see("Treemap, 4 tiles");
 }
 
@@ -324,7 +339,7 @@ fn a_filter_applies_to_all_that_is_drawn_of_a_comparison() {
     ask(&mut desk, Kernels::Look(pick(3)));
     ask(&mut desk, Kernels::Before(Some(pick(2))));
     let drawn = |desk: &Desk| {
-        let state = &desk.app().kernels;
+        let state = &desk.app().profile.kernels;
         let bars: Vec<usize> = state.drawn.changes.iter().map(|step| step.row).collect();
         let mut rows = state.drawn.rows.clone();
         rows.sort_unstable();
@@ -339,6 +354,7 @@ fn a_filter_applies_to_all_that_is_drawn_of_a_comparison() {
     assert_eq!(bars, rows);
     let titles: Vec<&str> = desk
         .app()
+        .profile
         .kernels
         .drawn
         .changes
@@ -347,7 +363,10 @@ fn a_filter_applies_to_all_that_is_drawn_of_a_comparison() {
         .collect();
     assert!(titles[0].contains("bn1"), "{titles:?}");
     // The longest of those that are left has the whole length.
-    assert_eq!(desk.app().kernels.drawn.changes[0].length.abs(), 1.0);
+    assert_eq!(
+        desk.app().profile.kernels.drawn.changes[0].length.abs(),
+        1.0
+    );
     // Turned round, the same rows of the same two are seen.
     ask(&mut desk, Kernels::Swap);
     assert_eq!(desk.value("Filter"), "bn1");
@@ -366,12 +385,12 @@ fn a_filter_belongs_to_the_profile_that_it_was_typed_for() {
         "",
         "another profile begins without one"
     );
-    let all = desk.app().kernels.drawn.shown.hidden == 0;
+    let all = desk.app().profile.kernels.drawn.shown.hidden == 0;
     assert!(all, "every share is shown too");
     desk.fill("Filter", "gemm");
     ask(&mut desk, Kernels::Look(pick(0)));
     assert_eq!(desk.value("Filter"), "convolution");
-    assert_eq!(desk.app().kernels.filter().over, 0.01);
+    assert_eq!(desk.app().profile.kernels.filter().over, 0.01);
     assert_eq!(shown(&desk), first);
     ask(&mut desk, Kernels::Look(pick(1)));
     assert_eq!(desk.value("Filter"), "gemm");
@@ -388,7 +407,7 @@ fn where_a_filter_leaves_nothing_the_screen_says_so_and_clears_it() {
     for (before, shape) in cases {
         ask(&mut desk, Kernels::Before(before));
         ask(&mut desk, Kernels::Shape(shape));
-        let all = desk.app().kernels.drawn.rows.len();
+        let all = desk.app().profile.kernels.drawn.rows.len();
         desk.fill("Filter", "no such words");
         desk.see("No row has “no such words” in its names.");
         ask(&mut desk, Kernels::Over(0.05));
@@ -398,21 +417,28 @@ fn where_a_filter_leaves_nothing_the_screen_says_so_and_clears_it() {
         desk.click("Clear the filter");
         found(&mut desk);
         assert_eq!(desk.value("Filter"), "");
-        assert_eq!(desk.app().kernels.drawn.rows.len(), all);
+        assert_eq!(desk.app().profile.kernels.drawn.rows.len(), all);
         assert!(all > 0 && desk.find("Clear the filter").is_none());
     }
     // Escape clears what was typed, from outside of the field too.
     ask(&mut desk, Kernels::Filter("gemm".to_owned()));
     desk.press("Escape");
     assert_eq!(desk.value("Filter"), "");
-    assert_eq!(desk.app().screen, Screen::Kernels);
+    assert_eq!(desk.app().shared.screen, Screen::Kernels);
 }
 
 #[test]
 fn a_rule_of_the_users_own_counts_at_once() {
     let mut desk = desk();
     let gemm = |desk: &Desk| {
-        let result = desk.app().kernels.found.result.as_ref().expect("a result");
+        let result = desk
+            .app()
+            .profile
+            .kernels
+            .found
+            .result
+            .as_ref()
+            .expect("a result");
         result
             .breakdown(BreakdownLevel::Category)
             .share_of(&[Category::Gemm])
@@ -423,14 +449,14 @@ fn a_rule_of_the_users_own_counts_at_once() {
         "*sgemm*".to_owned(),
     )));
     desk.until("the rule counts", |app| {
-        let mut found = app.kernels.found.result.iter();
+        let mut found = app.profile.kernels.found.result.iter();
         found.any(|found| found.own.len() == 1)
     });
     assert!(gemm(&desk) > 0.05);
     desk.see("Remove *sgemm*");
     desk.act(Action::Kernels(Kernels::Forget(0)));
     desk.until("it is forgotten", |app| {
-        let mut found = app.kernels.found.result.iter();
+        let mut found = app.profile.kernels.found.result.iter();
         found.any(|found| found.own.is_empty())
     });
     assert!(gemm(&desk) < 0.01);
@@ -441,7 +467,7 @@ fn without_a_profile_the_screen_says_how_to_get_one() {
     let home = Home::new();
     let files = vec![small_session(&home, "Without")];
     let mut desk = Desk::awake(home, files);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+8");
     desk.see("No profile yet");
     desk.see("powerband import");
@@ -517,9 +543,10 @@ fn a_timeline_goes_along_when_its_session_is_saved_and_is_a_button_away() {
     let file = fixtures.join("rocprofv3/docs-kernel_trace.csv");
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(file));
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     let slices = |desk: &Desk| {
         desk.app()
+            .profile
             .timeline
             .current()
             .map(|(_, open, _)| open.trace.len())
@@ -528,21 +555,29 @@ fn a_timeline_goes_along_when_its_session_is_saved_and_is_a_button_away() {
     desk.act(Action::Go(Screen::Kernels));
     desk.see("Timeline");
     desk.act(Action::Kernels(Kernels::Timeline));
-    assert_eq!(desk.app().screen, Screen::Timeline);
+    assert_eq!(desk.app().shared.screen, Screen::Timeline);
     assert_eq!(
-        desk.app().timeline.traces.len(),
+        desk.app().profile.timeline.traces.len(),
         1,
         "what is open is not read again"
     );
 
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     let kept = desk.path("kept.ron");
     desk.act(Action::Sessions(Sessions::SaveAs(
         session,
         Some(kept.clone()),
     )));
     desk.until("a saved session", |app| {
-        app.sessions
+        app.shared
+            .sessions
             .get(session)
             .is_some_and(|open| open.path.is_some())
     });
@@ -550,17 +585,28 @@ fn a_timeline_goes_along_when_its_session_is_saved_and_is_a_button_away() {
     let again = desk.path("again.ron");
 
     let mut desk = Desk::awake(Home::new(), vec![kept]);
-    desk.until("a session", |app| !app.sessions.is_empty());
+    desk.until("a session", |app| !app.shared.sessions.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
     desk.act(Action::Kernels(Kernels::Timeline));
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     assert_eq!(slices(&desk), before);
-    assert_eq!(desk.app().sessions.len(), 1, "the session is open already");
+    assert_eq!(
+        desk.app().shared.sessions.len(),
+        1,
+        "the session is open already"
+    );
 
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     desk.act(Action::Timeline(Timeline::Close(
-        desk.app().timeline.shown.expect("a trace"),
+        desk.app().profile.timeline.shown.expect("a trace"),
     )));
     desk.act(Action::Sessions(Sessions::SaveAs(
         session,
@@ -574,14 +620,14 @@ fn a_timeline_goes_along_when_its_session_is_saved_and_is_a_button_away() {
 fn a_plan_says_who_watches_and_what_is_not_here() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::Go(Screen::Plan));
-    desk.app_mut().machine.missing_profilers =
+    desk.app_mut().settings.machine.missing_profilers =
         vec![(Profiler::Nsys, "nsys is not here".to_owned())];
     desk.click("Profile");
     desk.see("By nsys");
     desk.click("By nsys");
     desk.steps(2);
     assert_eq!(
-        desk.app().planner.draft.profile,
+        desk.app().bench.planner.draft.profile,
         None,
         "what is not here cannot be chosen"
     );
@@ -590,8 +636,11 @@ fn a_plan_says_who_watches_and_what_is_not_here() {
     }
     desk.click("By the engine");
     desk.steps(2);
-    assert_eq!(desk.app().planner.draft.profile, Some(Profiler::Engine));
-    let request = desk.app().planner.draft.request();
+    assert_eq!(
+        desk.app().bench.planner.draft.profile,
+        Some(Profiler::Engine)
+    );
+    let request = desk.app().bench.planner.draft.request();
     let request = request.expect("a plan that makes sense");
     assert_eq!(request.profiling, Some(Profiler::Engine));
     assert_eq!(Draft::of_request(&request).profile, Some(Profiler::Engine));

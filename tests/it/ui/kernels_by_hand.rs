@@ -36,20 +36,20 @@ fn before_stands_left_of_after_as_the_columns_do() {
     desk.click("Compare with");
     desk.click("as it is");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.before, Some(pick(2)));
-    assert_eq!(desk.app().kernels.looking, Some(pick(3)));
+    assert_eq!(desk.app().profile.kernels.before, Some(pick(2)));
+    assert_eq!(desk.app().profile.kernels.looking, Some(pick(3)));
     assert!(left(&desk, "Before") < left(&desk, "After"));
     assert!(left(&desk, "Sort by Before") < left(&desk, "Sort by After"));
     desk.click("After");
     assert!(desk.find("as it is").is_none(), "the same profile twice");
     desk.click("a long one");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.looking, Some(pick(WITHOUT_RUNS)));
-    assert_eq!(desk.app().kernels.before, Some(pick(2)));
+    assert_eq!(desk.app().profile.kernels.looking, Some(pick(WITHOUT_RUNS)));
+    assert_eq!(desk.app().profile.kernels.before, Some(pick(2)));
     desk.click("End the comparison");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.before, None);
-    assert_eq!(desk.app().kernels.looking, Some(pick(WITHOUT_RUNS)));
+    assert_eq!(desk.app().profile.kernels.before, None);
+    assert_eq!(desk.app().profile.kernels.looking, Some(pick(WITHOUT_RUNS)));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn the_only_profile_is_compared_with_nothing() {
     one.profiles.truncate(1);
     write(&path, &one);
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
     for name in ["Before", "Compare with", "End the comparison"] {
@@ -74,7 +74,7 @@ fn times_are_those_of_a_run_until_the_total_is_chosen() {
     ask(&mut desk, Kernels::Look(pick(2)));
     ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     desk.see("10 runs, as the profile states");
-    let first = |desk: &Desk| desk.app().kernels.drawn.bars[0].ns;
+    let first = |desk: &Desk| desk.app().profile.kernels.drawn.bars[0].ns;
     assert_eq!(first(&desk), 6e6);
     assert!(desk.find("Sort by Per run").is_some());
     assert!(desk.find("Sort by Total").is_none());
@@ -86,7 +86,14 @@ fn times_are_those_of_a_run_until_the_total_is_chosen() {
     assert!(desk.find("Sort by Total").is_some());
     ask(&mut desk, Kernels::Before(Some(pick(3))));
     let before = |desk: &Desk| {
-        let found = desk.app().kernels.found.result.as_ref().expect("a result");
+        let found = desk
+            .app()
+            .profile
+            .kernels
+            .found
+            .result
+            .as_ref()
+            .expect("a result");
         let comparison = found.comparison.as_ref().expect("a comparison");
         (comparison.before_ns, comparison.per())
     };
@@ -101,7 +108,7 @@ fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
     ask(&mut desk, Kernels::Look(pick(WITHOUT_RUNS)));
     ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     assert!(desk.find("Times: Total").is_none(), "there is no choice");
-    let first = |desk: &Desk| desk.app().kernels.drawn.bars[0].ns;
+    let first = |desk: &Desk| desk.app().profile.kernels.drawn.bars[0].ns;
     assert_eq!(first(&desk), 300e6);
     desk.fill("Runs in this profile", "x50");
     assert_eq!(desk.value("Runs in this profile"), "", "that is no number");
@@ -110,7 +117,14 @@ fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
     assert_eq!(first(&desk), 6e6);
     ask(&mut desk, Kernels::Before(Some(pick(2))));
     let comparison = |desk: &Desk| {
-        let found = desk.app().kernels.found.result.as_ref().expect("a result");
+        let found = desk
+            .app()
+            .profile
+            .kernels
+            .found
+            .result
+            .as_ref()
+            .expect("a result");
         found.comparison.clone().expect("a comparison")
     };
     let alike = comparison(&desk);
@@ -128,11 +142,11 @@ fn typed_runs_divide_both_ways_of_looking_and_are_remembered() {
     let path = desk.path("profiles.ron");
     assert_eq!(kept.get(&format!("{}#5", path.display())), Some(&25));
     // The same file, opened again, has them.
-    let session = desk.app().sessions.iter().next().expect("open").id;
+    let session = desk.app().shared.sessions.iter().next().expect("open").id;
     desk.act(Action::Sessions(Sessions::Close(session)));
     desk.act(Action::Sessions(Sessions::Open(vec![path])));
-    desk.until("it is open again", |app| app.sessions.len() == 1);
-    let session = desk.app().sessions.iter().next().expect("open").id;
+    desk.until("it is open again", |app| app.shared.sessions.len() == 1);
+    let session = desk.app().shared.sessions.iter().next().expect("open").id;
     let again = powerband_app::kernels::ProfileRef {
         session,
         profile: WITHOUT_RUNS,
@@ -148,7 +162,7 @@ fn steps_of_a_real_training_are_counted() {
     desk.act(Action::OpenTrace(real(
         "kineto/resnet50-v100-train.pt.trace.json.gz",
     )));
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     found(&mut desk);
     desk.see("6 steps, marked by PyTorch's profiler");
@@ -163,28 +177,35 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     assert!(desk.find("Sort by Category").is_some());
     desk.click("Open convolution");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.level, BreakdownLevel::Kernel);
+    assert_eq!(desk.app().profile.kernels.level, BreakdownLevel::Kernel);
     let kernels = shown(&desk);
     assert!(kernels.len() > 3, "{kernels:?}");
     let categories = desk.column("kernels", "category");
     assert!(categories.iter().all(|one| one == "convolution"));
     assert!(desk.find("Sort by Kernel").is_some());
     // Bars, treemap and counters are of the same rows.
-    let bars = desk.app().kernels.drawn.bars.iter();
+    let bars = desk.app().profile.kernels.drawn.bars.iter();
     assert!(bars.filter_map(|bar| bar.row).all(|row| {
-        let found = desk.app().kernels.found.result.as_ref().expect("a result");
+        let found = desk
+            .app()
+            .profile
+            .kernels
+            .found
+            .result
+            .as_ref()
+            .expect("a result");
         found.breakdown(BreakdownLevel::Kernel).rows[row].category == Category::Convolution
     }));
     desk.click("Category: convolution ×");
     found(&mut desk);
-    assert_eq!(desk.app().kernels.level, BreakdownLevel::Category);
+    assert_eq!(desk.app().profile.kernels.level, BreakdownLevel::Category);
     assert!(shown(&desk).len() > 5);
-    let selected = desk.app().kernels.selected();
+    let selected = desk.app().profile.kernels.selected();
     assert_eq!(
         selected,
         Some(&SelectedRow::Category(Category::Convolution))
     );
-    assert_eq!(desk.app().kernels.drawn.selected, Some(0));
+    assert_eq!(desk.app().profile.kernels.drawn.selected, Some(0));
 
     // The same from a bar, by keyboard, and back by Escape.
     let bar = desk
@@ -196,10 +217,10 @@ fn a_category_lists_its_kernels_and_a_chip_leads_back() {
     desk.press("Enter");
     found(&mut desk);
     let within = Some(FilterGroup::Category(Category::BatchNorm));
-    assert_eq!(desk.app().kernels.filter().within, within);
+    assert_eq!(desk.app().profile.kernels.filter().within, within);
     desk.press("Escape");
-    assert_eq!(desk.app().kernels.filter().within, None);
-    assert_eq!(desk.app().screen, Screen::Kernels);
+    assert_eq!(desk.app().profile.kernels.filter().within, None);
+    assert_eq!(desk.app().shared.screen, Screen::Kernels);
 }
 
 #[test]
@@ -216,12 +237,19 @@ fn an_operator_lists_its_kernels() {
     desk.see("Operator: aten::cudnn_convolution_backward_input ×");
     // What belongs to the profile stays with it, in a comparison too.
     ask(&mut desk, Kernels::Before(Some(pick(1))));
-    let rows = desk.app().kernels.drawn.rows.len();
-    let found = desk.app().kernels.found.result.as_ref().expect("a result");
+    let rows = desk.app().profile.kernels.drawn.rows.len();
+    let found = desk
+        .app()
+        .profile
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a result");
     let all = found.comparison.as_ref().expect("a comparison").rows.len();
     assert!(0 < rows && rows < all, "{rows} of {all}");
     ask(&mut desk, Kernels::Level(BreakdownLevel::Operator));
-    assert_eq!(desk.app().kernels.filter().within, None);
+    assert_eq!(desk.app().profile.kernels.filter().within, None);
 }
 
 #[test]
@@ -232,20 +260,20 @@ fn a_category_lists_its_kernels_in_the_treemap_too() {
         &mut desk,
         Kernels::Within(Some(FilterGroup::Category(Category::Convolution))),
     );
-    let regions = &desk.app().kernels.drawn.regions;
+    let regions = &desk.app().profile.kernels.drawn.regions;
     assert_eq!(regions.len(), 1);
     assert_eq!(regions[0].category, Category::Convolution);
     desk.click("Category: convolution ×");
     found(&mut desk);
-    assert!(desk.app().kernels.drawn.regions.len() > 5);
+    assert!(desk.app().profile.kernels.drawn.regions.len() > 5);
 }
 
 #[test]
 fn a_treemap_has_the_kernels_of_each_category_in_it() {
     let mut desk = desk();
     ask(&mut desk, Kernels::Shape(BreakdownChart::Treemap));
-    let regions = desk.app().kernels.drawn.regions.clone();
-    let bars = desk.app().kernels.drawn.bars.clone();
+    let regions = desk.app().profile.kernels.drawn.regions.clone();
+    let bars = desk.app().profile.kernels.drawn.bars.clone();
     for (region, bar) in regions.iter().zip(&bars) {
         assert_eq!(region.category.title(), bar.name, "as the bars are ordered");
         assert_eq!(region.colour, bar.colour);
@@ -260,8 +288,8 @@ fn a_treemap_has_the_kernels_of_each_category_in_it() {
     desk.step();
     desk.press("Enter");
     found(&mut desk);
-    assert!(desk.app().kernels.selected_kernel().is_some());
-    assert_eq!(desk.app().kernels.level, BreakdownLevel::Category);
+    assert!(desk.app().profile.kernels.selected_kernel().is_some());
+    assert_eq!(desk.app().profile.kernels.level, BreakdownLevel::Category);
     desk.see("Instances");
     ask(&mut desk, Kernels::Select(None));
     // The head of a region is the category.
@@ -269,13 +297,13 @@ fn a_treemap_has_the_kernels_of_each_category_in_it() {
     desk.click(&head);
     found(&mut desk);
     let within = Some(FilterGroup::Category(regions[1].category));
-    assert_eq!(desk.app().kernels.filter().within, within);
-    assert_eq!(desk.app().kernels.level, BreakdownLevel::Kernel);
+    assert_eq!(desk.app().profile.kernels.filter().within, within);
+    assert_eq!(desk.app().profile.kernels.level, BreakdownLevel::Kernel);
     // The filter leaves the categories that have its words, with all of their kernels.
     ask(&mut desk, Kernels::Within(None));
     desk.fill("Filter", "pooling");
     found(&mut desk);
-    let left = &desk.app().kernels.drawn.regions;
+    let left = &desk.app().profile.kernels.drawn.regions;
     assert_eq!(left.len(), 1);
     assert_eq!(left[0].category, Category::Pooling);
 }

@@ -22,35 +22,42 @@ fn back_and_forward_go_through_where_one_was() {
     desk.press("Ctrl+1");
     desk.press("Ctrl+5");
     desk.press("Alt+ArrowLeft");
-    assert_eq!(desk.app().screen, Screen::Home);
+    assert_eq!(desk.app().shared.screen, Screen::Home);
     desk.press("Alt+ArrowRight");
-    assert_eq!(desk.app().screen, Screen::Compare);
+    assert_eq!(desk.app().shared.screen, Screen::Compare);
     desk.press("Alt+ArrowLeft");
     desk.press("Ctrl+9");
-    assert!(!desk.app().trail.has_future(), "a new way begins");
+    assert!(!desk.app().shared.trail.has_future(), "a new way begins");
     desk.press("Alt+ArrowLeft");
-    assert_eq!(desk.app().screen, Screen::Home);
+    assert_eq!(desk.app().shared.screen, Screen::Home);
 }
 
 #[test]
 fn a_screen_shows_what_it_showed_when_it_was_left() {
     let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+5");
-    let (before, after) = (desk.app().compare.before, desk.app().compare.after);
+    let (before, after) = (
+        desk.app().compare.sides.before,
+        desk.app().compare.sides.after,
+    );
     assert!(before.is_some() && before != after);
     desk.press("Ctrl+4");
     desk.act(Action::Compare(Compare::Swap));
-    assert_eq!(desk.app().compare.before, after);
+    assert_eq!(desk.app().compare.sides.before, after);
     desk.press("Alt+ArrowLeft");
-    assert_eq!(desk.app().screen, Screen::Compare);
-    assert_eq!(desk.app().compare.before, before);
+    assert_eq!(desk.app().shared.screen, Screen::Compare);
+    assert_eq!(desk.app().compare.sides.before, before);
     let closed = before.expect("a side").session;
     desk.press("Ctrl+4");
     desk.act(Action::Sessions(powerband_app::action::Sessions::Close(
         closed,
     )));
     desk.press("Alt+ArrowLeft");
-    assert_eq!(desk.app().screen, Screen::Compare, "and nothing is missed");
+    assert_eq!(
+        desk.app().shared.screen,
+        Screen::Compare,
+        "and nothing is missed"
+    );
 }
 
 #[test]
@@ -61,7 +68,9 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     desk.right_click("Compare");
     desk.click("Show at the right");
     assert_eq!(desk.app().right_screen(), Some(Screen::Compare));
-    desk.until("it is compared", |app| app.compare.found.result.is_some());
+    desk.until("it is compared", |app| {
+        app.compare.sides.found.result.is_some()
+    });
     desk.steps(2);
     let left = desk.get("Throughput").rect();
     desk.reach("Case by case");
@@ -69,7 +78,7 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     assert!(left.right() < right.left(), "{left:?} {right:?}");
     desk.act(Action::Shell(Shell::SwapScreens));
     desk.steps(2);
-    assert_eq!(desk.app().screen, Screen::Compare);
+    assert_eq!(desk.app().shared.screen, Screen::Compare);
     assert_eq!(desk.app().right_screen(), Some(Screen::Curves));
     assert!(desk.harness.unnamed_widgets().is_empty());
     resize(&mut desk, (1_280.0, 800.0));
@@ -173,19 +182,19 @@ fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
     let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+5");
     desk.until("a comparison is there", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     desk.steps(2);
     let pair = powerband_app::items::pair(desk.app(), 3);
     let name = powerband_app::items::name(desk.app(), &MenuTarget::Case(pair[1]));
     desk.click(&format!("Pair of {name}"));
     let app = desk.app();
-    assert_eq!(app.screen, Screen::Compare, "one stays where one is");
+    assert_eq!(app.shared.screen, Screen::Compare, "one stays where one is");
     assert_eq!(app.curves.pin, Some(pair[1]));
     assert_eq!(app.pinned_pair(), Some(3));
-    let marks = &app.compare.drawn.latency.marks;
+    let marks = &app.compare.sides.drawn.latency.marks;
     assert!(marks.iter().any(|mark| matches!(mark, Mark::Pin { .. })));
-    let following = app.history.following.expect("a case is followed");
+    let following = app.compare.history.following.expect("a case is followed");
     assert_eq!(following.session, pair[1].session);
     assert_eq!(following.point.batch(), pair[1].case.point.batch());
     let row = desk.get(&format!("Pair of {name}")).accesskit_node();
@@ -195,12 +204,12 @@ fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
 #[test]
 fn an_example_is_shown_also_during_a_run() {
     let mut desk = desk(PictureState::Small, 1.0);
-    desk.app_mut().run = Some(super::commands::live());
+    desk.app_mut().bench.run = Some(super::commands::live());
     desk.press("Ctrl+3");
     desk.act(Action::Sessions(
         powerband_app::action::Sessions::OpenExample(0),
     ));
-    desk.until("it is shown", |app| app.screen == Screen::Curves);
+    desk.until("it is shown", |app| app.shared.screen == Screen::Curves);
 }
 
 #[test]
@@ -231,6 +240,7 @@ fn what_was_written_can_be_opened() {
     let open = Action::Shell(Shell::OpenFile(path));
     let offered = desk
         .app()
+        .shared
         .notices
         .on_screen()
         .filter_map(|one| one.offer.clone());

@@ -94,12 +94,15 @@ fn names_tags_and_notes_are_written() {
 fn a_name_is_changed_while_the_session_is_open() {
     let mut desk = desk(Home::new());
     desk.click("Open");
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+9");
     desk.fill("Session name", "Delta");
     desk.press("Enter");
     desk.until("the open one has the name", |app| {
-        app.sessions.iter().all(|open| open.session.name == "Delta")
+        app.shared
+            .sessions
+            .iter()
+            .all(|open| open.session.name == "Delta")
     });
     // Two looks of the watch later nobody takes the change for somebody else's.
     let begun = std::time::Instant::now();
@@ -141,7 +144,7 @@ fn copies_are_made_and_the_trash_gives_back() {
     desk.until("it is back", |_| path.exists());
 
     // Undoing is of what is seen: the trash here, the plan on its own screen.
-    let mut draft = desk.app().planner.draft.clone();
+    let mut draft = desk.app().bench.planner.draft.clone();
     draft.batches = "1, 2".to_owned();
     desk.act(Action::Plan(PlanEdit::Batches(draft.batches.clone())));
     desk.act(Action::Library(Library::Discard(path.clone())));
@@ -151,11 +154,16 @@ fn copies_are_made_and_the_trash_gives_back() {
     desk.press("Ctrl+Z");
     desk.until("it is back again", |_| path.exists());
     desk.until("what is no longer so is taken down", |app| {
-        let is_up = |words: &str| app.notices.on_screen().any(|notice| notice.text == words);
+        let is_up = |words: &str| {
+            app.shared
+                .notices
+                .on_screen()
+                .any(|notice| notice.text == words)
+        };
         is_up("Beta is restored") && !is_up("Beta is in the trash")
     });
     desk.press("Ctrl+Z");
-    assert_eq!(desk.app().planner.draft.batches, "1, 2");
+    assert_eq!(desk.app().bench.planner.draft.batches, "1, 2");
 
     // Each notice brings back what it tells of, not what was discarded last.
     let other = desk.path("home/sessions/alpha.ron");
@@ -164,7 +172,7 @@ fn copies_are_made_and_the_trash_gives_back() {
         desk.until("it is gone", |_| !gone.exists());
     }
     let older = |app: &App| {
-        let mut up = app.notices.on_screen();
+        let mut up = app.shared.notices.on_screen();
         let notice = up.find(|notice| notice.text == "Alpha is in the trash");
         notice.and_then(|notice| notice.offer.clone())
     };
@@ -272,13 +280,19 @@ fn published_numbers_have_no_plan() {
 fn examples_come_back() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::Sessions(Sessions::OpenExample(0)));
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+9");
     desk.see("No sessions in the library yet");
     desk.app().remember().expect("it is written down");
     let mut desk = Desk::awake(desk.home, Vec::new());
-    desk.until("it is open again", |app| app.sessions.len() == 1);
-    let open = desk.app().sessions.iter().next().expect("it is open");
+    desk.until("it is open again", |app| app.shared.sessions.len() == 1);
+    let open = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("it is open");
     assert_eq!(open.path, None);
     let id = open.id;
     desk.act(Action::Sessions(Sessions::Close(id)));
@@ -290,14 +304,14 @@ fn no_more_than_three_notices_are_shown() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     for number in 1..=5 {
         let text = format!("Trouble number {number}");
-        let notices = &mut desk.app_mut().notices;
+        let notices = &mut desk.app_mut().shared.notices;
         notices.add(NoticeLevel::Trouble, text, None, clock::monotonic_ns());
     }
     desk.steps(2);
     assert!(desk.sees("Trouble number 5") && desk.sees("Trouble number 3"));
     assert!(!desk.sees("Trouble number 2"));
     desk.click("2 more in the log");
-    assert!(desk.app().log_open);
+    assert!(desk.app().shared.window.log_open);
     desk.see("Trouble number 1");
 }
 
@@ -306,24 +320,28 @@ fn the_list_beside_the_rail_opens_and_closes() {
     let mut desk = desk(Home::new());
     desk.press("Ctrl+1");
     desk.click("Open Alpha");
-    desk.until("it is open", |app| app.sessions.len() == 1);
-    assert_eq!(desk.app().screen, Screen::Curves);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     desk.click_with_ctrl("Open Beta");
     desk.until("the other alone is open", |app| {
-        app.sessions.iter().all(|open| open.session.name == "Beta") && app.sessions.len() == 1
+        app.shared
+            .sessions
+            .iter()
+            .all(|open| open.session.name == "Beta")
+            && app.shared.sessions.len() == 1
     });
     desk.click("Hide the library");
     assert!(desk.find("Find a session").is_none());
     desk.click("Show the library");
     desk.click("Close Beta");
-    assert!(desk.app().sessions.is_empty());
+    assert!(desk.app().shared.sessions.is_empty());
 }
 
 #[test]
 fn what_others_do_to_an_open_file_is_noticed() {
     let mut desk = desk(Home::new());
     desk.click("Open");
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     let path = desk.path("home/sessions/alpha.ron");
     // The watch must have seen the file once before it can see a change.
     let begun = std::time::Instant::now();
@@ -334,7 +352,8 @@ fn what_others_do_to_an_open_file_is_noticed() {
     desk.hear("Another program changed the file");
     desk.click("Reload");
     desk.until("it is read again", |app| {
-        app.sessions
+        app.shared
+            .sessions
             .iter()
             .all(|open| open.session.name == "Elsewhere" && open.on_disk == OnDisk::Same)
     });
@@ -366,18 +385,18 @@ fn any_session_is_planned_again_as_it_was_measured() {
     desk.press("Ctrl+9");
     desk.act(Action::Library(Library::Select(Some(path))));
     desk.click("Run again…");
-    desk.until("the plan is there", |app| app.screen == Screen::Plan);
-    let request = desk.app().planner.draft.request().expect("a plan");
+    desk.until("the plan is there", |app| app.shared.screen == Screen::Plan);
+    let request = desk.app().bench.planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Poisson { per_s: 25.0 });
     assert_eq!(request.keeping, WorkerLifetime::OneAtATime);
     assert_eq!(request.seed, Some(77));
     assert_eq!(request.points, Some([1, 2].map(Point::of_batch).to_vec()));
     // It is seen, and can be changed by hand.
     desk.fill("Rate", "40");
-    let request = desk.app().planner.draft.request().expect("a plan");
+    let request = desk.app().bench.planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Poisson { per_s: 40.0 });
     desk.click("Requests: closed loop");
-    let request = desk.app().planner.draft.request().expect("a plan");
+    let request = desk.app().bench.planner.draft.request().expect("a plan");
     assert_eq!(request.load, Load::Closed);
     // What another tool measured has no plan, and that is known before the file is opened.
     let path = desk.path("home/sessions/foreign.ron");

@@ -92,10 +92,12 @@ fn desk() -> Desk {
     let files: Vec<PathBuf> = shelved.collect();
     let count = files.len();
     let mut desk = Desk::awake(home, files);
-    desk.until("all of them are open", |app| app.sessions.len() == count);
+    desk.until("all of them are open", |app| {
+        app.shared.sessions.len() == count
+    });
     furnish(&mut desk, PictureState::Small);
-    desk.app_mut().planner.draft = plan();
-    desk.app_mut().planner.kept = vec![(PathBuf::from("/kept.ron"), plan())];
+    desk.app_mut().bench.planner.draft = plan();
+    desk.app_mut().bench.planner.kept = vec![(PathBuf::from("/kept.ron"), plan())];
     timeline::open(&mut desk, &long("trace", 0, true), timeline::made_up());
     compare(&mut desk, false);
     desk
@@ -112,7 +114,7 @@ fn compare(desk: &mut Desk, is_whole: bool) {
     desk.act(Action::Compare(Compare::Before(side(1, 0))));
     desk.act(Action::Compare(Compare::After(side(2, 1))));
     desk.until("two sides are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
 }
 
@@ -340,7 +342,7 @@ fn not_on_hover(desk: &mut Desk, all: &BTreeSet<String>) -> Vec<String> {
 
 /// Goes to a screen, with what it shows.
 fn go(desk: &mut Desk, screen: Screen) {
-    desk.app_mut().run = (screen == Screen::Run).then(|| {
+    desk.app_mut().bench.run = (screen == Screen::Run).then(|| {
         let mut run = live();
         if let Some(session) = &mut run.session {
             lengthen(Arc::make_mut(session), 9);

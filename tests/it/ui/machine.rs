@@ -25,8 +25,8 @@ fn what_is_missing_has_its_one_action() {
         missing("NVML", "install the driver"),
         missing("RAPL", "load the module"),
     ];
-    desk.app_mut().machine.devices = Some((Vec::new(), sources));
-    desk.app_mut().machine.engines = Some(data::engines(false));
+    desk.app_mut().settings.machine.devices = Some((Vec::new(), sources));
+    desk.app_mut().settings.machine.engines = Some(data::engines(false));
     desk.steps(3);
     desk.see("Install");
     // Counters of the processor do not tell of cards.
@@ -56,12 +56,12 @@ fn where_no_engine_is_the_large_button_fetches_one() {
     for engine in &mut engines {
         engine.is_ready = false;
     }
-    desk.app_mut().machine.engines = Some(engines);
+    desk.app_mut().settings.machine.engines = Some(engines);
     desk.steps(3);
     desk.see("No engine is installed");
     assert!(desk.find("Start").is_none());
     assert!(desk.find("Install ONNX Runtime").is_some());
-    desk.app_mut().machine.engines = Some(data::engines(false));
+    desk.app_mut().settings.machine.engines = Some(data::engines(false));
     desk.steps(3);
     assert!(desk.find("Start").is_some());
     assert!(desk.find("Install ONNX Runtime").is_none());
@@ -69,7 +69,8 @@ fn where_no_engine_is_the_large_button_fetches_one() {
 
 #[test]
 fn the_user_says_where_python_is() {
-    let kept = |desk: &Desk| settings::read(&desk.app().place.paths.settings).expect("settings");
+    let kept =
+        |desk: &Desk| settings::read(&desk.app().shared.place.paths.settings).expect("settings");
     let answer = |desk: &mut Desk, path: &Path| {
         desk.click("Choose Python…");
         desk.fill("Path", &path.display().to_string());
@@ -90,11 +91,11 @@ fn the_user_says_where_python_is() {
     desk.step_until("it is kept", super::PATIENCE, |desk| {
         is_kept(desk, Some(python.clone()))
     });
-    assert_eq!(desk.app().place.python, Some(python));
-    desk.until("it was looked into", |app| !app.machine.is_looking);
+    assert_eq!(desk.app().shared.place.python, Some(python));
+    desk.until("it was looked into", |app| !app.settings.machine.is_looking);
 
     // Other choices in the file stay.
-    let file = desk.app().place.paths.settings.clone();
+    let file = desk.app().shared.place.paths.settings.clone();
     let mut others = kept(&desk);
     others.categories = vec![("gemm".to_owned(), "mine*".to_owned())];
     settings::write(&file, &others).expect("settings");
@@ -103,21 +104,21 @@ fn the_user_says_where_python_is() {
         is_kept(desk, None)
     });
     assert_eq!(kept(&desk).categories, others.categories);
-    assert_eq!(desk.app().place.python, None);
+    assert_eq!(desk.app().shared.place.python, None);
 }
 
 #[test]
 fn a_second_place_is_looked_into_once_the_first_is() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.until("nobody looks", |app| !app.machine.is_looking);
+    desk.until("nobody looks", |app| !app.settings.machine.is_looking);
     desk.act(Action::Machine(MachineAction::Rescan));
     desk.act(Action::Machine(MachineAction::Point(
         PathSetting::OnnxRuntime,
         None,
     )));
-    assert!(desk.app().machine.looks_again);
+    assert!(desk.app().settings.machine.looks_again);
     desk.until("both are over", |app| {
-        !app.machine.looks_again && !app.machine.is_looking
+        !app.settings.machine.looks_again && !app.settings.machine.is_looking
     });
 }
 
@@ -146,13 +147,15 @@ fn offered(real: Option<&Path>) -> Desk {
         ..super::place(&home)
     };
     let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
-    desk.until("the engines are known", |app| app.machine.engines.is_some());
+    desk.until("the engines are known", |app| {
+        app.settings.machine.engines.is_some()
+    });
     desk.steps(3);
     desk
 }
 
 fn has_torch(desk: &Desk) -> bool {
-    let mut ready = desk.app().machine.ready();
+    let mut ready = desk.app().settings.machine.ready();
     ready.any(|engine| engine.id == "torch")
 }
 
@@ -165,15 +168,15 @@ fn an_environment_with_an_engine_is_named_and_used_with_one_press() {
         return skipped("a machine whose own Python has no PyTorch");
     }
     desk.see("9.8.7 in ~/venvs/llm");
-    let file = desk.app().place.paths.settings.clone();
+    let file = desk.app().shared.place.paths.settings.clone();
     assert!(!file.exists(), "nothing is chosen before the press");
     desk.click(USE);
     let python = desk.path("user/venvs/llm/bin/python");
     desk.step_until("it is written", super::PATIENCE, |_| {
         settings::read(&file).is_ok_and(|kept| kept.python.as_ref() == Some(&python))
     });
-    assert_eq!(desk.app().place.python, Some(python));
-    desk.until("it was looked into", |app| !app.machine.is_looking);
+    assert_eq!(desk.app().shared.place.python, Some(python));
+    desk.until("it was looked into", |app| !app.settings.machine.is_looking);
 }
 
 #[test]
@@ -191,7 +194,7 @@ fn a_real_environment_with_pytorch_is_ready_after_one_press() {
     desk.step_until("PyTorch is ready", super::PATIENCE, has_torch);
     desk.steps(2);
     assert!(desk.find(USE).is_none());
-    let kept = settings::read(&desk.app().place.paths.settings).expect("settings");
+    let kept = settings::read(&desk.app().shared.place.paths.settings).expect("settings");
     assert_eq!(kept.python, Some(desk.path("user/venvs/llm/bin/python")));
     let first = desk.app().first_request();
     let planned = desk.app().planned_of(first);

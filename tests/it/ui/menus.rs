@@ -57,8 +57,8 @@ fn a_series_is_hidden_shown_alone_and_compared_from_its_menu() {
     assert!(desk.app().curves.hidden.is_empty());
     desk.right_click(&name);
     desk.click("Set as after");
-    assert_eq!(desk.app().screen, Screen::Compare);
-    let after = desk.app().compare.after.expect("a side");
+    assert_eq!(desk.app().shared.screen, Screen::Compare);
+    let after = desk.app().compare.sides.after.expect("a side");
     let side = powerband_app::sessions::series(after.session, after.setup);
     assert_eq!(side, entry.id);
 }
@@ -118,14 +118,14 @@ fn the_palette_offers_what_the_menu_of_the_pinned_case_offers() {
 #[test]
 fn an_open_session_has_a_menu() {
     let mut desk = desk(PictureState::Full, 1.0);
-    let open = desk.app().sessions.iter().next().expect("a session");
+    let open = desk.app().shared.sessions.iter().next().expect("a session");
     let (id, name) = (open.id, open.session.name.clone());
     let only = titles(desk.app(), &MenuTarget::Session(id));
     assert!(only.contains(&"Save as…".to_owned()), "{only:?}");
     desk.right_click(&format!("Curves of {name}"));
     desk.see("Write a report…");
     desk.click("Close");
-    assert!(desk.app().sessions.get(id).is_none());
+    assert!(desk.app().shared.sessions.get(id).is_none());
     assert!(desk.harness.unnamed_widgets().is_empty());
 }
 
@@ -134,14 +134,21 @@ fn a_pair_has_the_menus_of_both_its_cases() {
     let mut desk = desk(PictureState::Full, 1.0);
     desk.press("Ctrl+5");
     desk.until("a comparison is there", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     let items = items::of_row(desk.app(), "pairs", 0);
     let [MenuTarget::Case(before), MenuTarget::Case(after)] = items[..] else {
         panic!("{items:?}");
     };
     assert_ne!(before, after);
-    let sides = desk.app().compare.found.result.as_ref().expect("compared");
+    let sides = desk
+        .app()
+        .compare
+        .sides
+        .found
+        .result
+        .as_ref()
+        .expect("compared");
     assert_eq!(before.session, sides.0.session);
     assert_eq!(after.session, sides.1.session);
 }
@@ -152,7 +159,7 @@ fn with_kernels() -> Desk {
     let file = "tests/fixtures/import/kineto/resnet50-v100-train.pt.trace.json.gz";
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(root.join(file)));
-    desk.until("a timeline", |app| !app.timeline.traces.is_empty());
+    desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     desk.act(Action::Go(Screen::Kernels));
     super::kernels::found(&mut desk);
     super::kernels::ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
@@ -161,7 +168,14 @@ fn with_kernels() -> Desk {
 
 /// The whole name and the short one of a row of the kernels.
 fn row(desk: &Desk, place: usize) -> (String, String) {
-    let found = desk.app().kernels.found.result.as_ref().expect("a result");
+    let found = desk
+        .app()
+        .profile
+        .kernels
+        .found
+        .result
+        .as_ref()
+        .expect("a result");
     let row = &found.breakdown(BreakdownLevel::Kernel).rows[place];
     (row.name.clone(), row.short.clone())
 }
@@ -171,21 +185,27 @@ fn a_selected_kernel_is_lit_on_the_timeline_and_a_selected_slice_among_the_kerne
     let mut desk = with_kernels();
     let (name, short) = row(&desk, 0);
     desk.click(&format!("Open {short}"));
-    desk.until("its slices", |app| app.timeline.hits.is_some());
-    let (_, open, _) = desk.app().timeline.current().expect("a trace");
+    desk.until("its slices", |app| app.profile.timeline.hits.is_some());
+    let (_, open, _) = desk.app().profile.timeline.current().expect("a trace");
     let open = Arc::clone(open);
     let slices = |name: &str| {
         let all = 0..open.trace.len();
         let is_it = |at: &usize| open.trace.names.get(open.trace.slice(*at).name) == name;
         all.filter(is_it).collect::<Vec<usize>>()
     };
-    let hits = desk.app().timeline.hits.as_ref().map(|hits| hits.all.len());
+    let hits = desk
+        .app()
+        .profile
+        .timeline
+        .hits
+        .as_ref()
+        .map(|hits| hits.all.len());
     assert_eq!(hits, Some(slices(&name).len()));
     let (other, _) = row(&desk, 2);
     let slice = slices(&other)[0];
     desk.act(Action::Go(Screen::Timeline));
     desk.act(Action::Timeline(Timeline::Select(Some(slice))));
-    assert_eq!(desk.app().kernels.selected_kernel(), Some(&*other));
+    assert_eq!(desk.app().profile.kernels.selected_kernel(), Some(&*other));
     let entries = titles(desk.app(), &MenuTarget::Slice(slice));
     for entry in ["Find all of its name", "Open in Kernels", "Add a note"] {
         assert!(entries.contains(&entry.to_owned()), "{entries:?}");
@@ -198,10 +218,10 @@ fn a_row_of_the_kernels_has_a_menu() {
     let (name, short) = row(&desk, 1);
     desk.right_click(&format!("Open {short}"));
     desk.click("Filter by this name");
-    assert_eq!(desk.app().kernels.filter().words, name);
+    assert_eq!(desk.app().profile.kernels.filter().words, name);
     desk.right_click(&format!("Open {short}"));
     desk.click("Longest on the timeline");
-    desk.until("it is found", |app| app.screen == Screen::Timeline);
+    desk.until("it is found", |app| app.shared.screen == Screen::Timeline);
 }
 
 #[test]
@@ -218,7 +238,7 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
     let path = home.path("examined.ron");
     super::write(&path, &session);
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     desk.steps(2);
     let Some(MenuTarget::Node(_, name, _)) = items::of_row(desk.app(), "slowest", 0).pop() else {
@@ -227,20 +247,29 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
     desk.reach("Copy Slowest nodes");
     desk.click(&format!("Kernels of {name}"));
     let app = desk.app();
-    assert_eq!(app.screen, Screen::Kernels);
-    assert_eq!(app.kernels.looking.map(|pick| pick.profile), Some(0));
-    assert_eq!(app.kernels.filter().words, name);
+    assert_eq!(app.shared.screen, Screen::Kernels);
+    assert_eq!(
+        app.profile.kernels.looking.map(|pick| pick.profile),
+        Some(0)
+    );
+    assert_eq!(app.profile.kernels.filter().words, name);
 }
 
 #[test]
 fn closing_all_others_keeps_a_session_whose_file_is_gone() {
     let mut desk = desk(PictureState::Full, 1.0);
-    let open = desk.app().sessions.iter().next().expect("a session");
+    let open = desk.app().shared.sessions.iter().next().expect("a session");
     let (id, name, path) = (open.id, open.session.name.clone(), open.path.clone());
     std::fs::remove_file(path.expect("a file")).expect("it goes");
     desk.right_click(&format!("Curves of {name}"));
     desk.click("Close all others");
-    let left: Vec<_> = desk.app().sessions.iter().map(|open| open.id).collect();
+    let left: Vec<_> = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .map(|open| open.id)
+        .collect();
     assert_eq!(left, [id]);
 }
 
@@ -262,7 +291,14 @@ fn a_menu_closes_where_another_row_comes_to_stand() {
 #[test]
 fn a_session_of_a_trace_that_is_open_leads_to_its_timeline() {
     let desk = with_kernels();
-    let id = desk.app().sessions.iter().next().expect("a session").id;
+    let id = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     let groups = items::menu(desk.app(), &MenuTarget::Session(id));
     let mut all = groups.into_iter().flatten();
     let way = all.find(|offered| offered.title == "Show its timeline");

@@ -159,7 +159,7 @@ impl Desk {
     fn awake(home: Home, files: Vec<PathBuf>) -> Self {
         let mut desk = Self::with(home, files);
         desk.until("everything is looked up", |app| {
-            app.machine.engines.is_some() && app.library.is_scanned
+            app.settings.machine.engines.is_some() && app.library.is_scanned
         });
         desk
     }
@@ -253,7 +253,7 @@ impl Desk {
 
     /// Everything that was said in notices.
     fn said(&self) -> Vec<String> {
-        let all = self.app().notices.all().iter();
+        let all = self.app().shared.notices.all().iter();
         all.map(|notice| notice.text.clone()).collect()
     }
 
@@ -409,7 +409,7 @@ impl Desk {
 
     /// The cells of a column of a table, shown or not.
     fn cells(&self, table: &str, key: &str) -> Vec<Cell> {
-        let view = self.app().tables.view(table).expect("a table");
+        let view = self.app().shared.tables.view(table).expect("a table");
         (0..view.len()).map(|row| view.value(row, key)).collect()
     }
 

@@ -83,7 +83,7 @@ fn a_run_keeps_what_goes_on_now() {
         resize(&mut desk, size);
         let run = live();
         let (case, _) = run.current.clone().expect("a case under way");
-        desk.app_mut().run = Some(run);
+        desk.app_mut().bench.run = Some(run);
         desk.act(Action::Go(Screen::Run));
         desk.steps(2);
         for name in ["Current case", "Devices", "Run log", "Now"] {
@@ -101,7 +101,7 @@ fn a_run_keeps_what_goes_on_now() {
         let clashes = desk.clashes();
         assert!(clashes.is_empty(), "{size:?}: {clashes:?}");
 
-        let run = desk.app_mut().run.as_mut().expect("the run");
+        let run = desk.app_mut().bench.run.as_mut().expect("the run");
         run.stage = Stage::Saved(PathBuf::from("/resnet50.ron"));
         run.current = None;
         desk.steps(2);
@@ -117,7 +117,7 @@ fn undecided() -> Desk {
     let mut desk = desk(PictureState::Small, 1.0);
     desk.act(Action::Go(Screen::Compare));
     let compare = &mut desk.app_mut().compare;
-    let (_, _, comparison) = compare.found.result.as_mut().expect("a comparison");
+    let (_, _, comparison) = compare.sides.found.result.as_mut().expect("a comparison");
     for pair in &mut Arc::make_mut(comparison).pairs {
         pair.verdict.call = Call::Inconclusive;
         pair.verdict.reason = Some("the rounds scatter".to_owned());
@@ -127,7 +127,7 @@ fn undecided() -> Desk {
             seconds: Some(21.0),
         });
     }
-    compare.drawn.flags = vec![RaisedFlag {
+    compare.sides.drawn.flags = vec![RaisedFlag {
         name: "noisy",
         weight: FlagSeverity::Amber,
         cases: 2,
@@ -171,7 +171,7 @@ fn columns_of_a_table_are_moved_into_sight() {
     let mut desk = undecided();
     resize(&mut desk, NARROWEST);
     assert!(is_in_sight(&mut desk, "Sort by Verdict"));
-    desk.app_mut().run = Some(live());
+    desk.app_mut().bench.run = Some(live());
     desk.act(Action::Go(Screen::Run));
     desk.steps(2);
     assert!(is_in_sight(&mut desk, "Sort by Outcome"));
@@ -256,12 +256,12 @@ fn the_library_can_be_shown_where_it_is_folded_for_want_of_room() {
     assert!(is_shown(&desk));
     resize(&mut desk, WINDOWS[0]);
     assert!(!is_shown(&desk));
-    let before = desk.app().remembered.library_folded;
+    let before = desk.app().shared.remembered.library_folded;
     desk.click("Show the library");
     assert!(is_shown(&desk));
     desk.get("Find a session");
     // What a narrow window shows is not what a wide one is to show.
-    assert_eq!(desk.app().remembered.library_folded, before);
+    assert_eq!(desk.app().shared.remembered.library_folded, before);
     resize(&mut desk, (1_200.0, 700.0));
     resize(&mut desk, WINDOWS[0]);
     assert!(!is_shown(&desk));
@@ -298,7 +298,7 @@ fn long_names(change: impl Fn(&mut Session)) -> Desk {
     let mut desk = Desk::awake(home, files);
     desk.act(Action::Go(Screen::Compare));
     desk.until("two sides are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     desk
 }

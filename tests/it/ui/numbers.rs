@@ -257,9 +257,9 @@ fn the_table_of_curves_never_contradicts_itself() {
         .collect();
     let mut desk = Desk::with(home, files);
     desk.until("the sessions are open", |app| {
-        app.sessions.len() == SPREADS.len() && !app.curves.drawn.cases.is_empty()
+        app.shared.sessions.len() == SPREADS.len() && !app.curves.drawn.cases.is_empty()
     });
-    let view = desk.app().tables.view("cases").expect("a table");
+    let view = desk.app().shared.tables.view("cases").expect("a table");
     assert!(view.len() >= 4, "{view:#?}");
     for row in 0..view.len() {
         let of = |key: &str| view.value(row, key).shown_text().to_owned();

@@ -31,7 +31,7 @@ fn curves_sides_and_plans_are_reached_by_letters() {
     let mut desk = desk(PictureState::Full, 1.0);
     let name = desk.app().curves.drawn.legend[1].name.clone();
     give(&mut desk, &format!("curves: hide {name}"));
-    assert_eq!(desk.app().screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Curves);
     let shown: Vec<bool> = desk
         .app()
         .curves
@@ -42,17 +42,23 @@ fn curves_sides_and_plans_are_reached_by_letters() {
         .collect();
     assert!(shown[0] && !shown[1], "{shown:?}");
     give(&mut desk, &format!("compare: after is {name}"));
-    assert_eq!(desk.app().screen, Screen::Compare);
-    let after = desk.app().compare.after.expect("a side");
+    assert_eq!(desk.app().shared.screen, Screen::Compare);
+    let after = desk.app().compare.sides.after.expect("a side");
     assert_eq!(
-        desk.app().sessions.series_name(after.session, after.setup),
+        desk.app()
+            .shared
+            .sessions
+            .series_name(after.session, after.setup),
         name
     );
     give(&mut desk, "plan: open loop, poisson");
-    assert_eq!(desk.app().screen, Screen::Plan);
-    assert_eq!(desk.app().planner.draft.requests, ArrivalMode::AtRandom);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
+    assert_eq!(
+        desk.app().bench.planner.draft.requests,
+        ArrivalMode::AtRandom
+    );
     give(&mut desk, "plan: add rten");
-    let setups = &desk.app().planner.draft.setups;
+    let setups = &desk.app().bench.planner.draft.setups;
     assert_eq!(setups.last().map(|setup| setup.spec.as_str()), Some("rten"));
 }
 
@@ -66,7 +72,7 @@ fn whole_sessions_are_compared_and_their_setups_named() {
     );
     give(&mut desk, "compare: after is After the upgrade, all setups");
     desk.until("all of them are compared", |app| {
-        let result = app.compare.found.result.as_ref();
+        let result = app.compare.sides.found.result.as_ref();
         result.is_some_and(|(before, after, _)| before.whole && after.whole)
     });
     desk.steps(2);
@@ -96,7 +102,7 @@ fn what_was_offered_can_be_given_where_it_is_no_longer_there() {
         small.steps(1);
     }
     small.until("examples are open", |app| {
-        app.sessions.iter().next().is_some()
+        app.shared.sessions.iter().next().is_some()
     });
 }
 
@@ -114,9 +120,12 @@ fn a_list_that_was_short_grows_again() {
     // A hand reaches the last of the plans that come ready.
     desk.get(last).click();
     desk.steps(3);
-    assert!(!desk.app().palette_open, "the last line is out of reach");
+    assert!(
+        !desk.app().shared.window.palette_open,
+        "the last line is out of reach"
+    );
     assert_eq!(
-        desk.app().planner.draft.name,
+        desk.app().bench.planner.draft.name,
         "Everything this machine can do"
     );
 }

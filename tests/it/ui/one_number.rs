@@ -94,8 +94,8 @@ fn the_window_says_what_the_commands_print() {
         let path = file.to_string_lossy().into_owned();
         let mut written = printed(&home, &path);
         let mut desk = Desk::awake(Home::new(), vec![file]);
-        desk.until("it is open", |app| app.sessions.len() == 1);
-        let open = desk.app().sessions.iter().next().expect("a session");
+        desk.until("it is open", |app| app.shared.sessions.len() == 1);
+        let open = desk.app().shared.sessions.iter().next().expect("a session");
         let session = std::sync::Arc::clone(&open.session);
         if !session.cases.is_empty() {
             desk.press("Ctrl+4");
@@ -107,7 +107,7 @@ fn the_window_says_what_the_commands_print() {
         if session.plan.setups.len() == 2 && session.imported.is_none() {
             desk.press("Ctrl+5");
             desk.until("the sides are compared", |app| {
-                app.compare.found.result.is_some()
+                app.compare.sides.found.result.is_some()
             });
             desk.reach("Sort by Verdict");
             let mut sheet = seen(&desk, "Batch", "95 % interval");
@@ -123,7 +123,9 @@ fn the_window_says_what_the_commands_print() {
         }
         if !session.profiles.is_empty() {
             desk.press("Ctrl+8");
-            desk.until("it is added up", |app| app.kernels.found.result.is_some());
+            desk.until("it is added up", |app| {
+                app.profile.kernels.found.result.is_some()
+            });
             desk.steps(2);
             let (_, printed) = written
                 .texts
@@ -159,10 +161,12 @@ fn a_point_has_all_its_sizes_and_the_batch_is_named_once() {
         &shapes::session("grid", "2026-10-01T08:00:00Z", false),
     );
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::History));
     desk.see("2 setups × 5 × 5 points");
-    desk.until("it is followed", |app| app.history.found.result.is_some());
+    desk.until("it is followed", |app| {
+        app.compare.history.found.result.is_some()
+    });
     desk.steps(2);
     assert_eq!(desk.value("Batch size to follow"), "Batch 1, sequence 32");
 
@@ -171,7 +175,7 @@ fn a_point_has_all_its_sizes_and_the_batch_is_named_once() {
     case.point = case.point.with("sequence", 128);
     let words = format!("Batch {}, sequence 128", case.point.batch());
     run.skipped = vec![*case];
-    desk.app_mut().run = Some(run);
+    desk.app_mut().bench.run = Some(run);
     desk.act(Action::Go(Screen::Run));
     desk.see(&words);
     desk.see("Skipped after this round.");

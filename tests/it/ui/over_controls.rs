@@ -22,7 +22,7 @@ const TROUBLES: [&str; 3] = [
 
 fn trouble(desk: &mut Desk) {
     let soon = clock::monotonic_ns() + 3_600_000_000_000;
-    let notices = &mut desk.app_mut().notices;
+    let notices = &mut desk.app_mut().shared.notices;
     for (place, text) in TROUBLES.into_iter().enumerate() {
         let undo = ("Undo".to_owned(), Action::Library(Library::Restore));
         let offer = (place == 0).then_some(undo);
@@ -114,7 +114,7 @@ fn notices_cover_nothing() {
                 ));
             }
         }
-        desk.app_mut().run = None;
+        desk.app_mut().bench.run = None;
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

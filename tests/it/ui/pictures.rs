@@ -127,11 +127,11 @@ pub(super) fn desk(state: PictureState, pixels_per_point: f32) -> Desk {
     let count = sessions.len();
     let mut desk = Desk::sized(home, files, pixels_per_point);
     desk.until("everything is looked up", |app| {
-        app.machine.engines.is_some()
+        app.settings.machine.engines.is_some()
             && app.library.is_scanned
-            && app.sessions.len() == count
-            && !matches!(app.planner.facts, ModelFacts::Reading)
-            && (count == 0 || app.compare.found.result.is_some())
+            && app.shared.sessions.len() == count
+            && !matches!(app.bench.planner.facts, ModelFacts::Reading)
+            && (count == 0 || app.compare.sides.found.result.is_some())
     });
     furnish(&mut desk, state);
     desk
@@ -145,12 +145,12 @@ fn support_broken(home: &Home) {
 /// The same machine, plan and pins everywhere.
 pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
     let app = desk.app_mut();
-    app.machine.environment = Some(data::environment());
-    app.machine.devices = Some(devices::found());
-    app.machine.engines = Some(data::engines(state != PictureState::Empty));
-    app.roofs.kept = Some(data::roofs(state != PictureState::Empty));
-    app.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
-    app.screen = Screen::Home;
+    app.settings.machine.environment = Some(data::environment());
+    app.settings.machine.devices = Some(devices::found());
+    app.settings.machine.engines = Some(data::engines(state != PictureState::Empty));
+    app.settings.roofs.kept = Some(data::roofs(state != PictureState::Empty));
+    app.shared.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
+    app.shared.screen = Screen::Home;
     if state == PictureState::Empty {
         return;
     }
@@ -178,7 +178,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
     // Not on the screen of what is pinned below, so that its top is what is seen.
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Plan(PlanEdit::Name(String::new())));
-    desk.app_mut().planner.draft = draft;
+    desk.app_mut().bench.planner.draft = draft;
     if state == PictureState::Small {
         return;
     }
@@ -189,7 +189,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
         };
         (PathBuf::from(format!("/{name}.ron")), draft)
     });
-    desk.app_mut().planner.kept = kept.into();
+    desk.app_mut().bench.planner.kept = kept.into();
     desk.act(Action::Curves(Curves::Limit(Some(400e6))));
     let case = CaseKey {
         setup: 0,
@@ -214,7 +214,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
     };
     desk.act(Action::Compare(Compare::After(after)));
     desk.until("two sides are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
 }
 
@@ -243,16 +243,16 @@ pub(super) fn set_run(desk: &mut Desk, state: PictureState) {
     }
     let now = clock::monotonic_ns();
     run.began_ns = now.saturating_sub(SINCE_ITS_BEGIN_NS);
-    desk.app_mut().run = Some(run);
+    desk.app_mut().bench.run = Some(run);
     // Each picture is of the same moment, however long frames take.
-    desk.app_mut().stopped_at_ns = Some(now);
+    desk.app_mut().shared.window.stopped_at_ns = Some(now);
 }
 
 fn overlay(desk: &mut Desk, which: &str) {
     match which {
         "palette" => desk.act(Action::Shell(Shell::Palette(true))),
         "closing" => {
-            desk.app_mut().closing = true;
+            desk.app_mut().shared.window.closing = true;
         }
         "path" => desk.act(Action::Sessions(Sessions::Choose)),
         "log" => {
@@ -267,7 +267,7 @@ fn overlay(desk: &mut Desk, which: &str) {
 fn notices(desk: &mut Desk) {
     // From the future, so that none comes down while it is painted.
     let soon = clock::monotonic_ns() + 3_600_000_000_000;
-    let notices = &mut desk.app_mut().notices;
+    let notices = &mut desk.app_mut().shared.notices;
     let undo = ("Undo".to_owned(), Action::Library(Library::Restore));
     let save = ("Save as…".to_owned(), Action::Sessions(Sessions::Choose));
     notices.add(
@@ -481,26 +481,31 @@ fn paint_screens(album: &mut Album, desk: &mut Desk, state: PictureState, suffix
 /// A profile for the screen of profiles, which would be one session too many on others, and a trace.
 pub(super) fn open_for(desk: &mut Desk, screen: Screen) {
     let path = desk.path("profiles.ron");
-    let open = desk.app().sessions.by_path(&path).map(|open| open.id);
+    let open = desk
+        .app()
+        .shared
+        .sessions
+        .by_path(&path)
+        .map(|open| open.id);
     match open {
         None if screen == Screen::Kernels => {
             write(&path, &super::kernels::session());
             desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
             desk.until("profiles are open", |app| {
-                app.sessions.by_path(&path).is_some()
+                app.shared.sessions.by_path(&path).is_some()
             });
         }
         Some(id) if screen != Screen::Kernels => desk.act(Action::Sessions(Sessions::Close(id))),
         _ => {}
     }
-    if screen == Screen::Timeline && desk.app().timeline.traces.is_empty() {
+    if screen == Screen::Timeline && desk.app().profile.timeline.traces.is_empty() {
         super::timeline::open(desk, "resnet50-infer.json", super::timeline::made_up());
     }
 }
 
 fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Theme) {
-    desk.app_mut().run = None;
-    desk.app_mut().stopped_at_ns = None;
+    desk.app_mut().bench.run = None;
+    desk.app_mut().shared.window.stopped_at_ns = None;
     if screen == Screen::Run && state != PictureState::Empty {
         set_run(desk, state);
     }
@@ -514,12 +519,12 @@ fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Theme) {
     }
     if screen == Screen::History && state != PictureState::Empty {
         desk.until("a case is followed", |app| {
-            app.history.found.result.is_some() && app.history.found.busy().is_none()
+            app.compare.history.found.result.is_some() && app.compare.history.found.busy().is_none()
         });
     }
     if screen == Screen::Fleet {
         desk.until("machines are compared", |app| {
-            app.fleet.found.busy().is_none()
+            app.compare.fleet.found.busy().is_none()
         });
     }
     if screen == Screen::Why && state != PictureState::Empty {
@@ -527,7 +532,7 @@ fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Theme) {
     }
     if screen == Screen::Journey && state != PictureState::Empty {
         desk.until("steps are compared", |app| {
-            app.journey.found.result.is_some()
+            app.compare.journey.found.result.is_some()
         });
     }
     desk.steps(3);

@@ -12,7 +12,7 @@ use crate::support::Home;
 /// A plan with one setup of ONNX Runtime, on a machine that has it.
 fn with_one() -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().machine.engines = Some(data::engines(true));
+    desk.app_mut().settings.machine.engines = Some(data::engines(true));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Clear));
     desk.act(Action::Plan(PlanEdit::Add("ort:cpu".to_owned())));
@@ -34,7 +34,7 @@ fn description(desk: &Desk, name: &str) -> String {
 }
 
 fn specs(desk: &Desk) -> Vec<&str> {
-    let setups = desk.app().planner.draft.setups.iter();
+    let setups = desk.app().bench.planner.draft.setups.iter();
     setups.map(|setup| setup.spec.as_str()).collect()
 }
 
@@ -193,7 +193,7 @@ fn words_are_completed_by_keys_and_by_the_mouse() {
 #[test]
 fn what_is_not_here_is_greyed_with_the_reason() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().machine.engines = Some(data::engines(false));
+    desk.app_mut().settings.machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Add("rten:cpu".to_owned())));
     desk.click("Engine of setup 1");
@@ -287,7 +287,7 @@ fn the_cases_of_the_plan_add_up_to_its_estimate() {
     assert_eq!(desk.column("planned", "rounds")[0], "5");
     let app = desk.app();
     let plan = app.planned().expect("a plan");
-    let estimate = app.estimate(&plan, &app.machine.refused(&plan));
+    let estimate = app.estimate(&plan, &app.settings.machine.refused(&plan));
     let sum = |key: &str| -> f64 {
         let cells = desk.cells("planned", key).into_iter();
         cells.filter_map(|cell| cell.number).sum()
@@ -301,13 +301,13 @@ fn the_cases_of_the_plan_add_up_to_its_estimate() {
     // A fault takes the table away, and says so.
     desk.act(Action::Plan(PlanEdit::Batches("0".to_owned())));
     desk.see("Fix the marked fields to see what will be measured.");
-    assert!(desk.app().tables.view("planned").is_none());
+    assert!(desk.app().shared.tables.view("planned").is_none());
 }
 
 #[test]
 fn a_setup_that_cannot_run_here_has_no_estimate() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().machine.engines = Some(data::engines(false));
+    desk.app_mut().settings.machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Batches("1".to_owned())));
     for spec in ["rten:cpu", "ort:cpu"] {

@@ -23,13 +23,13 @@ fn the_plan_says_what_inputs_are_filled_with_and_takes_another_choice() {
     desk.fill("Model", &path.display().to_string());
     desk.until(
         "the model is known",
-        |app| matches!(&app.planner.facts, ModelFacts::Known(facts) if !facts.fills.is_empty()),
+        |app| matches!(&app.bench.planner.facts, ModelFacts::Known(facts) if !facts.fills.is_empty()),
     );
     desk.steps(2);
     desk.see("input_ids: 0…499: indexes wte.weight (500 rows)");
     desk.see("position_ids: counts up from past: positions; indexes wpe.weight (40 rows)");
     desk.fill("Input values", "input_ids=random:0..9");
-    let request = desk.app().planner.draft.request().expect("a request");
+    let request = desk.app().bench.planner.draft.request().expect("a request");
     let expect = Fill::Random {
         low: 0.0,
         high: 9.0,
@@ -37,7 +37,7 @@ fn the_plan_says_what_inputs_are_filled_with_and_takes_another_choice() {
     assert_eq!(request.inputs["input_ids"], expect);
     desk.fill("Input values", "input_ids=nines");
     desk.steps(2);
-    assert!(desk.app().planner.draft.request().is_err());
+    assert!(desk.app().bench.planner.draft.request().is_err());
     desk.see(
         "cannot read the input \"input_ids=nines\": \"nines\" is no way to fill an input. Write it as \
          NAME=zeros, ones, a number, range, random:LOW..HIGH or FILE.npy",
@@ -89,7 +89,7 @@ fn a_length_beyond_the_positions_of_a_network_is_refused_before_its_run() {
     let start = desk.get("Start the run");
     assert!(start.accesskit_node().is_disabled());
     desk.press("Ctrl+Enter");
-    assert!(desk.app().run.is_none(), "it does not begin");
+    assert!(desk.app().bench.run.is_none(), "it does not begin");
 
     desk.fill("Sweep", "sequence=512");
     checked(&mut desk, "nothing is refused", |check| {

@@ -347,17 +347,22 @@ fn ask(desk: &mut Desk) {
         ("Another program is measuring", "Begin anyway", anyway),
     ] {
         let offer = Some((name.to_owned(), action));
-        app.notices.add(NoticeLevel::Question, words, offer, now);
+        app.shared
+            .notices
+            .add(NoticeLevel::Question, words, offer, now);
     }
-    app.place.python = Some("python3".into());
+    app.shared.place.python = Some("python3".into());
     let keys = "Ctrl+J".parse().ok();
-    app.remembered.shortcuts.insert("go-home".to_owned(), keys);
+    app.shared
+        .remembered
+        .shortcuts
+        .insert("go-home".to_owned(), keys);
 }
 
 /// A plan with a field for everything, and one that is kept.
 fn plan(desk: &mut Desk) {
     let kept = desk.path("home/plans/kept.ron");
-    let planner = &mut desk.app_mut().planner;
+    let planner = &mut desk.app_mut().bench.planner;
     planner.kept = vec![(kept, planner.draft.clone())];
     for edit in [
         PlanEdit::Requests(ArrivalMode::AtRandom),
@@ -391,7 +396,7 @@ const ON_TIMELINE: &str = "void at::native::batch_norm_transform_input_channels_
 /// Looks at one of the open profiles.
 fn show_profile(desk: &mut Desk, profile: usize) {
     let path = desk.path("profiles.ron");
-    let session = desk.app().sessions.by_path(&path).expect("open").id;
+    let session = desk.app().shared.sessions.by_path(&path).expect("open").id;
     let pick = ProfileRef { session, profile };
     desk.act(Action::Go(Screen::Kernels));
     desk.act(Action::Kernels(Kernels::Look(pick)));
@@ -421,16 +426,16 @@ fn profile(desk: &mut Desk) {
     super::write(&path, &session);
     desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
     desk.until("profiles are open", |app| {
-        app.sessions.by_path(&path).is_some()
+        app.shared.sessions.by_path(&path).is_some()
     });
     let rule = Kernels::Categorise(Category::ALL[0], "*mine*".to_owned());
     desk.act(Action::Kernels(rule));
     show_profile(desk, 0);
     desk.until("the rule is known", |app| {
-        let found = app.kernels.found.result.as_ref();
+        let found = app.profile.kernels.found.result.as_ref();
         found.is_some_and(|found| !found.own.is_empty())
     });
-    let session = desk.app().sessions.by_path(&path).expect("open").id;
+    let session = desk.app().shared.sessions.by_path(&path).expect("open").id;
     super::timeline::open(desk, "another", super::timeline::made_up());
     super::timeline::with_one_of_a_profile(desk.app_mut(), session);
     super::timeline::with_all_to_do(desk.app_mut());
@@ -456,13 +461,13 @@ fn everything() -> Desk {
         let path = desk.path(file);
         super::write(&path, &session);
         desk.act(Action::Sessions(Sessions::Open(vec![path.clone()])));
-        desk.until(file, |app| app.sessions.by_path(&path).is_some());
+        desk.until(file, |app| app.shared.sessions.by_path(&path).is_some());
     }
     ask(&mut desk);
     plan(&mut desk);
     profile(&mut desk);
     super::timeline::read(&mut desk);
-    desk.app_mut().history.only = Some(BTreeSet::new());
+    desk.app_mut().compare.history.only = Some(BTreeSet::new());
     desk.steps(2);
     desk
 }
@@ -476,33 +481,33 @@ fn select_two(desk: &mut Desk) {
 
 /// What a run in progress gives, with questions and background jobs beside it.
 fn collect_of_run(app: &mut App, arms: &mut BTreeSet<&'static str>, fields: &mut BTreeSet<String>) {
-    app.planner.matrix = None;
-    app.run = Some(super::commands::live());
+    app.bench.planner.matrix = None;
+    app.bench.run = Some(super::commands::live());
     collect(app, arms, fields);
     // One of its cases is left out, and can be taken back.
-    let run = app.run.as_mut().expect("a run");
+    let run = app.bench.run.as_mut().expect("a run");
     let last = run
         .session
         .as_ref()
         .and_then(|session| session.cases.last());
     run.skipped.extend(last.map(|case| case.key()));
     collect(app, arms, fields);
-    app.screen = Screen::Library;
-    app.programs = Some(ProgramsQuestion {
+    app.shared.screen = Screen::Library;
+    app.bench.programs = Some(ProgramsQuestion {
         lines: vec!["command: run=true".to_owned()],
         folder: "/".to_owned(),
         run: RunAction::Start,
     });
-    app.run.as_ref().expect("a run").control.pause();
-    app.detached.runs = data::detached_runs();
-    app.detached.is_busy = false;
-    app.planner.draft = draft("fake,where=slurm", "1", 2);
-    app.roofs.measuring = Some(MeasuringRoofs {
+    app.bench.run.as_ref().expect("a run").control.pause();
+    app.settings.detached.runs = data::detached_runs();
+    app.settings.detached.is_busy = false;
+    app.bench.planner.draft = draft("fake,where=slurm", "1", 2);
+    app.settings.roofs.measuring = Some(MeasuringRoofs {
         what: "memory copy".to_owned(),
         share: 0.5,
         cancel: CancelToken::default(),
     });
-    app.machine.installing = Some(Installing {
+    app.settings.machine.installing = Some(Installing {
         step: "Fetching".to_owned(),
         share: None,
         cancel: CancelToken::default(),
@@ -531,9 +536,9 @@ fn every_action_is_reached_without_a_mouse() {
     collect(desk.app(), &mut arms, &mut fields);
     desk.act(Action::Go(Screen::Fleet));
     desk.until("machines are compared", super::fleet::is_compared);
-    desk.app_mut().fleet.only = Some(BTreeSet::new());
+    desk.app_mut().compare.fleet.only = Some(BTreeSet::new());
     collect(desk.app(), &mut arms, &mut fields);
-    desk.app_mut().fleet.only = None;
+    desk.app_mut().compare.fleet.only = None;
     desk.act(Action::Go(Screen::Kernels));
     let rows = Kernels::Level(BreakdownLevel::Kernel);
     desk.act(Action::Kernels(rows));
@@ -542,7 +547,7 @@ fn every_action_is_reached_without_a_mouse() {
     let kernel = SelectedRow::Kernel(ON_TIMELINE.to_owned());
     desk.act(Action::Kernels(Kernels::Select(Some(kernel))));
     desk.until("instances", |app| {
-        let looked = app.kernels.instances.looked.as_ref();
+        let looked = app.profile.kernels.instances.looked.as_ref();
         looked.is_some_and(|looked| matches!(looked.progress, InstanceSearch::Found(_)))
     });
     collect(desk.app(), &mut arms, &mut fields);
@@ -559,7 +564,7 @@ fn every_action_is_reached_without_a_mouse() {
     desk.steps(2);
     collect(desk.app(), &mut arms, &mut fields);
     for screen in Screen::ALL {
-        desk.app_mut().screen = screen;
+        desk.app_mut().shared.screen = screen;
         collect(desk.app(), &mut arms, &mut fields);
     }
     collect_of_run(desk.app_mut(), &mut arms, &mut fields);

@@ -86,7 +86,12 @@ fn from_the_first_start_to_a_curve() {
     // Every engine is started, opened and warmed up before the first of them is measured, on any machine.
     let patience = 5 * super::PATIENCE;
     hand.desk.step_until("a point", patience, |desk| {
-        let session = desk.app().run.as_ref().and_then(|run| run.session.as_ref());
+        let session = desk
+            .app()
+            .bench
+            .run
+            .as_ref()
+            .and_then(|run| run.session.as_ref());
         session.is_some_and(|session| session.cases.iter().any(|case| !case.rounds.is_empty()))
     });
     hand.press("Ctrl+4");
@@ -96,14 +101,14 @@ fn from_the_first_start_to_a_curve() {
     hand.desk.press("Ctrl+3");
     hand.desk.click("Stop");
     hand.desk.until("it is over", |app| {
-        !app.run.as_ref().expect("a run").stage.is_going_on()
+        !app.bench.run.as_ref().expect("a run").stage.is_going_on()
     });
 }
 
 #[test]
 fn three_precisions_are_planned() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().machine.engines = Some(data::engines(true));
+    desk.app_mut().settings.machine.engines = Some(data::engines(true));
     desk.press("Ctrl+1");
     let mut hand = Hand::new(desk);
     hand.press("Ctrl+2");
@@ -112,7 +117,7 @@ fn three_precisions_are_planned() {
         hand.click(&format!("Precision {precision}, add"));
     }
     hand.click("Add 2 setups");
-    let setups = &hand.desk.app().planner.draft.setups;
+    let setups = &hand.desk.app().bench.planner.draft.setups;
     for precision in ["precision=fp16", "precision=int8"] {
         let mut specs = setups.iter().map(|setup| &setup.spec);
         assert!(specs.any(|spec| spec.contains(precision)), "{setups:?}");
@@ -127,38 +132,41 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
     hand.press("Ctrl+O");
     hand.type_path(&trace);
     hand.desk
-        .until("a timeline", |app| !app.timeline.traces.is_empty());
+        .until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     hand.press("Ctrl+8");
     super::kernels::found(&mut hand.desk);
     let found = hand
         .desk
         .app()
+        .profile
         .kernels
         .found
         .result
         .as_ref()
         .expect("a result");
-    let level = hand.desk.app().kernels.level;
+    let level = hand.desk.app().profile.kernels.level;
     let slowest = found.breakdown(level).rows[0].short.clone();
     hand.click_first(&slowest);
     let found = hand
         .desk
         .app()
+        .profile
         .kernels
         .found
         .result
         .as_ref()
         .expect("a result");
-    let first = hand.desk.app().kernels.drawn.rows[0];
-    let kernel = found.breakdown(hand.desk.app().kernels.level).rows[first]
+    let first = hand.desk.app().profile.kernels.drawn.rows[0];
+    let kernel = found.breakdown(hand.desk.app().profile.kernels.level).rows[first]
         .short
         .clone();
     hand.click_first(&kernel);
-    hand.desk
-        .until("instances", |app| app.kernels.instances.looked.is_some());
+    hand.desk.until("instances", |app| {
+        app.profile.kernels.instances.looked.is_some()
+    });
     hand.desk.see("Longest on the timeline");
     hand.click("Longest on the timeline");
-    assert_eq!(hand.desk.app().screen, Screen::Timeline);
+    assert_eq!(hand.desk.app().shared.screen, Screen::Timeline);
     hand.done("From a trace to the slowest kernel");
 }
 
@@ -174,7 +182,7 @@ fn two_sessions_come_to_a_verdict_and_a_report() {
     hand.click("Open After");
     hand.press("Ctrl+5");
     hand.desk.until("they are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     hand.press("Ctrl+Shift+E");
     hand.type_path(&report);
@@ -196,7 +204,7 @@ fn three_of_forty_sessions_are_compared() {
     hand.click_with("Session night 37", Modifiers::SHIFT);
     hand.click("Open all");
     hand.desk
-        .until("three are open", |app| app.sessions.len() == 3);
+        .until("three are open", |app| app.shared.sessions.len() == 3);
     hand.done("Three of forty sessions");
 }
 
@@ -223,8 +231,8 @@ fn two_setups_are_compared_from_the_legend() {
     hand.click("Set as after");
     let compare = &hand.desk.app().compare;
     let setup = |pick: Option<powerband_app::compare::SideChoice>| pick.map(|pick| pick.setup);
-    assert_eq!(setup(compare.before), Some(0));
-    assert_eq!(setup(compare.after), Some(1));
+    assert_eq!(setup(compare.sides.before), Some(0));
+    assert_eq!(setup(compare.sides.after), Some(1));
     hand.done("Compare two setups from the legend");
 }
 
@@ -235,7 +243,7 @@ fn a_case_is_followed_through_the_library() {
     let name = hand.desk.app().curves.drawn.legend[0].name.clone();
     hand.right_click(&format!("Series {name}"));
     hand.click("Follow it through the library");
-    assert_eq!(hand.desk.app().screen, Screen::History);
+    assert_eq!(hand.desk.app().shared.screen, Screen::History);
     hand.done("Follow a case through the library");
 }
 
@@ -285,7 +293,7 @@ fn an_earlier_screen_is_two_keys_away() {
     hand.desk.press("Ctrl+9");
     hand.press("Alt+ArrowLeft");
     hand.press("Alt+ArrowLeft");
-    assert_eq!(hand.desk.app().screen, Screen::Curves);
+    assert_eq!(hand.desk.app().shared.screen, Screen::Curves);
     assert_eq!(hand.desk.app().curves.pin, pin);
     hand.done("Back to where you were");
 }

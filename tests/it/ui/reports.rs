@@ -19,7 +19,7 @@ fn a_report_is_of_the_last_session_or_of_both_that_are_compared() {
     }
     let files = vec![home.path("a.ron"), home.path("b.ron")];
     let mut desk = Desk::awake(home, files);
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     let to = desk.path("one.html");
     desk.press("Ctrl+Shift+E");
     assert!(desk.value("Path").ends_with("er.html"));
@@ -29,7 +29,7 @@ fn a_report_is_of_the_last_session_or_of_both_that_are_compared() {
     assert!(fs::read_to_string(&to).unwrap().contains("Key findings"));
     desk.act(Action::Go(Screen::Compare));
     desk.until("they are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     let to = desk.path("two.md");
     desk.click("Write a report…");

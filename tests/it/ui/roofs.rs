@@ -11,7 +11,9 @@ use crate::support::Home;
 /// A window of a machine on which nothing was measured.
 fn desk() -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.until("what is kept was read", |app| app.roofs.kept.is_some());
+    desk.until("what is kept was read", |app| {
+        app.settings.roofs.kept.is_some()
+    });
     desk.act(Action::Go(Screen::Home));
     desk
 }
@@ -19,10 +21,10 @@ fn desk() -> Desk {
 #[test]
 fn roofs_are_measured_at_the_press_of_a_button() {
     let mut desk = desk();
-    assert!(!desk.app().roofs.has_any());
+    assert!(!desk.app().settings.roofs.has_any());
     desk.see("Measure roofs");
     let cancel = CancelToken::default();
-    desk.app_mut().roofs.measuring = Some(MeasuringRoofs {
+    desk.app_mut().settings.roofs.measuring = Some(MeasuringRoofs {
         what: "memory copy, 2 threads".to_owned(),
         share: 0.4,
         cancel: cancel.clone(),
@@ -41,8 +43,8 @@ fn roofs_are_measured_at_the_press_of_a_button() {
 #[test]
 fn what_was_measured_stands_on_home_with_its_noise() {
     let mut desk = desk();
-    desk.app_mut().roofs.kept = Some(data::roofs(true));
-    desk.app_mut().roofs.stale =
+    desk.app_mut().settings.roofs.kept = Some(data::roofs(true));
+    desk.app_mut().settings.roofs.stale =
         vec!["Card: the roofs no longer hold, because the driver changed.".to_owned()];
     desk.steps(3);
     for words in [

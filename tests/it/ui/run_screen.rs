@@ -23,19 +23,19 @@ use crate::support::Home;
 const SLOW: &str = "fake,sleep=yes,fixed=2000";
 
 fn run(app: &App) -> &LiveRun {
-    app.run.as_ref().expect("a run")
+    app.bench.run.as_ref().expect("a run")
 }
 
 fn begin(spec: &str, batches: &str, rounds: u32) -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().planner.draft = draft(spec, batches, rounds);
+    desk.app_mut().bench.planner.draft = draft(spec, batches, rounds);
     desk.act(Action::Run(RunAction::Start));
     desk
 }
 
 /// The process of a worker, as the log has it.
 fn worker(app: &App) -> Option<i32> {
-    let log = &app.run.as_ref()?.log;
+    let log = &app.bench.run.as_ref()?.log;
     let line = log
         .iter()
         .rev()
@@ -47,7 +47,7 @@ fn worker(app: &App) -> Option<i32> {
 fn a_worker_that_is_killed_is_said_at_once_with_its_signal() {
     let mut desk = begin(SLOW, "1", 1000);
     desk.until("something is measured", |app| {
-        let session = app.run.as_ref().and_then(|run| run.session.as_ref());
+        let session = app.bench.run.as_ref().and_then(|run| run.session.as_ref());
         session.is_some_and(|session| !session.cases[0].rounds.is_empty())
     });
     let pid = worker(desk.app()).expect("a worker");
@@ -58,12 +58,12 @@ fn a_worker_that_is_killed_is_said_at_once_with_its_signal() {
         "{of}, batch 1: the worker was killed by signal 9 (SIGKILL)"
     ));
     desk.hear("probably out of memory");
-    let notices = desk.app().notices.all().iter();
+    let notices = desk.app().shared.notices.all().iter();
     let deaths = notices.filter(|notice| notice.text.contains("signal 9"));
     let weights: Vec<NoticeLevel> = deaths.map(|notice| notice.weight).collect();
     assert_eq!(weights, [NoticeLevel::Trouble]);
     desk.until("the row says it", |app| {
-        let view = app.tables.view("run");
+        let view = app.shared.tables.view("run");
         view.is_some_and(|view| view.value(0, "outcome").shown_text().contains("signal 9"))
     });
     assert_eq!(
@@ -100,10 +100,11 @@ fn the_table_follows_the_active_case_until_it_is_scrolled_or_sorted() {
     let batches: Vec<String> = (1..=60).map(|batch| batch.to_string()).collect();
     let mut desk = begin(SLOW, &batches.join(", "), 1000);
     desk.until("a case is active", |app| {
-        app.run
+        app.bench
+            .run
             .as_ref()
             .is_some_and(|run| run.current_case().is_some())
-            && app.tables.view("run").is_some()
+            && app.shared.tables.view("run").is_some()
     });
     // The page is scrolled until the table is on it as a whole: what is followed moves within the table.
     desk.reach("Height of Cases of the run");
@@ -183,9 +184,9 @@ fn cases_are_listed_by_state_and_taken_back() {
 #[test]
 fn detached_runs_are_listed_and_can_be_collected_or_cancelled() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.until("they are looked for", |app| !app.detached.is_busy);
-    assert!(!desk.app().detached.has_any());
-    desk.app_mut().detached.runs = data::detached_runs();
+    desk.until("they are looked for", |app| !app.settings.detached.is_busy);
+    assert!(!desk.app().settings.detached.has_any());
+    desk.app_mut().settings.detached.runs = data::detached_runs();
     desk.act(Action::Go(Screen::Run));
     desk.steps(2);
     desk.see("Detached runs");
@@ -194,8 +195,10 @@ fn detached_runs_are_listed_and_can_be_collected_or_cancelled() {
     // There is no such run on this machine.
     desk.click("Collect 4711");
     desk.hear("there is no detached run 4711");
-    desk.until("they are looked for again", |app| !app.detached.is_busy);
-    assert!(!desk.app().detached.has_any());
+    desk.until("they are looked for again", |app| {
+        !app.settings.detached.is_busy
+    });
+    assert!(!desk.app().settings.detached.has_any());
 }
 
 #[test]
@@ -204,8 +207,8 @@ fn detached_runs_are_painted() {
         return;
     };
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.until("they are looked for", |app| !app.detached.is_busy);
-    desk.app_mut().detached.runs = data::detached_runs();
+    desk.until("they are looked for", |app| !app.settings.detached.is_busy);
+    desk.app_mut().settings.detached.runs = data::detached_runs();
     desk.act(Action::Go(Screen::Run));
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
@@ -218,21 +221,21 @@ fn detached_runs_are_painted() {
 #[test]
 fn a_plan_for_slurm_can_be_detached_and_what_slurm_says_is_shown() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.until("they are looked for", |app| !app.detached.is_busy);
+    desk.until("they are looked for", |app| !app.settings.detached.is_busy);
     desk.act(Action::Go(Screen::Plan));
-    desk.app_mut().planner.draft = draft("fake", "1", 2);
+    desk.app_mut().bench.planner.draft = draft("fake", "1", 2);
     desk.steps(2);
     assert!(!desk.sees("Detach"));
     // Where Slurm is set up, it knows no such node and accepts nothing.
     let spec = "fake,where=slurm,slurm.nodelist=powerband-no-such-node";
-    desk.app_mut().planner.draft = draft(spec, "1", 2);
+    desk.app_mut().bench.planner.draft = draft(spec, "1", 2);
     desk.steps(2);
     desk.click("Detach");
     // Where it runs is asked for first, as for a run of this window.
-    assert!(desk.app().programs.is_some());
+    assert!(desk.app().bench.programs.is_some());
     desk.act(Action::Run(RunAction::AllowPrograms(true)));
-    desk.until("Slurm answers", |app| !app.detached.is_busy);
+    desk.until("Slurm answers", |app| !app.settings.detached.is_busy);
     desk.hear("Detached runs: ");
-    assert_eq!(desk.app().screen, Screen::Run);
-    assert!(desk.app().run.is_none());
+    assert_eq!(desk.app().shared.screen, Screen::Run);
+    assert!(desk.app().bench.run.is_none());
 }

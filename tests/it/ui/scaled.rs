@@ -91,7 +91,7 @@ fn the_rail_keeps_every_screen() {
     }
     desk.get("Library").click();
     desk.steps(2);
-    assert_eq!(desk.app().screen, Screen::Library);
+    assert_eq!(desk.app().shared.screen, Screen::Library);
 }
 
 /// Holds that names are read in this order: each is at the right of the one before, or in a later row.
@@ -125,12 +125,12 @@ fn what_can_be_done_stands_in_one_order() {
             desk.steps(2);
             are_read_in_order(&desk, names);
         }
-        desk.app_mut().run = Some(live());
+        desk.app_mut().bench.run = Some(live());
         desk.act(Action::Go(Screen::Run));
         desk.steps(2);
         are_read_in_order(&desk, &["Pause", "Skip this case", "Stop"]);
-        let became = desk.app().sessions.iter().map(|open| open.id).next();
-        let run = desk.app_mut().run.as_mut().expect("the run");
+        let became = desk.app().shared.sessions.iter().map(|open| open.id).next();
+        let run = desk.app_mut().bench.run.as_mut().expect("the run");
         run.became = became;
         run.stage = Stage::Saved(PathBuf::from("/a/folder/whose/name/is/long/resnet50.ron"));
         run.current = None;
@@ -201,7 +201,7 @@ fn the_strip_leaves_out_what_there_is_no_room_for() {
     desk.act(Action::Go(Screen::Timeline));
     for size in SCALED.into_iter().chain([(1_280.0, 800.0)]) {
         resize(&mut desk, size);
-        desk.app_mut().run = Some(live());
+        desk.app_mut().bench.run = Some(live());
         desk.steps(2);
         let places: Vec<(String, Rect)> = named(&desk)
             .into_iter()
@@ -271,7 +271,7 @@ fn nothing_reaches_over_the_side() {
             resize(&mut desk, size);
             for at in Screen::ALL {
                 let runs = at == Screen::Run && state != PictureState::Empty;
-                desk.app_mut().run = runs.then(live);
+                desk.app_mut().bench.run = runs.then(live);
                 desk.act(Action::Go(at));
                 desk.steps(2);
                 let faults = out_of_reach(&mut desk).into_iter();

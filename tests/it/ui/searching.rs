@@ -19,7 +19,7 @@ const SEARCHES: [SearchField; 6] = [
     SearchField {
         screen: Screen::Timeline,
         field: "Find in the timeline",
-        kept: |app| Some(&app.timeline.search),
+        kept: |app| Some(&app.profile.timeline.search),
     },
     SearchField {
         screen: Screen::Library,
@@ -34,12 +34,12 @@ const SEARCHES: [SearchField; 6] = [
     SearchField {
         screen: Screen::Curves,
         field: "Filter Cases",
-        kept: |app| Some(app.tables.filter_text("cases")),
+        kept: |app| Some(app.shared.tables.filter_text("cases")),
     },
     SearchField {
         screen: Screen::Kernels,
         field: "Filter",
-        kept: |app| Some(&app.kernels.filter().words),
+        kept: |app| Some(&app.profile.kernels.filter().words),
     },
     SearchField {
         screen: Screen::Settings,
@@ -74,14 +74,18 @@ fn escape_clears_a_search_and_then_leaves_the_field() {
         let kept = (search.kept)(desk.app()).unwrap_or_default();
         assert_eq!(kept, "", "{field}");
         assert_eq!(at_keyboard(&desk).as_deref(), Some(field));
-        assert_eq!(desk.app().screen, search.screen);
+        assert_eq!(desk.app().shared.screen, search.screen);
         // It is the same field still, and can be typed into at once.
         desk.type_text("again");
         assert_eq!(desk.value(field), "again");
         desk.press("Escape");
         desk.press("Escape");
         assert_eq!(at_keyboard(&desk), None, "{field}");
-        assert_eq!(desk.app().screen, search.screen, "one step at a time");
+        assert_eq!(
+            desk.app().shared.screen,
+            search.screen,
+            "one step at a time"
+        );
     }
 }
 
@@ -94,11 +98,11 @@ fn escape_clears_the_palette_and_then_closes_it() {
     desk.type_text("curv");
     assert_eq!(desk.value(field), "curv");
     desk.press("Escape");
-    assert!(desk.app().palette_open);
+    assert!(desk.app().shared.window.palette_open);
     assert_eq!(desk.value(field), "");
     desk.type_text("plan");
     assert_eq!(desk.value(field), "plan", "the cursor is in it still");
     desk.press("Escape");
     desk.press("Escape");
-    assert!(!desk.app().palette_open);
+    assert!(!desk.app().shared.window.palette_open);
 }

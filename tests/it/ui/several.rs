@@ -93,7 +93,7 @@ fn rows_are_selected_by_clicks_and_keys_and_copied() {
         desk.press("Escape");
     }
     assert!(selected(&desk).is_empty());
-    assert_eq!(desk.app().screen, Screen::Library);
+    assert_eq!(desk.app().shared.screen, Screen::Library);
 }
 
 #[test]
@@ -126,13 +126,16 @@ fn several_are_opened_compared_and_followed() {
     select(&mut desk, &["Alpha", "Gamma"]);
     desk.click("Compare the two");
     desk.until("both are compared", |app| {
-        app.screen == Screen::Compare && app.compare.before.is_some()
+        app.shared.screen == Screen::Compare && app.compare.sides.before.is_some()
     });
     let name = |desk: &Desk, pick: Option<powerband_app::compare::SideChoice>| {
-        let open = pick.and_then(|pick| desk.app().sessions.get(pick.session));
+        let open = pick.and_then(|pick| desk.app().shared.sessions.get(pick.session));
         open.map(|open| open.session.name.clone())
     };
-    let sides = [desk.app().compare.before, desk.app().compare.after];
+    let sides = [
+        desk.app().compare.sides.before,
+        desk.app().compare.sides.after,
+    ];
     let sides = sides.map(|pick| name(&desk, pick));
     assert_eq!(
         sides,
@@ -144,23 +147,23 @@ fn several_are_opened_compared_and_followed() {
     select(&mut desk, &["Alpha", "Beta", "Delta"]);
     desk.click("History of these");
     desk.until("the history is found", |app| {
-        app.screen == Screen::History && app.history.found.result.is_some()
+        app.shared.screen == Screen::History && app.compare.history.found.result.is_some()
     });
     desk.until("of three sessions", |app| {
-        let found = app.history.found.result.as_ref();
+        let found = app.compare.history.found.result.as_ref();
         found.is_some_and(|found| found.history.points.len() == 3)
     });
     desk.see("Through 3 selected sessions");
     desk.click("All sessions");
     desk.until("of all", |app| {
-        let found = app.history.found.result.as_ref();
+        let found = app.compare.history.found.result.as_ref();
         found.is_some_and(|found| found.history.points.len() == 4)
     });
 
     desk.press("Ctrl+9");
     select(&mut desk, &["Alpha", "Beta", "Delta"]);
     desk.click("Open all");
-    desk.until("they are open", |app| app.sessions.len() >= 4);
+    desk.until("they are open", |app| app.shared.sessions.len() >= 4);
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn desk(both: bool) -> Desk {
     }
     let count = files.len();
     let mut desk = Desk::awake(home, files);
-    desk.until("they are open", |app| app.sessions.len() == count);
+    desk.until("they are open", |app| app.shared.sessions.len() == count);
     furnish(&mut desk, PictureState::Small);
     desk.act(Action::Go(Screen::Curves));
     desk.steps(2);
@@ -124,7 +124,7 @@ fn compare(desk: &mut Desk) {
     }
     desk.act(Action::Go(Screen::Compare));
     desk.until("they are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     desk.steps(2);
 }
@@ -155,8 +155,8 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
     }
     let path = desk.path("after.ron");
     desk.act(Action::Sessions(Sessions::Open(vec![path])));
-    desk.until("both are open", |app| app.sessions.len() == 2);
-    let second = desk.app().sessions.iter().last().expect("open").id;
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
+    let second = desk.app().shared.sessions.iter().last().expect("open").id;
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
         for (session, side) in [
@@ -172,7 +172,7 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
         }
         desk.act(Action::Go(Screen::Compare));
         desk.until("they are compared", |app| {
-            app.compare.found.result.is_some()
+            app.compare.sides.found.result.is_some()
         });
         album.take(&mut desk, &format!("heat-map-comparison-{word}"));
     }
@@ -239,7 +239,10 @@ fn a_row_of_the_heat_map_becomes_a_curve() {
     assert!(desk.app().curves.shows_curves());
     // A point of the curve is the case at that length and batch.
     let id = series[0].id;
-    let point = desk.app().curves.point_at(&desk.app().sessions, id, 512);
+    let point = desk
+        .app()
+        .curves
+        .point_at(&desk.app().shared.sessions, id, 512);
     assert_eq!(point, Some(Point::of_batch(8).with("sequence", 512)));
     // And what did not fit is at its length.
     let failed = drawn.latency.failures();
@@ -265,6 +268,7 @@ fn chips_and_choices_are_there_and_only_where_two_dimensions_vary() {
     assert_eq!(fixed, Some(8));
     let all = desk
         .app()
+        .shared
         .sessions
         .iter()
         .map(|open| open.id)
@@ -280,7 +284,7 @@ fn chips_and_choices_are_there_and_only_where_two_dimensions_vary() {
 fn two_sweeps_are_compared_cell_by_cell() {
     let mut desk = desk(true);
     compare(&mut desk);
-    let map = desk.app().compare.drawn.map.clone().expect("a map");
+    let map = desk.app().compare.sides.drawn.map.clone().expect("a map");
     assert_eq!(
         (map.x.name.as_str(), map.y.name.as_str()),
         ("batch", "sequence")

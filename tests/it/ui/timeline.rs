@@ -32,17 +32,18 @@ fn desk() -> Desk {
 pub(super) fn read(desk: &mut Desk) {
     let path = desk.path("trace.json");
     let app = desk.app_mut();
-    let session = app.sessions.new_id();
-    let id = app.timeline.new_id();
-    app.timeline
+    let session = app.shared.sessions.new_id();
+    let id = app.profile.timeline.new_id();
+    app.profile
+        .timeline
         .reading
         .push(TraceReading::new(id, session, path));
 }
 
 /// A trace in which every command about the timeline can be given.
 pub(super) fn with_all_to_do(app: &mut App) {
-    app.screen = Screen::Timeline;
-    let timeline = &mut app.timeline;
+    app.shared.screen = Screen::Timeline;
+    let timeline = &mut app.profile.timeline;
     if timeline.traces.is_empty() {
         let id = timeline.new_id();
         timeline.put(id, Arc::new(OpenTrace::new("made up", made_up())));
@@ -80,16 +81,16 @@ pub(super) fn with_one_of_a_profile(app: &mut App, session: SessionId) {
         owner: Some((session, 0)),
         ..OpenTrace::new("of a profile", made_up())
     };
-    let id = app.timeline.new_id();
-    app.timeline.put(id, Arc::new(open));
-    app.kernels.looking = Some(ProfileRef {
+    let id = app.profile.timeline.new_id();
+    app.profile.timeline.put(id, Arc::new(open));
+    app.profile.kernels.looking = Some(ProfileRef {
         session,
         profile: 0,
     });
 }
 
 pub(super) fn open(desk: &mut Desk, name: &str, trace: Trace) {
-    let timeline = &mut desk.app_mut().timeline;
+    let timeline = &mut desk.app_mut().profile.timeline;
     let id = timeline.new_id();
     let open = OpenTrace {
         lanes: data::lanes(),
@@ -101,7 +102,13 @@ pub(super) fn open(desk: &mut Desk, name: &str, trace: Trace) {
 }
 
 fn view(desk: &Desk) -> TraceView {
-    desk.app().timeline.current().expect("a trace").2.clone()
+    desk.app()
+        .profile
+        .timeline
+        .current()
+        .expect("a trace")
+        .2
+        .clone()
 }
 
 fn change(desk: &mut Desk, change: Timeline) {
@@ -231,7 +238,7 @@ fn a_slice_is_selected_and_its_launch_is_found() {
     let Some(TimelineSelection::Slice(kernel)) = view(&desk).selected else {
         panic!("no slice is selected");
     };
-    let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
+    let open = Arc::clone(desk.app().profile.timeline.current().expect("a trace").1);
     assert_eq!(open.trace.slice(kernel).kind, SliceKind::Kernel);
     desk.see("Launched by");
     desk.see("aten::conv2d");
@@ -250,7 +257,11 @@ fn a_slice_is_selected_and_its_launch_is_found() {
     assert!((fitted.length() / length - 1.2).abs() < 0.01, "{fitted:?}");
     desk.press("Escape");
     assert_eq!(view(&desk).selected, None);
-    assert_eq!(desk.app().screen, Screen::Timeline, "one step at a time");
+    assert_eq!(
+        desk.app().shared.screen,
+        Screen::Timeline,
+        "one step at a time"
+    );
 }
 
 #[test]
@@ -260,7 +271,7 @@ fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
     let to = place(&desk, 1_500_000.0, FIRST_ROW + 4.0);
     drag(&mut desk, from, to, Modifiers::SHIFT);
     desk.until("it is added up", |app| {
-        let current = app.timeline.current();
+        let current = app.profile.timeline.current();
         current.is_some_and(|(_, _, view)| view.statistics.is_some())
     });
     desk.steps(2);
@@ -288,7 +299,7 @@ fn a_stretch_is_measured_on_the_tracks_it_was_drawn_over() {
     desk.click("Clear");
     assert_eq!(view(&desk).selected, None);
     desk.press("M");
-    assert!(desk.app().timeline.measures);
+    assert!(desk.app().profile.timeline.measures);
     let before = view(&desk).stretch;
     let middle = before.middle();
     let from = place(&desk, middle, FIRST_ROW);
@@ -305,9 +316,10 @@ fn names_are_found_and_gone_through() {
     let mut desk = desk();
     desk.press("Ctrl+Shift+F");
     desk.type_text("relu");
-    desk.until("hits are there", |app| app.timeline.hits.is_some());
+    desk.until("hits are there", |app| app.profile.timeline.hits.is_some());
     let count = desk
         .app()
+        .profile
         .timeline
         .hits
         .as_ref()
@@ -321,11 +333,11 @@ fn names_are_found_and_gone_through() {
     desk.press("Shift+F3");
     desk.press("Shift+F3");
     desk.see(&format!("{count} of {count}"));
-    let slice = desk.app().timeline.selected_slice().expect("a hit");
-    let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
+    let slice = desk.app().profile.timeline.selected_slice().expect("a hit");
+    let open = Arc::clone(desk.app().profile.timeline.current().expect("a trace").1);
     let times = open.trace.slice(slice);
     assert!(view(&desk).stretch.contains(times.start_ns as f64));
-    assert!(!desk.app().timeline.reveals, "it is in sight");
+    assert!(!desk.app().profile.timeline.reveals, "it is in sight");
 }
 
 #[test]
@@ -366,18 +378,18 @@ fn a_file_without_times_costs_nothing_that_is_there() {
     desk.act(Action::OpenTrace(sums));
     // What has no times is shown where sums are.
     desk.see("rocprof-stats");
-    assert_eq!(desk.app().screen, Screen::Kernels);
+    assert_eq!(desk.app().shared.screen, Screen::Kernels);
     desk.act(Action::Go(Screen::Timeline));
     let noise = desk.path("noise.bin");
     std::fs::write(&noise, [0_u8, 159, 146, 150]).expect("a file");
     desk.act(Action::Sessions(Sessions::Open(vec![noise])));
     desk.hear("of no format that Powerband knows");
-    assert_eq!(desk.app().timeline.traces.len(), 1);
-    assert!(desk.app().timeline.reading.is_empty());
+    assert_eq!(desk.app().profile.timeline.traces.len(), 1);
+    assert!(desk.app().profile.timeline.reading.is_empty());
     open(&mut desk, "second", made_up());
     desk.see("Trace");
     desk.click("Close the trace");
-    assert_eq!(desk.app().timeline.traces.len(), 1);
+    assert_eq!(desk.app().profile.timeline.traces.len(), 1);
     desk.click("Close the trace");
     desk.see("No trace is open");
     desk.click("Open a trace…");
@@ -415,7 +427,7 @@ fn timelines_are_painted() {
             &mut desk,
             Timeline::Look(TimeRange::new(480_000.0, 860_000.0)),
         );
-        let open = Arc::clone(desk.app().timeline.current().expect("a trace").1);
+        let open = Arc::clone(desk.app().profile.timeline.current().expect("a trace").1);
         let call = open
             .trace
             .slices()
@@ -426,14 +438,14 @@ fn timelines_are_painted() {
         let measured = TimeRange::new(520_000.0, 780_000.0);
         change(&mut desk, Timeline::Measure(measured, rows));
         desk.until("it is added up", |app| {
-            let current = app.timeline.current();
+            let current = app.profile.timeline.current();
             current.is_some_and(|(_, _, view)| view.statistics.is_some())
         });
         desk.steps(2);
         album.take(&mut desk, &format!("timeline-measured-{word}"));
         change(&mut desk, Timeline::Select(None));
         change(&mut desk, Timeline::Search("relu".to_owned()));
-        desk.until("hits are there", |app| app.timeline.hits.is_some());
+        desk.until("hits are there", |app| app.profile.timeline.hits.is_some());
         change(&mut desk, Timeline::NextHit(true));
         let at = place(&desk, 560_000.0, FIRST_ROW);
         desk.harness.event(Event::PointerMoved(at));

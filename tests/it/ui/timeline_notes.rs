@@ -27,13 +27,13 @@ fn desk() -> (Desk, PathBuf) {
 fn show(desk: &mut Desk, trace: &Path) {
     desk.act(Action::OpenTrace(trace.to_path_buf()));
     desk.until("a timeline", |app| {
-        app.timeline.shown.is_some() && app.screen == Screen::Timeline
+        app.profile.timeline.shown.is_some() && app.shared.screen == Screen::Timeline
     });
     desk.steps(2);
 }
 
 fn texts(desk: &Desk) -> Vec<String> {
-    let book = desk.app().timeline.notebook().expect("a notebook");
+    let book = desk.app().profile.timeline.notebook().expect("a notebook");
     book.notes.iter().map(|note| note.text.clone()).collect()
 }
 
@@ -85,7 +85,14 @@ fn notes_are_kept_beside_the_trace_and_come_back_with_it() {
     desk.press("Shift+B");
     assert!((view(&desk).stretch.middle() - 3e6).abs() < 1e4);
     // Another window has them again.
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     desk.act(Action::Sessions(powerband_app::action::Sessions::Close(
         session,
     )));
@@ -115,7 +122,14 @@ fn notes_that_cannot_be_kept_say_why() {
     // A file that could not be read is left as it is.
     let (mut desk, trace) = self::desk();
     let notes = trace.with_file_name("vit.json.gz.notes.ron");
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     desk.act(Action::Sessions(powerband_app::action::Sessions::Close(
         session,
     )));
@@ -197,7 +211,12 @@ fn notes_and_pinned_tracks_are_painted() {
             change(&mut desk, Timeline::Hand(Some(at)));
         }
         change(&mut desk, Timeline::AddNote);
-        let place = desk.app().timeline.notebook().and_then(|book| book.editing);
+        let place = desk
+            .app()
+            .profile
+            .timeline
+            .notebook()
+            .and_then(|book| book.editing);
         change(
             &mut desk,
             Timeline::WriteNote(place.expect("a note"), text.to_owned()),

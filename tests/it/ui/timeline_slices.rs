@@ -30,7 +30,8 @@ pub(super) fn desk(name: &str) -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(fixture(name)));
     desk.until("a timeline", |app| {
-        app.timeline.shown.is_some() && app.screen == powerband_app::screen::Screen::Timeline
+        app.profile.timeline.shown.is_some()
+            && app.shared.screen == powerband_app::screen::Screen::Timeline
     });
     desk.steps(2);
     desk
@@ -42,11 +43,17 @@ pub(super) fn change(desk: &mut Desk, change: Timeline) {
 }
 
 pub(super) fn view(desk: &Desk) -> TraceView {
-    desk.app().timeline.current().expect("a trace").2.clone()
+    desk.app()
+        .profile
+        .timeline
+        .current()
+        .expect("a trace")
+        .2
+        .clone()
 }
 
 pub(super) fn open(desk: &Desk) -> Arc<OpenTrace> {
-    Arc::clone(desk.app().timeline.current().expect("a trace").1)
+    Arc::clone(desk.app().profile.timeline.current().expect("a trace").1)
 }
 
 /// The first slice of a kind and a name.
@@ -90,7 +97,12 @@ fn a_slice_has_the_arguments_of_the_file_and_its_module() {
     desk.see("Input Dims");
     desk.see("[[4, 3, 224, 224], [768, 3, 16, 16], [768], [], [], [], []]");
     desk.click("Go to nn.Module: ViTModel_0");
-    let selected = desk.app().timeline.selected_slice().expect("a slice");
+    let selected = desk
+        .app()
+        .profile
+        .timeline
+        .selected_slice()
+        .expect("a slice");
     let name = open(&desk).trace.slice(selected).name;
     assert_eq!(open(&desk).trace.names.get(name), "nn.Module: ViTModel_0");
 }
@@ -180,10 +192,10 @@ fn keys_and_buttons_go_through_the_slices_of_a_name() {
     desk.press("Shift+N");
     desk.click("Previous of its name");
     desk.see(&format!("1 of {count}"));
-    assert_eq!(desk.app().timeline.selected_slice(), Some(op));
+    assert_eq!(desk.app().profile.timeline.selected_slice(), Some(op));
     desk.press("Shift+N");
     assert_eq!(
-        desk.app().timeline.selected_slice(),
+        desk.app().profile.timeline.selected_slice(),
         Some(op),
         "it is the first"
     );
@@ -194,9 +206,9 @@ fn arguments_are_searched_too() {
     let mut desk = desk(VIT);
     desk.press("Ctrl+Shift+F");
     desk.type_text("correlation 4789");
-    desk.until("hits are there", |app| app.timeline.hits.is_some());
+    desk.until("hits are there", |app| app.profile.timeline.hits.is_some());
     desk.steps(2);
-    let hits = desk.app().timeline.hits.clone().expect("hits");
+    let hits = desk.app().profile.timeline.hits.clone().expect("hits");
     assert_eq!(
         (hits.all.len(), hits.by_arguments),
         (2, 2),
@@ -205,8 +217,8 @@ fn arguments_are_searched_too() {
     desk.press("Enter");
     desk.see("1 of 2");
     desk.click("Select all with this name");
-    desk.until("hits are there", |app| app.timeline.hits.is_some());
-    let hits = desk.app().timeline.hits.clone().expect("hits");
+    desk.until("hits are there", |app| app.profile.timeline.hits.is_some());
+    let hits = desk.app().profile.timeline.hits.clone().expect("hits");
     assert_eq!(
         hits.by_arguments, 0,
         "a name in quotation marks is a whole name"
@@ -222,7 +234,9 @@ fn a_measured_stretch_is_a_table_of_names() {
         &mut desk,
         Timeline::Measure(whole, std::iter::once(rows).collect()),
     );
-    desk.until("it is added up", |app| app.tables.view("stretch").is_some());
+    desk.until("it is added up", |app| {
+        app.shared.tables.view("stretch").is_some()
+    });
     desk.steps(2);
     desk.see("In the stretch");
     let found = view(&desk).statistics.expect("statistics");
@@ -252,12 +266,12 @@ fn a_measured_stretch_is_a_table_of_names() {
     let names = desk.column("stretch", "name");
     assert!(!names.is_empty() && names.iter().all(|name| name.contains("layer_norm")));
     desk.click("Select all with the name aten::layer_norm");
-    desk.until("hits are there", |app| app.timeline.hits.is_some());
-    let hits = desk.app().timeline.hits.clone().expect("hits");
+    desk.until("hits are there", |app| app.profile.timeline.hits.is_some());
+    let hits = desk.app().profile.timeline.hits.clone().expect("hits");
     assert_eq!(hits.text, "\"aten::layer_norm\"");
     change(&mut desk, Timeline::Select(None));
     assert!(
-        desk.app().tables.view("stretch").is_none(),
+        desk.app().shared.tables.view("stretch").is_none(),
         "it goes with the stretch"
     );
 }
@@ -281,7 +295,9 @@ fn slices_and_stretches_are_painted() {
             &mut desk,
             Timeline::Measure(around, std::iter::once(rows).collect()),
         );
-        desk.until("it is added up", |app| app.tables.view("stretch").is_some());
+        desk.until("it is added up", |app| {
+            app.shared.tables.view("stretch").is_some()
+        });
         desk.steps(2);
         album.paint(&mut desk, Some(&format!("timeline-stretch-{word}")));
     }

@@ -31,7 +31,7 @@ fn made_up() -> Trace {
 }
 
 fn put(desk: &mut Desk, name: &str) {
-    let timeline = &mut desk.app_mut().timeline;
+    let timeline = &mut desk.app_mut().profile.timeline;
     let id = timeline.new_id();
     timeline.put(id, Arc::new(OpenTrace::new(name, made_up())));
     desk.act(Action::Go(Screen::Timeline));
@@ -46,7 +46,9 @@ fn desk() -> Desk {
 
 fn search(desk: &mut Desk, words: &str) {
     desk.act(Action::Timeline(Change::Search(words.to_owned())));
-    desk.until("it was looked for", |app| app.timeline.hits.is_some());
+    desk.until("it was looked for", |app| {
+        app.profile.timeline.hits.is_some()
+    });
     desk.steps(2);
 }
 
@@ -81,12 +83,12 @@ fn painted(desk: &Desk, words: &str) -> Vec<bool> {
 fn a_device_is_as_busy_here_as_in_the_sums() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(vit()));
-    desk.until("a timeline", |app| app.timeline.shown.is_some());
+    desk.until("a timeline", |app| app.profile.timeline.shown.is_some());
     let app = desk.app();
-    let session = app.sessions.iter().next().expect("a session");
+    let session = app.shared.sessions.iter().next().expect("a session");
     let profile = &session.session.profiles[0];
     let summed: u64 = profile.devices.iter().map(|device| device.busy_ns).sum();
-    let (_, open, _) = app.timeline.current().expect("a trace");
+    let (_, open, _) = app.profile.timeline.current().expect("a trace");
     let of_devices = open.timeline.tracks.iter().filter(|strand| {
         let track = &open.trace.tracks[strand.track as usize];
         track.device.is_some()
@@ -116,7 +118,7 @@ fn a_new_timeline_begins_without_a_search() {
     let mut desk = desk();
     search(&mut desk, "gemm");
     put(&mut desk, "second");
-    let timeline = &desk.app().timeline;
+    let timeline = &desk.app().profile.timeline;
     assert!(timeline.search.is_empty() && timeline.hits.is_none());
     assert_eq!(desk.value("Find in the timeline"), "");
     // Which screen this is stays written above the choice of one.
@@ -130,12 +132,19 @@ fn a_new_timeline_begins_without_a_search() {
 fn a_trace_goes_with_its_session() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(vit()));
-    desk.until("a timeline", |app| app.timeline.shown.is_some());
+    desk.until("a timeline", |app| app.profile.timeline.shown.is_some());
     put(&mut desk, "of nobody");
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     desk.act(Action::Sessions(Sessions::Close(session)));
     desk.steps(2);
-    let timeline = &desk.app().timeline;
+    let timeline = &desk.app().profile.timeline;
     assert_eq!(timeline.traces.len(), 1, "the other one stays");
     let id = timeline.shown.expect("the other one");
     desk.act(Action::Timeline(Change::Close(id)));

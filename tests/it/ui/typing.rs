@@ -79,7 +79,11 @@ fn escape_gives_back_what_was_there() {
         assert_eq!(desk.value(field), saved, "{field}");
         assert_eq!(changes(&mut desk), [], "{field}");
     }
-    assert_eq!(desk.app().screen, Screen::Library, "Escape left the text");
+    assert_eq!(
+        desk.app().shared.screen,
+        Screen::Library,
+        "Escape left the text"
+    );
     assert!(desk.app().library.selected.is_some());
     let after = on_disk(&desk);
     assert_eq!(
@@ -93,7 +97,7 @@ fn what_is_typed_is_written_when_keys_leave_the_screen() {
     let mut desk = library();
     desk.fill("Session name", "Gamma");
     desk.press("Ctrl+1");
-    assert_eq!(desk.app().screen, Screen::Home);
+    assert_eq!(desk.app().shared.screen, Screen::Home);
     desk.step_until("the file has the name", PATIENCE, |desk| {
         on_disk(desk).name == "Gamma"
     });
@@ -254,7 +258,13 @@ fn a_fault_of_the_plan_can_be_copied() {
     desk.press("Ctrl+N");
     desk.fill("Setup 1", "fake,speed=9");
     desk.press("Escape");
-    let faults = desk.app().planner.draft.request().expect_err("a fault");
+    let faults = desk
+        .app()
+        .bench
+        .planner
+        .draft
+        .request()
+        .expect_err("a fault");
     let fault = faults[0].text.clone();
     desk.reach(&fault);
     let place = desk.get(&fault).rect();
@@ -287,7 +297,7 @@ fn the_thirtieth_series_can_be_hidden() {
     let file = home.path("many.ron");
     write(&file, &session("Many", &speeds));
     let mut desk = Desk::awake(home, vec![file]);
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     let is_shown = |desk: &Desk| desk.app().curves.drawn.legend[29].shown;
     assert_eq!(desk.app().curves.drawn.legend.len(), 30);

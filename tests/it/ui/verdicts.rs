@@ -40,11 +40,11 @@ fn flags_stand_beside_the_verdict() {
     let mut desk = Desk::awake(home, vec![path]);
     go(&mut desk, Screen::Compare);
     desk.until("two setups are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     desk.see("Warnings");
     desk.see("Flags: noisy");
-    let raised = &desk.app().compare.drawn.flags;
+    let raised = &desk.app().compare.sides.drawn.flags;
     let noisy = raised.iter().find(|flag| flag.name == "noisy");
     assert_eq!(noisy.map(|flag| flag.cases), Some(1), "{raised:?}");
     // The same is to be seen where the cases are.
@@ -73,12 +73,13 @@ fn what_is_open_is_settled_by_more_rounds() {
     let mut desk = Desk::awake(home, vec![path.clone()]);
     go(&mut desk, Screen::Compare);
     desk.until("two setups are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     let call = |desk: &Desk| {
         let result = desk
             .app()
             .compare
+            .sides
             .found
             .result
             .clone()
@@ -92,13 +93,20 @@ fn what_is_open_is_settled_by_more_rounds() {
     let more = more.rounds;
     let command = command::ALL.iter().find(|c| c.id == "more-rounds");
     let command = command.expect("the command");
-    let session = desk.app().sessions.iter().next().expect("a session").id;
+    let session = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .next()
+        .expect("a session")
+        .id;
     assert_eq!(
         (command.act)(desk.app()),
         Ok(Action::Run(RunAction::More(session, more)))
     );
     desk.click(&format!("Measure {more} more rounds"));
-    assert_eq!(desk.app().screen, Screen::Run);
+    assert_eq!(desk.app().shared.screen, Screen::Run);
     desk.step_until("the rounds are added", super::PATIENCE, is_saved);
     let session = session_file::read(&path).expect("the same file").session;
     for case in &session.cases {
@@ -108,17 +116,18 @@ fn what_is_open_is_settled_by_more_rounds() {
     let all = format!("{0} /{0}", 3 + more);
     assert_eq!(desk.column("run", "rounds"), [all.as_str(); 2]);
     assert_eq!(
-        desk.app().sessions.len(),
+        desk.app().shared.sessions.len(),
         1,
         "it is the session that it was"
     );
     go(&mut desk, Screen::Compare);
     desk.until("they are compared again", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
     let rounds = desk
         .app()
         .compare
+        .sides
         .found
         .result
         .clone()
@@ -136,12 +145,17 @@ fn two_sessions_are_measured_again_in_turns() {
     let paths = [("a.ron", "fake"), ("b.ron", "fake,item=900")]
         .map(|(file, setup)| measured(&home, file, &[setup], &five));
     let mut desk = Desk::awake(home, paths.to_vec());
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     go(&mut desk, Screen::Compare);
     desk.until("they are compared", |app| {
-        app.compare.found.result.is_some()
+        app.compare.sides.found.result.is_some()
     });
-    let sides = desk.app().compare.before.zip(desk.app().compare.after);
+    let sides = desk
+        .app()
+        .compare
+        .sides
+        .before
+        .zip(desk.app().compare.sides.after);
     let (before, after) = sides.expect("two sides");
     let command = command::ALL.iter().find(|c| c.id == "measure-again");
     assert_eq!(
@@ -149,17 +163,18 @@ fn two_sessions_are_measured_again_in_turns() {
         Ok(Action::Run(RunAction::Again(before, after)))
     );
     desk.click("Measure both again, in turns");
-    assert_eq!(desk.app().screen, Screen::Run);
+    assert_eq!(desk.app().shared.screen, Screen::Run);
     desk.step_until("they are measured", super::PATIENCE, is_saved);
-    assert_eq!(desk.app().sessions.len(), 3, "a session of its own");
+    assert_eq!(desk.app().shared.sessions.len(), 3, "a session of its own");
     go(&mut desk, Screen::Compare);
     desk.until("the two setups of it are compared", |app| {
-        let result = app.compare.found.result.as_ref();
+        let result = app.compare.sides.found.result.as_ref();
         result.is_some_and(|(one, other, _)| one.session == other.session)
     });
     let found = desk
         .app()
         .compare
+        .sides
         .found
         .result
         .clone()
@@ -193,13 +208,20 @@ fn a_case_is_followed_through_the_library() {
         session_file::write(&folder.join(name), &session).expect("a place in the library");
     }
     let mut desk = Desk::awake(home, vec![folder.join("b.ron")]);
-    desk.until("a session is open", |app| app.sessions.len() == 1);
+    desk.until("a session is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+6");
-    assert_eq!(desk.app().screen, Screen::History);
+    assert_eq!(desk.app().shared.screen, Screen::History);
     desk.until("the case was followed", |app| {
-        app.history.found.result.is_some()
+        app.compare.history.found.result.is_some()
     });
-    let found = desk.app().history.found.result.clone().expect("a history");
+    let found = desk
+        .app()
+        .compare
+        .history
+        .found
+        .result
+        .clone()
+        .expect("a history");
     let names: Vec<&str> = found
         .history
         .points
@@ -222,9 +244,9 @@ fn a_case_is_followed_through_the_library() {
         Ok(Action::Run(RunAction::AgainInHistory))
     );
     desk.click("Measure the last two again, in turns");
-    assert_eq!(desk.app().screen, Screen::Run);
+    assert_eq!(desk.app().shared.screen, Screen::Run);
     desk.step_until("they are measured", super::PATIENCE, is_saved);
-    let both = desk.app().sessions.iter().last().expect("a session");
+    let both = desk.app().shared.sessions.iter().last().expect("a session");
     assert_eq!(both.session.name, "in 2002 and in 2003, in turns");
     assert_eq!(both.session.plan.setups.len(), 2);
 }
@@ -235,13 +257,14 @@ fn times_under_load_do_not_share_a_chart_with_service_times() {
     let closed = measured(&home, "closed.ron", &["fake"], &[]);
     let open = measured(&home, "open.ron", &["fake"], &["--rate", "200"]);
     let mut desk = Desk::awake(home, vec![closed, open]);
-    desk.until("both are open", |app| app.sessions.len() == 2);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
     go(&mut desk, Screen::Curves);
     assert_eq!(desk.app().curves.drawn.latency.series.len(), 1);
     assert_eq!(desk.app().curves.drawn.apart, 1);
     desk.see("are not drawn in one chart");
     let first = desk
         .app()
+        .shared
         .sessions
         .iter()
         .next()

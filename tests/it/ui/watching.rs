@@ -36,12 +36,14 @@ fn desk(cards: &FakeAmdCards) -> Desk {
         ..place(&home)
     };
     let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
-    desk.until("the devices are found", |app| app.machine.devices.is_some());
+    desk.until("the devices are found", |app| {
+        app.settings.machine.devices.is_some()
+    });
     desk
 }
 
 fn lanes(desk: &Desk) -> usize {
-    let run = desk.app().run.as_ref();
+    let run = desk.app().bench.run.as_ref();
     run.map_or(0, |run| run.lanes.lanes.len())
 }
 
@@ -50,7 +52,7 @@ fn a_card_is_watched_until_it_falls_off_the_bus() {
     let cards = FakeAmdCards::new(1);
     let mut desk = desk(&cards);
     desk.see("AMD INSTINCT MI250 (simulated)");
-    desk.app_mut().planner.draft = draft("fake:rocm:0,sleep=yes,fixed=2000", "1, 2", 1000);
+    desk.app_mut().bench.planner.draft = draft("fake:rocm:0,sleep=yes,fixed=2000", "1, 2", 1000);
     desk.act(Action::Run(RunAction::Start));
     desk.see("Reading the power of the idle machine first.");
     desk.see("215 W");
@@ -58,17 +60,28 @@ fn a_card_is_watched_until_it_falls_off_the_bus() {
     desk.step_until("the lanes are drawn", PATIENCE, |desk| lanes(desk) == 6);
     desk.see("Devices over time, 6 lanes");
     desk.until("a case is marked", |app| {
-        let run = app.run.as_ref();
+        let run = app.bench.run.as_ref();
         run.is_some_and(|run| !run.lanes.stretches.is_empty())
     });
     cards.vanish();
     desk.see("it fell off the bus");
     desk.see("GPU 0: its files in");
-    let cuts = desk.app().run.as_ref().map(|run| run.lanes.cuts.len());
+    let cuts = desk
+        .app()
+        .bench
+        .run
+        .as_ref()
+        .map(|run| run.lanes.cuts.len());
     assert_eq!(cuts, Some(1), "where it was lost is drawn");
     desk.act(Action::Run(RunAction::Stop));
     desk.step_until("the run is saved", PATIENCE, is_saved);
-    let open = desk.app().sessions.iter().last().expect("its session");
+    let open = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .last()
+        .expect("its session");
     let track = &open.session.telemetry.tracks[0];
     assert!(track.lost.is_some());
     let watts = track.values(Quantity::Power);
@@ -79,7 +92,7 @@ fn a_card_is_watched_until_it_falls_off_the_bus() {
 fn a_pinned_case_has_its_devices_below_its_samples() {
     let cards = FakeAmdCards::new(1);
     let mut desk = desk(&cards);
-    desk.app_mut().planner.draft = draft("fake:rocm:0,sleep=yes,fixed=2000", "1, 2, 4", 2);
+    desk.app_mut().bench.planner.draft = draft("fake:rocm:0,sleep=yes,fixed=2000", "1, 2, 4", 2);
     desk.act(Action::Run(RunAction::Start));
     desk.step_until("the run is saved", PATIENCE, is_saved);
     desk.act(Action::Go(Screen::Curves));
@@ -99,7 +112,14 @@ fn a_pinned_case_has_its_devices_below_its_samples() {
     desk.see("Peak memory");
     desk.see("Not available:");
     assert!(desk.app().curves.drawn.headroom.is_empty());
-    let id = desk.app().sessions.iter().last().expect("its session").id;
+    let id = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .last()
+        .expect("its session")
+        .id;
     desk.act(Action::Sessions(Sessions::Close(id)));
     assert!(desk.app().curves.pinned.is_none());
 }
@@ -110,9 +130,9 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
     let mut desk = desk(&cards);
     desk.act(Action::Go(Screen::Settings));
     desk.click("Device readings: Off");
-    assert_eq!(desk.app().remembered.watching, ReadingRate::Off);
+    assert_eq!(desk.app().shared.remembered.watching, ReadingRate::Off);
     desk.act(Action::Go(Screen::Plan));
-    desk.app_mut().planner.draft = draft("fake", "1", 2);
+    desk.app_mut().bench.planner.draft = draft("fake", "1", 2);
     let least_ms = |desk: &Desk| desk.app().planned().map(|plan| plan.measure.min_time_ms);
     assert_eq!(least_ms(&desk), Some(5_000));
     desk.click("Energy: every case");
@@ -120,7 +140,13 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
     desk.click("Energy: when possible");
     desk.act(Action::Run(RunAction::Start));
     desk.step_until("the run is saved", PATIENCE, is_saved);
-    let open = desk.app().sessions.iter().last().expect("its session");
+    let open = desk
+        .app()
+        .shared
+        .sessions
+        .iter()
+        .last()
+        .expect("its session");
     assert!(open.session.telemetry.tracks.is_empty());
     desk.act(Action::Go(Screen::Run));
     desk.see("Telemetry is off.");
@@ -150,13 +176,13 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
     let home = Home::new();
     let path = watched_profile(&home);
     let mut desk = Desk::awake(home, vec![path]);
-    desk.until("a session", |app| !app.sessions.is_empty());
+    desk.until("a session", |app| !app.shared.sessions.is_empty());
     desk.act(Action::Go(Screen::Kernels));
-    desk.until("a breakdown", |app| app.kernels.looking.is_some());
+    desk.until("a breakdown", |app| app.profile.kernels.looking.is_some());
     desk.act(Action::Kernels(Kernels::Timeline));
-    desk.until("a timeline", |app| app.timeline.current().is_some());
+    desk.until("a timeline", |app| app.profile.timeline.current().is_some());
     desk.steps(2);
-    let lanes = desk.app().timeline.current().map(|(_, open, _)| {
+    let lanes = desk.app().profile.timeline.current().map(|(_, open, _)| {
         let names = open
             .lanes
             .iter()
@@ -185,6 +211,7 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
     desk.see("longest gap");
     let gap = desk
         .app()
+        .profile
         .kernels
         .found
         .result
@@ -196,8 +223,8 @@ fn what_the_devices_did_stands_beneath_the_timeline_of_a_profile() {
         .into_iter()
         .find(|name| name.starts_with("longest gap"));
     desk.click(&name.expect("a link"));
-    assert_eq!(desk.app().screen, Screen::Timeline);
-    let (_, _, view) = desk.app().timeline.current().expect("a timeline");
+    assert_eq!(desk.app().shared.screen, Screen::Timeline);
+    let (_, _, view) = desk.app().profile.timeline.current().expect("a timeline");
     let (from, to) = (gap.start_ns as f64, (gap.start_ns + gap.length_ns) as f64);
     assert!(
         view.stretch.contains(from) && view.stretch.contains(to),

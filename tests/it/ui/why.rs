@@ -155,7 +155,9 @@ fn desk_of(sessions: &[Session]) -> Desk {
     let mut desk = Desk::with(home, paths);
     let count = sessions.len();
     desk.until("everything is looked up", |app| {
-        app.machine.engines.is_some() && app.library.is_scanned && app.sessions.len() == count
+        app.settings.machine.engines.is_some()
+            && app.library.is_scanned
+            && app.shared.sessions.len() == count
     });
     desk.act(Action::Go(Screen::Why));
     if count > 0 {
@@ -168,7 +170,7 @@ fn desk_of(sessions: &[Session]) -> Desk {
 /// Frames until limits were found.
 pub(super) fn explained(desk: &mut Desk) {
     desk.until("limits are found", |app| {
-        app.why.found.result.is_some() && app.why.found.busy().is_none()
+        app.profile.why.found.result.is_some() && app.profile.why.found.busy().is_none()
     });
     desk.steps(2);
 }
@@ -178,14 +180,14 @@ fn a_point_a_row_and_a_kernel_are_selected_together() {
     let mut desk = desk_of(&[session()]);
     desk.see("Findings");
     desk.see("by the model");
-    assert_eq!(desk.app().why.selected, None);
+    assert_eq!(desk.app().profile.why.selected, None);
     desk.act(Action::Why(Why::Select(Some(4))));
     desk.steps(2);
-    assert_eq!(desk.app().kernels.selected_kernel(), Some("/add"));
-    assert_eq!(desk.app().why.selected, Some(4));
+    assert_eq!(desk.app().profile.kernels.selected_kernel(), Some("/add"));
+    assert_eq!(desk.app().profile.why.selected, Some(4));
     desk.act(Action::Go(Screen::Kernels));
     added_up(&mut desk);
-    let drawn = &desk.app().kernels.drawn;
+    let drawn = &desk.app().profile.kernels.drawn;
     let row = drawn.selected.expect("a selected row");
     assert_eq!(desk.column("kernels", "name")[row], "/add");
     assert!(
@@ -197,10 +199,10 @@ fn a_point_a_row_and_a_kernel_are_selected_together() {
     desk.act(Action::Kernels(Kernels::Select(Some(other))));
     desk.act(Action::Go(Screen::Why));
     explained(&mut desk);
-    assert_eq!(desk.app().why.selected, Some(5), "most time first");
+    assert_eq!(desk.app().profile.why.selected, Some(5), "most time first");
     desk.press("Escape");
-    assert_eq!(desk.app().why.selected, None);
-    assert_eq!(desk.app().kernels.selected_kernel(), None);
+    assert_eq!(desk.app().profile.why.selected, None);
+    assert_eq!(desk.app().profile.kernels.selected_kernel(), None);
 }
 
 #[test]
@@ -217,19 +219,30 @@ fn points_are_reached_by_keyboard() {
     desk.steps(2);
     desk.press("Enter");
     desk.steps(2);
-    assert_eq!(desk.app().why.selected, Some(0), "the one with most time");
+    assert_eq!(
+        desk.app().profile.why.selected,
+        Some(0),
+        "the one with most time"
+    );
     desk.press("Left");
     assert!(!chart(&desk).contains("/layer1/conv1"));
     desk.press("Enter");
     desk.steps(2);
-    let selected = desk.app().why.selected;
+    let selected = desk.app().profile.why.selected;
     assert!(selected.is_some_and(|node| node != 0), "{selected:?}");
 }
 
 #[test]
 fn the_bar_adds_up_and_the_table_can_be_taken_along() {
     let mut desk = desk_of(&[session()]);
-    let found = desk.app().why.found.result.clone().expect("a result");
+    let found = desk
+        .app()
+        .profile
+        .why
+        .found
+        .result
+        .clone()
+        .expect("a result");
     let bar = found.wall.expect("a bar");
     assert!((bar.covered() - 1.0).abs() < 1e-9, "{bar:?}");
     let limits = found.limits.expect("limits");
@@ -245,7 +258,13 @@ fn the_bar_adds_up_and_the_table_can_be_taken_along() {
         powerband_app::tables::action::TableChange::Sort("left".to_owned()),
     ));
     assert_ne!(desk.column("limits", "name")[0], "/layer1/conv1");
-    let table = desk.app().tables.view("limits").expect("a table").to_tsv();
+    let table = desk
+        .app()
+        .shared
+        .tables
+        .view("limits")
+        .expect("a table")
+        .to_tsv();
     assert!(
         table.contains("memory") && table.contains("compute"),
         "{table}"
@@ -284,9 +303,16 @@ fn the_example_is_explained_and_painted() {
     let place = examples::ALL.iter().position(is_it).expect("an example");
     let mut desk = desk_of(&[]);
     desk.act(Action::Sessions(Sessions::OpenExample(place)));
-    desk.until("it is open", |app| app.sessions.len() == 1);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
     explained(&mut desk);
-    let found = desk.app().why.found.result.clone().expect("a result");
+    let found = desk
+        .app()
+        .profile
+        .why
+        .found
+        .result
+        .clone()
+        .expect("a result");
     let limits = found.limits.expect("limits");
     let judged: f64 = limits
         .nodes

@@ -34,7 +34,7 @@ pub(crate) const ALL: &[Command] = &[
 ];
 
 fn step(app: &App, zoom: Zoom) -> Result<Action, &'static str> {
-    if app.has_zoomable_chart {
+    if app.shared.window.has_zoomable_chart {
         Ok(Action::Charts(Charts::Step(zoom)))
     } else {
         Err(NO_CHART)

@@ -6,18 +6,18 @@ use crate::{App, WindowRequest};
 
 impl App {
     pub(crate) fn show_all_of_charts(&mut self, layer: Layer) -> bool {
-        let is_zoomed = layer == Layer::Zoom && self.charts.is_zoomed(self.screen);
+        let is_zoomed = layer == Layer::Zoom && self.charts.is_zoomed(self.shared.screen);
         if is_zoomed {
-            self.charts.look_at_all(self.screen);
+            self.charts.look_at_all(self.shared.screen);
         }
         is_zoomed
     }
 
     pub(crate) fn charts(&mut self, change: Charts) {
         match change {
-            Charts::Look(chart, view) => self.charts.set_view(self.screen, chart, view),
-            Charts::LookAtAll => self.charts.look_at_all(self.screen),
-            Charts::Step(zoom) => self.outputs.push(WindowRequest::Zoom(zoom)),
+            Charts::Look(chart, view) => self.charts.set_view(self.shared.screen, chart, view),
+            Charts::LookAtAll => self.charts.look_at_all(self.shared.screen),
+            Charts::Step(zoom) => self.shared.outputs.push(WindowRequest::Zoom(zoom)),
         }
     }
 }

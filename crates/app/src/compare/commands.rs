@@ -10,7 +10,7 @@ pub(crate) const ALL: &[Command] = &[
         "Compare: measure the missing rounds",
         "",
         |app| {
-            let missing = app.compare.rounds_to_settle(&app.sessions);
+            let missing = app.compare.sides.rounds_to_settle(&app.shared.sessions);
             let (session, more) = missing.ok_or("more rounds would change no verdict")?;
             Ok(Action::Run(RunAction::More(session, more.rounds)))
         },
@@ -20,7 +20,10 @@ pub(crate) const ALL: &[Command] = &[
         "Compare: measure both again, in turns",
         "",
         |app| {
-            let sides = app.compare.sides_to_measure_again(&app.sessions);
+            let sides = app
+                .compare
+                .sides
+                .sides_to_measure_again(&app.shared.sessions);
             let sides = sides.ok();
             let (before, after) =
                 sides.ok_or("no two sessions are compared that can be measured here")?;
@@ -32,7 +35,7 @@ pub(crate) const ALL: &[Command] = &[
         "History: measure the last two sessions again, in turns",
         "",
         |app| {
-            let sides = app.history.sides_to_measure_again();
+            let sides = app.compare.history.sides_to_measure_again();
             let sides = sides.ok();
             sides
                 .map(|_| Action::Run(RunAction::AgainInHistory))
@@ -43,7 +46,7 @@ pub(crate) const ALL: &[Command] = &[
         "swap",
         "Compare: swap before and after",
         "Ctrl+Shift+X",
-        |app| match app.screen {
+        |app| match app.shared.screen {
             Screen::Kernels => Ok(Action::Kernels(Kernels::Swap)),
             _ => Ok(Action::Compare(Compare::Swap)),
         },

@@ -8,7 +8,11 @@ use crate::screen::Screen;
 use crate::sessions::OpenSession;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let comparable = app.sessions.iter().filter(|open| is_comparable(open));
+    let comparable = app
+        .shared
+        .sessions
+        .iter()
+        .filter(|open| is_comparable(open));
     comparable
         .flat_map(|open| sides(app, open))
         .chain(points(app))
@@ -38,12 +42,12 @@ fn sides(app: &App, open: &OpenSession) -> Vec<Offered> {
         point: None,
         whole,
     };
-    let whole = (app.sessions.len() > 1)
-        .then(|| both(&whole_name(&app.sessions, open), pick(0, true)))
+    let whole = (app.shared.sessions.len() > 1)
+        .then(|| both(&whole_name(&app.shared.sessions, open), pick(0, true)))
         .into_iter()
         .flatten();
     let setups = (0..open.session.plan.setups.len()).flat_map(|setup| {
-        let name = app.sessions.series_name(open.id, setup);
+        let name = app.shared.sessions.series_name(open.id, setup);
         both(&name, pick(setup, false))
     });
     whole.chain(setups).collect()
@@ -54,15 +58,15 @@ fn points(app: &App) -> Vec<Offered> {
     let sides = [
         (
             "before",
-            app.compare.before,
+            app.compare.sides.before,
             Compare::Before as fn(SideChoice) -> _,
         ),
-        ("after", app.compare.after, Compare::After),
+        ("after", app.compare.sides.after, Compare::After),
     ];
     let mut offered = Vec::new();
     for (side, pick, request) in sides {
         let Some((pick, open)) =
-            pick.and_then(|pick| Some((pick, app.sessions.get(pick.session)?)))
+            pick.and_then(|pick| Some((pick, app.shared.sessions.get(pick.session)?)))
         else {
             continue;
         };

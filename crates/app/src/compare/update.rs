@@ -19,12 +19,18 @@ use powerband_store::library::{self, ScannedFile};
 
 impl App {
     pub(crate) fn compare(&mut self, change: &Compare) {
-        self.compare.is_chosen = true;
+        self.compare.sides.is_chosen = true;
         match change {
-            Compare::Before(pick) => self.compare.choose(true, *pick, &self.sessions),
-            Compare::After(pick) => self.compare.choose(false, *pick, &self.sessions),
+            Compare::Before(pick) => self
+                .compare
+                .sides
+                .choose(true, *pick, &self.shared.sessions),
+            Compare::After(pick) => self
+                .compare
+                .sides
+                .choose(false, *pick, &self.shared.sessions),
             Compare::Swap => {
-                let CompareState { before, after, .. } = &mut self.compare;
+                let CompareState { before, after, .. } = &mut self.compare.sides;
                 std::mem::swap(before, after);
             }
         }
@@ -32,13 +38,13 @@ impl App {
     }
 
     pub(crate) fn compare_if_wanted(&mut self) {
-        self.compare.drop_missing_sides(&self.sessions);
+        self.compare.sides.drop_missing_sides(&self.shared.sessions);
         self.compare_tables();
-        let Some((before, after)) = self.compare.wanted() else {
+        let Some((before, after)) = self.compare.sides.wanted() else {
             return;
         };
         let side = |pick: SideChoice| {
-            let open = self.sessions.get(pick.session)?;
+            let open = self.shared.sessions.get(pick.session)?;
             Some((Arc::clone(&open.session), Arc::clone(&open.findings.rows)))
         };
         let (Some(b), Some(a)) = (side(before), side(after)) else {
@@ -58,7 +64,7 @@ impl App {
         };
         self.derive(
             "compare",
-            |app| &mut app.compare.found,
+            |app| &mut app.compare.sides.found,
             (before, after),
             work,
             Self::renew_comparison,
@@ -67,10 +73,10 @@ impl App {
 
     /// The tables of what is compared; two setups are named by their pickers.
     fn compare_tables(&mut self) {
-        let Some((before, _, found)) = &self.compare.found.result else {
-            self.tables.remove("pairs");
-            self.tables.remove("metrics");
-            self.tables.remove("parts");
+        let Some((before, _, found)) = &self.compare.sides.found.result else {
+            self.shared.tables.remove("pairs");
+            self.shared.tables.remove("metrics");
+            self.shared.tables.remove("parts");
             return;
         };
         let pairs = of_pairs(&found.pairs);
@@ -79,20 +85,25 @@ impl App {
         } else {
             pairs.hiding(&["before", "after", "rounds"])
         };
-        self.tables.set_table("pairs", pairs);
+        self.shared.tables.set_table("pairs", pairs);
         if found.effects.is_empty() {
-            self.tables.remove("parts");
+            self.shared.tables.remove("parts");
         } else {
-            self.tables.set_table("parts", of_all(&found.effects));
+            self.shared
+                .tables
+                .set_table("parts", of_all(&found.effects));
         }
-        self.tables.set_table("metrics", of_metrics(&found.metrics));
+        self.shared
+            .tables
+            .set_table("metrics", of_metrics(&found.metrics));
     }
 
     /// The comparison and its charts, after something changed.
     pub(crate) fn renew_comparison(&mut self) {
         self.compare_if_wanted();
         self.compare
-            .redraw(&self.sessions, &self.curves.options, self.curves.pin);
+            .sides
+            .redraw(&self.shared.sessions, &self.curves.options, self.curves.pin);
     }
 }
 
@@ -107,8 +118,8 @@ impl App {
     /// Earlier sessions for a comparison. None are read during a run, or for sessions measured in turns.
     pub(crate) fn earlier(&self, before: &Session, after: &Session) -> EarlierSource {
         let is_apart = !before.is_of_one_run_with(after);
-        let saved = self.sessions.iter().filter(|open| open.id != LIVE);
-        let folder = &self.place.paths.library;
+        let saved = self.shared.sessions.iter().filter(|open| open.id != LIVE);
+        let folder = &self.shared.place.paths.library;
         EarlierSource {
             open: saved
                 .filter(|_| is_apart)

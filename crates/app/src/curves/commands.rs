@@ -147,6 +147,7 @@ impl App {
     /// A latency limit to begin with: the middle of what is drawn, to two digits.
     pub fn suggested_limit_ns(&self) -> Option<f64> {
         let mut medians: Vec<f64> = self
+            .shared
             .sessions
             .iter()
             .flat_map(|open| open.findings.curves.iter())

@@ -20,7 +20,7 @@ use powerband_findings::chart::spec::SeriesId;
 /// What can be done with a series: a setup of an open session, or a published curve.
 pub(crate) fn of_series(app: &App, id: SeriesId) -> Groups {
     let (session, setup) = sessions::of_series(id);
-    let Some(open) = app.sessions.get(session) else {
+    let Some(open) = app.shared.sessions.get(session) else {
         return Vec::new();
     };
     let mut groups = vec![visibility_entries(app, id)];
@@ -34,7 +34,7 @@ pub(crate) fn of_series(app: &App, id: SeriesId) -> Groups {
 
 /// What can be done with a case.
 pub(crate) fn of_case(app: &App, pin: Pin) -> Groups {
-    let Some(open) = app.sessions.get(pin.session) else {
+    let Some(open) = app.shared.sessions.get(pin.session) else {
         return Vec::new();
     };
     let CaseKey { setup, point } = pin.case;
@@ -220,7 +220,7 @@ fn profile_where(
 /// What can be done with a node or an operator of an engine's graph, by its name.
 pub(crate) fn of_node(app: &App, id: SeriesId, name: &str, level: BreakdownLevel) -> Groups {
     let (session, setup) = sessions::of_series(id);
-    let open = app.sessions.get(session);
+    let open = app.shared.sessions.get(session);
     let profile = open.and_then(|open| profile_of(open, setup, None));
     let copy = Action::Shell(Shell::Copy(name.to_owned()));
     let mut offered = vec![anywhere("Copy the whole name", copy)];
@@ -240,7 +240,7 @@ pub(crate) fn of_node(app: &App, id: SeriesId, name: &str, level: BreakdownLevel
 
 fn copies(app: &App, id: SeriesId) -> Vec<Offered> {
     let (session, setup) = sessions::of_series(id);
-    let name = app.sessions.series_name(session, setup);
+    let name = app.shared.sessions.series_name(session, setup);
     let copy = Action::Shell(Shell::Copy(name.clone()));
     let filter = Action::Table("cases", TableChange::Filter(name));
     let picture = Action::Figures(FigureAction::CopyNear);

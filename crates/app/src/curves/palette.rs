@@ -11,7 +11,7 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::trade_off::SpeedPoint;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    if app.sessions.is_empty() {
+    if app.shared.sessions.is_empty() {
         return Vec::new();
     }
     [

@@ -30,7 +30,7 @@ impl App {
                 curve.setup == row.setup && curve.others == row.point.without(curve.along)
             };
             let curve = curves.into_iter().find(has_row);
-            let name = self.sessions.series_name(open.id, row.setup);
+            let name = self.shared.sessions.series_name(open.id, row.setup);
             lines.push(CaseLine::new(&open.session, row, curve, &name, drawn));
             let case = CaseKey {
                 setup: row.setup,
@@ -51,7 +51,7 @@ impl App {
             Statistic::P99 => "ms, p99",
         };
         let table = cases::of_lines(lines).with_unit("latency_ms", unit);
-        self.tables.set_table("cases", table);
+        self.shared.tables.set_table("cases", table);
         self.shapes_table();
     }
 
@@ -62,7 +62,7 @@ impl App {
         let shown = shown.filter(move |entry| known.insert(sessions::of_series(entry.id)));
         shown.flat_map(|entry| {
             let (session, setup) = sessions::of_series(entry.id);
-            let open = self.sessions.get(session).into_iter();
+            let open = self.shared.sessions.get(session).into_iter();
             open.flat_map(move |open| {
                 let rows = open.findings.rows.iter();
                 let own = rows.filter(move |row| row.setup == setup);
@@ -76,7 +76,7 @@ impl App {
     fn shapes_table(&mut self) {
         let shown = self.curves.drawn.legend.iter().filter(|entry| entry.shown);
         let tried = shown.filter_map(|entry| {
-            let curve = self.curves.curve(&self.sessions, entry.id)?;
+            let curve = self.curves.curve(&self.shared.sessions, entry.id)?;
             shapes::is_tried(curve).then(|| (entry, curve.clone()))
         });
         let (mut refs, mut lines) = (Vec::new(), Vec::new());
@@ -92,10 +92,12 @@ impl App {
             });
         }
         if lines.iter().any(|line| shapes::has_content(&line.curve)) {
-            self.tables.set_table("shapes", shapes::of_curves(lines));
+            self.shared
+                .tables
+                .set_table("shapes", shapes::of_curves(lines));
         } else {
             refs.clear();
-            self.tables.remove("shapes");
+            self.shared.tables.remove("shapes");
         }
         Arc::make_mut(&mut self.curves.drawn).shapes = refs;
     }
@@ -104,8 +106,11 @@ impl App {
     pub(super) fn card_tables(&mut self) {
         let drawn = &self.curves.drawn;
         match &drawn.trade_off {
-            card if card.rows.is_empty() => self.tables.remove("trade-off"),
-            card => self.tables.set_table("trade-off", trade_off::table(card)),
+            card if card.rows.is_empty() => self.shared.tables.remove("trade-off"),
+            card => self
+                .shared
+                .tables
+                .set_table("trade-off", trade_off::table(card)),
         }
         let graph = drawn.graph.shown.as_ref().map(|_| &drawn.graph.graph);
         for (id, make) in [
@@ -118,15 +123,15 @@ impl App {
                 .map(|graph| make(graph))
                 .filter(|table| !table.is_empty())
             {
-                Some(table) => self.tables.set_table(id, table),
-                None => self.tables.remove(id),
+                Some(table) => self.shared.tables.set_table(id, table),
+                None => self.shared.tables.remove(id),
             }
         }
     }
 
     /// The case before (`by` below 0) or after a pinned one in the table; the first where none is pinned.
     pub(super) fn next_pin(&self, pinned: Option<Pin>, by: i8) -> Option<Pin> {
-        let view = self.tables.view("cases")?;
+        let view = self.shared.tables.view("cases")?;
         let cases = &self.curves.drawn.cases;
         let source = pinned.and_then(|pin| cases.iter().position(|case| case.pin == pin));
         let next = match source.and_then(|source| view.shown(source)) {

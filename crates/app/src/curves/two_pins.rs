@@ -46,11 +46,11 @@ impl App {
         let pins = self.curves.pin.zip(self.curves.second);
         let rows = pins.and_then(|(first, second)| Some((self.row(first)?, self.row(second)?)));
         let Some((first, second)) = rows else {
-            self.tables.remove(TABLE);
+            self.shared.tables.remove(TABLE);
             return;
         };
         let table = two_cases::of_cases(first, second);
-        self.tables.set_table(TABLE, table);
+        self.shared.tables.set_table(TABLE, table);
         let Some((first, second)) = pins else {
             return;
         };
@@ -76,7 +76,7 @@ impl App {
                 cumulative: cumulative(&samples),
             }
         };
-        self.jobs.spawn_then("pins", work, Self::two_pinned);
+        self.shared.jobs.spawn_then("pins", work, Self::two_pinned);
     }
 
     /// The samples of both cases were made into charts.
@@ -88,7 +88,7 @@ impl App {
     }
 
     fn row(&self, pin: Pin) -> Option<&CaseRow> {
-        let rows = &self.sessions.get(pin.session)?.findings.rows;
+        let rows = &self.shared.sessions.get(pin.session)?.findings.rows;
         let is_it = |row: &&CaseRow| row.setup == pin.case.setup && row.point == pin.case.point;
         rows.iter().find(is_it)
     }
@@ -102,14 +102,17 @@ impl App {
         usize,
         Arc<powerband_core::domain::session::Session>,
     )> {
-        let session = Arc::clone(&self.sessions.get(pin.session)?.session);
-        let colour = self.sessions.colour(pin.session, pin.case.setup);
+        let session = Arc::clone(&self.shared.sessions.get(pin.session)?.session);
+        let colour = self.shared.sessions.colour(pin.session, pin.case.setup);
         Some((pin, self.case_name(pin), colour, session))
     }
 
     /// What a case is called: its series and its batch size.
     pub fn case_name(&self, pin: Pin) -> String {
-        let name = self.sessions.series_name(pin.session, pin.case.setup);
+        let name = self
+            .shared
+            .sessions
+            .series_name(pin.session, pin.case.setup);
         format!("{name}, {}", pin.case.point)
     }
 }

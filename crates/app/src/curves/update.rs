@@ -117,13 +117,14 @@ impl App {
     fn redraw_curves(&mut self, part: &CurvesPart) {
         // The overlaid curves of a comparison look as the curves do.
         self.compare
-            .redraw(&self.sessions, &self.curves.options, self.curves.pin);
+            .sides
+            .redraw(&self.shared.sessions, &self.curves.options, self.curves.pin);
         match part {
-            CurvesPart::Charts => return self.curves.redraw_charts(&self.sessions),
+            CurvesPart::Charts => return self.curves.redraw_charts(&self.shared.sessions),
             CurvesPart::HeldCharts => {
                 // If the axis grew with the limit, the pointer would drag it ever further.
                 let held = Arc::clone(&self.curves.drawn);
-                self.curves.redraw_charts(&self.sessions);
+                self.curves.redraw_charts(&self.shared.sessions);
                 let drawn = Arc::make_mut(&mut self.curves.drawn);
                 drawn.latency.y = held.latency.y.clone();
                 for (charts, held) in drawn.by_model.iter_mut().zip(&held.by_model) {
@@ -132,11 +133,11 @@ impl App {
                 return;
             }
             CurvesPart::AllCharts => {
-                self.curves.redraw_charts(&self.sessions);
-                self.curves.redraw_resources(&self.sessions);
-                self.curves.redraw_cards(&self.sessions);
+                self.curves.redraw_charts(&self.shared.sessions);
+                self.curves.redraw_resources(&self.shared.sessions);
+                self.curves.redraw_cards(&self.shared.sessions);
             }
-            CurvesPart::Cards => self.curves.redraw_cards(&self.sessions),
+            CurvesPart::Cards => self.curves.redraw_cards(&self.shared.sessions),
             CurvesPart::All => return self.redraw_all_curves(),
         }
         self.card_tables();
@@ -148,7 +149,7 @@ impl App {
         if self.shows(Screen::Curves) {
             return self.redraw_all_curves();
         }
-        self.curves.redraw(&self.sessions);
+        self.curves.redraw(&self.shared.sessions);
         self.curves.is_stale = true;
     }
 
@@ -161,7 +162,7 @@ impl App {
 
     /// Makes anew everything that the screen draws.
     pub(crate) fn redraw_all_curves(&mut self) {
-        self.curves.redraw(&self.sessions);
+        self.curves.redraw(&self.shared.sessions);
         self.curves.is_stale = false;
         self.cases_table();
         self.card_tables();
@@ -169,7 +170,7 @@ impl App {
 
     /// Closes the enlarged chart, else the pin that was set last.
     pub(crate) fn clear_pins(&mut self, layer: Layer) -> bool {
-        if layer != Layer::Selection || self.screen != Screen::Curves {
+        if layer != Layer::Selection || self.shared.screen != Screen::Curves {
             return false;
         }
         let change = if self.curves.enlarged.is_some() {
@@ -199,12 +200,13 @@ impl App {
         if let Some(pin) = pin {
             self.case_selected(pin);
         }
-        let Some((pin, open)) = pin.and_then(|pin| Some((pin, self.sessions.get(pin.session)?)))
+        let Some((pin, open)) =
+            pin.and_then(|pin| Some((pin, self.shared.sessions.get(pin.session)?)))
         else {
             return;
         };
         let session = Arc::clone(&open.session);
-        let colour = self.sessions.colour(pin.session, pin.case.setup);
+        let colour = self.shared.sessions.colour(pin.session, pin.case.setup);
         let work = move || {
             let case = session.case(pin.case)?;
             let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
@@ -218,7 +220,7 @@ impl App {
                 lanes: lanes::of_case(&session, case),
             })
         };
-        self.jobs.spawn_then("pin", work, Self::pinned);
+        self.shared.jobs.spawn_then("pin", work, Self::pinned);
     }
 
     /// The samples of a case were made into charts.

@@ -8,7 +8,7 @@ pub(crate) const ALL: &[Command] = &[command(
     "Look for detached runs",
     "",
     |app| {
-        if app.detached.is_busy {
+        if app.settings.detached.is_busy {
             return Err("they are looked for");
         }
         Ok(Action::Detached(Detached::Look))

@@ -6,7 +6,7 @@ use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let runs = app.detached.runs.iter();
+    let runs = app.settings.detached.runs.iter();
     runs.map(|run| {
         let (verb, act) = if run.is_alive {
             ("cancel", Detached::Cancel(run.id.clone()))

@@ -12,10 +12,10 @@ use powerband_measure::worker::transport::SetupMachine;
 
 impl App {
     pub(crate) fn detached(&mut self, action: Detached) {
-        if self.detached.is_busy {
+        if self.settings.detached.is_busy {
             return;
         }
-        let paths = self.place.paths.clone();
+        let paths = self.shared.place.paths.clone();
         self.ask_about_detached(move |outlet| match action {
             Detached::Look => Ok(()),
             Detached::Collect(id) => work::collect(&paths, &id, outlet),
@@ -28,37 +28,40 @@ impl App {
         &mut self,
         ask: impl FnOnce(&Outlet) -> Result<(), String> + Send + 'static,
     ) {
-        self.detached.is_busy = true;
-        let paths = self.place.paths.clone();
+        self.settings.detached.is_busy = true;
+        let paths = self.shared.place.paths.clone();
         let failed = |app: &mut Self, reason: String| {
-            app.detached.is_busy = false;
-            app.notify(NoticeLevel::Trouble, format!("Detached runs: {reason}"));
+            app.settings.detached.is_busy = false;
+            app.shared
+                .notify(NoticeLevel::Trouble, format!("Detached runs: {reason}"));
         };
-        self.jobs.spawn_or("detached", failed, move |outlet| {
-            if let Err(reason) = ask(outlet) {
-                outlet.send(move |app| failed(app, reason));
-            }
-            let (runs, trouble) = work::check_runs(&paths);
-            outlet.send(|app| {
-                app.detached.is_busy = false;
-                app.detached.runs = runs;
-                app.detached.trouble = trouble;
+        self.shared
+            .jobs
+            .spawn_or("detached", failed, move |outlet| {
+                if let Err(reason) = ask(outlet) {
+                    outlet.send(move |app| failed(app, reason));
+                }
+                let (runs, trouble) = work::check_runs(&paths);
+                outlet.send(|app| {
+                    app.settings.detached.is_busy = false;
+                    app.settings.detached.runs = runs;
+                    app.settings.detached.trouble = trouble;
+                });
             });
-        });
     }
 
     /// Whether the plan can be measured in jobs of Slurm.
     pub fn can_detach(&self) -> Result<(), &'static str> {
-        let Ok(request) = self.planner.draft.request() else {
+        let Ok(request) = self.bench.planner.draft.request() else {
             return Err("the plan cannot be run yet");
         };
-        let machines = &self.place.machines;
+        let machines = &self.shared.place.machines;
         let is_scheduled = |setup: &Setup| {
             let place = setup.options.get(WHERE_KEY);
             let found = place.map(|place| SetupMachine::find(place, machines));
             matches!(found, Some(Ok(Some(machine))) if machine.transport.is_scheduled())
         };
-        if self.detached.is_busy {
+        if self.settings.detached.is_busy {
             Err("Slurm is being asked")
         } else if request.setups.is_empty() || !request.setups.iter().all(is_scheduled) {
             Err("every setup needs where=slurm")
@@ -70,10 +73,12 @@ impl App {
     /// Submits the plan.
     pub(crate) fn detach(&mut self, request: RunRequest) {
         if let Err(reason) = self.can_detach() {
-            return self.notify(NoticeLevel::Trouble, format!("Not detached: {reason}."));
+            return self
+                .shared
+                .notify(NoticeLevel::Trouble, format!("Not detached: {reason}."));
         }
-        self.screen = Screen::Run;
-        let place = self.place.clone();
+        self.shared.screen = Screen::Run;
+        let place = self.shared.place.clone();
         self.ask_about_detached(move |outlet| work::submit(&place, &request, outlet));
     }
 }

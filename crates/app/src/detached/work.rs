@@ -51,7 +51,7 @@ pub(super) fn collect(paths: &Paths, id: &str, outlet: &Outlet) -> Result<(), St
     let collected = collecting::collect(paths, &record, &state::parts(&record, &jobs))?;
     outlet.send(|app| {
         if let Some(left) = collected.left {
-            app.notify(NoticeLevel::Info, left);
+            app.shared.notify(NoticeLevel::Info, left);
         }
         app.act(Action::Sessions(Sessions::Open(vec![collected.path])));
     });
@@ -72,7 +72,7 @@ pub(super) fn submit(
     let record = submit::submit(&place.paths, &prepared, &detaching)?;
     let jobs = record.jobs().join(", ");
     let text = format!("Detached: {jobs} of Slurm. It goes on without this window.");
-    outlet.send(|app| app.notify(NoticeLevel::Done, text));
+    outlet.send(|app| app.shared.notify(NoticeLevel::Done, text));
     Ok(())
 }
 

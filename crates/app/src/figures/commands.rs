@@ -25,15 +25,17 @@ pub(crate) const ALL: &[Command] = &[
 
 /// A request about the first table of the screen.
 fn table(app: &App, change: TableChange) -> Result<Action, &'static str> {
-    let here = tables::ALL.iter().filter(|kind| kind.screen == app.screen);
-    let mut shown = here.filter(|kind| app.tables.view(kind.id).is_some());
+    let here = tables::ALL
+        .iter()
+        .filter(|kind| kind.screen == app.shared.screen);
+    let mut shown = here.filter(|kind| app.shared.tables.view(kind.id).is_some());
     let kind = shown.next().ok_or("there is no table on this screen")?;
     Ok(Action::Table(kind.id, change))
 }
 
 /// A request about the figures of a screen that has some.
 fn figure(app: &App, request: FigureAction) -> Result<Action, &'static str> {
-    if app.has_figure {
+    if app.shared.window.has_figure {
         Ok(Action::Figures(request))
     } else {
         Err("there is no chart on this screen")

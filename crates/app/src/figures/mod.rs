@@ -39,40 +39,51 @@ pub struct Picture {
 /// Where the numbers of the figures on the screen come from; empty where the figures say it themselves.
 pub fn figure_sources(app: &App) -> String {
     let of = |ids: &[Option<SessionId>]| {
-        let open = ids.iter().filter_map(|id| app.sessions.get((*id)?));
+        let open = ids.iter().filter_map(|id| app.shared.sessions.get((*id)?));
         let sessions: Vec<&Session> = open.map(|open| &*open.session).collect();
         provenance::provenance_text(&sessions)
     };
-    match app.screen {
+    match app.shared.screen {
         Screen::Curves => {
-            let sessions: Vec<&Session> = app.sessions.iter().map(|open| &*open.session).collect();
+            let sessions: Vec<&Session> = app
+                .shared
+                .sessions
+                .iter()
+                .map(|open| &*open.session)
+                .collect();
             provenance::provenance_text(&sessions)
         }
         Screen::Run => {
-            let run = app.run.as_ref().and_then(|run| run.session.as_ref());
+            let run = app.bench.run.as_ref().and_then(|run| run.session.as_ref());
             run.map_or_else(String::new, |session| {
                 provenance::provenance_text(&[session])
             })
         }
         Screen::Compare => {
             let side = |pick: Option<compare::SideChoice>| pick.map(|pick| pick.session);
-            of(&[side(app.compare.before), side(app.compare.after)])
+            of(&[
+                side(app.compare.sides.before),
+                side(app.compare.sides.after),
+            ])
         }
         Screen::Kernels => {
             let side = |pick: Option<kernels::ProfileRef>| pick.map(|pick| pick.session);
-            of(&[side(app.kernels.before), side(app.kernels.looking)])
+            of(&[
+                side(app.profile.kernels.before),
+                side(app.profile.kernels.looking),
+            ])
         }
-        Screen::Why => of(&[app.why.looking.map(|looking| looking.session)]),
-        Screen::Journey => of(&[app.journey.looking.map(|looking| looking.session)]),
+        Screen::Why => of(&[app.profile.why.looking.map(|looking| looking.session)]),
+        Screen::Journey => of(&[app.compare.journey.looking.map(|looking| looking.session)]),
         Screen::Fleet => {
-            let found = app.fleet.found.result.as_ref();
+            let found = app.compare.fleet.found.result.as_ref();
             let sessions: Vec<&Session> = found.iter().flat_map(|one| one.sessions()).collect();
             provenance::provenance_text(&sessions)
         }
         // The sessions stand along its axis.
         Screen::History => {
-            let following = app.history.following.as_ref();
-            let open = following.and_then(|following| app.sessions.get(following.session));
+            let following = app.compare.history.following.as_ref();
+            let open = following.and_then(|following| app.shared.sessions.get(following.session));
             open.map_or_else(String::new, |open| open.session.model.name.clone())
         }
         _ => String::new(),

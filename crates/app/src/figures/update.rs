@@ -19,18 +19,26 @@ const SCALE: f64 = 2.0;
 impl App {
     pub(crate) fn figures(&mut self, change: FigureAction) {
         match change {
-            FigureAction::CopyNear => self.outputs.push(WindowRequest::Figure(FigureWish::Copy)),
-            FigureAction::SaveNear => self.outputs.push(WindowRequest::Figure(FigureWish::Save)),
+            FigureAction::CopyNear => self
+                .shared
+                .outputs
+                .push(WindowRequest::Figure(FigureWish::Copy)),
+            FigureAction::SaveNear => self
+                .shared
+                .outputs
+                .push(WindowRequest::Figure(FigureWish::Save)),
             FigureAction::Copy(shown) => {
                 let shown = self.about_it(shown);
                 let work = move || picture(&shown);
-                self.jobs.spawn_then("picture", work, Self::picture_drawn);
+                self.shared
+                    .jobs
+                    .spawn_then("picture", work, Self::picture_drawn);
             }
             FigureAction::Save(shown, None) => {
                 let shown = self.about_it(shown);
                 let name = format!("{}.png", library::safe(&file_name(&shown)));
                 let ask = Ask::SaveFigure(shown, self.export_path(&name));
-                self.outputs.push(WindowRequest::Ask(ask));
+                self.shared.outputs.push(WindowRequest::Ask(ask));
             }
             FigureAction::Save(shown, Some(path)) => {
                 self.exports_to(&path);
@@ -38,7 +46,8 @@ impl App {
                     Ok(path) => Ok((format!("Saved to {}", path.display()), path)),
                     Err(why) => Err(format!("The figure was not saved: {why}.")),
                 };
-                self.jobs
+                self.shared
+                    .jobs
                     .spawn_then("save-figure", work, Self::file_written);
             }
         }
@@ -47,11 +56,13 @@ impl App {
     fn picture_drawn(&mut self, drawn: Result<Picture, String>) {
         match drawn {
             Ok(picture) => {
-                self.outputs
+                self.shared
+                    .outputs
                     .push(WindowRequest::CopyPicture(Arc::new(picture)));
-                self.notify(NoticeLevel::Done, "Copied the picture to the clipboard");
+                self.shared
+                    .notify(NoticeLevel::Done, "Copied the picture to the clipboard");
             }
-            Err(why) => self.notify(
+            Err(why) => self.shared.notify(
                 NoticeLevel::Trouble,
                 format!("The picture was not copied: {why}."),
             ),
@@ -66,7 +77,7 @@ impl App {
 
     /// A path to begin with for a picture or a report: where the last one went, else the documents.
     pub(crate) fn export_path(&self, name: &str) -> PathBuf {
-        let last = self.remembered.export_folder.clone();
+        let last = self.shared.remembered.export_folder.clone();
         last.unwrap_or_else(paths::documents).join(name)
     }
 
@@ -74,7 +85,7 @@ impl App {
     pub(crate) fn exports_to(&mut self, path: &Path) {
         let folder = path.parent().filter(|folder| folder.is_absolute());
         if let Some(folder) = folder {
-            self.remembered.export_folder = Some(folder.to_path_buf());
+            self.shared.remembered.export_folder = Some(folder.to_path_buf());
         }
     }
 }

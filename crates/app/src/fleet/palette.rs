@@ -7,23 +7,23 @@ use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let all = app.fleet.only.as_ref();
+    let all = app.compare.fleet.only.as_ref();
     let all = all.map(|_| offer("all open sessions", Fleet::Only(None)));
-    let title = if app.fleet.each_session {
+    let title = if app.compare.fleet.each_session {
         "count sessions of the same hardware as one machine"
     } else {
         "count each session as a machine"
     };
-    let each = offer(title, Fleet::EachSession(!app.fleet.each_session));
-    let each = (app.sessions.len() > 1).then_some(each);
+    let each = offer(title, Fleet::EachSession(!app.compare.fleet.each_session));
+    let each = (app.shared.sessions.len() > 1).then_some(each);
     all.into_iter().chain(each).chain(cases(app)).collect()
 }
 
 fn cases(app: &App) -> Vec<Offered> {
-    let Some(found) = &app.fleet.found.result else {
+    let Some(found) = &app.compare.fleet.found.result else {
         return Vec::new();
     };
-    let shown = app.fleet.shown();
+    let shown = app.compare.fleet.shown();
     let others = found.fleet.cases.iter().filter(|case| shown != Some(case));
     let several = found.fleet.has_several_models();
     others

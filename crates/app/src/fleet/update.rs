@@ -19,45 +19,45 @@ const OF_CARDS: [&str; 3] = ["cards", "driver", "settings"];
 impl App {
     pub(crate) fn fleet(&mut self, change: Fleet) {
         match change {
-            Fleet::Show(choice) => self.fleet.chosen = Some(choice),
+            Fleet::Show(choice) => self.compare.fleet.chosen = Some(choice),
             Fleet::Only(files) => {
-                self.fleet.each_session &= files.is_some();
-                self.fleet.only = files.map(|files| files.into_iter().collect());
+                self.compare.fleet.each_session &= files.is_some();
+                self.compare.fleet.only = files.map(|files| files.into_iter().collect());
             }
-            Fleet::EachSession(is_on) => self.fleet.each_session = is_on,
+            Fleet::EachSession(is_on) => self.compare.fleet.each_session = is_on,
         }
         self.compare_machines_if_wanted();
     }
 
     /// Machines are compared while their screen is shown.
     pub(crate) fn compare_machines_if_wanted(&mut self) {
-        let wanted = self.fleet.wanted(&self.sessions);
-        let is_new = self.fleet.found.needs(&wanted);
+        let wanted = self.compare.fleet.wanted(&self.shared.sessions);
+        let is_new = self.compare.fleet.found.needs(&wanted);
         if wanted.sessions.is_empty() {
-            self.fleet.found.drop_result();
+            self.compare.fleet.found.drop_result();
         } else if is_new && self.shows(Screen::Fleet) {
             let work = |wanted: &FleetRequest| Some(Arc::new(compare(wanted.clone())));
             self.derive(
                 "machines",
-                |app| &mut app.fleet.found,
+                |app| &mut app.compare.fleet.found,
                 wanted,
                 work,
                 Self::compare_machines_if_wanted,
             );
         } else if is_new {
             // What is old is not kept: it has all samples of sessions that may be closed.
-            self.fleet.found.drop_result();
+            self.compare.fleet.found.drop_result();
         }
-        self.fleet.redraw();
+        self.compare.fleet.redraw();
         self.fleet_tables();
     }
 
     fn fleet_tables(&mut self) {
-        let shown = self.fleet.shown().map(tables::fleet::of_case);
-        let effects = &self.fleet.drawn.effects;
+        let shown = self.compare.fleet.shown().map(tables::fleet::of_case);
+        let effects = &self.compare.fleet.drawn.effects;
         let effects = (!effects.is_empty())
             .then(|| tables::fleet_effects::of_all(effects).hiding(&["point"]));
-        let found = self.fleet.found.result.as_ref();
+        let found = self.compare.fleet.found.result.as_ref();
         let machines = found.map(|found| {
             let lines = &found.machines;
             let mut hidden = LESS_OFTEN_NEEDED.to_vec();
@@ -72,8 +72,8 @@ impl App {
             ("machines", machines),
         ] {
             match table {
-                Some(table) => self.tables.set_table(id, table),
-                None => self.tables.remove(id),
+                Some(table) => self.shared.tables.set_table(id, table),
+                None => self.shared.tables.remove(id),
             }
         }
     }

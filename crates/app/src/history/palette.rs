@@ -8,10 +8,10 @@ use crate::screen::Screen;
 use crate::sessions::LIVE;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let Some(following) = app.history.following else {
+    let Some(following) = app.compare.history.following else {
         return Vec::new();
     };
-    let all = app.history.only.as_ref().map(|_| {
+    let all = app.compare.history.only.as_ref().map(|_| {
         let all = Action::History(History::Only(None));
         seen_on(Screen::History, "History: all sessions of the library", all)
     });
@@ -32,9 +32,9 @@ fn offer(title: &str, following: Following) -> Offered {
 
 fn setups(app: &App, following: Following) -> Vec<Offered> {
     let mut offered = Vec::new();
-    for open in app.sessions.iter().filter(|open| open.id != LIVE) {
+    for open in app.shared.sessions.iter().filter(|open| open.id != LIVE) {
         for setup in 0..open.session.plan.setups.len() {
-            let name = app.sessions.series_name(open.id, setup);
+            let name = app.shared.sessions.series_name(open.id, setup);
             let other = Following {
                 session: open.id,
                 setup,
@@ -47,7 +47,7 @@ fn setups(app: &App, following: Following) -> Vec<Offered> {
 }
 
 fn points(app: &App, following: Following) -> Vec<Offered> {
-    let open = app.sessions.get(following.session);
+    let open = app.shared.sessions.get(following.session);
     let points = open.map_or(&[][..], |open| &open.session.plan.points);
     let others = points.iter().filter(|point| **point != following.point);
     others

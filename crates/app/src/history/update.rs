@@ -14,18 +14,18 @@ impl App {
     pub(crate) fn history(&mut self, change: &History) {
         match change {
             History::Follow(following) => {
-                self.history.following = Some(*following);
+                self.compare.history.following = Some(*following);
                 self.follow_if_wanted();
             }
             History::Only(files) => {
-                self.history.only = files.clone().map(|files| files.into_iter().collect());
+                self.compare.history.only = files.clone().map(|files| files.into_iter().collect());
                 self.renew_history();
             }
         }
     }
 
     pub(crate) fn renew_history(&mut self) {
-        self.history.version += 1;
+        self.compare.history.version += 1;
         self.follow_if_wanted();
     }
 
@@ -38,36 +38,42 @@ impl App {
 
     /// A case is followed while its screen is shown: that means to read many files.
     pub(crate) fn follow_if_wanted(&mut self) {
-        self.history.drop_missing_case(&self.sessions);
-        if self.history.found.result.is_none() {
-            self.tables.remove("history");
+        self.compare
+            .history
+            .drop_missing_case(&self.shared.sessions);
+        if self.compare.history.found.result.is_none() {
+            self.shared.tables.remove("history");
         }
         if !self.shows(Screen::History) {
             return;
         }
-        let Some(key) = self.history.wanted() else {
+        let Some(key) = self.compare.history.wanted() else {
             return;
         };
         let following = key.0;
         let (followed, others): (Vec<_>, Vec<_>) = self
+            .shared
             .sessions
             .iter()
             .filter(|open| open.id != LIVE)
             .partition(|open| open.id == following.session);
-        let known = self.history.found.result.as_ref();
+        let known = self.compare.history.found.result.as_ref();
         let search = work::CaseSearch {
             following,
             read: known.map(|found| found.read.clone()).unwrap_or_default(),
             n_threads: n_threads(self.is_running()),
-            folder: self.place.paths.library.clone(),
+            folder: self.shared.place.paths.library.clone(),
             known: self.library.found.clone(),
-            only: self.history.only.clone(),
-            colour: self.sessions.colour(following.session, following.setup),
+            only: self.compare.history.only.clone(),
+            colour: self
+                .shared
+                .sessions
+                .colour(following.session, following.setup),
             open: followed
                 .into_iter()
                 .chain(others)
                 .filter(|open| {
-                    let only = self.history.only.as_ref().zip(open.path.as_ref());
+                    let only = self.compare.history.only.as_ref().zip(open.path.as_ref());
                     open.id == following.session
                         || only.is_none_or(|(only, path)| only.contains(path))
                 })
@@ -77,7 +83,7 @@ impl App {
         let work = |_: &_| work::follow(search).map(Arc::new);
         self.derive(
             "history",
-            |app| &mut app.history.found,
+            |app| &mut app.compare.history.found,
             key,
             work,
             Self::followed,
@@ -85,8 +91,10 @@ impl App {
     }
 
     fn followed(&mut self) {
-        if let Some(found) = &self.history.found.result {
-            self.tables.set_table("history", of_history(&found.history));
+        if let Some(found) = &self.compare.history.found.result {
+            self.shared
+                .tables
+                .set_table("history", of_history(&found.history));
         }
         self.follow_if_wanted();
     }

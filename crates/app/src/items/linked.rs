@@ -13,21 +13,21 @@ impl App {
     /// A case was pinned: *Kernels* shows its profile, *History* follows it. *Curves* and *Compare* read the
     /// pin itself.
     pub(crate) fn case_selected(&mut self, pin: Pin) {
-        let Some(open) = self.sessions.get(pin.session) else {
+        let Some(open) = self.shared.sessions.get(pin.session) else {
             return;
         };
         let profile = profile_of_case(open, pin.case);
         if open.id != LIVE {
-            self.history.following = Some(Following {
+            self.compare.history.following = Some(Following {
                 session: pin.session,
                 setup: pin.case.setup,
                 point: pin.case.point,
             });
             self.follow_if_wanted();
         }
-        if let Some(pick) = profile.filter(|pick| self.kernels.looking != Some(*pick)) {
-            self.kernels.looking = Some(pick);
-            self.kernels.is_chosen = true;
+        if let Some(pick) = profile.filter(|pick| self.profile.kernels.looking != Some(*pick)) {
+            self.profile.kernels.looking = Some(pick);
+            self.profile.kernels.is_chosen = true;
             self.add_up_if_wanted();
         }
     }
@@ -35,14 +35,19 @@ impl App {
     /// A kernel was selected: its slices are lit on the timeline of the profile, where that is shown.
     pub(crate) fn kernel_selected(&mut self) {
         let owner = self
+            .profile
             .kernels
             .looking
             .map(|pick| (pick.session, pick.profile));
-        let current = self.timeline.current().and_then(|(_, open, _)| open.owner);
+        let current = self
+            .profile
+            .timeline
+            .current()
+            .and_then(|(_, open, _)| open.owner);
         if owner.is_none() || owner != current {
             return;
         }
-        if let Some(name) = self.kernels.selected_kernel() {
+        if let Some(name) = self.profile.kernels.selected_kernel() {
             let search = exact_search(name);
             self.timeline(Timeline::Search(search));
         }
@@ -50,23 +55,29 @@ impl App {
 
     /// A slice was selected: its row is selected among the kernels of the profile.
     pub(crate) fn slice_selected(&mut self) {
-        let Some((_, open, _)) = self.timeline.current() else {
+        let Some((_, open, _)) = self.profile.timeline.current() else {
             return;
         };
-        let slice = self.timeline.selected_slice();
+        let slice = self.profile.timeline.selected_slice();
         let slice = slice.filter(|slice| *slice < open.trace.len());
         let (Some(slice), Some((session, profile))) = (slice, open.owner) else {
             return;
         };
         let name = open.trace.names.get(open.trace.slice(slice).name);
-        let is_row = self.kernels.found.result.as_ref().is_some_and(|found| {
-            let pick = ProfileRef { session, profile };
-            let kernels = &found.breakdown(BreakdownLevel::Kernel).rows;
-            found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
-        });
+        let is_row = self
+            .profile
+            .kernels
+            .found
+            .result
+            .as_ref()
+            .is_some_and(|found| {
+                let pick = ProfileRef { session, profile };
+                let kernels = &found.breakdown(BreakdownLevel::Kernel).rows;
+                found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
+            });
         if is_row {
             let row = SelectedRow::Kernel(name.to_owned());
-            self.kernels.choose(row);
+            self.profile.kernels.choose(row);
             self.add_up_if_wanted();
         }
     }
@@ -74,7 +85,7 @@ impl App {
     /// The pair of the comparison that the pinned case is on a side of, by its row.
     pub fn pinned_pair(&self) -> Option<usize> {
         let pin = self.curves.pin?;
-        let (_, _, comparison) = self.compare.found.result.as_ref()?;
+        let (_, _, comparison) = self.compare.sides.found.result.as_ref()?;
         (0..comparison.pairs.len()).find(|row| super::pair(self, *row).contains(&pin))
     }
 }

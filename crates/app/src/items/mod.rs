@@ -60,16 +60,17 @@ pub fn name(app: &App, item: &MenuTarget) -> String {
     match item {
         MenuTarget::Series(id) => {
             let (session, setup) = sessions::of_series(*id);
-            app.sessions.series_name(session, setup)
+            app.shared.sessions.series_name(session, setup)
         }
         MenuTarget::Case(pin) => {
-            let name = app.sessions.series_name(pin.session, pin.case.setup);
+            let name = app.shared.sessions.series_name(pin.session, pin.case.setup);
             format!("{name}, {}", pin.case.point)
         }
         MenuTarget::Session(id) => app
+            .shared
             .sessions
             .get(*id)
-            .map_or_else(String::new, |open| app.sessions.name(open)),
+            .map_or_else(String::new, |open| app.shared.sessions.name(open)),
         MenuTarget::File(path) => {
             let entry = app.library.entry(path).map(|entry| entry.name.clone());
             let file = || {
@@ -106,19 +107,23 @@ pub fn of_row(app: &App, table: &str, row: usize) -> Vec<MenuTarget> {
             .collect(),
         "slowest" | "operators" => node(app, table, row).into_iter().collect(),
         "fleet" => {
-            let machine = app.fleet.shown().and_then(|case| case.machines.get(row));
-            let found = app.fleet.found.result.as_ref();
+            let machine = app
+                .compare
+                .fleet
+                .shown()
+                .and_then(|case| case.machines.get(row));
+            let found = app.compare.fleet.found.result.as_ref();
             let pin = machine.and_then(|machine| found?.pin(machine));
             pin.map(MenuTarget::Case).into_iter().collect()
         }
         "pairs" => pair(app, row).into_iter().map(MenuTarget::Case).collect(),
         "kernels" | "categories" | "changes" => {
-            let place = app.kernels.drawn.rows.get(row);
-            let meaning = place.and_then(|place| app.kernels.row_meaning(*place));
+            let place = app.profile.kernels.drawn.rows.get(row);
+            let meaning = place.and_then(|place| app.profile.kernels.row_meaning(*place));
             meaning.map(MenuTarget::Row).into_iter().collect()
         }
         "limits" => {
-            let limits = app.why.found.result.as_ref();
+            let limits = app.profile.why.found.result.as_ref();
             let limits = limits.and_then(|found| found.limits.as_ref());
             let node = limits.and_then(|limits| limits.nodes.get(row));
             let name = node.map(|node| node.name.clone());
@@ -148,7 +153,7 @@ fn node(app: &App, table: &str, row: usize) -> Option<MenuTarget> {
 
 /// Both cases of a pair that is compared.
 pub fn pair(app: &App, row: usize) -> Vec<Pin> {
-    let Some((before, after, comparison)) = &app.compare.found.result else {
+    let Some((before, after, comparison)) = &app.compare.sides.found.result else {
         return Vec::new();
     };
     let pairs = comparison.pairs.get(row).into_iter();
@@ -169,10 +174,10 @@ pub fn pair(app: &App, row: usize) -> Vec<Pin> {
 /// What is selected on the screen that is shown.
 pub fn selected(app: &App) -> Vec<MenuTarget> {
     let case = || app.curves.pin.map(MenuTarget::Case);
-    let item = match app.screen {
+    let item = match app.shared.screen {
         Screen::Curves | Screen::Compare => case(),
-        Screen::Kernels => app.kernels.selected().cloned().map(MenuTarget::Row),
-        Screen::Timeline => app.timeline.selected_slice().map(MenuTarget::Slice),
+        Screen::Kernels => app.profile.kernels.selected().cloned().map(MenuTarget::Row),
+        Screen::Timeline => app.profile.timeline.selected_slice().map(MenuTarget::Slice),
         Screen::Library => app.library.selected.clone().map(MenuTarget::File),
         _ => None,
     };

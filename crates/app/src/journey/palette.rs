@@ -8,15 +8,16 @@ use crate::screen::Screen;
 use crate::sessions::LIVE;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let with_steps = app.sessions.iter().filter(|open| has_steps(open));
+    let with_steps = app.shared.sessions.iter().filter(|open| has_steps(open));
     let mut offered: Vec<Offered> = with_steps
         .map(|open| {
-            let name = app.sessions.name(open);
+            let name = app.shared.sessions.name(open);
             offer(&format!("show {name}"), StepsSubject::at_first_point(open))
         })
         .collect();
-    let looking = app.journey.looking;
-    let shown = looking.and_then(|looking| Some((looking, app.sessions.get(looking.session)?)));
+    let looking = app.compare.journey.looking;
+    let shown =
+        looking.and_then(|looking| Some((looking, app.shared.sessions.get(looking.session)?)));
     if let Some((looking, open)) = shown
         && !has_ladder(open)
         && open.id != LIVE

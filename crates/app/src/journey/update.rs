@@ -14,8 +14,8 @@ impl App {
     pub(crate) fn journey(&mut self, change: &Journey) {
         match change {
             Journey::Look(looking) => {
-                self.journey.looking = Some(*looking);
-                self.journey.is_chosen = true;
+                self.compare.journey.looking = Some(*looking);
+                self.compare.journey.is_chosen = true;
                 self.compare_steps_if_wanted();
             }
         }
@@ -24,18 +24,20 @@ impl App {
     /// Steps are compared while their screen is shown. Those of a run in progress are found on its own
     /// thread, because only that has the samples.
     pub(crate) fn compare_steps_if_wanted(&mut self) {
-        self.journey.drop_missing_session(&self.sessions);
-        let wanted = self.journey.wanted(&self.sessions);
+        self.compare
+            .journey
+            .drop_missing_session(&self.shared.sessions);
+        let wanted = self.compare.journey.wanted(&self.shared.sessions);
         let wanted = wanted.filter(|_| self.shows(Screen::Journey));
         if let Some((open, key)) =
-            wanted.and_then(|key| Some((self.sessions.get(key.0.session)?, key)))
+            wanted.and_then(|key| Some((self.shared.sessions.get(key.0.session)?, key)))
         {
             let looking = key.0;
             let (findings, rows) = (&open.findings, Arc::clone(&open.findings.rows));
             if open.id == LIVE {
                 if let Some(journey) = findings.journey.clone() {
                     let steps = ComparedSteps { looking, journey };
-                    self.journey.found.put(key, steps);
+                    self.compare.journey.found.put(key, steps);
                 }
             } else {
                 let work = move |(looking, session): &(StepsSubject, Snapshot)| {
@@ -47,17 +49,20 @@ impl App {
                 };
                 self.derive(
                     "journey",
-                    |app| &mut app.journey.found,
+                    |app| &mut app.compare.journey.found,
                     key,
                     work,
                     Self::compare_steps_if_wanted,
                 );
             }
         }
-        self.journey.redraw(&self.sessions);
-        match &self.journey.found.result {
-            Some(found) => self.tables.set_table("steps", of_journey(&found.journey)),
-            None => self.tables.remove("steps"),
+        self.compare.journey.redraw(&self.shared.sessions);
+        match &self.compare.journey.found.result {
+            Some(found) => self
+                .shared
+                .tables
+                .set_table("steps", of_journey(&found.journey)),
+            None => self.shared.tables.remove("steps"),
         }
     }
 }

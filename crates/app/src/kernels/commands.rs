@@ -18,7 +18,7 @@ pub(crate) const ALL: &[Command] = &[
         Ok(Action::Kernels(Kernels::Level(BreakdownLevel::Kernel)))
     }),
     command("kernels-shape", "Kernels: bars or treemap", "", |app| {
-        let next = match app.kernels.shape {
+        let next = match app.profile.kernels.shape {
             BreakdownChart::Bars => BreakdownChart::Treemap,
             BreakdownChart::Treemap => BreakdownChart::Bars,
         };
@@ -29,7 +29,7 @@ pub(crate) const ALL: &[Command] = &[
         "Kernels: times per run or in total",
         "",
         |app| {
-            let next = match app.kernels.times {
+            let next = match app.profile.kernels.times {
                 Times::PerRun => Times::Total,
                 Times::Total => Times::PerRun,
             };
@@ -49,7 +49,7 @@ pub(crate) const ALL: &[Command] = &[
 
 /// The timeline of the profile that the kernels screen shows.
 pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
-    let pick = app.kernels.looking.ok_or("no profile is open")?;
+    let pick = app.profile.kernels.looking.ok_or("no profile is open")?;
     has_timeline(app, pick)?;
     Ok(Action::Kernels(Kernels::Timeline))
 }
@@ -58,12 +58,13 @@ pub fn timeline_of_profile(app: &App) -> Result<Action, &'static str> {
 pub(crate) fn has_timeline(app: &App, pick: ProfileRef) -> Result<(), &'static str> {
     let owner = Some((pick.session, pick.profile));
     let is_open = app
+        .profile
         .timeline
         .traces
         .iter()
         .any(|(_, open)| open.owner == owner);
     if !is_open {
-        kernels::trace_path(&app.sessions, pick)?;
+        kernels::trace_path(&app.shared.sessions, pick)?;
     }
     Ok(())
 }

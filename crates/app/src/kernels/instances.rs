@@ -67,11 +67,11 @@ impl App {
     /// Looks for the instances of the selected kernel, where they are not known yet.
     pub(crate) fn look_for_instances(&mut self) {
         let Some((pick, kernel)) = self.kernel_of_profile() else {
-            self.kernels.instances.looked = None;
-            self.kernels.instances.trace = None;
+            self.profile.kernels.instances.looked = None;
+            self.profile.kernels.instances.trace = None;
             return;
         };
-        let state = &mut self.kernels.instances;
+        let state = &mut self.profile.kernels.instances;
         state.trace.take_if(|(of, _)| *of != pick);
         let looked = state.looked.take();
         let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
@@ -88,10 +88,10 @@ impl App {
         if let Some(trace) = self.trace_of(pick) {
             return self.ask_for_instances(trace);
         }
-        if self.kernels.instances.reading == Some(pick) {
+        if self.profile.kernels.instances.reading == Some(pick) {
             return;
         }
-        match trace_path(&self.sessions, pick) {
+        match trace_path(&self.shared.sessions, pick) {
             Ok(path) => self.read_for_instances(pick, path),
             Err(reason) => self.no_instances(pick, reason.to_owned()),
         }
@@ -99,10 +99,10 @@ impl App {
 
     /// The selected kernel, and the profile on the screen that has it: the one that is shown first.
     fn kernel_of_profile(&self) -> Option<(ProfileRef, String)> {
-        let kernel = self.kernels.selected_kernel()?;
-        let picks = [self.kernels.looking, self.kernels.before];
+        let kernel = self.profile.kernels.selected_kernel()?;
+        let picks = [self.profile.kernels.looking, self.profile.kernels.before];
         let has_it = |pick: &ProfileRef| {
-            let totals = profile(&self.sessions, *pick).map(|profile| profile.totals.iter());
+            let totals = profile(&self.shared.sessions, *pick).map(|profile| profile.totals.iter());
             totals.is_some_and(|mut totals| totals.any(|total| total.name == kernel))
         };
         let pick = picks.into_iter().flatten().find(has_it)?;
@@ -112,19 +112,19 @@ impl App {
     /// The timeline of a profile, where it is open or was read.
     fn trace_of(&self, pick: ProfileRef) -> Option<Arc<Trace>> {
         let owner = Some((pick.session, pick.profile));
-        let mut open = self.timeline.traces.values();
+        let mut open = self.profile.timeline.traces.values();
         let open = open.find(|open| open.owner == owner);
-        let read = self.kernels.instances.trace.as_ref();
+        let read = self.profile.kernels.instances.trace.as_ref();
         let read = read.filter(|(of, _)| *of == pick);
         open.map(|open| Arc::clone(&open.trace))
             .or_else(|| read.map(|(_, trace)| Arc::clone(trace)))
     }
 
     fn ask_for_instances(&mut self, trace: Arc<Trace>) {
-        let Some(looked) = &mut self.kernels.instances.looked else {
+        let Some(looked) = &mut self.profile.kernels.instances.looked else {
             return;
         };
-        let Some(profile) = profile(&self.sessions, looked.pick) else {
+        let Some(profile) = profile(&self.shared.sessions, looked.pick) else {
             return;
         };
         looked.is_asked = true;
@@ -139,27 +139,34 @@ impl App {
                 kernel,
             )
         };
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("instances", work, move |app, (found, kernel)| {
                 app.instances_found(pick, &kernel, found);
             });
     }
 
     fn read_for_instances(&mut self, pick: ProfileRef, path: PathBuf) {
-        self.kernels.instances.reading = Some(pick);
+        self.profile.kernels.instances.reading = Some(pick);
         let broken = move |app: &mut Self, why| app.trace_of_kernels(pick, Err(why));
-        self.jobs.spawn_or("read-trace", broken, move |outlet| {
-            let read = read(&path);
-            outlet.send(move |app| app.trace_of_kernels(pick, read));
-        });
+        self.shared
+            .jobs
+            .spawn_or("read-trace", broken, move |outlet| {
+                let read = read(&path);
+                outlet.send(move |app| app.trace_of_kernels(pick, read));
+            });
     }
 
     /// The timeline of a profile was read for its instances, or not.
     fn trace_of_kernels(&mut self, pick: ProfileRef, read: Result<Arc<Trace>, String>) {
-        self.kernels.instances.reading.take_if(|of| *of == pick);
+        self.profile
+            .kernels
+            .instances
+            .reading
+            .take_if(|of| *of == pick);
         match read {
             Ok(trace) => {
-                self.kernels.instances.trace = Some((pick, trace));
+                self.profile.kernels.instances.trace = Some((pick, trace));
                 self.look_for_instances();
             }
             Err(reason) => self.no_instances(pick, reason),
@@ -167,7 +174,7 @@ impl App {
     }
 
     fn no_instances(&mut self, pick: ProfileRef, reason: String) {
-        let looked = self.kernels.instances.looked.as_mut();
+        let looked = self.profile.kernels.instances.looked.as_mut();
         if let Some(looked) = looked.filter(|looked| looked.pick == pick) {
             looked.progress = InstanceSearch::Missing(reason);
         }
@@ -175,14 +182,14 @@ impl App {
 
     /// Instances were looked for; dropped where another kernel was selected since.
     fn instances_found(&mut self, pick: ProfileRef, kernel: &str, found: Option<Arc<Instances>>) {
-        let looked = self.kernels.instances.looked.as_mut();
+        let looked = self.profile.kernels.instances.looked.as_mut();
         let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
         if let Some(looked) = looked {
             looked.progress = found.map_or_else(
                 || InstanceSearch::Missing("the timeline has no such name".to_owned()),
                 InstanceSearch::Found,
             );
-            if let Some(which) = self.kernels.instances.wanted.take() {
+            if let Some(which) = self.profile.kernels.instances.wanted.take() {
                 self.show_instance(which);
             }
         }
@@ -190,20 +197,20 @@ impl App {
 
     /// The setup whose graph the engine stated, of the profile that has the selected kernel: its series.
     pub fn graph_of_profile(&self) -> Option<SeriesId> {
-        let pick = self.kernels.instances.looked.as_ref()?.pick;
-        let setup = profile(&self.sessions, pick)?.case?.setup;
-        let session = &self.sessions.get(pick.session)?.session;
+        let pick = self.profile.kernels.instances.looked.as_ref()?.pick;
+        let setup = profile(&self.shared.sessions, pick)?.case?.setup;
+        let session = &self.shared.sessions.get(pick.session)?.session;
         let is_examined = session.examinations.contains_key(&setup);
         is_examined.then(|| series(pick.session, setup))
     }
 
     /// The first or the longest instance, on the timeline.
     pub(crate) fn show_instance(&mut self, which: InstanceChoice) {
-        let Some(looked) = &self.kernels.instances.looked else {
+        let Some(looked) = &self.profile.kernels.instances.looked else {
             return;
         };
         let InstanceSearch::Found(found) = &looked.progress else {
-            self.kernels.instances.wanted = Some(which);
+            self.profile.kernels.instances.wanted = Some(which);
             return;
         };
         let start_ns = match which {

@@ -16,7 +16,7 @@ use powerband_findings::analysis::profile_runs::ProfileRuns;
 const ROWS: usize = 24;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    if app.kernels.looking.is_none() {
+    if app.profile.kernels.looking.is_none() {
         return Vec::new();
     }
     [
@@ -39,13 +39,13 @@ fn offer(title: &str, kernels: Kernels) -> Offered {
 }
 
 fn profiles(app: &App) -> Vec<Offered> {
-    let looking = app.kernels.looking;
-    let others = profile_refs(&app.sessions)
+    let looking = app.profile.kernels.looking;
+    let others = profile_refs(&app.shared.sessions)
         .into_iter()
         .filter(|pick| Some(*pick) != looking);
     others
         .flat_map(|pick| {
-            let name = name(&app.sessions, pick);
+            let name = name(&app.shared.sessions, pick);
             [
                 offer(&format!("look at {name}"), Kernels::Look(pick)),
                 offer(&format!("against {name}"), Kernels::Before(Some(pick))),
@@ -56,10 +56,10 @@ fn profiles(app: &App) -> Vec<Offered> {
 
 /// The fields for the runs of profiles that do not state them.
 fn runs(app: &App) -> Vec<Offered> {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let sides = [(state.looking, AFTER), (state.before, BEFORE)];
     let asked = sides.into_iter().filter(|(pick, _)| {
-        pick.and_then(|pick| profile(&app.sessions, pick))
+        pick.and_then(|pick| profile(&app.shared.sessions, pick))
             .is_some_and(|profile| ProfileRuns::from_profile(profile).is_none())
     });
     asked
@@ -75,7 +75,7 @@ fn runs(app: &App) -> Vec<Offered> {
 
 /// Opens rows that are shown, and goes back from them.
 fn opened(app: &App) -> Vec<Offered> {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let Some(found) = &state.found.result else {
         return Vec::new();
     };
@@ -119,7 +119,7 @@ fn opened(app: &App) -> Vec<Offered> {
 
 /// Which rows are shown, in which order.
 fn rows(app: &App) -> Vec<Offered> {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let filter = typed_on(Screen::Kernels, "Kernels: filter the rows", "Filter");
     let all = offer("show all rows", Kernels::AllRows);
     let shares = THRESHOLDS
@@ -135,13 +135,13 @@ fn rows(app: &App) -> Vec<Offered> {
 
 /// The longest pauses of the profile, on the timeline.
 fn pauses(app: &App) -> Vec<Offered> {
-    let Some(found) = &app.kernels.found.result else {
+    let Some(found) = &app.profile.kernels.found.result else {
         return Vec::new();
     };
     if found.comparison.is_some() || commands::timeline_of_profile(app).is_err() {
         return Vec::new();
     }
-    let pauses = found.breakdown(app.kernels.level).gaps.iter();
+    let pauses = found.breakdown(app.profile.kernels.level).gaps.iter();
     pauses
         .map(|gap| {
             let length = humanize::duration_ns(gap.length_ns as f64);
@@ -154,7 +154,13 @@ fn pauses(app: &App) -> Vec<Offered> {
 
 /// The user's own patterns of categories.
 fn rules(app: &App) -> Vec<Offered> {
-    let own = app.kernels.found.result.iter().flat_map(|found| &found.own);
+    let own = app
+        .profile
+        .kernels
+        .found
+        .result
+        .iter()
+        .flat_map(|found| &found.own);
     let forget = own.enumerate().map(|(place, (pattern, _))| {
         let title = format!("remove rule {}, {pattern}", place + 1);
         offer(&title, Kernels::Forget(place))

@@ -17,7 +17,7 @@ use powerband_findings::tables::{counters, kernel_changes, kernels};
 
 impl App {
     pub(crate) fn kernels(&mut self, change: Kernels) {
-        let state = &mut self.kernels;
+        let state = &mut self.profile.kernels;
         match change {
             Kernels::Look(pick) => {
                 state.looking = Some(pick);
@@ -71,12 +71,14 @@ impl App {
 
     /// Clears the selection; then the words of the filter, then the row within which others are shown.
     pub(crate) fn clear_kernel_choices(&mut self, layer: Layer) -> bool {
-        if self.screen != Screen::Kernels {
+        if self.shared.screen != Screen::Kernels {
             return false;
         }
-        let filter = self.kernels.filter();
+        let filter = self.profile.kernels.filter();
         let change = match layer {
-            Layer::Selection if self.kernels.selected_kernel().is_some() => Kernels::Select(None),
+            Layer::Selection if self.profile.kernels.selected_kernel().is_some() => {
+                Kernels::Select(None)
+            }
             Layer::Filter if !filter.words.is_empty() => Kernels::Filter(String::new()),
             Layer::Filter if filter.within.is_some() => Kernels::Within(None),
             _ => return false,
@@ -96,12 +98,12 @@ impl App {
     /// The user knows how many runs a profile covers, or takes that back.
     fn type_runs(&mut self, pick: ProfileRef, runs: Option<u64>) {
         let key = self.runs_key(pick);
-        let kept = &mut self.remembered.profile_runs;
+        let kept = &mut self.shared.remembered.profile_runs;
         if let Some(runs) = runs.filter(|runs| *runs > 0) {
-            self.kernels.typed_runs.insert(pick, runs);
+            self.profile.kernels.typed_runs.insert(pick, runs);
             kept.extend(key.map(|key| (key, runs)));
         } else {
-            self.kernels.typed_runs.remove(&pick);
+            self.profile.kernels.typed_runs.remove(&pick);
             if let Some(key) = key {
                 kept.remove(&key);
             }
@@ -110,57 +112,60 @@ impl App {
 
     /// A name for a profile that is the same when the window is open the next time.
     fn runs_key(&self, pick: ProfileRef) -> Option<String> {
-        let saved = self.sessions.get(pick.session)?.path.as_ref();
-        let path = saved.or_else(|| self.timeline.sources.get(&pick.session))?;
+        let saved = self.shared.sessions.get(pick.session)?.path.as_ref();
+        let path = saved.or_else(|| self.profile.timeline.sources.get(&pick.session))?;
         Some(format!("{}#{}", path.display(), pick.profile + 1))
     }
 
     /// The runs that the user typed when the profiles on the screen were open before.
     fn recall_runs(&mut self) {
-        let picks = [self.kernels.before, self.kernels.looking];
+        let picks = [self.profile.kernels.before, self.profile.kernels.looking];
         for pick in picks.into_iter().flatten() {
             let key = self.runs_key(pick);
-            let kept = key.and_then(|key| self.remembered.profile_runs.get(&key).copied());
+            let kept = key.and_then(|key| self.shared.remembered.profile_runs.get(&key).copied());
             if let Some(runs) = kept {
-                self.kernels.typed_runs.entry(pick).or_insert(runs);
+                self.profile.kernels.typed_runs.entry(pick).or_insert(runs);
             }
         }
     }
 
     fn change_rules(&self, change: RuleChange) {
-        let paths = self.place.paths.clone();
+        let paths = self.shared.place.paths.clone();
         let work = move || work::change_rules(&paths, change);
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("categories", work, Self::rules_changed);
     }
 
     fn rules_changed(&mut self, changed: Result<(), String>) {
         match changed {
             Ok(()) => {
-                self.kernels.rules += 1;
+                self.profile.kernels.rules += 1;
                 self.add_up_if_wanted();
             }
-            Err(reason) => self.notify(NoticeLevel::Trouble, reason),
+            Err(reason) => self.shared.notify(NoticeLevel::Trouble, reason),
         }
     }
 
     /// Profiles are added up while their screen is shown.
     pub(crate) fn add_up_if_wanted(&mut self) {
-        self.kernels.drop_missing_profiles(&self.sessions);
+        self.profile
+            .kernels
+            .drop_missing_profiles(&self.shared.sessions);
         self.recall_runs();
-        let wanted = self.kernels.wanted(&self.sessions);
+        let wanted = self.profile.kernels.wanted(&self.shared.sessions);
         if let Some(request) = wanted.filter(|_| self.shows(Screen::Kernels)) {
-            let paths = self.place.paths.clone();
+            let paths = self.shared.place.paths.clone();
             let work = move |request: &Request| work::add_up(request, &paths);
             self.derive(
                 "kernels",
-                |app| &mut app.kernels.found,
+                |app| &mut app.profile.kernels.found,
                 request,
                 work,
                 Self::add_up_if_wanted,
             );
         }
-        self.kernels.redraw();
+        self.profile.kernels.redraw();
         self.kernel_tables();
         self.look_for_instances();
         self.mark_node();
@@ -168,16 +173,16 @@ impl App {
 
     fn kernel_tables(&mut self) {
         for id in ["kernels", "categories", "changes", "counters"] {
-            self.tables.remove(id);
+            self.shared.tables.remove(id);
         }
-        let state = &self.kernels;
+        let state = &self.profile.kernels;
         let Some(found) = &state.found.result else {
             return;
         };
         let rows = &state.drawn.rows;
         if let Some(comparison) = &found.comparison {
             let table = kernel_changes::of_comparison(comparison, rows);
-            return self.tables.set_table("changes", table);
+            return self.shared.tables.set_table("changes", table);
         }
         let id = match state.level {
             BreakdownLevel::Category => "categories",
@@ -189,14 +194,15 @@ impl App {
             _ => "per_run_ms",
         };
         let table = kernels::of_breakdown(breakdown, rows).hiding(&[other]);
-        self.tables.set_table(id, table);
+        self.shared.tables.set_table(id, table);
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
         let places = state.drawn.counters.iter();
         let shown: Vec<Counter> = places
             .filter_map(|place| counters.get(*place).cloned())
             .collect();
         if !shown.is_empty() {
-            self.tables
+            self.shared
+                .tables
                 .set_table("counters", counters::of_counters(&shown));
         }
     }

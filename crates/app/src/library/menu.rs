@@ -12,7 +12,7 @@ pub(crate) fn of_file(app: &App, path: &Path) -> Groups {
     let file = || path.to_path_buf();
     let sessions = |title: &str, request| anywhere(title, Action::Sessions(request));
     let library = |title: &str, request| anywhere(title, Action::Library(request));
-    let is_open = app.sessions.by_path(path).is_some();
+    let is_open = app.shared.sessions.by_path(path).is_some();
     let toggled = if is_open { "Close" } else { "Open" };
     let entry = app.library.entry(path);
     let again = entry.map_or(Ok(()), |entry| entry.can_run_again());

@@ -27,7 +27,7 @@ pub(crate) enum AfterOpening {
 impl App {
     /// The files of the sessions that are selected in the library's table.
     pub fn selected_files(&self) -> Vec<PathBuf> {
-        let rows = self.tables.selected_in_order("sessions").into_iter();
+        let rows = self.shared.tables.selected_in_order("sessions").into_iter();
         let listed = rows.filter_map(|row| self.library.listed_at(row));
         listed.map(|(path, _)| path.clone()).collect()
     }
@@ -43,7 +43,8 @@ impl App {
             .into_iter()
             .map(|file| (file.clone(), stamp(&file)))
             .collect();
-        self.jobs
+        self.shared
+            .jobs
             .spawn("tag", move |outlet| work::tag_all(files, &tags, outlet));
     }
 
@@ -53,10 +54,12 @@ impl App {
             (file, name)
         });
         let files: Vec<(PathBuf, String)> = named.collect();
-        let paths = self.place.paths.clone();
+        let paths = self.shared.place.paths.clone();
         let discard = move |(file, name)| work::discard(&paths, file, name);
         let work = move || files.into_iter().map(discard).collect();
-        self.jobs.spawn_then("discard", work, Self::discarded_all);
+        self.shared
+            .jobs
+            .spawn_then("discard", work, Self::discarded_all);
     }
 
     /// Several sessions went to the trash; one notice takes all of them back.
@@ -70,11 +73,11 @@ impl App {
                 }
                 Err(reason) => {
                     let text = format!("{name} was not moved to the trash: {reason}");
-                    self.notify(NoticeLevel::Trouble, text);
+                    self.shared.notify(NoticeLevel::Trouble, text);
                 }
             }
         }
-        self.jobs.rescan_library();
+        self.shared.jobs.rescan_library();
         if gone.is_empty() {
             return;
         }
@@ -83,7 +86,8 @@ impl App {
         self.library.together.push(gone.clone());
         let undo = Action::Library(Library::RestoreAll(gone));
         let text = format!("{sessions} {are} in the trash");
-        self.notify_with_button(NoticeLevel::Done, text, "Undo", undo);
+        self.shared
+            .notify_with_button(NoticeLevel::Done, text, "Undo", undo);
     }
 
     /// Files that were discarded together with the last one, it included.
@@ -102,7 +106,9 @@ impl App {
 
     pub(super) fn restore_all(&mut self, files: &[PathBuf]) {
         let undo = Action::Library(Library::RestoreAll(files.to_vec()));
-        self.notices.withdraw_offers(|action| *action == undo);
+        self.shared
+            .notices
+            .withdraw_offers(|action| *action == undo);
         self.library.together.retain(|all| all != files);
         let mut back = Vec::new();
         for file in files {
@@ -113,7 +119,9 @@ impl App {
         }
         let restore = |(discarded, name)| work::restore(discarded, name);
         let work = move || back.into_iter().map(restore).collect();
-        self.jobs.spawn_then("restore", work, Self::restored_all);
+        self.shared
+            .jobs
+            .spawn_then("restore", work, Self::restored_all);
     }
 
     /// Several sessions were restored.
@@ -125,20 +133,21 @@ impl App {
                 Ok(Some(why)) => {
                     back += 1;
                     let text = format!("{name} is restored without a timeline: {why}");
-                    self.notify(NoticeLevel::Trouble, text);
+                    self.shared.notify(NoticeLevel::Trouble, text);
                 }
                 Err((discarded, reason)) => {
                     let text = format!("{name} was not restored: {reason}");
                     self.library.discarded.push((discarded, name));
-                    self.notify(NoticeLevel::Trouble, text);
+                    self.shared.notify(NoticeLevel::Trouble, text);
                 }
             }
         }
         let are = if back == 1 { "is" } else { "are" };
         let sessions = humanize::pluralised(back, "session");
-        self.notify(NoticeLevel::Done, format!("{sessions} {are} restored"));
+        self.shared
+            .notify(NoticeLevel::Done, format!("{sessions} {are} restored"));
         self.list_plans();
-        self.jobs.rescan_library();
+        self.shared.jobs.rescan_library();
     }
 
     /// Compares two sessions, the older one as the baseline.
@@ -165,7 +174,7 @@ impl App {
         let Some(next) = self.library.next.take() else {
             return;
         };
-        let open = |file: &PathBuf| self.sessions.by_path(file).map(|open| open.id);
+        let open = |file: &PathBuf| self.shared.sessions.by_path(file).map(|open| open.id);
         let ids: Option<Vec<_>> = next.files().iter().map(open).collect();
         let Some(ids) = ids else {
             self.library.next = Some(next);
@@ -173,10 +182,10 @@ impl App {
         };
         match next {
             AfterOpening::Compare(..) => {
-                let can = |id| self.sessions.get(id).is_some_and(is_comparable);
+                let can = |id| self.shared.sessions.get(id).is_some_and(is_comparable);
                 if !ids.iter().all(|id| can(*id)) {
                     let text = "Published numbers are not compared: both sessions need setups.";
-                    return self.notify(NoticeLevel::Info, text);
+                    return self.shared.notify(NoticeLevel::Info, text);
                 }
                 let pick = |session| compare::SideChoice {
                     session,
@@ -189,11 +198,11 @@ impl App {
                 self.act(Action::Compare(Compare::After(pick(ids[1]))));
             }
             AfterOpening::History(files) => {
-                let open = self.sessions.get(ids[0]);
+                let open = self.shared.sessions.get(ids[0]);
                 let case = open.and_then(|open| open.session.cases.first());
                 let Some(case) = case else {
                     let text = "The first selected session has no case to follow.";
-                    return self.notify(NoticeLevel::Info, text);
+                    return self.shared.notify(NoticeLevel::Info, text);
                 };
                 let following = Following {
                     session: ids[0],
@@ -219,7 +228,7 @@ impl App {
         let left = std::mem::take(&mut self.library.found);
         self.library.take(left);
         self.sessions_table();
-        if let Some(id) = self.sessions.by_path(path).map(|open| open.id) {
+        if let Some(id) = self.shared.sessions.by_path(path).map(|open| open.id) {
             self.act(Action::Sessions(Sessions::Close(id)));
         }
     }

@@ -24,13 +24,15 @@ impl App {
                 self.sessions_table();
             }
             Library::FocusSearch => {
-                let field = if self.screen == Screen::Library {
+                let field = if self.shared.screen == Screen::Library {
                     SEARCH
                 } else {
                     self.show_library(true);
                     SEARCH_BESIDE
                 };
-                self.outputs.push(WindowRequest::Cursor(field.to_owned()));
+                self.shared
+                    .outputs
+                    .push(WindowRequest::Cursor(field.to_owned()));
             }
             Library::Select(path) => self.library.selected = path,
             Library::Rename(path, name) => self.edit(path, move |session| session.name = name),
@@ -40,14 +42,18 @@ impl App {
             Library::Notes(path, notes) => self.edit(path, move |session| session.notes = notes),
             Library::Duplicate(path) => {
                 let work = move || work::duplicate(&path);
-                self.jobs.spawn_then("duplicate", work, Self::file_written);
+                self.shared
+                    .jobs
+                    .spawn_then("duplicate", work, Self::file_written);
             }
             Library::Discard(path) => {
                 let name = self.library.entry(&path).map(|entry| entry.name.clone());
                 let name = name.unwrap_or_else(|| path.display().to_string());
-                let paths = self.place.paths.clone();
+                let paths = self.shared.place.paths.clone();
                 let work = move || work::discard(&paths, path, name);
-                self.jobs.spawn_then("discard", work, Self::discarded);
+                self.shared
+                    .jobs
+                    .spawn_then("discard", work, Self::discarded);
             }
             Library::TagAll(files, tags) => self.tag_all(files, tags),
             Library::DiscardAll(files) => self.discard_all(files),
@@ -65,7 +71,7 @@ impl App {
                 self.restore(newest);
             }
             Library::Reveal(path) => {
-                self.jobs.spawn("reveal", move |outlet| {
+                self.shared.jobs.spawn("reveal", move |outlet| {
                     if let Err(error) = desktop::show_folder(&path) {
                         let path = path.display();
                         outlet.failed(format!("{path} cannot be shown: {error}"));
@@ -84,11 +90,13 @@ impl App {
             self.library(Library::Search(String::new()));
             return true;
         }
-        self.screen == Screen::Library && self.library.selected.take().is_some()
+        self.shared.screen == Screen::Library && self.library.selected.take().is_some()
     }
 
     pub(super) fn sessions_table(&mut self) {
-        self.tables.set_table("sessions", self.library.table());
+        self.shared
+            .tables
+            .set_table("sessions", self.library.table());
     }
 
     /// Restores a discarded session, by its place in the list.
@@ -96,13 +104,13 @@ impl App {
         if let Some(place) = place {
             let (discarded, name) = self.library.discarded.remove(place);
             let work = move || work::restore(discarded, name);
-            self.jobs.spawn_then("restore", work, Self::restored);
+            self.shared.jobs.spawn_then("restore", work, Self::restored);
         }
     }
 
     fn edit(&self, path: PathBuf, change: impl FnOnce(&mut Session) + Send + 'static) {
         let expected = self.library.found.get(&path).map(|scanned| scanned.stamp);
-        self.jobs.spawn("edit", move |outlet| {
+        self.shared.jobs.spawn("edit", move |outlet| {
             work::edit(path, expected, change, outlet);
         });
     }
@@ -123,7 +131,7 @@ impl App {
                 self.library.trouble = Some(trouble.clone());
                 self.library.take(BTreeMap::new());
                 self.sessions_table();
-                self.notify(NoticeLevel::Trouble, trouble);
+                self.shared.notify(NoticeLevel::Trouble, trouble);
             }
         }
     }
@@ -134,20 +142,20 @@ impl App {
             Ok(stamp) => stamp,
             Err(reason) => {
                 let text = format!("{} was not changed: {reason}", path.display());
-                return self.notify(NoticeLevel::Trouble, text);
+                return self.shared.notify(NoticeLevel::Trouble, text);
             }
         };
         if let Some(scanned) = self.library.found.get_mut(path) {
             scanned.stamp = stamp;
         }
-        if let Some(open) = self.sessions.by_path(path) {
+        if let Some(open) = self.shared.sessions.by_path(path) {
             let id = open.id;
             self.act(Action::Sessions(Sessions::Reload(id)));
-            if let Some(open) = self.sessions.get_mut(id) {
+            if let Some(open) = self.shared.sessions.get_mut(id) {
                 open.stamp = Some(stamp);
             }
         }
-        self.jobs.rescan_library();
+        self.shared.jobs.rescan_library();
     }
 
     /// A session went to the trash, or did not.
@@ -156,14 +164,15 @@ impl App {
             Ok(discarded) => discarded,
             Err(reason) => {
                 let text = format!("{name} was not moved to the trash: {reason}");
-                return self.notify(NoticeLevel::Trouble, text);
+                return self.shared.notify(NoticeLevel::Trouble, text);
             }
         };
         let undo = Library::RestoreThis(discarded.original().to_path_buf());
         let done = in_trash(&name);
         self.is_in_trash(&path, name, discarded);
-        self.notify_with_button(NoticeLevel::Done, done, "Undo", Action::Library(undo));
-        self.jobs.rescan_library();
+        self.shared
+            .notify_with_button(NoticeLevel::Done, done, "Undo", Action::Library(undo));
+        self.shared.jobs.rescan_library();
     }
 
     /// A session was restored from the trash, or was not.
@@ -173,19 +182,21 @@ impl App {
             Err((discarded, reason)) => {
                 let text = format!("{name} was not restored: {reason}");
                 self.library.discarded.push((discarded, name));
-                return self.notify(NoticeLevel::Trouble, text);
+                return self.shared.notify(NoticeLevel::Trouble, text);
             }
         };
-        self.notices.withdraw(&in_trash(&name));
+        self.shared.notices.withdraw(&in_trash(&name));
         self.list_plans();
         match left {
-            None => self.notify(NoticeLevel::Done, format!("{name} is restored")),
+            None => self
+                .shared
+                .notify(NoticeLevel::Done, format!("{name} is restored")),
             Some(why) => {
                 let words = format!("{name} is restored without a timeline: {why}");
-                self.notify(NoticeLevel::Trouble, words);
+                self.shared.notify(NoticeLevel::Trouble, words);
             }
         }
-        self.jobs.rescan_library();
+        self.shared.jobs.rescan_library();
     }
 }
 

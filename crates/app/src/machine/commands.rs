@@ -12,13 +12,14 @@ pub(crate) const ALL: &[Command] = &[
         "install-onnxruntime",
         "Install ONNX Runtime",
         "",
-        |app| match &app.machine.installing {
+        |app| match &app.settings.machine.installing {
             Some(_) => Err("it is being installed"),
             None => Ok(Action::Machine(MachineAction::InstallOnnxRuntime)),
         },
     ),
     command("stop-install", "Stop installing", "", |app| {
         let going_on = app
+            .settings
             .machine
             .installing
             .as_ref()

@@ -10,7 +10,7 @@ use powerband_measure::engines::runtimes::OfferedEnvironment;
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let chosen = PathSetting::ALL
         .into_iter()
-        .filter(|pointed| pointed.chosen(&app.place).is_some());
+        .filter(|pointed| pointed.chosen(&app.shared.place).is_some());
     let found_again = chosen.map(|pointed| {
         let title = format!("Settings: use the first {} found", pointed.title());
         seen_on(
@@ -19,7 +19,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
             Action::Machine(MachineAction::Point(pointed, None)),
         )
     });
-    let engines = app.machine.engines.iter().flatten();
+    let engines = app.settings.machine.engines.iter().flatten();
     let environments = engines.flat_map(|engine| {
         let use_it = move |offer: &OfferedEnvironment| {
             let point = MachineAction::Point(engine.pointed()?, Some(offer.path.clone()));

@@ -19,7 +19,7 @@ pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
     outlet.send(|app| app.environment_known(environment));
     if let Some(watch) = &place.watch {
         let found = survey::survey(&watch.places);
-        outlet.send(|app| app.machine.devices = Some((found.devices, found.missing)));
+        outlet.send(|app| app.settings.machine.devices = Some((found.devices, found.missing)));
     }
     let found = probe::survey(
         &place.paths,
@@ -29,7 +29,7 @@ pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
         &place.environment_roots,
     );
     let missing = profilers::missing_profilers();
-    outlet.send(|app| app.machine.missing_profilers = missing);
+    outlet.send(|app| app.settings.machine.missing_profilers = missing);
     let engines = describe(&found);
     outlet.send(|app| app.engines_found(engines));
 }
@@ -44,7 +44,7 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
         let mut tell = |step: FetchStep| {
             let (words, share) = step_words(&step);
             outlet.send(move |app| {
-                if let Some(installing) = &mut app.machine.installing {
+                if let Some(installing) = &mut app.settings.machine.installing {
                     installing.step = words;
                     installing.share = share;
                 }

@@ -145,7 +145,7 @@ impl App {
                 }
             }
         }
-        self.screen = Screen::Home;
+        self.shared.screen = Screen::Home;
     }
 
     pub(crate) fn refresh_shown(&mut self) {

@@ -37,7 +37,7 @@ pub(crate) struct Checking {
 impl App {
     /// Why the plan cannot be run as it stands, as far as is known.
     pub fn plan_obstacle(&self) -> Option<String> {
-        self.planner.obstacle().or_else(|| {
+        self.bench.planner.obstacle().or_else(|| {
             let plan = self.planned()?;
             self.plan_check(&plan)?.whole.clone()
         })
@@ -45,7 +45,7 @@ impl App {
 
     /// What a run of this plan would refuse, where that is known.
     pub fn plan_check(&self, plan: &Plan) -> Option<&PlanCheck> {
-        let (subject, found) = self.planner.checking.found.as_ref()?;
+        let (subject, found) = self.bench.planner.checking.found.as_ref()?;
         (subject.plan == essentials(plan)).then_some(found)
     }
 
@@ -76,15 +76,15 @@ impl App {
     /// Looks at the plan where it is another one than before. Never during a run: reading takes something from what
     /// is measured.
     pub(super) fn check_plan_if_wanted(&mut self, plan: &Plan) {
-        let is_read = matches!(self.planner.facts, ModelFacts::Known(_));
-        if !is_read || self.planner.checking.is_busy || self.is_running() {
+        let is_read = matches!(self.bench.planner.facts, ModelFacts::Known(_));
+        if !is_read || self.bench.planner.checking.is_busy || self.is_running() {
             return;
         }
         let subject = CheckSubject {
             plan: essentials(plan),
-            offered: self.planner.offered_sizes(),
+            offered: self.bench.planner.offered_sizes(),
         };
-        let checking = &mut self.planner.checking;
+        let checking = &mut self.bench.planner.checking;
         let age_ns = clock::monotonic_ns().saturating_sub(checking.found_ns);
         if let Some((before, found)) = &checking.found
             && *before == subject
@@ -93,22 +93,24 @@ impl App {
             return;
         }
         checking.is_busy = true;
-        let (place, outlines) = (self.place.clone(), Arc::clone(&checking.outlines));
+        let (place, outlines) = (self.shared.place.clone(), Arc::clone(&checking.outlines));
         let unknown = subject.clone();
         let broken = |app: &mut Self, why| {
             app.plan_checked(unknown, PlanCheck::default());
-            app.notify(NoticeLevel::Trouble, why);
+            app.shared.notify(NoticeLevel::Trouble, why);
         };
-        self.jobs.spawn_or("check-plan", broken, move |outlet| {
-            let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
-            let CheckSubject { plan, offered } = &subject;
-            let found = plan_check::check(&place, plan, offered, &mut outlines);
-            outlet.send(|app| app.plan_checked(subject, found));
-        });
+        self.shared
+            .jobs
+            .spawn_or("check-plan", broken, move |outlet| {
+                let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
+                let CheckSubject { plan, offered } = &subject;
+                let found = plan_check::check(&place, plan, offered, &mut outlines);
+                outlet.send(|app| app.plan_checked(subject, found));
+            });
     }
 
     fn plan_checked(&mut self, subject: CheckSubject, found: PlanCheck) {
-        let checking = &mut self.planner.checking;
+        let checking = &mut self.bench.planner.checking;
         checking.is_busy = false;
         checking.found = Some((subject, found));
         checking.found_ns = clock::monotonic_ns();

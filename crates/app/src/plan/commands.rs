@@ -8,18 +8,20 @@ use powerband_core::domain::plan::PresetName;
 
 pub(crate) const ALL: &[Command] = &[
     // Undo works where its effect is visible: a plan changed behind another screen would be measured unnoticed.
-    command("undo", "Undo", "Ctrl+Z", |app| match app.screen {
-        Screen::Plan if app.planner.can_undo() => Ok(plan(PlanEdit::Undo)),
+    command("undo", "Undo", "Ctrl+Z", |app| match app.shared.screen {
+        Screen::Plan if app.bench.planner.can_undo() => Ok(plan(PlanEdit::Undo)),
         Screen::Library if !app.library.discarded.is_empty() => {
             Ok(Action::Library(Library::Restore))
         }
         Screen::Plan | Screen::Library => Err("nothing to undo"),
         _ => Err("undo works on Plan (changes) and on Library (trash)"),
     }),
-    command("redo", "Redo", "Ctrl+Shift+Z", |app| match app.screen {
-        Screen::Plan if app.planner.can_redo() => Ok(plan(PlanEdit::Redo)),
-        Screen::Plan => Err("nothing to redo"),
-        _ => Err("redo works on Plan"),
+    command("redo", "Redo", "Ctrl+Shift+Z", |app| {
+        match app.shared.screen {
+            Screen::Plan if app.bench.planner.can_redo() => Ok(plan(PlanEdit::Redo)),
+            Screen::Plan => Err("nothing to redo"),
+            _ => Err("redo works on Plan"),
+        }
     }),
     command("choose-model", "Choose an ONNX file…", "Ctrl+M", |_| {
         Ok(plan(PlanEdit::ChooseModel))
@@ -31,7 +33,7 @@ pub(crate) const ALL: &[Command] = &[
         "setup-matrix",
         "Matrix of setups…",
         "Ctrl+Alt+N",
-        |app| match app.planner.matrix {
+        |app| match app.bench.planner.matrix {
             None => Ok(plan(PlanEdit::Matrix(MatrixEdit::Open))),
             Some(_) => Ok(plan(PlanEdit::Matrix(MatrixEdit::Close))),
         },

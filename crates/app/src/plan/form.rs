@@ -127,7 +127,7 @@ impl App {
     }
 
     fn front_keys(&self, engine: &dyn Engine) -> Vec<&'static Key> {
-        front_keys(engine, !self.place.machines.is_empty())
+        front_keys(engine, !self.shared.place.machines.is_empty())
     }
 
     /// How many of the keys behind *More* a setup has.
@@ -154,12 +154,16 @@ impl App {
                     device: "cpu".to_owned(),
                     options: [].into(),
                 };
-                let state = self.machine.ready().find(|state| state.id == engine.id());
+                let state = self
+                    .settings
+                    .machine
+                    .ready()
+                    .find(|state| state.id == engine.id());
                 Alternative {
                     value: engine.id().to_owned(),
                     title: engine.title().to_owned(),
                     help: state.map_or_else(String::new, |state| state.title.clone()),
-                    why_not: self.machine.refusal(&setup),
+                    why_not: self.settings.machine.refusal(&setup),
                 }
             })
             .collect()
@@ -168,7 +172,7 @@ impl App {
     /// Devices that a setup may name: those that its engine knows, here or elsewhere.
     pub fn device_choices(&self, setup: &Setup) -> Vec<Alternative> {
         let mut names = vec!["cpu".to_owned()];
-        let own = self.machine.engines.iter().flatten();
+        let own = self.settings.machine.engines.iter().flatten();
         let own = own.filter(|state| state.id == setup.engine);
         for info in own.filter_map(|state| state.info.as_ref()) {
             names.extend(info.devices.iter().cloned());
@@ -227,7 +231,7 @@ impl App {
             why_not: self.why_not_value(setup, key, word),
         }));
         if key.name == WHERE_KEY {
-            let named = self.place.machines.iter();
+            let named = self.shared.place.machines.iter();
             choices.extend(named.map(|machine| Alternative {
                 value: machine.name.clone(),
                 title: machine.name.clone(),
@@ -251,8 +255,12 @@ impl App {
         if let Some(reason) = reason_of(then) {
             return Some(reason).filter(|_| reason_of(now).is_none());
         }
-        let refusal = self.machine.refusal(then)?;
-        self.machine.refusal(now).is_none().then_some(refusal)
+        let refusal = self.settings.machine.refusal(then)?;
+        self.settings
+            .machine
+            .refusal(now)
+            .is_none()
+            .then_some(refusal)
     }
 
     /// Cards of a kind of device: their names by their numbers.
@@ -262,7 +270,12 @@ impl App {
             "rocm" => DeviceKind::Amd,
             _ => return BTreeMap::new(),
         };
-        let found = self.machine.devices.iter().flat_map(|(found, _)| found);
+        let found = self
+            .settings
+            .machine
+            .devices
+            .iter()
+            .flat_map(|(found, _)| found);
         let found = found.filter(|device| device.kind == wanted);
         let named = found.map(|device| (device.number, device.name.as_str()));
         named.collect()

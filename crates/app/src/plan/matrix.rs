@@ -119,8 +119,8 @@ fn values(typed: &str) -> Vec<String> {
 impl App {
     /// The setup that the matrix varies.
     pub fn matrix_base(&self) -> Option<Setup> {
-        let matrix = self.planner.matrix.as_ref()?;
-        let setups = &self.planner.draft.setups;
+        let matrix = self.bench.planner.matrix.as_ref()?;
+        let setups = &self.bench.planner.draft.setups;
         let chosen = matrix.base.and_then(|place| setups.get(place));
         match chosen.or_else(|| setups.last()) {
             Some(draft) => draft.spec.trim().parse().ok(),
@@ -130,7 +130,8 @@ impl App {
 
     /// The rows of the matrix: engine, device, the keys that are always shown, and those that were added.
     pub fn matrix_rows(&self) -> Vec<MatrixRow> {
-        let Some((matrix, base)) = self.planner.matrix.as_ref().zip(self.matrix_base()) else {
+        let Some((matrix, base)) = self.bench.planner.matrix.as_ref().zip(self.matrix_base())
+        else {
             return Vec::new();
         };
         let row = |key: &str, title: &str, help: String, choices| MatrixRow {
@@ -196,10 +197,16 @@ impl App {
                 .flat_map(|setup| values.iter().map(|value| with(setup, &row.key, value)))
                 .collect();
         }
-        if self.planner.matrix.as_ref().is_none_or(Matrix::is_empty) {
+        if self
+            .bench
+            .planner
+            .matrix
+            .as_ref()
+            .is_none_or(Matrix::is_empty)
+        {
             return Ok(Vec::new());
         }
-        let planned = self.planner.draft.setups.iter();
+        let planned = self.bench.planner.draft.setups.iter();
         let planned = planned.filter_map(|draft| draft.spec.trim().parse::<Setup>().ok());
         let mut seen: BTreeSet<String> = planned.map(|setup| setup.to_string()).collect();
         Ok(setups
@@ -209,7 +216,7 @@ impl App {
                 let is_new = seen.insert(spec.clone());
                 let twice = (!is_new).then(|| "already in the plan".to_owned());
                 let left_out = form::reason_of(&setup)
-                    .or_else(|| self.machine.refusal(&setup))
+                    .or_else(|| self.settings.machine.refusal(&setup))
                     .or(twice);
                 Combination { spec, left_out }
             })
@@ -225,19 +232,20 @@ impl App {
 
     pub(super) fn matrix(&mut self, edit: MatrixEdit) {
         match edit {
-            MatrixEdit::Open => self.planner.matrix = Some(Matrix::default()),
-            MatrixEdit::Close => self.planner.matrix = None,
+            MatrixEdit::Open => self.bench.planner.matrix = Some(Matrix::default()),
+            MatrixEdit::Close => self.bench.planner.matrix = None,
             MatrixEdit::Add => {
                 let added = self.matrix_adds();
                 if !added.is_empty() {
                     let setups = humanize::pluralised(added.len() as u64, "setup");
-                    self.planner.add_all(added);
-                    self.planner.matrix = None;
-                    self.notify(crate::notices::NoticeLevel::Done, format!("Added {setups}"));
+                    self.bench.planner.add_all(added);
+                    self.bench.planner.matrix = None;
+                    self.shared
+                        .notify(crate::notices::NoticeLevel::Done, format!("Added {setups}"));
                 }
             }
             edit => {
-                if let Some(matrix) = &mut self.planner.matrix {
+                if let Some(matrix) = &mut self.bench.planner.matrix {
                     matrix.edit(edit);
                 }
             }
@@ -301,7 +309,7 @@ pub(super) mod tests {
             environment_roots: EnvironmentRoots::default(),
         };
         let mut app = App::new(place, Arc::new(|_| {}));
-        app.planner = crate::plan::Planner::default();
+        app.bench.planner = crate::plan::Planner::default();
         app
     }
 
@@ -313,14 +321,14 @@ pub(super) mod tests {
     }
 
     fn specs(app: &App) -> Vec<&str> {
-        let setups = app.planner.draft.setups.iter();
+        let setups = app.bench.planner.draft.setups.iter();
         setups.map(|setup| setup.spec.as_str()).collect()
     }
 
     #[test]
     fn a_matrix_makes_every_combination_in_one_step() {
         let mut app = app();
-        app.planner.edit(PlanEdit::Add("ort:cpu".to_owned()));
+        app.bench.planner.edit(PlanEdit::Add("ort:cpu".to_owned()));
         fill(
             &mut app,
             &[("precision", "float, fp16, int8"), ("threads", "1..2")],
@@ -339,15 +347,16 @@ pub(super) mod tests {
                 "ort:cpu,precision=int8,threads=2",
             ]
         );
-        assert!(app.planner.matrix.is_none(), "it is closed");
-        app.planner.edit(PlanEdit::Undo);
+        assert!(app.bench.planner.matrix.is_none(), "it is closed");
+        app.bench.planner.edit(PlanEdit::Undo);
         assert_eq!(specs(&app), ["ort:cpu"]);
     }
 
     #[test]
     fn what_makes_no_sense_or_is_there_is_left_out_with_the_reason() {
         let mut app = app();
-        app.planner
+        app.bench
+            .planner
             .edit(PlanEdit::Add("ort:cpu,opt=none".to_owned()));
         fill(
             &mut app,

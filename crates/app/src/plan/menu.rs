@@ -8,7 +8,7 @@ use crate::screen::Screen;
 
 /// What can be done with a setup of the plan, by its place.
 pub(crate) fn of_setup(app: &App, place: usize) -> Groups {
-    let setups = &app.planner.draft.setups;
+    let setups = &app.bench.planner.draft.setups;
     let Some(setup) = setups.get(place) else {
         return Vec::new();
     };
@@ -21,7 +21,7 @@ pub(crate) fn of_setup(app: &App, place: usize) -> Groups {
         moves.push(plan("Move down", PlanEdit::Move(place, place + 1)));
     }
     let copy = Action::Shell(Shell::Copy(setup.spec.clone()));
-    let is_open = app.planner.more == Some(place);
+    let is_open = app.bench.planner.more == Some(place);
     let more = if is_open {
         plan("Fewer options", PlanEdit::More(None))
     } else {

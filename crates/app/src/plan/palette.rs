@@ -37,7 +37,7 @@ fn planned(title: &str, edit: PlanEdit) -> Offered {
 
 /// Other networks than the one that is planned.
 fn networks(app: &App) -> Vec<Offered> {
-    let others = plan::built_in().filter(|(id, _)| *id != app.planner.draft.model);
+    let others = plan::built_in().filter(|(id, _)| *id != app.bench.planner.draft.model);
     let offer = |(id, title): (&str, &str)| {
         planned(&format!("measure {title}"), PlanEdit::Model(id.to_owned()))
     };
@@ -46,7 +46,7 @@ fn networks(app: &App) -> Vec<Offered> {
 
 /// What is typed, where its field is shown.
 fn typed(app: &App) -> Vec<Offered> {
-    let draft = &app.planner.draft;
+    let draft = &app.bench.planner.draft;
     let fields = [
         (true, "type the path of a network", "Model"),
         (true, "type the batch sizes", "Batch sizes"),
@@ -59,22 +59,22 @@ fn typed(app: &App) -> Vec<Offered> {
         ),
         (draft.accuracy, "type the path of your samples", "Samples"),
         (
-            app.planner.has_sweeps(),
+            app.bench.planner.has_sweeps(),
             "type the sizes of other dimensions",
             "Sweep",
         ),
         (
-            app.planner.has_shapes(),
+            app.bench.planner.has_shapes(),
             "type the shapes of the inputs",
             "Shapes",
         ),
         (
-            app.planner.has_shapes(),
+            app.bench.planner.has_shapes(),
             "type the batch axis",
             "Batch axis",
         ),
         (
-            app.planner.has_fills(),
+            app.bench.planner.has_fills(),
             "type what inputs are filled with",
             "Input values",
         ),
@@ -89,7 +89,7 @@ fn setups(app: &App) -> Vec<Offered> {
     let mut offered: Vec<Offered> = plan::engine_ids()
         .map(|id| planned(&format!("add {id}"), PlanEdit::Add(id.to_owned())))
         .collect();
-    let setups = &app.planner.draft.setups;
+    let setups = &app.bench.planner.draft.setups;
     for (place, setup) in setups.iter().enumerate() {
         let name = match setup.label.trim() {
             "" => &setup.spec,
@@ -129,11 +129,11 @@ fn setups(app: &App) -> Vec<Offered> {
 /// The controls of the setups.
 fn options(app: &App) -> Vec<Offered> {
     let mut offered = Vec::new();
-    for (place, draft) in app.planner.draft.setups.iter().enumerate() {
+    for (place, draft) in app.bench.planner.draft.setups.iter().enumerate() {
         let read = Spelling::parse(&draft.spec).setup;
         let of_setup = format!("of setup {}", place + 1);
         let mut offer = |title: String, edit| offered.push(planned(&title, edit));
-        let is_open = app.planner.more == Some(place);
+        let is_open = app.bench.planner.more == Some(place);
         if is_open {
             offer(format!("fewer options {of_setup}"), PlanEdit::More(None));
         } else {
@@ -216,7 +216,7 @@ fn others(choices: Vec<Alternative>, value: &str) -> impl Iterator<Item = Altern
 
 /// The matrix, while it is open.
 fn matrix(app: &App) -> Vec<Offered> {
-    if app.planner.matrix.is_none() {
+    if app.bench.planner.matrix.is_none() {
         return Vec::new();
     }
     let edit = |title: &str, edit| planned(&format!("matrix: {title}"), PlanEdit::Matrix(edit));
@@ -226,7 +226,7 @@ fn matrix(app: &App) -> Vec<Offered> {
         let title = format!("add {}", humanize::pluralised(added, "setup"));
         offered.push(edit(&title, MatrixEdit::Add));
     }
-    for (place, setup) in app.planner.draft.setups.iter().enumerate() {
+    for (place, setup) in app.bench.planner.draft.setups.iter().enumerate() {
         let title = format!("vary setup {}, {}", place + 1, setup.spec);
         offered.push(edit(&title, MatrixEdit::Base(place)));
     }
@@ -257,7 +257,7 @@ fn matrix(app: &App) -> Vec<Offered> {
 
 /// Measurement settings and batch sizes that differ from the current ones.
 fn care(app: &App) -> Vec<Offered> {
-    let draft = &app.planner.draft;
+    let draft = &app.bench.planner.draft;
     let choose = |is_on: bool, on: &str, off: &str, edit: fn(bool) -> PlanEdit| {
         planned(if is_on { off } else { on }, edit(!is_on))
     };
@@ -293,7 +293,7 @@ fn care(app: &App) -> Vec<Offered> {
     }
     let profilers = Profiler::ALL.into_iter().map(Some);
     for choice in std::iter::once(None).chain(profilers) {
-        let is_here = choice.is_none_or(|one| app.machine.missing_profiler(one).is_none());
+        let is_here = choice.is_none_or(|one| app.settings.machine.missing_profiler(one).is_none());
         if choice != draft.profile && is_here {
             let by = choice.map_or_else(
                 || "no profile".to_owned(),
@@ -316,7 +316,7 @@ fn care(app: &App) -> Vec<Offered> {
     }));
     let planned_now = app.planned();
     let check = planned_now.as_ref().and_then(|plan| app.plan_check(plan));
-    for dimension in app.planner.swept_dimensions() {
+    for dimension in app.bench.planner.swept_dimensions() {
         let name = &dimension.name;
         let can_be_had = |size: &usize| {
             let refused = check.map(|check| &check.sizes);
@@ -339,7 +339,7 @@ fn care(app: &App) -> Vec<Offered> {
 
 /// Saved plans and built-in ones.
 fn plans_at_hand(app: &App) -> Vec<Offered> {
-    let kept = app.planner.kept.iter().flat_map(|(path, draft)| {
+    let kept = app.bench.planner.kept.iter().flat_map(|(path, draft)| {
         let title = saved::title(draft);
         [
             planned(&format!("use {title}"), PlanEdit::Use(path.clone())),

@@ -23,26 +23,27 @@ impl App {
     /// cannot take.
     pub fn estimate(&self, plan: &Plan, refused: &BTreeSet<usize>) -> PlanEstimate {
         let plan = self.without_refused_points(plan);
-        plan_estimate::plan_estimate(&plan, refused, &self.learned.known)
+        plan_estimate::plan_estimate(&plan, refused, &self.bench.past_durations.known)
     }
 
     /// Looks into the newest sessions of what may be measured next, where they are others than before. Never
     /// during a run: reading takes something from what is measured.
     pub(crate) fn learn_if_wanted(&mut self) {
-        let Some(environment) = self.machine.environment.as_ref() else {
+        let Some(environment) = self.settings.machine.environment.as_ref() else {
             return;
         };
         let from = self.sessions_to_read();
-        if self.is_running() || from == self.learned.from {
+        if self.is_running() || from == self.bench.past_durations.from {
             return;
         }
-        self.learned.from.clone_from(&from);
+        self.bench.past_durations.from.clone_from(&from);
         let cpu = environment.cpu.clone();
         let work = move || (work::experience(&from, &cpu), from);
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("estimate", work, |app, (known, from)| {
-                if from == app.learned.from {
-                    app.learned.known = known;
+                if from == app.bench.past_durations.from {
+                    app.bench.past_durations.known = known;
                 }
             });
     }
@@ -50,7 +51,7 @@ impl App {
     /// Sessions of the plan's network and of the large button's, newest first.
     fn sessions_to_read(&self) -> Sources {
         let first = self.first_request().model;
-        let models: BTreeSet<&str> = [self.planner.draft.model.trim(), &first].into();
+        let models: BTreeSet<&str> = [self.bench.planner.draft.model.trim(), &first].into();
         let of_model = |model: &str| {
             let entries = self.library.newest();
             let entries = entries.filter_map(|(_, scanned)| scanned.entry.as_ref().ok());

@@ -11,7 +11,7 @@ use powerband_measure::telemetry::sampler::USUAL_HZ;
 impl App {
     /// The plan as it would be run, for an estimate; `None` where it is invalid.
     pub fn planned(&self) -> Option<Plan> {
-        Some(self.planned_of(self.planner.draft.request().ok()?))
+        Some(self.planned_of(self.bench.planner.draft.request().ok()?))
     }
 
     /// A request as it would be run here, for an estimate.
@@ -19,29 +19,42 @@ impl App {
         let names_none = request.setups.is_empty();
         let setups = planning::candidates(&request)
             .into_iter()
-            .filter(|(_, engine)| !names_none || self.machine.has_engine(engine.id()))
+            .filter(|(_, engine)| !names_none || self.settings.machine.has_engine(engine.id()))
             .map(|(setup, _)| setup);
-        let inputs = match &self.planner.facts {
-            ModelFacts::Known(summary) if self.planner.draft.model.trim() == request.model => {
+        let inputs = match &self.bench.planner.facts {
+            ModelFacts::Known(summary)
+                if self.bench.planner.draft.model.trim() == request.model =>
+            {
                 summary.inputs.as_slice()
             }
             _ => &[],
         };
-        let rate_hz = self.remembered.watching.rate_hz().unwrap_or(USUAL_HZ);
+        let rate_hz = self
+            .shared
+            .remembered
+            .watching
+            .rate_hz()
+            .unwrap_or(USUAL_HZ);
         planning::plan(request, setups.collect(), inputs, rate_hz)
     }
 
     /// What the large button measures, as far as it is known yet what this machine has.
     pub fn first_request(&self) -> RunRequest {
-        let devices = self.machine.devices.iter().flat_map(|(found, _)| found);
+        let devices = self
+            .settings
+            .machine
+            .devices
+            .iter()
+            .flat_map(|(found, _)| found);
         let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
-        default_benchmark::request(&self.machine.ladder_machine(), &kinds)
+        default_benchmark::request(&self.settings.machine.ladder_machine(), &kinds)
     }
 
     /// The setup that "add a setup" adds: the best engine that the plan does not have yet.
     pub fn next_setup(&self) -> String {
-        let planned = self.planner.draft.setups.iter();
-        self.machine
+        let planned = self.bench.planner.draft.setups.iter();
+        self.settings
+            .machine
             .next_setup(planned.map(|setup| setup.spec.as_str()))
     }
 }

@@ -20,28 +20,28 @@ impl App {
             return;
         }
         let Some(plan) = self.planned() else {
-            return self.tables.remove(ID);
+            return self.shared.tables.remove(ID);
         };
         self.check_plan_if_wanted(&plan);
         let cases = self.planned_cases(&plan);
         let mark = mark(&cases);
-        if self.tables.mark(ID) != mark {
+        if self.shared.tables.mark(ID) != mark {
             let table = planned::of_plan(cases);
-            self.tables.put_marked(ID, table, mark);
+            self.shared.tables.put_marked(ID, table, mark);
         }
     }
 
     /// The cases of a plan, in its order, with those that cannot run here.
     fn planned_cases(&self, plan: &Plan) -> Vec<PlannedCase> {
-        let refused = self.machine.refused(plan);
-        let known = &self.learned.known;
+        let refused = self.settings.machine.refused(plan);
+        let known = &self.bench.past_durations.known;
         let shorter = self.without_refused_points(plan);
         let estimates = plan_estimate::case_estimates(&shorter, &refused, known);
         // In the order of the plan, without the cases that cannot run.
         let mut estimates = estimates.into_iter().peekable();
         let reason_of = |case: CaseKey| {
             let setup = plan.setups.get(case.setup);
-            let refusal = setup.and_then(|setup| self.machine.refusal(setup));
+            let refusal = setup.and_then(|setup| self.settings.machine.refusal(setup));
             let of_network = || self.refused_case(plan, case).map(str::to_owned);
             refusal.or_else(of_network).unwrap_or_default()
         };

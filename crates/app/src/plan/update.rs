@@ -14,7 +14,7 @@ const UNDO: Action = Action::Plan(PlanEdit::Undo);
 
 impl App {
     pub(crate) fn plan(&mut self, edit: PlanEdit) {
-        let model = self.planner.draft.model.clone();
+        let model = self.bench.planner.draft.model.clone();
         if !matches!(
             edit,
             PlanEdit::ChooseModel
@@ -24,29 +24,36 @@ impl App {
                 | PlanEdit::Forget(_)
         ) {
             // The step that the notice undoes is the last one no more.
-            self.notices.withdraw_offers(|action| *action == UNDO);
+            self.shared
+                .notices
+                .withdraw_offers(|action| *action == UNDO);
         }
         match &edit {
-            PlanEdit::ChooseModel => self.outputs.push(WindowRequest::Ask(Ask::Model)),
+            PlanEdit::ChooseModel => self.shared.outputs.push(WindowRequest::Ask(Ask::Model)),
             PlanEdit::ChoosePath(setup, key) => {
                 let ask = if super::respell::names_folder(key) {
                     Ask::KeyFolder(*setup, key.clone())
                 } else {
                     Ask::KeyFile(*setup, key.clone())
                 };
-                self.outputs.push(WindowRequest::Ask(ask));
+                self.shared.outputs.push(WindowRequest::Ask(ask));
             }
             PlanEdit::Matrix(edit) => self.matrix(edit.clone()),
             PlanEdit::Keep => self.keep_plan(),
             PlanEdit::Use(path) => {
-                let kept = self.planner.kept.iter().find(|(kept, _)| kept == path);
+                let kept = self
+                    .bench
+                    .planner
+                    .kept
+                    .iter()
+                    .find(|(kept, _)| kept == path);
                 if let Some((_, draft)) = kept {
                     self.replace_plan(draft.clone());
                 }
             }
             PlanEdit::Ladder(id) => {
                 if let Ok(ladder) = ladders::find(id) {
-                    let request = ladder.request(&self.machine.ladder_machine());
+                    let request = ladder.request(&self.settings.machine.ladder_machine());
                     self.replace_plan(Draft::of_request(&request));
                 }
             }
@@ -55,14 +62,19 @@ impl App {
                 self.replace_plan(Draft::of_request(&request));
             }
             PlanEdit::Forget(path) => {
-                let (path, paths) = (path.clone(), self.place.paths.clone());
-                let kept = self.planner.kept.iter().find(|(kept, _)| *kept == path);
+                let (path, paths) = (path.clone(), self.shared.place.paths.clone());
+                let kept = self
+                    .bench
+                    .planner
+                    .kept
+                    .iter()
+                    .find(|(kept, _)| *kept == path);
                 let title = kept.map_or_else(String::new, |(_, draft)| saved::title(draft));
-                self.jobs.spawn("forget-plan", move |outlet| {
+                self.shared.jobs.spawn("forget-plan", move |outlet| {
                     let trashed = library::work::discard(&paths, path, format!("The plan {title}"));
                     outlet.send(|app| app.discarded(trashed));
                     let saved = saved::list(&saved::folder(&paths));
-                    outlet.send(|app| app.planner.kept = saved);
+                    outlet.send(|app| app.bench.planner.kept = saved);
                 });
             }
             _ => {}
@@ -74,31 +86,32 @@ impl App {
         | PlanEdit::Matrix(MatrixEdit::Open)
         | PlanEdit::Add(_) = edit
         {
-            self.screen = Screen::Plan;
+            self.shared.screen = Screen::Plan;
         }
-        self.planner.edit(edit);
-        if self.planner.draft.model != model {
+        self.bench.planner.edit(edit);
+        if self.bench.planner.draft.model != model {
             self.inspect_model();
         }
     }
 
     /// Puts another plan in place of the one that is typed, and says so where that is nowhere else.
     fn replace_plan(&mut self, draft: Draft) {
-        let own = &self.planner.draft;
-        let is_saved = self.planner.kept.iter().any(|(_, kept)| kept == own);
+        let own = &self.bench.planner.draft;
+        let is_saved = self.bench.planner.kept.iter().any(|(_, kept)| kept == own);
         let is_lost = !is_saved && *own != draft && *own != Draft::default();
         let title = saved::title(&draft);
-        self.planner.replace(draft);
+        self.bench.planner.replace(draft);
         if is_lost {
             let text = format!("The plan {title} replaced yours, which was not saved");
-            self.notify_with_button(NoticeLevel::Info, text, "Undo", UNDO);
+            self.shared
+                .notify_with_button(NoticeLevel::Info, text, "Undo", UNDO);
         }
     }
 
     fn model_inspected(&mut self, name: &str, facts: Result<Box<ModelSummary>, String>) {
-        if name == self.planner.draft.model.trim() {
+        if name == self.bench.planner.draft.model.trim() {
             let facts = facts.map_err(without_options);
-            self.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
+            self.bench.planner.facts = facts.map_or_else(ModelFacts::Refused, ModelFacts::Known);
         }
     }
 
@@ -107,30 +120,35 @@ impl App {
         match found {
             Ok(draft) => {
                 self.replace_plan(draft);
-                self.screen = Screen::Plan;
+                self.shared.screen = Screen::Plan;
                 self.inspect_model();
             }
-            Err(reason) => self.notify(NoticeLevel::Trouble, format!("{reason}.")),
+            Err(reason) => self
+                .shared
+                .notify(NoticeLevel::Trouble, format!("{reason}.")),
         }
     }
 
     fn keep_plan(&self) {
-        let (paths, draft) = (self.place.paths.clone(), self.planner.draft.clone());
-        self.jobs.spawn("keep-plan", move |outlet| {
+        let (paths, draft) = (
+            self.shared.place.paths.clone(),
+            self.bench.planner.draft.clone(),
+        );
+        self.shared.jobs.spawn("keep-plan", move |outlet| {
             let kept = saved::save_replacing(&paths, &draft);
             outlet.send(|app| app.plan_kept(kept));
             let saved = saved::list(&saved::folder(&paths));
-            outlet.send(|app| app.planner.kept = saved);
+            outlet.send(|app| app.bench.planner.kept = saved);
         });
     }
 
     fn plan_kept(&mut self, kept: Result<String, String>) {
         match kept {
             Ok(done) => {
-                self.notify(NoticeLevel::Done, done);
-                self.jobs.rescan_library();
+                self.shared.notify(NoticeLevel::Done, done);
+                self.shared.jobs.rescan_library();
             }
-            Err(error) => self.notify(
+            Err(error) => self.shared.notify(
                 NoticeLevel::Trouble,
                 format!("The plan was not saved: {error}"),
             ),
@@ -138,23 +156,25 @@ impl App {
     }
 
     pub(crate) fn list_plans(&self) {
-        let folder = saved::folder(&self.place.paths);
+        let folder = saved::folder(&self.shared.place.paths);
         let work = move || saved::list(&folder);
-        self.jobs
-            .spawn_then("plans", work, |app, saved| app.planner.kept = saved);
+        self.shared
+            .jobs
+            .spawn_then("plans", work, |app, saved| app.bench.planner.kept = saved);
     }
 
     pub(crate) fn inspect_model(&mut self) {
         self.learn_if_wanted();
-        let name = self.planner.draft.model.trim().to_owned();
+        let name = self.bench.planner.draft.model.trim().to_owned();
         if name.is_empty() {
-            self.planner.facts = ModelFacts::Unknown;
+            self.bench.planner.facts = ModelFacts::Unknown;
             return;
         }
-        self.planner.facts = ModelFacts::Reading;
-        let paths = self.place.paths.clone();
+        self.bench.planner.facts = ModelFacts::Reading;
+        let paths = self.shared.place.paths.clone();
         let work = move || (work::inspect_model(&name, &paths), name);
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("inspect-model", work, |app, (facts, name)| {
                 app.model_inspected(&name, facts);
             });

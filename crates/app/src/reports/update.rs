@@ -10,15 +10,15 @@ use powerband_store::library;
 impl App {
     /// Writes a report to a file; without a path it asks for one.
     pub(crate) fn report(&mut self, subject: ReportSubject, path: Option<PathBuf>) {
-        let Some(first) = self.sessions.get(subject.first) else {
+        let Some(first) = self.shared.sessions.get(subject.first) else {
             return;
         };
-        let second = subject.second.and_then(|id| self.sessions.get(id));
+        let second = subject.second.and_then(|id| self.shared.sessions.get(id));
         let Some(path) = path else {
             let last = second.unwrap_or(first);
             let name = format!("{}.html", library::safe(&last.session.name));
             let ask = Ask::SaveReport(subject, self.export_path(&name));
-            self.outputs.push(WindowRequest::Ask(ask));
+            self.shared.outputs.push(WindowRequest::Ask(ask));
             return;
         };
         let path = if path.extension().is_none() {
@@ -32,11 +32,13 @@ impl App {
             second.map(ReportSource::from_open),
         );
         self.exports_to(&path);
-        let paths = self.place.paths.clone();
+        let paths = self.shared.place.paths.clone();
         let work = move || {
             let second = second.as_ref().zip(earlier.as_ref());
             work::write(&first, second, &paths, &path)
         };
-        self.jobs.spawn_then("report", work, Self::file_written);
+        self.shared
+            .jobs
+            .spawn_then("report", work, Self::file_written);
     }
 }

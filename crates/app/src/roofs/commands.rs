@@ -13,6 +13,7 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command("stop-roofs", "Stop measuring roofs", "", |app| {
         let going_on = app
+            .settings
             .roofs
             .measuring
             .as_ref()
@@ -26,7 +27,7 @@ pub fn can_measure(app: &App) -> Result<(), &'static str> {
     if app.is_running() {
         return Err("a run is in progress");
     }
-    match &app.roofs.measuring {
+    match &app.settings.roofs.measuring {
         Some(_) => Err("they are being measured"),
         None => Ok(()),
     }

@@ -9,7 +9,7 @@ use powerband_findings::tables::view::TableView;
 
 /// Copies all figures of a device.
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let kept = app.roofs.kept.iter().flatten();
+    let kept = app.settings.roofs.kept.iter().flatten();
     kept.map(|roofs| {
         let title = format!("Copy the roofs of {}", roofs.name);
         let text = TableView::new(of_roofs(roofs)).to_tsv();

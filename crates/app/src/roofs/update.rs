@@ -20,39 +20,40 @@ impl App {
 
     /// Ends the measuring of roofs, which a run would disturb and be disturbed by.
     pub(crate) fn stop_roofs(&self) {
-        if let Some(measuring) = &self.roofs.measuring {
+        if let Some(measuring) = &self.settings.roofs.measuring {
             measuring.cancel.cancel();
         }
     }
 
     /// Reads what is kept.
     pub(crate) fn read_roofs(&self) {
-        let place = self.place.clone();
+        let place = self.shared.place.clone();
         let work = move || work::read(&place);
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("read-roofs", work, |app, (kept, stale)| {
-                app.roofs.kept = Some(kept);
-                app.roofs.stale = stale;
+                app.settings.roofs.kept = Some(kept);
+                app.settings.roofs.stale = stale;
             });
     }
 
     fn measure_roofs(&mut self, again: bool) {
         if let Err(reason) = can_measure(self) {
-            self.notify(
+            self.shared.notify(
                 NoticeLevel::Info,
                 format!("Roofs are not measured: {reason}"),
             );
             return;
         }
         let cancel = CancelToken::default();
-        self.roofs.measuring = Some(MeasuringRoofs {
+        self.settings.roofs.measuring = Some(MeasuringRoofs {
             what: "Looking for engines".to_owned(),
             share: 0.0,
             cancel: cancel.clone(),
         });
-        let place = self.place.clone();
+        let place = self.shared.place.clone();
         let broken = |app: &mut Self, why| app.roofs_not_measured(Some(why));
-        self.jobs.spawn_or("roofs", broken, move |outlet| {
+        self.shared.jobs.spawn_or("roofs", broken, move |outlet| {
             let measured = work::measure(&place, again, &cancel, outlet);
             outlet.send(|app| match measured {
                 Ok(roofs) => app.roofs_measured(roofs),
@@ -63,26 +64,29 @@ impl App {
     }
 
     fn roofs_measured(&mut self, roofs: Vec<Roofs>) {
-        self.roofs.measuring = None;
-        self.roofs.kept = Some(roofs);
-        self.roofs.stale.clear();
-        self.notify(NoticeLevel::Done, "Roofs are measured and kept");
+        self.settings.roofs.measuring = None;
+        self.settings.roofs.kept = Some(roofs);
+        self.settings.roofs.stale.clear();
+        self.shared
+            .notify(NoticeLevel::Done, "Roofs are measured and kept");
         // What was found without them is looked for again.
-        self.why.found.forget();
+        self.profile.why.found.forget();
         self.find_limits_if_wanted();
     }
 
     /// Says why they were not measured; without a reason, the user stopped it.
     fn roofs_not_measured(&mut self, reason: Option<String>) {
-        self.roofs.measuring = None;
+        self.settings.roofs.measuring = None;
         match reason {
-            Some(reason) => self.notify_with_button(
+            Some(reason) => self.shared.notify_with_button(
                 NoticeLevel::Trouble,
                 format!("Roofs were not measured: {reason}"),
                 "Try again",
                 Action::Roofs(action::Roofs::Measure),
             ),
-            None => self.notify(NoticeLevel::Info, "Measuring roofs was stopped"),
+            None => self
+                .shared
+                .notify(NoticeLevel::Info, "Measuring roofs was stopped"),
         }
     }
 }

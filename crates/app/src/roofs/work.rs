@@ -40,7 +40,7 @@ pub(crate) fn measure(
     let mut tell = |step: RoofProgress| {
         let share = step.done as f32 / step.of.max(1) as f32;
         outlet.send(move |app| {
-            if let Some(measuring) = &mut app.roofs.measuring {
+            if let Some(measuring) = &mut app.settings.roofs.measuring {
                 (measuring.what, measuring.share) = (step.what, share);
             }
         });

@@ -22,7 +22,11 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command("pause", "Pause or resume", "Ctrl+Shift+P", |app| {
         running(app)?;
-        let paused = app.run.as_ref().is_some_and(|run| run.control.is_paused());
+        let paused = app
+            .bench
+            .run
+            .as_ref()
+            .is_some_and(|run| run.control.is_paused());
         Ok(Action::Run(if paused {
             RunAction::Resume
         } else {

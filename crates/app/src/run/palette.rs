@@ -25,11 +25,15 @@ fn programs(app: &App) -> Vec<Offered> {
             answer("Run: run the programs of the plan", true),
         ]
     };
-    app.programs.as_ref().map(|_| answers()).unwrap_or_default()
+    app.bench
+        .programs
+        .as_ref()
+        .map(|_| answers())
+        .unwrap_or_default()
 }
 
 fn of_run(app: &App) -> Vec<Offered> {
-    let Some(run) = app.run.as_ref().filter(|run| run.stage.is_going_on()) else {
+    let Some(run) = app.bench.run.as_ref().filter(|run| run.stage.is_going_on()) else {
         return Vec::new();
     };
     let Some(session) = &run.session else {

@@ -25,7 +25,7 @@ pub struct ProgramsQuestion {
 impl App {
     /// Takes the question as answered with no.
     pub(crate) fn close_programs_question(&mut self, layer: Layer) -> bool {
-        let is_asked = layer == Layer::Question && self.programs.is_some();
+        let is_asked = layer == Layer::Question && self.bench.programs.is_some();
         if is_asked {
             self.programs_answered(false);
         }
@@ -35,22 +35,25 @@ impl App {
     /// Asks for the programs of a run that are not known; returns whether it asked.
     pub(crate) fn asks_for_programs(&mut self, run: &RunAction) -> bool {
         let setups = match run {
-            RunAction::Start | RunAction::Detach => {
-                self.planner.draft.request().map(|request| request.setups)
-            }
+            RunAction::Start | RunAction::Detach => self
+                .bench
+                .planner
+                .draft
+                .request()
+                .map(|request| request.setups),
             RunAction::More(id, _) | RunAction::Why(Pin { session: id, .. }) => {
-                let open = self.sessions.get(*id);
+                let open = self.shared.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
             }
             RunAction::Again(before, after) => {
-                let both = [before, after].map(|pick| self.sessions.get(pick.session));
+                let both = [before, after].map(|pick| self.shared.sessions.get(pick.session));
                 let setups = both.into_iter().flatten();
                 Ok(setups
                     .flat_map(|open| open.session.plan.setups.clone())
                     .collect())
             }
             RunAction::AgainInHistory => {
-                let sides = self.history.sides_to_measure_again();
+                let sides = self.compare.history.sides_to_measure_again();
                 let sides = sides.into_iter().flatten();
                 Ok(sides
                     .flat_map(|side| side.session.plan.setups.clone())
@@ -58,11 +61,11 @@ impl App {
             }
             _ => return false,
         };
-        let lines = programs::to_ask_for(&self.place.paths, &setups.unwrap_or_default());
+        let lines = programs::to_ask_for(&self.shared.place.paths, &setups.unwrap_or_default());
         if lines.is_empty() || self.is_running() {
             return false;
         }
-        self.programs = Some(ProgramsQuestion {
+        self.bench.programs = Some(ProgramsQuestion {
             lines,
             folder: programs::folder().display().to_string(),
             run: run.clone(),
@@ -72,23 +75,25 @@ impl App {
 
     /// The answer.
     pub(crate) fn programs_answered(&mut self, are_allowed: bool) {
-        let Some(question) = self.programs.take() else {
+        let Some(question) = self.bench.programs.take() else {
             return;
         };
         if !are_allowed {
-            return self.notify(NoticeLevel::Info, "The run was not started.");
+            return self
+                .shared
+                .notify(NoticeLevel::Info, "The run was not started.");
         }
         // Prepared as what was typed, they are remembered. Rounds of a session are read from its file once more, which
         // may have changed since: then it is refused.
         match &question.run {
             RunAction::Start | RunAction::Detach => self.begin(&question.run, ProgramTrust::Typed),
             run => {
-                let paths = &self.place.paths;
+                let paths = &self.shared.place.paths;
                 let remembered = remember(paths, &programs::folder(), &question.lines);
                 if let Err(why) = remembered {
                     let text =
                         format!("The answer cannot be kept ({why}), so the run was not started.");
-                    return self.notify(NoticeLevel::Trouble, text);
+                    return self.shared.notify(NoticeLevel::Trouble, text);
                 }
                 self.begin(run, ProgramTrust::File);
             }

@@ -108,15 +108,19 @@ impl LiveRun {
 impl App {
     /// Makes the table of the run anew where anything changed.
     pub(crate) fn run_table(&mut self) {
-        let found = self.run.as_mut().map(|run| (run.session.clone(), run));
+        let found = self
+            .bench
+            .run
+            .as_mut()
+            .map(|run| (run.session.clone(), run));
         let Some((Some(session), run)) = found else {
-            return self.tables.remove("run");
+            return self.shared.tables.remove("run");
         };
         let mark = run.mark(&session);
-        if self.tables.mark("run") != mark {
+        if self.shared.tables.mark("run") != mark {
             run.listed = run.places(run.filter);
             let table = run.table(&session);
-            self.tables.put_marked("run", table, mark);
+            self.shared.tables.put_marked("run", table, mark);
         }
     }
 }

@@ -45,7 +45,8 @@ impl App {
                 }
             }
             RunAction::Anyway(request) => {
-                self.notices
+                self.shared
+                    .notices
                     .withdraw_offers(|action| matches!(action, Action::Run(RunAction::Anyway(_))));
                 if !self.asks_for_programs(request) {
                     self.begin(request, ProgramTrust::File);
@@ -53,19 +54,21 @@ impl App {
             }
             RunAction::AllowPrograms(are_allowed) => self.programs_answered(*are_allowed),
             RunAction::Recover => {
-                self.notices
+                self.shared
+                    .notices
                     .withdraw_offers(|action| *action == Action::Run(RunAction::Recover));
-                let paths = self.place.paths.clone();
-                self.jobs
+                let paths = self.shared.place.paths.clone();
+                self.shared
+                    .jobs
                     .spawn("recover", move |outlet| work::recover(&paths, outlet));
             }
             RunAction::Follow(follows) => {
-                if let Some(run) = &mut self.run {
+                if let Some(run) = &mut self.bench.run {
                     run.follows = *follows;
                 }
             }
             RunAction::List(filter) => {
-                if let Some(run) = &mut self.run {
+                if let Some(run) = &mut self.bench.run {
                     run.filter = *filter;
                 }
             }
@@ -78,12 +81,12 @@ impl App {
         let Some(reason) = self.plan_obstacle().filter(|_| !self.is_running()) else {
             return false;
         };
-        self.notify(
+        self.shared.notify(
             NoticeLevel::Trouble,
             format!("The plan cannot be run yet: {reason}"),
         );
-        self.screen = Screen::Plan;
-        if matches!(self.planner.facts, ModelFacts::Refused(_)) {
+        self.shared.screen = Screen::Plan;
+        if matches!(self.bench.planner.facts, ModelFacts::Refused(_)) {
             // The file may have been fixed since it was read.
             self.inspect_model();
         }
@@ -94,7 +97,7 @@ impl App {
     pub(super) fn begin(&mut self, request: &RunAction, programs: ProgramTrust) {
         match request {
             RunAction::Start => {
-                if let Ok(request) = self.planner.draft.request() {
+                if let Ok(request) = self.bench.planner.draft.request() {
                     self.start(RunRequest {
                         programs,
                         ..request
@@ -102,7 +105,7 @@ impl App {
                 }
             }
             RunAction::Detach => {
-                if let Ok(request) = self.planner.draft.request() {
+                if let Ok(request) = self.bench.planner.draft.request() {
                     self.detach(RunRequest {
                         programs,
                         ..request
@@ -112,13 +115,15 @@ impl App {
             RunAction::StartFirst => self.start(self.first_request()),
             RunAction::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
             RunAction::Again(before, after) => {
-                let sides = before.side(&self.sessions).zip(after.side(&self.sessions));
+                let sides = before
+                    .side(&self.shared.sessions)
+                    .zip(after.side(&self.shared.sessions));
                 if let Some((before, after)) = sides {
                     self.measure_again([before, after], programs);
                 }
             }
             RunAction::AgainInHistory => {
-                if let Ok(sides) = self.history.sides_to_measure_again() {
+                if let Ok(sides) = self.compare.history.sides_to_measure_again() {
                     self.measure_again(sides, programs);
                 }
             }
@@ -138,7 +143,7 @@ impl App {
 
     /// More rounds for a session, in its own file.
     fn add_rounds(&mut self, id: SessionId, rounds: u32, programs: ProgramTrust) {
-        let Some(open) = self.sessions.get(id) else {
+        let Some(open) = self.shared.sessions.get(id) else {
             return;
         };
         let (Some(path), Some(stamp), None) = (open.path.clone(), open.stamp, open.newer) else {
@@ -146,7 +151,7 @@ impl App {
                 "{} has no file. Save it before adding rounds.",
                 open.session.name
             );
-            return self.notify(NoticeLevel::Info, text);
+            return self.shared.notify(NoticeLevel::Info, text);
         };
         let title = open.session.name.clone();
         let place = self.place_of_run();
@@ -174,11 +179,11 @@ impl App {
 
     /// Experiments on a case of an open session.
     fn ask_why(&mut self, pin: Pin, programs: ProgramTrust) {
-        let Some(open) = self.sessions.get(pin.session) else {
+        let Some(open) = self.shared.sessions.get(pin.session) else {
             return;
         };
         let session = Arc::clone(&open.session);
-        let title = format!("Why: {}", self.sessions.name(open));
+        let title = format!("Why: {}", self.shared.sessions.name(open));
         let place = self.place_of_run();
         self.begin_run(title, move || {
             work::ask_why(&place, &session, pin.case, programs)
@@ -187,13 +192,13 @@ impl App {
 
     /// The run's environment, with telemetry as in the settings.
     fn place_of_run(&self) -> Installation {
-        let rate_hz = self.remembered.watching.rate_hz();
-        let watch = self.place.watch.clone();
+        let rate_hz = self.shared.remembered.watching.rate_hz();
+        let watch = self.shared.place.watch.clone();
         Installation {
             watch: watch
                 .zip(rate_hz)
                 .map(|(watch, rate_hz)| WatchRequest { rate_hz, ..watch }),
-            ..self.place.clone()
+            ..self.shared.place.clone()
         }
     }
 
@@ -204,7 +209,7 @@ impl App {
         prepare: impl FnOnce() -> Result<(PreparedRun, SessionTarget), String> + Send + 'static,
     ) -> Option<&mut LiveRun> {
         if self.is_running() {
-            self.notify(
+            self.shared.notify(
                 NoticeLevel::Info,
                 "A run is in progress; stop it first, or wait until it ends.",
             );
@@ -212,25 +217,32 @@ impl App {
         }
         self.stop_roofs();
         let control = Control::default();
-        self.sessions.close(LIVE);
-        self.n_runs += 1;
+        self.shared.sessions.close(LIVE);
+        self.bench.n_runs += 1;
         let mut run = LiveRun::new(title, control.clone());
-        run.remember(self.learned.known.clone());
-        self.run = Some(run);
-        self.screen = Screen::Run;
-        let place = self.place.clone();
-        self.jobs.spawn_or("run", Self::run_broke, move |outlet| {
-            let ready = prepare();
-            let done = ready.and_then(|ready| work::carry_out(&place, ready, &control, outlet));
-            if let Err(reason) = done {
-                outlet.send(|app| app.run_refused(reason));
-            }
-        });
-        self.run.as_mut()
+        run.remember(self.bench.past_durations.known.clone());
+        self.bench.run = Some(run);
+        self.shared.screen = Screen::Run;
+        let place = self.shared.place.clone();
+        self.shared
+            .jobs
+            .spawn_or("run", Self::run_broke, move |outlet| {
+                let ready = prepare();
+                let done = ready.and_then(|ready| work::carry_out(&place, ready, &control, outlet));
+                if let Err(reason) = done {
+                    outlet.send(|app| app.run_refused(reason));
+                }
+            });
+        self.bench.run.as_mut()
     }
 
     fn control_run(&mut self, request: &RunAction) {
-        let Some(run) = self.run.as_mut().filter(|run| run.stage.is_going_on()) else {
+        let Some(run) = self
+            .bench
+            .run
+            .as_mut()
+            .filter(|run| run.stage.is_going_on())
+        else {
             return;
         };
         match request {
@@ -252,7 +264,7 @@ impl App {
                     run.taken_back.push(*case);
                 } else {
                     let text = "All rounds are measured, so the case is not taken back.";
-                    self.notify(NoticeLevel::Info, text);
+                    self.shared.notify(NoticeLevel::Info, text);
                 }
             }
             RunAction::SkipCurrent => {
@@ -276,42 +288,42 @@ impl App {
     }
 
     pub(super) fn run_began(&mut self, beginning: RunStart) {
-        if let Some(run) = &mut self.run {
+        if let Some(run) = &mut self.bench.run {
             run.begin(beginning, clock::monotonic_ns());
-            run.colours_from(&mut self.sessions);
+            run.colours_from(&mut self.shared.sessions);
         }
     }
 
     /// A finished run goes on with this many more rounds.
     pub(super) fn run_went_on(&mut self, session: Session, rounds: u32, findings: Findings) {
-        if let Some(run) = &mut self.run {
+        if let Some(run) = &mut self.bench.run {
             run.continue_session(session, rounds, findings, clock::monotonic_ns());
-            run.colours_from(&mut self.sessions);
+            run.colours_from(&mut self.shared.sessions);
         }
     }
 
     fn run_refused(&mut self, reason: String) {
-        let Some(run) = &mut self.run else {
+        let Some(run) = &mut self.bench.run else {
             return;
         };
         let reason = without_options(reason);
         run.stage = Stage::Refused(reason.clone());
         let close = run.close_after;
-        self.notify(
+        self.shared.notify(
             NoticeLevel::Trouble,
             format!("The run did not start: {reason}"),
         );
         if close {
-            self.outputs.push(WindowRequest::Close);
+            self.shared.outputs.push(WindowRequest::Close);
         }
     }
 
     /// It failed with an internal error. Its journal is free from now on: what was measured is there.
     fn run_broke(&mut self, why: String) {
-        if let Some(run) = &mut self.run {
+        if let Some(run) = &mut self.bench.run {
             run.stage = Stage::NotSaved(why.clone());
             run.current = None;
-            self.notify_with_button(
+            self.shared.notify_with_button(
                 NoticeLevel::Trouble,
                 why,
                 "Recover",
@@ -322,7 +334,7 @@ impl App {
 
     /// The run's session is an open session from the first round, so that its curve is drawn during the run.
     pub(super) fn run_event(&mut self, stamped: TimedEvent, findings: Option<Findings>) {
-        let Some(run) = &mut self.run else {
+        let Some(run) = &mut self.bench.run else {
             return;
         };
         let has_news = findings.is_some();
@@ -330,28 +342,29 @@ impl App {
         let died = run.death_words(&stamped.event);
         run.apply_event(stamped, findings);
         if let Some(died) = died {
-            self.notify(NoticeLevel::Trouble, died);
+            self.shared.notify(NoticeLevel::Trouble, died);
         }
-        let Some(run) = &mut self.run else {
+        let Some(run) = &mut self.bench.run else {
             return;
         };
         let Some(session) = run.session.as_ref().filter(|_| has_news) else {
             return;
         };
-        let is_open = self.sessions.get(LIVE).is_some();
+        let is_open = self.shared.sessions.get(LIVE).is_some();
         if !is_open && !is_measured {
             return;
         }
         // Samples stay with the run; the curves do not need them.
         let seen = Arc::new(session.without_samples());
-        self.sessions
+        self.shared
+            .sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
         self.redraw_curves_of_run();
         self.compare_steps_if_wanted();
     }
 
     pub(super) fn run_over(&mut self, over: RunOver) {
-        let Some(run) = &mut self.run else {
+        let Some(run) = &mut self.bench.run else {
             return;
         };
         run.session = Some(Arc::clone(&over.session));
@@ -369,42 +382,44 @@ impl App {
         let stage = run.stage.clone();
         self.curves.forget(LIVE);
         // A session that got more rounds stays the one that it was.
-        let grown = path.as_deref().and_then(|path| self.sessions.by_path(path));
+        let grown = path
+            .as_deref()
+            .and_then(|path| self.shared.sessions.by_path(path));
         let grown = grown.map(|open| open.id);
-        let id = grown.unwrap_or_else(|| self.sessions.new_id());
+        let id = grown.unwrap_or_else(|| self.shared.sessions.new_id());
         run.became = Some(id);
-        self.sessions.replace_run(id);
-        run.colours = self.sessions.colours_of(id, &over.session);
+        self.shared.sessions.replace_run(id);
+        run.colours = self.shared.sessions.colours_of(id, &over.session);
         run.find(over.findings.clone());
         run.redraw_lanes();
-        self.compare.found.forget();
-        self.journey.run_is_over(id);
-        self.sessions.put(OpenSession {
+        self.compare.sides.found.forget();
+        self.compare.journey.run_is_over(id);
+        self.shared.sessions.put(OpenSession {
             path,
             stamp,
             ..OpenSession::unsaved(id, over.session, over.findings)
         });
         if is_compared {
-            self.compare.choose_pair(id);
+            self.compare.sides.choose_pair(id);
         }
         self.sessions_changed();
-        self.jobs.rescan_library();
+        self.shared.jobs.rescan_library();
         for note in over.notes {
-            self.notify(NoticeLevel::Info, note);
+            self.shared.notify(NoticeLevel::Info, note);
         }
         if let Stage::NotSaved(reason) = &stage {
             if close {
-                self.outputs.push(WindowRequest::Show);
+                self.shared.outputs.push(WindowRequest::Show);
             }
             let save = Action::Sessions(Sessions::SaveAs(id, None));
-            self.notify_with_button(
+            self.shared.notify_with_button(
                 NoticeLevel::Trouble,
                 format!("{name} was not saved: {reason}"),
                 "Save as…",
                 save,
             );
         } else {
-            let session = self.sessions.get(id).map(|open| &open.session);
+            let session = self.shared.sessions.get(id).map(|open| &open.session);
             let whole = session.filter(|session| session.completion == Completion::Complete);
             let text = match whole {
                 Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
@@ -417,9 +432,10 @@ impl App {
             } else {
                 ("Show curves", Screen::Curves)
             };
-            self.notify_with_button(NoticeLevel::Done, text, button, Action::Go(screen));
+            self.shared
+                .notify_with_button(NoticeLevel::Done, text, button, Action::Go(screen));
             if close {
-                self.outputs.push(WindowRequest::Close);
+                self.shared.outputs.push(WindowRequest::Close);
             }
         }
     }
@@ -437,15 +453,23 @@ impl App {
             ),
         };
         let recover = Action::Run(RunAction::Recover);
-        self.notices.withdraw_offers(|action| *action == recover);
-        self.notify_with_button(NoticeLevel::Question, text, "Recover", recover);
+        self.shared
+            .notices
+            .withdraw_offers(|action| *action == recover);
+        self.shared
+            .notify_with_button(NoticeLevel::Question, text, "Recover", recover);
     }
 
     /// What an interrupted run had measured was saved.
     pub(super) fn recovered(&mut self, name: &str, path: PathBuf) {
         let open = Action::Sessions(Sessions::Open(vec![path]));
-        self.notify_with_button(NoticeLevel::Done, format!("Recovered {name}"), "Open", open);
-        self.jobs.rescan_library();
+        self.shared.notify_with_button(
+            NoticeLevel::Done,
+            format!("Recovered {name}"),
+            "Open",
+            open,
+        );
+        self.shared.jobs.rescan_library();
     }
 }
 
@@ -473,13 +497,14 @@ mod tests {
         while app.is_running() && begun.elapsed() < Duration::from_mins(1) {
             app.receive(Duration::from_millis(5));
         }
-        let stage = app.run.as_ref().map(|run| run.stage.clone());
+        let stage = app.bench.run.as_ref().map(|run| run.stage.clone());
         assert!(
             matches!(&stage, Some(Stage::NotSaved(why)) if why.contains("on purpose")),
             "{stage:?}"
         );
         let recover = Action::Run(RunAction::Recover);
         let mut offers = app
+            .shared
             .notices
             .all()
             .iter()

@@ -17,7 +17,7 @@ pub(crate) const ALL: &[Command] = &[
         Ok(Action::Sessions(Sessions::OpenExample(0)))
     }),
     command("close-all", "Close all sessions", "Ctrl+Shift+W", |app| {
-        if app.sessions.is_empty() {
+        if app.shared.sessions.is_empty() {
             Err(NO_SESSION)
         } else {
             Ok(Action::Sessions(Sessions::CloseAll))
@@ -45,13 +45,18 @@ pub(crate) const ALL: &[Command] = &[
 ];
 
 fn with_last(app: &App, act: fn(SessionId) -> Action) -> Result<Action, &'static str> {
-    let last = app.sessions.iter().filter(|open| open.id != LIVE).last();
+    let last = app
+        .shared
+        .sessions
+        .iter()
+        .filter(|open| open.id != LIVE)
+        .last();
     last.map(|open| act(open.id)).ok_or(NO_SESSION)
 }
 
 /// The plan of the last session that was measured here.
 fn run_again(app: &App) -> Result<Action, &'static str> {
-    let measured = app.sessions.iter().filter(|open| open.id != LIVE);
+    let measured = app.shared.sessions.iter().filter(|open| open.id != LIVE);
     let last = measured.filter(|open| open.session.plan.can_run()).last();
     last.map(|open| Action::Sessions(Sessions::RunAgain(open.id)))
         .ok_or("no session measured here is open")
@@ -59,7 +64,7 @@ fn run_again(app: &App) -> Result<Action, &'static str> {
 
 /// A report: of both sides where they are compared, else of the last session.
 fn report(app: &App) -> Result<Action, &'static str> {
-    if let (Screen::Compare, Some(subject)) = (app.screen, app.compare.subject()) {
+    if let (Screen::Compare, Some(subject)) = (app.shared.screen, app.compare.sides.subject()) {
         return Ok(Action::Report(subject, None));
     }
     with_last(app, |id| {

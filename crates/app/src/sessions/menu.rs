@@ -12,7 +12,7 @@ use crate::screen::Screen;
 
 /// What can be done with an open session.
 pub(crate) fn of_session(app: &App, id: SessionId) -> Groups {
-    let Some(open) = app.sessions.get(id) else {
+    let Some(open) = app.shared.sessions.get(id) else {
         return Vec::new();
     };
     vec![screens(app, open), sides(open), file(open), closing(open)]

@@ -10,7 +10,7 @@ use crate::reports::ReportSubject;
 use powerband_store::examples;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let saved = app.sessions.iter().filter(|open| open.id != LIVE);
+    let saved = app.shared.sessions.iter().filter(|open| open.id != LIVE);
     saved
         .flat_map(|open| opened(app, open))
         .chain(again(app))
@@ -19,7 +19,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
 }
 
 fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
-    let (id, name) = (open.id, app.sessions.name(open));
+    let (id, name) = (open.id, app.shared.sessions.name(open));
     let entry = |doing: &str, request| anywhere(doing, Action::Sessions(request));
     let mut offered = vec![
         entry(&format!("Close {name}"), Sessions::Close(id)),

@@ -26,35 +26,41 @@ impl App {
                 | Sessions::OpenOnly(_)
                 | Sessions::Toggle(_)
         );
-        self.shows_opened = opens;
+        self.shared.opening.shows_opened = opens;
         match sessions {
-            Sessions::Choose => self.outputs.push(WindowRequest::Ask(Ask::Open)),
+            Sessions::Choose => self.shared.outputs.push(WindowRequest::Ask(Ask::Open)),
             Sessions::Open(paths) => self.open_files(paths),
             Sessions::OpenExample(place) => self.open_example(place),
             Sessions::OpenOnly(path) => self.open_only(path),
-            Sessions::Toggle(path) => match self.sessions.by_path(&path).map(|open| open.id) {
+            Sessions::Toggle(path) => match self.shared.sessions.by_path(&path).map(|open| open.id)
+            {
                 Some(id) => self.close_session(id),
                 None => self.open_sessions(vec![path]),
             },
             Sessions::Close(id) => self.close_session(id),
             Sessions::CloseAll => {
-                let all = self.sessions.iter().map(|open| open.id);
+                let all = self.shared.sessions.iter().map(|open| open.id);
                 self.close_sessions(all.filter(|id| *id != LIVE).collect());
             }
             Sessions::Reload(id) => {
-                if let Some(path) = self.sessions.get(id).and_then(|open| open.path.clone()) {
+                if let Some(path) = self
+                    .shared
+                    .sessions
+                    .get(id)
+                    .and_then(|open| open.path.clone())
+                {
                     self.read_sessions(vec![(id, path)]);
                 }
             }
             Sessions::RunAgain(id) => {
-                if let Some(open) = self.sessions.get(id) {
+                if let Some(open) = self.shared.sessions.get(id) {
                     let found = Draft::from_session(&open.session);
                     self.plan_found(found);
                 }
             }
             Sessions::RunFileAgain(path) => {
                 let work = move || plan::work::plan_of(&path);
-                self.jobs.spawn_then("plan", work, Self::plan_found);
+                self.shared.jobs.spawn_then("plan", work, Self::plan_found);
             }
             Sessions::SaveAs(id, path) => self.save_as(id, path),
         }
@@ -71,7 +77,7 @@ impl App {
                     .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
             };
             if ends_with("onnx") {
-                self.screen = Screen::Plan;
+                self.shared.screen = Screen::Plan;
                 self.plan(PlanEdit::Model(path.display().to_string()));
             } else if ends_with("ron") {
                 sessions.push(path);
@@ -89,15 +95,15 @@ impl App {
 
     /// Opens sessions by their files; those that are open or being read stay as they are.
     pub(crate) fn open_sessions(&mut self, paths: Vec<PathBuf>) {
-        let mut opening: BTreeSet<PathBuf> = self.opening.values().cloned().collect();
+        let mut opening: BTreeSet<PathBuf> = self.shared.opening.files.values().cloned().collect();
         let mut wanted = Vec::new();
         let mut is_one_open = false;
         for path in paths {
-            if self.sessions.by_path(&path).is_some() {
+            if self.shared.sessions.by_path(&path).is_some() {
                 is_one_open = true;
             } else if opening.insert(path.clone()) {
-                let id = self.sessions.new_id();
-                self.opening.insert(id, path.clone());
+                let id = self.shared.sessions.new_id();
+                self.shared.opening.files.insert(id, path.clone());
                 wanted.push((id, path));
             }
         }
@@ -111,7 +117,8 @@ impl App {
         let broken = |app: &mut Self, (_, path): (_, PathBuf), why: String| {
             app.not_opened(&path, &why);
         };
-        self.jobs
+        self.shared
+            .jobs
             .spawn_each("open", files, broken, |(id, path), outlet| {
                 let read = work::open(id, &path);
                 outlet.send(move |app| app.session_read(&path, read));
@@ -120,12 +127,12 @@ impl App {
 
     /// Opens a session and closes all others. One that is open stays as it is, because its file may be gone.
     fn open_only(&mut self, path: PathBuf) {
-        let Some(kept) = self.sessions.by_path(&path).map(|open| open.id) else {
+        let Some(kept) = self.shared.sessions.by_path(&path).map(|open| open.id) else {
             self.sessions(Sessions::CloseAll);
             self.open_sessions(vec![path]);
             return;
         };
-        let others = self.sessions.iter().map(|open| open.id);
+        let others = self.shared.sessions.iter().map(|open| open.id);
         let others = others.filter(|id| *id != kept && *id != LIVE);
         self.close_sessions(others.collect());
         self.go_to_opened();
@@ -139,8 +146,8 @@ impl App {
     fn close_sessions(&mut self, ids: Vec<SessionId>) {
         let was_pinned = self.curves.pins().any(|pin| ids.contains(&pin.session));
         for id in ids {
-            self.sessions.close(id);
-            self.examples.remove(&id);
+            self.shared.sessions.close(id);
+            self.shared.opening.examples.remove(&id);
             self.curves.forget(id);
             self.close_traces_of(id);
         }
@@ -158,30 +165,30 @@ impl App {
     }
 
     pub(crate) fn opened(&mut self, opened: Opened) {
-        self.opening.remove(&opened.id);
+        self.shared.opening.files.remove(&opened.id);
         if let Some(version) = opened.newer {
             let text = format!(
                 "{} was written by a newer Powerband (session version {version}); this version shows what it can read and opens it read-only.",
                 opened.session.name
             );
-            self.notify(NoticeLevel::Info, text);
+            self.shared.notify(NoticeLevel::Info, text);
         }
-        self.sessions.put(OpenSession {
+        self.shared.sessions.put(OpenSession {
             path: opened.path,
             stamp: opened.stamp,
             newer: opened.newer,
             ..OpenSession::unsaved(opened.id, opened.session, opened.findings)
         });
-        if self.opening.is_empty() {
-            self.sessions.all_are_read();
+        if self.shared.opening.files.is_empty() {
+            self.shared.sessions.all_are_read();
         }
-        self.compare.found.forget();
-        self.has_opened = true;
+        self.compare.sides.found.forget();
+        self.shared.opening.has_opened = true;
     }
 
     /// After reports were taken in: what is made of the open sessions is made anew once, however many were opened.
     pub(crate) fn all_opened(&mut self) {
-        if std::mem::take(&mut self.has_opened) {
+        if std::mem::take(&mut self.shared.opening.has_opened) {
             self.sessions_changed();
             self.go_to_opened();
             self.go_on_once_open();
@@ -190,10 +197,13 @@ impl App {
 
     /// A file could not be opened.
     fn not_opened(&mut self, path: &Path, reason: &str) {
-        self.opening.retain(|_, opening| opening != path);
+        self.shared
+            .opening
+            .files
+            .retain(|_, opening| opening != path);
         self.library.next = None;
-        if self.opening.is_empty() {
-            self.sessions.all_are_read();
+        if self.shared.opening.files.is_empty() {
+            self.shared.sessions.all_are_read();
             self.sessions_changed();
         }
         let path = path.display().to_string();
@@ -202,7 +212,8 @@ impl App {
         } else {
             format!("{path}: ")
         };
-        self.notify(NoticeLevel::Trouble, format!("Not opened: {which}{reason}"));
+        self.shared
+            .notify(NoticeLevel::Trouble, format!("Not opened: {which}{reason}"));
     }
 
     /// A file was written, and is the session's own from now on; or why not.
@@ -216,23 +227,23 @@ impl App {
             Ok(saved) => saved,
             Err(error) => {
                 let text = format!("The session was not saved: {error}");
-                return self.notify(NoticeLevel::Trouble, text);
+                return self.shared.notify(NoticeLevel::Trouble, text);
             }
         };
         let text = format!("Saved to {}", path.display());
-        if let Some(open) = self.sessions.get_mut(id) {
+        if let Some(open) = self.shared.sessions.get_mut(id) {
             open.session = session;
             open.path = Some(path);
             open.stamp = Some(stamp);
             open.on_disk = OnDisk::Same;
         }
-        self.notify(NoticeLevel::Done, text);
+        self.shared.notify(NoticeLevel::Done, text);
         self.sessions_changed();
-        self.jobs.rescan_library();
+        self.shared.jobs.rescan_library();
     }
 
     pub(crate) fn on_disk(&mut self, path: &Path, stamp: Option<Stamp>) {
-        let Some(open) = self.sessions.by_path(path) else {
+        let Some(open) = self.shared.sessions.by_path(path) else {
             return;
         };
         let (id, name) = (open.id, open.session.name.clone());
@@ -242,19 +253,21 @@ impl App {
             Some(_) => OnDisk::Changed,
         };
         let is_news = open.on_disk != on_disk;
-        if let Some(open) = self.sessions.get_mut(id) {
+        if let Some(open) = self.shared.sessions.get_mut(id) {
             open.on_disk = on_disk;
         }
         match on_disk {
             OnDisk::Changed if is_news => {
                 let again = Action::Sessions(Sessions::Reload(id));
                 let text = format!("Another program changed the file of {name}.");
-                self.notify_with_button(NoticeLevel::Info, text, "Reload", again);
+                self.shared
+                    .notify_with_button(NoticeLevel::Info, text, "Reload", again);
             }
             OnDisk::Gone if is_news => {
                 let save = Action::Sessions(Sessions::SaveAs(id, None));
                 let text = format!("The file of {name} is missing; the session is in memory only.");
-                self.notify_with_button(NoticeLevel::Trouble, text, "Save as…", save);
+                self.shared
+                    .notify_with_button(NoticeLevel::Trouble, text, "Save as…", save);
             }
             _ => {}
         }
@@ -262,15 +275,18 @@ impl App {
 
     /// Saves a session; without a path it asks for one, beside its file or in the library.
     pub(crate) fn save_as(&mut self, id: SessionId, path: Option<PathBuf>) {
-        let Some(open) = self.sessions.get(id) else {
+        let Some(open) = self.shared.sessions.get(id) else {
             return;
         };
         let Some(path) = path else {
             let name = format!("{}.ron", library::safe(&open.session.name));
             let beside = open.path.as_deref().and_then(Path::parent);
             let beside = beside.filter(|folder| folder.is_absolute());
-            let path = beside.unwrap_or(&self.place.paths.library).join(name);
-            self.outputs
+            let path = beside
+                .unwrap_or(&self.shared.place.paths.library)
+                .join(name);
+            self.shared
+                .outputs
                 .push(WindowRequest::Ask(Ask::SaveSession(id, path)));
             return;
         };
@@ -279,11 +295,11 @@ impl App {
                 "{} was written by a newer Powerband (session version {version}) and is read-only here.",
                 open.session.name
             );
-            return self.notify(NoticeLevel::Trouble, text);
+            return self.shared.notify(NoticeLevel::Trouble, text);
         }
         let session = Arc::clone(&open.session);
         let from = open.path.clone();
-        let traces = self.timeline.traces.iter();
+        let traces = self.profile.timeline.traces.iter();
         let own = traces.filter_map(|(_, open)| {
             let (session, profile) = open.owner?;
             (session == id).then(|| (profile, Arc::clone(&open.trace)))
@@ -293,24 +309,28 @@ impl App {
             let saved = work::save_as(&session, (&own, from.as_deref()), &path);
             (path, saved)
         };
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("save", work, move |app, (path, saved)| {
                 app.saved_as(id, path, saved);
             });
     }
 
     pub(crate) fn watch_session_files(&mut self) {
-        let open = self.sessions.iter();
+        let open = self.shared.sessions.iter();
         let files = open.filter_map(|open| open.path.clone()).collect();
-        self.jobs.watch_files(files);
+        self.shared.jobs.watch_files(files);
     }
 
     /// After the user opened a session, leaves a screen that cannot show it. The run's screen stays a click
     /// away.
     pub(crate) fn go_to_opened(&mut self) {
-        let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
-        if std::mem::take(&mut self.shows_opened) && leaves {
-            self.screen = Screen::Curves;
+        let leaves = matches!(
+            self.shared.screen,
+            Screen::Home | Screen::Library | Screen::Run
+        );
+        if std::mem::take(&mut self.shared.opening.shows_opened) && leaves {
+            self.shared.screen = Screen::Curves;
         }
     }
 
@@ -319,10 +339,10 @@ impl App {
         let Some(example) = examples::ALL.get(place) else {
             return;
         };
-        let id = self.sessions.new_id();
-        self.examples.insert(id, place);
+        let id = self.shared.sessions.new_id();
+        self.shared.opening.examples.insert(id, place);
         let work = move || work::open_example(id, example);
-        self.jobs.spawn_then("open", work, |app, read| {
+        self.shared.jobs.spawn_then("open", work, |app, read| {
             app.session_read(Path::new(example.file), read);
         });
     }
@@ -342,10 +362,15 @@ impl App {
     /// Files of the examples that are open, but for those that were saved and so have a file of their own.
     pub(crate) fn open_examples(&self) -> Vec<String> {
         let has_file = |id: SessionId| {
-            let open = self.sessions.get(id);
+            let open = self.shared.sessions.get(id);
             open.is_some_and(|open| open.path.is_some())
         };
-        let open = self.examples.iter().filter(|(id, _)| !has_file(**id));
+        let open = self
+            .shared
+            .opening
+            .examples
+            .iter()
+            .filter(|(id, _)| !has_file(**id));
         open.filter_map(|(_, place)| Some(examples::ALL.get(*place)?.file.to_owned()))
             .collect()
     }

@@ -10,15 +10,15 @@ const ONE_SCREEN: &str = "the window shows one screen";
 
 pub(crate) const ALL: &[Command] = &[
     command("palette", "Find a command", "Ctrl+K", |app| {
-        Ok(shell(Shell::Palette(!app.palette_open)))
+        Ok(shell(Shell::Palette(!app.shared.window.palette_open)))
     }),
     command("back", "Back out", "Escape", |_| Ok(Action::Back)),
     command("earlier", "Go back", "Alt+ArrowLeft", |app| {
-        let can = app.trail.has_past().then(|| shell(Shell::Earlier));
+        let can = app.shared.trail.has_past().then(|| shell(Shell::Earlier));
         can.ok_or("there is no place before this one")
     }),
     command("later", "Go forward", "Alt+ArrowRight", |app| {
-        let can = app.trail.has_future().then(|| shell(Shell::Later));
+        let can = app.shared.trail.has_future().then(|| shell(Shell::Later));
         can.ok_or("there is no place after this one")
     }),
     command("swap-screens", "Exchange the two screens", "", |app| {
@@ -26,14 +26,14 @@ pub(crate) const ALL: &[Command] = &[
         can.ok_or(ONE_SCREEN)
     }),
     command("one-screen", "Show one screen alone", "", |app| {
-        let can = app.remembered.right_screen;
+        let can = app.shared.remembered.right_screen;
         can.map(|_| shell(Shell::Divide(None))).ok_or(ONE_SCREEN)
     }),
     command(
         "rail-labels",
         "Show or hide the names of the screens",
         "Ctrl+Shift+B",
-        |app| Ok(shell(Shell::RailLabels(!app.remembered.rail_labels))),
+        |app| Ok(shell(Shell::RailLabels(!app.shared.remembered.rail_labels))),
     ),
     command("hints", "Show the hints for newcomers", "", |_| {
         Ok(shell(Shell::Hint(0)))
@@ -43,7 +43,7 @@ pub(crate) const ALL: &[Command] = &[
         can.ok_or("the hints are closed")
     }),
     command("log", "Show the log", "Ctrl+L", |app| {
-        Ok(shell(Shell::Log(!app.log_open)))
+        Ok(shell(Shell::Log(!app.shared.window.log_open)))
     }),
     command(
         "toggle-library",
@@ -76,11 +76,16 @@ pub(crate) const ALL: &[Command] = &[
         Ok(shell(Shell::ResetShortcuts))
     }),
     command("dismiss", "Dismiss the newest notice", "Ctrl+D", |app| {
-        let shown = app.notices.newest_up().ok_or("there is no notice");
+        let shown = app.shared.notices.newest_up().ok_or("there is no notice");
         shown.map(|_| shell(Shell::DismissNewest))
     }),
     command("copy-notice", "Copy the newest notice", "", |app| {
-        let newest = app.notices.on_screen().last().ok_or("there is no notice")?;
+        let newest = app
+            .shared
+            .notices
+            .on_screen()
+            .last()
+            .ok_or("there is no notice")?;
         Ok(shell(Shell::Copy(newest.text.clone())))
     }),
     command("copy-log", "Copy the log", "", |app| {

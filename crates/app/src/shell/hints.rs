@@ -45,7 +45,7 @@ pub const ALL: [Hint; 5] = [
 impl App {
     /// The hint that is shown, and its place; nothing once they are closed.
     pub fn hint(&self) -> Option<(usize, Hint)> {
-        let place = self.remembered.hint;
+        let place = self.shared.remembered.hint;
         ALL.get(place).map(|hint| (place, *hint))
     }
 }

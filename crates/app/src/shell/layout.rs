@@ -50,25 +50,25 @@ impl LayoutPart {
 impl App {
     /// The size of a part: what the user chose, else the usual one.
     pub fn size_of(&self, part: &LayoutPart) -> f32 {
-        let chosen = self.remembered.sizes.get(part.id).copied();
+        let chosen = self.shared.remembered.sizes.get(part.id).copied();
         part.fitted(chosen.filter(|size| size.is_finite()).unwrap_or(part.usual))
     }
 
     /// The screen at the right, where the window is divided and has room for two.
     pub fn right_screen(&self) -> Option<Screen> {
-        let right = self.remembered.right_screen?;
-        (self.has_room_for_two && right != self.screen).then_some(right)
+        let right = self.shared.remembered.right_screen?;
+        (self.shared.window.has_room_for_two && right != self.shared.screen).then_some(right)
     }
 
     /// Whether a screen is shown, alone or beside another.
     pub fn shows(&self, screen: Screen) -> bool {
-        self.screen == screen || self.right_screen() == Some(screen)
+        self.shared.screen == screen || self.right_screen() == Some(screen)
     }
 
     /// Updates the layout for the window's width.
     pub fn fit_two(&mut self, width: f32) {
         let had = self.right_screen();
-        self.has_room_for_two = width >= ROOM_FOR_TWO;
+        self.shared.window.has_room_for_two = width >= ROOM_FOR_TWO;
         if self.right_screen() != had {
             self.refresh_shown();
         }
@@ -76,14 +76,14 @@ impl App {
 
     /// Shows a screen at the right, or one screen alone.
     pub(crate) fn divide(&mut self, right: Option<Screen>) {
-        self.remembered.right_screen = right;
+        self.shared.remembered.right_screen = right;
         self.refresh_shown();
     }
 
     /// Changes the two screens of a divided window.
     pub(crate) fn swap_screens(&mut self) {
         if let Some(right) = self.right_screen() {
-            self.remembered.right_screen = Some(self.screen);
+            self.shared.remembered.right_screen = Some(self.shared.screen);
             self.go(right);
         }
     }
@@ -93,10 +93,10 @@ impl App {
             Some(size) => {
                 let part = ALL.iter().find(|part| part.id == id);
                 let size = part.map_or(size, |part| part.fitted(size));
-                self.remembered.sizes.insert(id.to_owned(), size);
+                self.shared.remembered.sizes.insert(id.to_owned(), size);
             }
             None => {
-                self.remembered.sizes.remove(id);
+                self.shared.remembered.sizes.remove(id);
             }
         }
     }

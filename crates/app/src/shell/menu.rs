@@ -9,7 +9,7 @@ use crate::screen::Screen;
 /// What can be done with a screen.
 pub(crate) fn of_screen(app: &App, screen: Screen) -> Groups {
     let shell = |title: &str, request| anywhere(title, Action::Shell(request));
-    let room = if app.has_room_for_two {
+    let room = if app.shared.window.has_room_for_two {
         Ok(())
     } else {
         Err(format!(
@@ -17,7 +17,7 @@ pub(crate) fn of_screen(app: &App, screen: Screen) -> Groups {
         ))
     };
     let mut divided = Vec::new();
-    if screen != app.screen {
+    if screen != app.shared.screen {
         let right = shell("Show at the right", Shell::Divide(Some(screen)));
         divided.push(right.only_if(room));
     }

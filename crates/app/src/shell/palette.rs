@@ -14,7 +14,7 @@ use powerband_core::base::humanize;
 const WORDS: usize = 60;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let notices = app.notices.on_screen().flat_map(notice);
+    let notices = app.shared.notices.on_screen().flat_map(notice);
     let find = typed_on(
         Screen::Settings,
         "Settings: find a shortcut",
@@ -48,7 +48,7 @@ fn notice(notice: &Notice) -> Vec<Offered> {
 fn watching(app: &App) -> impl Iterator<Item = Offered> {
     let others = ReadingRate::ALL
         .into_iter()
-        .filter(|watching| *watching != app.remembered.watching);
+        .filter(|watching| *watching != app.shared.remembered.watching);
     others.map(|watching| {
         let title = match watching {
             ReadingRate::Off => "devices are not read during runs".to_owned(),
@@ -87,7 +87,7 @@ fn sizes(app: &App) -> impl Iterator<Item = Offered> {
 
 /// Commands with changed keys, to reset.
 fn keys(app: &App) -> impl Iterator<Item = Offered> {
-    let changed = app.remembered.shortcuts.keys();
+    let changed = app.shared.remembered.shortcuts.keys();
     let commands = changed.filter_map(|id| command::ALL.iter().find(|command| command.id == *id));
     commands.map(|command| {
         let title = format!("Settings: the usual keys for {}", command.title);

@@ -8,12 +8,13 @@ impl App {
     /// The state to save now.
     pub fn to_remember(&self) -> SavedState {
         SavedState {
-            screen: self.screen,
+            screen: self.shared.screen,
             open: self
+                .shared
                 .sessions
                 .iter()
                 .filter_map(|open| open.path.clone())
-                .chain(self.opening.values().cloned())
+                .chain(self.shared.opening.files.values().cloned())
                 .collect(),
             examples: self.open_examples(),
             files: self.unkept_files(),
@@ -25,16 +26,16 @@ impl App {
             charts_by_model: self.curves.groups_by_model,
             statistic: self.curves.options.statistic,
             efficiency: self.curves.options.efficiency,
-            draft: self.planner.draft.clone(),
-            tables: self.tables.arrangements.clone(),
-            ..self.remembered.clone()
+            draft: self.bench.planner.draft.clone(),
+            tables: self.shared.tables.arrangements.clone(),
+            ..self.shared.remembered.clone()
         }
     }
 
     /// Saves the window's state. Called when the window closes.
     pub fn remember(&self) -> Result<(), String> {
         self.flush_all_notes();
-        write(&self.window_file, &self.to_remember())
+        write(&self.shared.window.file, &self.to_remember())
     }
 
     /// Says once that the window's state is not saved.
@@ -42,23 +43,32 @@ impl App {
         let text = format!(
             "The window's settings, its open files and its plan are not saved for the next start: {reason}."
         );
-        if self.notices.all().iter().all(|notice| notice.text != text) {
-            self.notify(NoticeLevel::Trouble, text);
+        if self
+            .shared
+            .notices
+            .all()
+            .iter()
+            .all(|notice| notice.text != text)
+        {
+            self.shared.notify(NoticeLevel::Trouble, text);
         }
     }
 
     /// Saves it periodically too, in case the window is killed.
     pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
         const EVERY_NS: u64 = 10_000_000_000;
-        if now_ns.saturating_sub(self.kept.1) < EVERY_NS {
+        if now_ns.saturating_sub(self.shared.window.written.1) < EVERY_NS {
             return;
         }
         let remembered = self.to_remember();
-        let is_news = remembered != self.kept.0;
-        self.kept = (remembered, now_ns);
+        let is_news = remembered != self.shared.window.written.0;
+        self.shared.window.written = (remembered, now_ns);
         if is_news {
-            let (path, remembered) = (self.window_file.clone(), self.kept.0.clone());
-            self.jobs.spawn("remember", move |outlet| {
+            let (path, remembered) = (
+                self.shared.window.file.clone(),
+                self.shared.window.written.0.clone(),
+            );
+            self.shared.jobs.spawn("remember", move |outlet| {
                 if let Err(reason) = write(&path, &remembered) {
                     outlet.send(move |app| app.not_remembered(&reason));
                 }
@@ -88,6 +98,6 @@ mod tests {
         for _ in 0..2 {
             app.not_remembered("no space");
         }
-        assert_eq!(app.notices.all().len(), 1);
+        assert_eq!(app.shared.notices.all().len(), 1);
     }
 }

@@ -69,45 +69,45 @@ impl App {
     pub(crate) fn with_trail(&mut self, change: impl FnOnce(&mut Self)) {
         let place = self.place();
         change(self);
-        if self.screen != place.screen {
-            self.trail.push_past(place);
+        if self.shared.screen != place.screen {
+            self.shared.trail.push_past(place);
         }
     }
 
     /// Goes to the place before.
     pub(crate) fn go_back(&mut self) {
-        if let Some(to) = self.trail.past.pop() {
-            self.trail.future.push(self.place());
+        if let Some(to) = self.shared.trail.past.pop() {
+            self.shared.trail.future.push(self.place());
             self.return_to(to);
         }
     }
 
     /// Goes to the place after.
     pub(crate) fn go_forward(&mut self) {
-        if let Some(to) = self.trail.future.pop() {
-            self.trail.past.push(self.place());
+        if let Some(to) = self.shared.trail.future.pop() {
+            self.shared.trail.past.push(self.place());
             self.return_to(to);
         }
     }
 
     fn place(&self) -> TrailEntry {
         TrailEntry {
-            screen: self.screen,
+            screen: self.shared.screen,
             subject: self.subject(),
         }
     }
 
     fn subject(&self) -> Option<TrailSubject> {
-        match self.screen {
+        match self.shared.screen {
             Screen::Curves => self.curves.pin.map(TrailSubject::Case),
             Screen::Compare => {
-                let sides = self.compare.before.zip(self.compare.after);
+                let sides = self.compare.sides.before.zip(self.compare.sides.after);
                 sides.map(|(before, after)| TrailSubject::Sides(before, after))
             }
-            Screen::History => self.history.following.map(TrailSubject::Following),
-            Screen::Kernels => self.kernels.looking.map(TrailSubject::Profile),
-            Screen::Why => self.why.looking.map(TrailSubject::Limits),
-            Screen::Timeline => self.timeline.shown.map(TrailSubject::Trace),
+            Screen::History => self.compare.history.following.map(TrailSubject::Following),
+            Screen::Kernels => self.profile.kernels.looking.map(TrailSubject::Profile),
+            Screen::Why => self.profile.why.looking.map(TrailSubject::Limits),
+            Screen::Timeline => self.profile.timeline.shown.map(TrailSubject::Trace),
             Screen::Library => self.library.selected.clone().map(TrailSubject::File),
             _ => None,
         }
@@ -116,7 +116,7 @@ impl App {
     /// What was closed since is left out; the screen shows what it has then.
     fn return_to(&mut self, place: TrailEntry) {
         self.go(place.screen);
-        let is_open = |id: SessionId| self.sessions.get(id).is_some();
+        let is_open = |id: SessionId| self.shared.sessions.get(id).is_some();
         let actions = match place.subject {
             Some(TrailSubject::Case(pin)) if is_open(pin.session) => {
                 vec![Action::Curves(Curves::Pin(Some(pin)))]
@@ -137,7 +137,7 @@ impl App {
             Some(TrailSubject::Limits(looking)) if is_open(looking.session) => {
                 vec![Action::Why(Why::Look(looking))]
             }
-            Some(TrailSubject::Trace(id)) if self.timeline.traces.contains_key(&id) => {
+            Some(TrailSubject::Trace(id)) if self.profile.timeline.traces.contains_key(&id) => {
                 vec![Action::Timeline(Timeline::Show(id))]
             }
             Some(TrailSubject::File(path)) if self.library.found.contains_key(&path) => {

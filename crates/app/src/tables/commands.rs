@@ -10,8 +10,9 @@ pub(crate) const ALL: &[Command] = &[command(
     "Ctrl+A",
     |app| {
         let id = app
+            .shared
             .tables
-            .focused_table(app.screen)
+            .focused_table(app.shared.screen)
             .ok_or("no table is shown")?;
         Ok(Action::Table(id, TableChange::SelectAll))
     },

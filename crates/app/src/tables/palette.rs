@@ -14,18 +14,18 @@ const USUAL: f32 = 120.0;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let here = ALL.iter().filter(|kind| app.shows(kind.screen));
-    let clear = app.tables.selected_on(app.screen).map(|id| {
+    let clear = app.shared.tables.selected_on(app.shared.screen).map(|id| {
         let none = Action::Table(id, TableChange::SelectNone);
-        seen_on(app.screen, "Clear the selection of rows", none)
+        seen_on(app.shared.screen, "Clear the selection of rows", none)
     });
-    here.filter_map(|kind| Some((kind, app.tables.view(kind.id)?)))
+    here.filter_map(|kind| Some((kind, app.shared.tables.view(kind.id)?)))
         .flat_map(|(kind, view)| of_table(app, kind, view))
         .chain(clear)
         .collect()
 }
 
 fn of_table(app: &App, kind: &TableKind, view: &TableView) -> Vec<Offered> {
-    let widths = app.tables.widths(kind.id);
+    let widths = app.shared.tables.widths(kind.id);
     let offer = |what: &str, change: TableChange| {
         let title = format!("{}: {what}", kind.title);
         seen_on(kind.screen, title, Action::Table(kind.id, change))

@@ -19,10 +19,11 @@ impl App {
             TableChange::Export(path) => self.export_table(id, path),
             change => {
                 // Rows in another order are read one by one, and not left by themselves.
-                if let (TableChange::Sort(_), "run", Some(run)) = (&change, id, &mut self.run) {
+                if let (TableChange::Sort(_), "run", Some(run)) = (&change, id, &mut self.bench.run)
+                {
                     run.follows = false;
                 }
-                self.tables.change(id, &change);
+                self.shared.tables.change(id, &change);
             }
         }
     }
@@ -31,11 +32,11 @@ impl App {
     pub(crate) fn clear_rows(&mut self, layer: Layer) -> bool {
         let (id, change) = match layer {
             Layer::Selection => (
-                self.tables.selected_on(self.screen),
+                self.shared.tables.selected_on(self.shared.screen),
                 TableChange::SelectNone,
             ),
             Layer::Filter => (
-                self.tables.filtered(self.screen),
+                self.shared.tables.filtered(self.shared.screen),
                 TableChange::Filter(String::new()),
             ),
             _ => return false,
@@ -47,33 +48,35 @@ impl App {
     }
 
     fn copy_table(&mut self, id: &str) {
-        let Some((view, kind)) = self.tables.view(id).zip(find(id)) else {
+        let Some((view, kind)) = self.shared.tables.view(id).zip(find(id)) else {
             return;
         };
         let view = self.chosen_rows(id, view);
         let rows = humanize::pluralised(view.len() as u64, kind.row);
         let text = view.to_tsv();
-        self.outputs.push(WindowRequest::Copy(text));
-        self.notify(NoticeLevel::Done, format!("Copied {rows} to the clipboard"));
+        self.shared.outputs.push(WindowRequest::Copy(text));
+        self.shared
+            .notify(NoticeLevel::Done, format!("Copied {rows} to the clipboard"));
     }
 
     /// The selected rows of a table, or all of them where none is selected.
     fn chosen_rows(&self, id: &str, view: &TableView) -> TableView {
         let view = view.clone();
-        match self.tables.selected(id) {
+        match self.shared.tables.selected(id) {
             Some(rows) => view.only(rows),
             None => view,
         }
     }
 
     fn export_table(&mut self, id: &'static str, path: Option<PathBuf>) {
-        let Some(view) = self.tables.view(id) else {
+        let Some(view) = self.shared.tables.view(id) else {
             return;
         };
         let view = self.chosen_rows(id, view);
         let Some(path) = path else {
             let path = self.export_path(&format!("{id}.csv"));
-            self.outputs
+            self.shared
+                .outputs
                 .push(WindowRequest::Ask(Ask::SaveTable(id, path)));
             return;
         };
@@ -85,7 +88,8 @@ impl App {
                 path.display()
             )),
         };
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("export-table", work, Self::file_written);
     }
 }

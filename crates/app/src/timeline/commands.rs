@@ -52,7 +52,7 @@ pub(crate) const ALL: &[Command] = &[
         "timeline-measure",
         "Timeline: measure by dragging",
         "M",
-        |app| timeline(app, || Timeline::Measuring(!app.timeline.measures)),
+        |app| timeline(app, || Timeline::Measuring(!app.profile.timeline.measures)),
     ),
     command(
         "timeline-partner",
@@ -60,7 +60,11 @@ pub(crate) const ALL: &[Command] = &[
         "G",
         |app| {
             timeline(app, || Timeline::Partner)?;
-            let partner = app.timeline.partner().ok_or("the selection has no partner");
+            let partner = app
+                .profile
+                .timeline
+                .partner()
+                .ok_or("the selection has no partner");
             partner.map(|_| Action::Timeline(Timeline::Partner))
         },
     ),
@@ -83,6 +87,7 @@ pub(crate) const ALL: &[Command] = &[
         |app| {
             let action = timeline(app, || Timeline::CopyArguments)?;
             let facts = app
+                .profile
                 .timeline
                 .current()
                 .and_then(|(_, _, view)| view.facts.clone());
@@ -129,7 +134,7 @@ pub(crate) const ALL: &[Command] = &[
         "",
         |app| {
             let action = timeline(app, || Timeline::ShowAllTracks)?;
-            let current = app.timeline.current();
+            let current = app.profile.timeline.current();
             let is_partial = current.is_some_and(|(_, open, view)| {
                 let shown = view.shown_tracks(open);
                 shown.is_partial()
@@ -138,45 +143,53 @@ pub(crate) const ALL: &[Command] = &[
         },
     ),
     command("timeline-close", "Timeline: close the trace", "", |app| {
-        let shown = app.timeline.shown.ok_or("no trace is open")?;
+        let shown = app.profile.timeline.shown.ok_or("no trace is open")?;
         Ok(Action::Timeline(Timeline::Close(shown)))
     }),
 ];
 
 /// On the timeline only: on other screens letters have no or another meaning.
 fn timeline(app: &App, change: impl Fn() -> Timeline) -> Result<Action, &'static str> {
-    if app.screen != Screen::Timeline {
+    if app.shared.screen != Screen::Timeline {
         return Err("the timeline is not on the screen");
     }
-    app.timeline.shown.ok_or("no trace is open")?;
+    app.profile.timeline.shown.ok_or("no trace is open")?;
     Ok(Action::Timeline(change()))
 }
 
 fn note(app: &App, forward: bool) -> Result<Action, &'static str> {
     let action = timeline(app, || Timeline::NextNote(forward))?;
-    app.timeline.next_note(forward).ok_or("there is no note")?;
+    app.profile
+        .timeline
+        .next_note(forward)
+        .ok_or("there is no note")?;
     Ok(action)
 }
 
 fn alike(app: &App, forward: bool) -> Result<Action, &'static str> {
     let action = timeline(app, || Timeline::Alike(forward))?;
-    app.timeline
+    app.profile
+        .timeline
         .selected_slice()
         .ok_or("no slice is selected")?;
-    let found = app.timeline.neighbour_of_same_name(forward);
+    let found = app.profile.timeline.neighbour_of_same_name(forward);
     found.ok_or("there is no further slice of this name")?;
     Ok(action)
 }
 
 fn hit(app: &App, forward: bool) -> Result<Action, &'static str> {
     let action = timeline(app, || Timeline::NextHit(forward))?;
-    app.timeline.next_hit(forward).ok_or("nothing was found")?;
+    app.profile
+        .timeline
+        .next_hit(forward)
+        .ok_or("nothing was found")?;
     Ok(action)
 }
 
 /// Scrolls the tracks of the timeline up or down.
 fn scroll(app: &App, by: f32) -> Result<Action, &'static str> {
     let from = app
+        .profile
         .timeline
         .current()
         .map_or(0.0, |(_, _, view)| view.scroll);

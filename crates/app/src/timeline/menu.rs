@@ -11,7 +11,7 @@ use powerband_findings::analysis::breakdown::BreakdownLevel;
 /// What can be done with a slice, by the trace's index. It is selected first, because most entries are about
 /// the selection.
 pub(crate) fn of_slice(app: &App, slice: usize) -> Groups {
-    let Some((_, open, _)) = app.timeline.current() else {
+    let Some((_, open, _)) = app.profile.timeline.current() else {
         return Vec::new();
     };
     if slice >= open.trace.len() {
@@ -35,7 +35,7 @@ pub(crate) fn of_slice(app: &App, slice: usize) -> Groups {
             Timeline::Search(exact_search(&name)),
         ),
     ];
-    if app.timeline.partner().is_some() {
+    if app.profile.timeline.partner().is_some() {
         ways.push(timeline("Go to its launch or kernel", Timeline::Partner));
     }
     if let Some((session, profile)) = open.owner {

@@ -14,8 +14,8 @@ impl App {
     /// Adds a note on what is selected, else on the time under the pointer, else in the middle of what is
     /// visible.
     pub(crate) fn add_note(&mut self) {
-        let hand = self.timeline.hand_ns;
-        let Some((id, open, view)) = self.timeline.current() else {
+        let hand = self.profile.timeline.hand_ns;
+        let Some((id, open, view)) = self.profile.timeline.current() else {
             return;
         };
         let (at, to) = match &view.selected {
@@ -35,26 +35,34 @@ impl App {
             to_ns: to.map(|to| to.round() as i64),
             text: String::new(),
         };
-        let place = self.timeline.notebooks.entry(id).or_default().add(note);
+        let place = self
+            .profile
+            .timeline
+            .notebooks
+            .entry(id)
+            .or_default()
+            .add(note);
         self.edit_note(Some(place));
         self.keep_notes(id);
     }
 
     /// Puts the cursor into a note's text, or takes it out.
     pub(crate) fn edit_note(&mut self, place: Option<usize>) {
-        let Some(book) = self.timeline.notebook_mut() else {
+        let Some(book) = self.profile.timeline.notebook_mut() else {
             return;
         };
         book.editing = place.filter(|place| *place < book.notes.len());
         if book.editing.is_some() {
-            self.outputs.push(WindowRequest::Cursor(NOTE.to_owned()));
+            self.shared
+                .outputs
+                .push(WindowRequest::Cursor(NOTE.to_owned()));
         }
     }
 
     /// Changes a note's text.
     pub(crate) fn write_note(&mut self, place: usize, text: String) {
-        let shown = self.timeline.shown;
-        let book = self.timeline.notebook_mut();
+        let shown = self.profile.timeline.shown;
+        let book = self.profile.timeline.notebook_mut();
         let note = book.and_then(|book| book.notes.get_mut(place));
         if let (Some(note), Some(id)) = (note, shown) {
             note.text = text;
@@ -64,13 +72,13 @@ impl App {
 
     /// Removes a note.
     pub(crate) fn remove_note(&mut self, place: usize) {
-        let Some(book) = self.timeline.notebook_mut() else {
+        let Some(book) = self.profile.timeline.notebook_mut() else {
             return;
         };
         if place < book.notes.len() {
             book.notes.remove(place);
             book.editing = None;
-            if let Some(id) = self.timeline.shown {
+            if let Some(id) = self.profile.timeline.shown {
                 self.keep_notes(id);
             }
         }
@@ -79,6 +87,7 @@ impl App {
     /// Looks at a note: a moment comes to the middle, a stretch fills the view.
     pub(crate) fn go_to_note(&mut self, place: usize) {
         let Some((from, to)) = self
+            .profile
             .timeline
             .notebook()
             .and_then(|book| book.notes.get(place))
@@ -86,7 +95,7 @@ impl App {
         else {
             return;
         };
-        let Some((_, _, view)) = self.timeline.current() else {
+        let Some((_, _, view)) = self.profile.timeline.current() else {
             return;
         };
         let half = view.stretch.length() / 2.0;
@@ -95,20 +104,21 @@ impl App {
         } else {
             TimeRange::new(from - half, from + half)
         };
-        self.timeline.show_range(looked);
+        self.profile.timeline.show_range(looked);
     }
 
     /// Writes notes and the arrangement of tracks beside their trace, in the background.
     pub(crate) fn keep_notes(&mut self, id: TraceId) {
         let kept = self
+            .profile
             .timeline
             .traces
             .get(&id)
-            .zip(self.timeline.views.get(&id));
+            .zip(self.profile.timeline.views.get(&id));
         let Some((open, view)) = kept else {
             return;
         };
-        let book = self.timeline.notebooks.entry(id).or_default();
+        let book = self.profile.timeline.notebooks.entry(id).or_default();
         let Some(path) = book.path.clone() else {
             book.trouble = Some(
                 "this timeline has no file of its own: notes stay until it is closed".to_owned(),
@@ -126,7 +136,8 @@ impl App {
         book.is_changed = false;
         let kept = kept_of(book.notes.clone(), open, view);
         let work = move || trace_notes::write(&path, &kept);
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("trace-notes", work, move |app, written| {
                 app.notes_written(id, written);
             });
@@ -135,7 +146,7 @@ impl App {
     /// What was typed since the last write began, before the notebook of a trace is closed.
     pub(crate) fn flush_notes(&self, id: TraceId) {
         if let Some((path, kept)) = self.unwritten_notes(id) {
-            self.jobs.spawn("trace-notes", move |outlet| {
+            self.shared.jobs.spawn("trace-notes", move |outlet| {
                 if let Err(reason) = trace_notes::write(&path, &kept) {
                     outlet.failed(format!("Notes are not saved: {reason}."));
                 }
@@ -145,7 +156,7 @@ impl App {
 
     /// The same at the end of the program, which waits for it.
     pub(crate) fn flush_all_notes(&self) {
-        let ids = self.timeline.notebooks.keys();
+        let ids = self.profile.timeline.notebooks.keys();
         for (path, kept) in ids.filter_map(|id| self.unwritten_notes(*id)) {
             // The window is closing: no message would be seen.
             drop(trace_notes::write(&path, &kept));
@@ -153,19 +164,19 @@ impl App {
     }
 
     fn unwritten_notes(&self, id: TraceId) -> Option<(PathBuf, TraceNotes)> {
-        let book = self.timeline.notebooks.get(&id)?;
+        let book = self.profile.timeline.notebooks.get(&id)?;
         let path = book.path.clone()?;
         if book.is_sealed || !(book.is_changed || book.is_writing) {
             return None;
         }
-        let open = self.timeline.traces.get(&id)?;
-        let view = self.timeline.views.get(&id)?;
+        let open = self.profile.timeline.traces.get(&id)?;
+        let view = self.profile.timeline.views.get(&id)?;
         Some((path, kept_of(book.notes.clone(), open, view)))
     }
 
     /// Notes were written, or not.
     fn notes_written(&mut self, id: TraceId, written: Result<(), String>) {
-        let Some(book) = self.timeline.notebooks.get_mut(&id) else {
+        let Some(book) = self.profile.timeline.notebooks.get_mut(&id) else {
             return;
         };
         book.is_writing = false;
@@ -174,7 +185,8 @@ impl App {
         let trouble = book.trouble.clone().filter(|_| is_news);
         let is_changed = book.is_changed;
         if let Some(why) = trouble {
-            self.notify(NoticeLevel::Trouble, format!("Notes are not saved: {why}."));
+            self.shared
+                .notify(NoticeLevel::Trouble, format!("Notes are not saved: {why}."));
         }
         if is_changed {
             self.keep_notes(id);

@@ -22,7 +22,7 @@ fn offer(title: &str, change: Timeline) -> Offered {
 
 /// Traces that are open, and those that are being read. Two files may be called the same.
 fn traces(app: &App) -> Vec<Offered> {
-    let state = &app.timeline;
+    let state = &app.profile.timeline;
     let mut offered = Vec::new();
     for (place, (id, open)) in state.traces.iter().enumerate() {
         let trace = format!("trace {}, {}", place + 1, open.name);
@@ -40,7 +40,7 @@ fn traces(app: &App) -> Vec<Offered> {
 
 /// Notes on the trace that is shown.
 fn notes(app: &App) -> Vec<Offered> {
-    let Some(book) = app.timeline.notebook() else {
+    let Some(book) = app.profile.timeline.notebook() else {
         return Vec::new();
     };
     let mut offered = Vec::new();
@@ -62,7 +62,7 @@ fn notes(app: &App) -> Vec<Offered> {
 
 /// Tracks of the trace that is shown, to be pinned and hidden.
 fn tracks(app: &App) -> Vec<Offered> {
-    let Some((_, open, view)) = app.timeline.current() else {
+    let Some((_, open, view)) = app.profile.timeline.current() else {
         return Vec::new();
     };
     let filter = "Timeline: filter the tracks";
@@ -92,7 +92,7 @@ fn tracks(app: &App) -> Vec<Offered> {
 }
 
 fn shown(app: &App) -> Vec<Offered> {
-    let Some((_, open, view)) = app.timeline.current() else {
+    let Some((_, open, view)) = app.profile.timeline.current() else {
         return Vec::new();
     };
     let strands = &open.timeline.tracks;

@@ -23,16 +23,16 @@ const STRETCH: &str = "stretch";
 
 impl App {
     pub(crate) fn timeline(&mut self, change: Timeline) {
-        let state = &mut self.timeline;
+        let state = &mut self.profile.timeline;
         match change {
-            Timeline::Choose => self.outputs.push(WindowRequest::Ask(Ask::Trace)),
+            Timeline::Choose => self.shared.outputs.push(WindowRequest::Ask(Ask::Trace)),
             Timeline::Show(id) => {
                 state.show(id);
                 self.find_if_wanted();
             }
             Timeline::Close(id) => {
                 self.flush_notes(id);
-                self.timeline.close(id);
+                self.profile.timeline.close(id);
                 self.find_if_wanted();
             }
             Timeline::StopReading(id) => {
@@ -50,7 +50,7 @@ impl App {
             }
             Timeline::FocusSearch => {
                 let field = timeline::SEARCH.to_owned();
-                self.outputs.push(WindowRequest::Cursor(field));
+                self.shared.outputs.push(WindowRequest::Cursor(field));
             }
             Timeline::NextHit(forward) => {
                 let hit = state.next_hit(forward);
@@ -75,7 +75,7 @@ impl App {
             Timeline::RemoveNote(place) => self.remove_note(place),
             Timeline::GoToNote(place) => self.go_to_note(place),
             Timeline::NextNote(forward) => {
-                if let Some(place) = self.timeline.next_note(forward) {
+                if let Some(place) = self.profile.timeline.next_note(forward) {
                     self.go_to_note(place);
                 }
             }
@@ -85,8 +85,8 @@ impl App {
     }
 
     fn arrange_tracks(&mut self, change: Timeline) {
-        let shown = self.timeline.shown;
-        let Some((_, view)) = self.timeline.current_mut() else {
+        let shown = self.profile.timeline.shown;
+        let Some((_, view)) = self.profile.timeline.current_mut() else {
             return;
         };
         let is_kept = !matches!(change, Timeline::FilterTracks(_));
@@ -103,19 +103,21 @@ impl App {
     }
 
     fn copy_arguments(&mut self) {
-        let current = self.timeline.current();
+        let current = self.profile.timeline.current();
         let Some(facts) = current.and_then(|(_, _, view)| view.facts.clone()) else {
             return;
         };
-        self.outputs
+        self.shared
+            .outputs
             .push(WindowRequest::Copy(facts.arguments_text()));
         let many = humanize::pluralised(facts.arguments.len() as u64, "argument");
-        self.notify(NoticeLevel::Done, format!("Copied {many} to the clipboard"));
+        self.shared
+            .notify(NoticeLevel::Done, format!("Copied {many} to the clipboard"));
     }
 
     /// The table shows what was added up in the stretch that is selected now.
     fn renew_stretch_table(&mut self) {
-        let current = self.timeline.current();
+        let current = self.profile.timeline.current();
         let wanted = current.and_then(|(_, open, view)| {
             let found = view.statistics.clone()?;
             let Some(TimelineSelection::Span(measured)) = &view.selected else {
@@ -124,16 +126,16 @@ impl App {
             Some((found, Arc::clone(open), measured.stretch.length()))
         });
         let Some((found, open, length_ns)) = wanted else {
-            if self.timeline.tabled.take().is_some() {
-                self.tables.remove(STRETCH);
+            if self.profile.timeline.tabled.take().is_some() {
+                self.shared.tables.remove(STRETCH);
             }
             return;
         };
-        let known = self.timeline.tabled.as_ref();
+        let known = self.profile.timeline.tabled.as_ref();
         if known.is_none_or(|known| !Arc::ptr_eq(known, &found)) {
             let table = stretch::of_stretch(&found, &open.trace.names, length_ns);
-            self.tables.set_table(STRETCH, table);
-            self.timeline.tabled = Some(found);
+            self.shared.tables.set_table(STRETCH, table);
+            self.profile.timeline.tabled = Some(found);
         }
     }
 
@@ -146,7 +148,7 @@ impl App {
                 | Timeline::ZoomTo(_)
                 | Timeline::Partner
         );
-        let state = &mut self.timeline;
+        let state = &mut self.profile.timeline;
         let fitting = match change {
             Timeline::Fit => state.to_fit(),
             Timeline::Whole => state
@@ -215,10 +217,10 @@ impl App {
     }
 
     fn measure(&mut self, measured: TimeSelection) {
-        let Some(id) = self.timeline.shown else {
+        let Some(id) = self.profile.timeline.shown else {
             return;
         };
-        let Some((open, view)) = self.timeline.current_mut() else {
+        let Some((open, view)) = self.profile.timeline.current_mut() else {
             return;
         };
         let open = Arc::clone(open);
@@ -228,7 +230,8 @@ impl App {
             let sums = SelectionStatistics::from_range(&open.timeline, measured.stretch, rows);
             (measured, sums)
         };
-        self.jobs
+        self.shared
+            .jobs
             .spawn_then("statistics", work, move |app, (measured, sums)| {
                 app.timeline_summed(id, &measured, sums);
             });
@@ -236,8 +239,8 @@ impl App {
 
     /// What is typed is looked for in the trace that is shown.
     fn find_if_wanted(&self) {
-        let text = self.timeline.search.clone();
-        let Some((id, open, _)) = self.timeline.current() else {
+        let text = self.profile.timeline.search.clone();
+        let Some((id, open, _)) = self.profile.timeline.current() else {
             return;
         };
         if text.trim().is_empty() {
@@ -245,24 +248,24 @@ impl App {
         }
         let open = Arc::clone(open);
         let work = move || SearchHits::search(&open.trace, &open.timeline, &text);
-        self.jobs.spawn_then("find", work, move |app, hits| {
+        self.shared.jobs.spawn_then("find", work, move |app, hits| {
             app.timeline_found(id, hits);
         });
     }
 
     /// Clears the selection, then the search; returns whether there was one.
     pub(crate) fn leaves_selection(&mut self, layer: Layer) -> bool {
-        if layer != Layer::Filter || self.screen != Screen::Timeline {
+        if layer != Layer::Filter || self.shared.screen != Screen::Timeline {
             return false;
         }
-        let Some((_, view)) = self.timeline.current_mut() else {
+        let Some((_, view)) = self.profile.timeline.current_mut() else {
             return false;
         };
         if view.selected.is_some() {
             self.timeline(Timeline::Select(None));
             return true;
         }
-        let is_searching = !self.timeline.search.is_empty();
+        let is_searching = !self.profile.timeline.search.is_empty();
         if is_searching {
             self.timeline(Timeline::Search(String::new()));
         }
@@ -271,26 +274,27 @@ impl App {
 
     /// Opens files of other tools. Those that one process wrote become one timeline.
     pub(crate) fn open_traces(&mut self, paths: Vec<PathBuf>) {
-        if self.screen != Screen::Timeline {
-            self.timeline.came_from = Some(self.screen);
+        if self.shared.screen != Screen::Timeline {
+            self.profile.timeline.came_from = Some(self.shared.screen);
         }
-        self.screen = Screen::Timeline;
+        self.shared.screen = Screen::Timeline;
         let mut wanted = Vec::new();
         for path in paths {
-            let mut known = self.timeline.traces.iter();
+            let mut known = self.profile.timeline.traces.iter();
             let known = known.find(|(_, open)| open.path.as_ref() == Some(&path));
             if let Some(id) = known.map(|(id, _)| *id) {
                 self.timeline(Timeline::Show(id));
             } else if self
+                .profile
                 .timeline
                 .reading
                 .iter()
                 .all(|reading| reading.path != path)
             {
-                let session = self.sessions.new_id();
-                self.timeline.sources.insert(session, path.clone());
-                let reading = TraceReading::new(self.timeline.new_id(), session, path);
-                self.timeline.reading.push(reading.clone());
+                let session = self.shared.sessions.new_id();
+                self.profile.timeline.sources.insert(session, path.clone());
+                let reading = TraceReading::new(self.profile.timeline.new_id(), session, path);
+                self.profile.timeline.reading.push(reading.clone());
                 wanted.push(reading);
             }
         }
@@ -301,7 +305,7 @@ impl App {
 
     /// Shows the timeline of the profile that is looked at.
     pub(crate) fn show_timeline_of_profile(&mut self, seek: Option<Seek>) {
-        if let Some(pick) = self.kernels.looking {
+        if let Some(pick) = self.profile.kernels.looking {
             self.show_timeline_of(pick, seek);
         }
     }
@@ -309,50 +313,52 @@ impl App {
     /// Shows the timeline of a profile, which may have to be read first: all of it, or what is looked for.
     pub(crate) fn show_timeline_of(&mut self, pick: ProfileRef, seek: Option<Seek>) {
         let owner = Some((pick.session, pick.profile));
-        let mut known = self.timeline.traces.iter();
+        let mut known = self.profile.timeline.traces.iter();
         if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
             let id = *id;
-            self.screen = Screen::Timeline;
+            self.shared.screen = Screen::Timeline;
             self.timeline(Timeline::Show(id));
             if let Some(seek) = seek {
-                self.timeline.seek(&seek);
+                self.profile.timeline.seek(&seek);
                 self.find_if_wanted();
             }
             return;
         }
-        let Ok(path) = kernels::trace_path(&self.sessions, pick) else {
+        let Ok(path) = kernels::trace_path(&self.shared.sessions, pick) else {
             return;
         };
-        self.screen = Screen::Timeline;
-        let mut pending = self.timeline.reading.iter_mut();
+        self.shared.screen = Screen::Timeline;
+        let mut pending = self.profile.timeline.reading.iter_mut();
         if let Some(reading) = pending.find(|reading| reading.path == path) {
             reading.seek = seek;
             return;
         }
-        let mut reading = TraceReading::new(self.timeline.new_id(), pick.session, path);
+        let mut reading = TraceReading::new(self.profile.timeline.new_id(), pick.session, path);
         reading.profile = Some(pick.profile);
         reading.seek = seek;
-        self.timeline.reading.push(reading.clone());
+        self.profile.timeline.reading.push(reading.clone());
         self.read_traces(vec![reading]);
     }
 
     fn read_traces(&self, wanted: Vec<TraceReading>) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
         let broken = move |app: &mut Self, why| app.traces_not_read(&ids, why);
-        self.jobs.spawn_or("read-trace", broken, move |outlet| {
-            work::read(&wanted, outlet);
-        });
+        self.shared
+            .jobs
+            .spawn_or("read-trace", broken, move |outlet| {
+                work::read(&wanted, outlet);
+            });
     }
 
     /// A session's timelines close with it.
     pub(crate) fn close_traces_of(&mut self, session: SessionId) {
-        let owned = self.timeline.traces.iter();
+        let owned = self.profile.timeline.traces.iter();
         let owned = owned.filter(|(_, open)| open.owner.is_some_and(|(owner, _)| owner == session));
         for (id, _) in owned {
             self.flush_notes(*id);
         }
-        self.timeline.close_of_session(session);
-        if self.timeline.hits.is_none() {
+        self.profile.timeline.close_of_session(session);
+        if self.profile.timeline.hits.is_none() {
             self.find_if_wanted();
         }
         self.renew_stretch_table();
@@ -360,7 +366,7 @@ impl App {
 
     /// A file without times opens the screen that shows it.
     pub(super) fn without_times(&mut self, id: TraceId, screen: Screen) {
-        let reading = &mut self.timeline.reading;
+        let reading = &mut self.profile.timeline.reading;
         let read = reading.iter().position(|reading| reading.id == id);
         let session = read.map(|at| reading.remove(at).session);
         if let (Screen::Kernels, Some(session)) = (screen, session) {
@@ -371,36 +377,36 @@ impl App {
             self.act(Action::Kernels(Kernels::Look(pick)));
         }
         // If the user went to another screen while the file was read, that screen stays.
-        if self.screen == Screen::Timeline {
+        if self.shared.screen == Screen::Timeline {
             self.act(Action::Go(screen));
         }
     }
 
     /// Opens files of other tools that were open last time, on whichever screen that was.
     pub(crate) fn open_traces_again(&mut self, paths: Vec<PathBuf>) {
-        let screen = self.screen;
+        let screen = self.shared.screen;
         self.open_traces(paths);
-        self.screen = screen;
+        self.shared.screen = screen;
     }
 
     /// Files of other tools whose sessions are open, or being read, and in no file of their own.
     pub(crate) fn unkept_files(&self) -> Vec<PathBuf> {
         let is_being_read = |session: SessionId| {
-            let mut reading = self.timeline.reading.iter();
+            let mut reading = self.profile.timeline.reading.iter();
             reading.any(|reading| reading.session == session)
         };
         let is_unkept = |session: &SessionId| {
-            let open = self.sessions.get(*session);
+            let open = self.shared.sessions.get(*session);
             open.map_or_else(|| is_being_read(*session), |open| open.path.is_none())
         };
-        let sources = self.timeline.sources.iter();
+        let sources = self.profile.timeline.sources.iter();
         let unkept = sources.filter(|(session, _)| is_unkept(session));
         unkept.map(|(_, path)| path.clone()).collect()
     }
 
     /// A trace was read, or not.
     pub(super) fn trace_read(&mut self, id: TraceId, read: Result<Box<OpenTrace>, Option<String>>) {
-        let reading = &mut self.timeline.reading;
+        let reading = &mut self.profile.timeline.reading;
         let done = reading.iter().position(|reading| reading.id == id);
         let done = done.map(|place| reading.remove(place));
         // It may be there already when it is no longer wanted.
@@ -416,14 +422,15 @@ impl App {
                     let pick = ProfileRef { session, profile };
                     self.act(Action::Kernels(Kernels::Look(pick)));
                 }
-                self.timeline.put(id, Arc::from(open));
+                self.profile.timeline.put(id, Arc::from(open));
                 if let Some(seek) = seek {
-                    self.timeline.seek(&seek);
+                    self.profile.timeline.seek(&seek);
                     self.find_if_wanted();
                 }
             }
             Err(Some(reason)) => {
-                self.notify(NoticeLevel::Trouble, format!("Not opened: {reason}."));
+                self.shared
+                    .notify(NoticeLevel::Trouble, format!("Not opened: {reason}."));
                 self.leave_empty_timeline();
             }
             Err(None) => {}
@@ -433,19 +440,21 @@ impl App {
 
     /// Reading failed: the files that were being read are dropped.
     fn traces_not_read(&mut self, ids: &[TraceId], why: String) {
-        self.timeline
+        self.profile
+            .timeline
             .reading
             .retain(|reading| !ids.contains(&reading.id));
-        self.notify(NoticeLevel::Trouble, why);
+        self.shared.notify(NoticeLevel::Trouble, why);
         self.leave_empty_timeline();
     }
 
     /// Goes back to where a file was opened, where nothing came of it and nothing else is shown.
     fn leave_empty_timeline(&mut self) {
-        let is_empty = self.timeline.shown.is_none() && self.timeline.reading.is_empty();
-        if let Some(screen) = self.timeline.came_from.take()
+        let is_empty =
+            self.profile.timeline.shown.is_none() && self.profile.timeline.reading.is_empty();
+        if let Some(screen) = self.profile.timeline.came_from.take()
             && is_empty
-            && self.screen == Screen::Timeline
+            && self.shared.screen == Screen::Timeline
         {
             self.act(Action::Go(screen));
         }
@@ -454,7 +463,7 @@ impl App {
     /// Device telemetry during a trace, where its session has it.
     fn lanes_beneath(&self, open: &OpenTrace) -> Vec<Lane> {
         let found = open.owner.and_then(|(session, profile)| {
-            let session = &self.sessions.get(session)?.session;
+            let session = &self.shared.sessions.get(session)?.session;
             let profile = session.profiles.get(profile)?;
             let length_ns = open.timeline.length_ns;
             Some(lanes::of_profile(session, profile, length_ns))
@@ -464,9 +473,9 @@ impl App {
 
     /// Hits of a search; dropped where the search has changed since.
     fn timeline_found(&mut self, id: TraceId, hits: SearchHits) {
-        if self.timeline.shown == Some(id) && self.timeline.search == hits.text {
-            self.timeline.hits = Some(Arc::new(hits));
-            self.timeline.hit = None;
+        if self.profile.timeline.shown == Some(id) && self.profile.timeline.search == hits.text {
+            self.profile.timeline.hits = Some(Arc::new(hits));
+            self.profile.timeline.hit = None;
         }
     }
 
@@ -477,7 +486,7 @@ impl App {
         measured: &TimeSelection,
         statistics: SelectionStatistics,
     ) {
-        let view = self.timeline.views.get_mut(&id);
+        let view = self.profile.timeline.views.get_mut(&id);
         let view = view.filter(|view| match &view.selected {
             Some(TimelineSelection::Span(selected)) => selected == measured,
             _ => false,

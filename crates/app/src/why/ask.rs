@@ -6,10 +6,14 @@ use powerband_core::domain::case::CaseKey;
 
 /// The case that is shown, or why there is none to be asked about.
 pub fn case_to_ask(app: &App) -> Result<Pin, &'static str> {
-    let looking = app.why.looking.ok_or("no session with cases is open")?;
-    let case = app.why.case(&app.sessions);
+    let looking = app
+        .profile
+        .why
+        .looking
+        .ok_or("no session with cases is open")?;
+    let case = app.profile.why.case(&app.shared.sessions);
     let case = case.ok_or("the profile is of no case that was measured here")?;
-    let open = app.sessions.get(looking.session);
+    let open = app.shared.sessions.get(looking.session);
     let open = open.ok_or("the session is not open")?;
     can_be_asked(open, case)?;
     Ok(Pin {

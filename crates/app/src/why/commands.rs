@@ -12,7 +12,7 @@ pub(crate) const ALL: &[Command] = &[
         |app| ask::case_to_ask(app).map(|pin| Action::Run(RunAction::Why(pin))),
     ),
     command("why-none", "Why: select nothing", "", |app| {
-        match app.why.selected {
+        match app.profile.why.selected {
             Some(_) => Ok(Action::Why(Why::Select(None))),
             None => Err("no node is selected"),
         }

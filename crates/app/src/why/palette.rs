@@ -11,15 +11,15 @@ use powerband_core::base::humanize;
 const NODES: usize = 24;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let looking = app.why.looking;
-    let others = subjects(&app.sessions)
+    let looking = app.profile.why.looking;
+    let others = subjects(&app.shared.sessions)
         .into_iter()
         .filter(|subject| Some(*subject) != looking);
     let others = others.map(|subject| {
-        let title = format!("why is {} slow", name(&app.sessions, subject));
+        let title = format!("why is {} slow", name(&app.shared.sessions, subject));
         offer(&title, Why::Look(subject))
     });
-    let limits = app.why.found.result.as_ref();
+    let limits = app.profile.why.found.result.as_ref();
     let limits = limits.and_then(|found| found.limits.as_ref());
     let nodes = limits.iter().flat_map(|limits| &limits.nodes);
     let nodes = nodes.take(NODES).enumerate().map(|(place, node)| {

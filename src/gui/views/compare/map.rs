@@ -42,7 +42,7 @@ fn react(touched: &heat_map::HeatMapInput, app: &App, map: &HeatMap, actions: &m
     };
     let pair_of = |place| pair(app, map, panel.tag as usize, place);
     let pin_of = |pair: &CasePair| {
-        let session = app.compare.after?.session;
+        let session = app.compare.sides.after?.session;
         let (setup, point) = (pair.after.setup, pair.after_point);
         let case = CaseKey { setup, point };
         Some(Pin { session, case })
@@ -92,7 +92,7 @@ fn pair<'a>(
     place: (usize, usize),
 ) -> Option<&'a CasePair> {
     let point = map.point(place)?;
-    let (.., comparison) = app.compare.found.result.as_ref()?;
+    let (.., comparison) = app.compare.sides.found.result.as_ref()?;
     let mut pairs = comparison.pairs.iter();
     pairs.find(|pair| pair.after.setup == setup && pair.before_point == point)
 }

@@ -35,7 +35,13 @@ const NARROW: f32 = 860.0;
 const HALVES: f32 = 520.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.compare.before.zip(app.compare.after).is_none() {
+    if app
+        .compare
+        .sides
+        .before
+        .zip(app.compare.sides.after)
+        .is_none()
+    {
         return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
@@ -44,7 +50,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         sides(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
-        match &app.compare.found.result {
+        match &app.compare.sides.found.result {
             Some((_, _, comparison)) => body(ui, app, comparison, actions),
             None => waiting::show(ui, "Comparing…"),
         }
@@ -56,9 +62,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Compare", "What changed between two setups or sessions");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
-        let sentence = if app.sessions.is_empty() {
+        let sentence = if app.shared.sessions.is_empty() {
             "Open two sessions, or one with two setups, and see what changed between them."
-        } else if app.sessions.iter().any(is_comparable) {
+        } else if app.shared.sessions.iter().any(is_comparable) {
             "The open session has one setup. Open a second session, and see what changed."
         } else {
             "No open session has a setup with times. Open two sessions that have, and see what changed."
@@ -84,7 +90,7 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<
 }
 
 fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(subject) = app.compare.subject()
+    if let Some(subject) = app.compare.sides.subject()
         && button::labelled(ui, Some(icon::SAVE), "Write a report…").clicked()
     {
         actions.push(Action::Report(subject, None));
@@ -96,10 +102,10 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
         for (title, pick, wrap) in [
             (
                 "Before",
-                app.compare.before,
+                app.compare.sides.before,
                 Compare::Before as fn(SideChoice) -> Compare,
             ),
-            ("After", app.compare.after, Compare::After),
+            ("After", app.compare.sides.after, Compare::After),
         ] {
             theme::card(ui).show(ui, |ui| {
                 ui.set_width(width - 34.0);
@@ -139,17 +145,17 @@ fn side(
     wrap: fn(SideChoice) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
-    let Some(open) = app.sessions.get(pick.session) else {
+    let Some(open) = app.shared.sessions.get(pick.session) else {
         return;
     };
     ui.horizontal(|ui| {
-        let colour = app.sessions.colour(pick.session, pick.setup);
+        let colour = app.shared.sessions.colour(pick.session, pick.setup);
         marker::inline(ui, colour);
         let room = (ui.available_width() - BATCH).max(60.0);
         let shown = if pick.whole {
-            whole_name(&app.sessions, open)
+            whole_name(&app.shared.sessions, open)
         } else {
-            app.sessions.series_name(pick.session, pick.setup)
+            app.shared.sessions.series_name(pick.session, pick.setup)
         };
         let combo = ComboBox::from_id_salt((title, "setup"))
             .width(room)
@@ -173,11 +179,16 @@ fn setups(
     wrap: fn(SideChoice) -> Compare,
     changes: &mut Vec<Compare>,
 ) {
-    for other in app.sessions.iter().filter(|open| is_comparable(open)) {
+    for other in app
+        .shared
+        .sessions
+        .iter()
+        .filter(|open| is_comparable(open))
+    {
         let is_it = pick.whole && other.id == pick.session;
-        if app.sessions.len() > 1
+        if app.shared.sessions.len() > 1
             && ui
-                .selectable_label(is_it, whole_name(&app.sessions, other))
+                .selectable_label(is_it, whole_name(&app.shared.sessions, other))
                 .clicked()
         {
             changes.push(wrap(SideChoice {
@@ -189,7 +200,7 @@ fn setups(
         }
         for setup in 0..other.session.plan.setups.len() {
             let is_it = !pick.whole && (other.id, setup) == (pick.session, pick.setup);
-            let name = app.sessions.series_name(other.id, setup);
+            let name = app.shared.sessions.series_name(other.id, setup);
             if ui.selectable_label(is_it, name).clicked() {
                 changes.push(wrap(SideChoice {
                     session: other.id,
@@ -308,8 +319,8 @@ fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Act
 }
 
 fn care(ui: &mut Ui, app: &App) {
-    if !app.compare.drawn.flags.is_empty() {
-        super::card(ui, |ui| raised(ui, &app.compare.drawn.flags));
+    if !app.compare.sides.drawn.flags.is_empty() {
+        super::card(ui, |ui| raised(ui, &app.compare.sides.drawn.flags));
     }
 }
 
@@ -380,7 +391,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         );
     }
     again(ui, app, actions);
-    let Some((session, more)) = app.compare.rounds_to_settle(&app.sessions) else {
+    let Some((session, more)) = app.compare.sides.rounds_to_settle(&app.shared.sessions) else {
         return;
     };
     ui.add_space(space::SMALL);
@@ -410,7 +421,11 @@ pub(super) const IN_TURNS: &str = "As a session of its own, in which the two tak
 
 /// Measures both sides in one run, where they are of two.
 fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Ok((before, after)) = app.compare.sides_to_measure_again(&app.sessions) else {
+    let Ok((before, after)) = app
+        .compare
+        .sides
+        .sides_to_measure_again(&app.shared.sessions)
+    else {
         return;
     };
     ui.add_space(space::SMALL);
@@ -522,12 +537,12 @@ fn point_choice(
 
 /// Whether a side has several setups: its card names one, the charts name all.
 fn is_whole(app: &App) -> bool {
-    let sides = [app.compare.before, app.compare.after];
+    let sides = [app.compare.sides.before, app.compare.sides.after];
     sides.into_iter().flatten().any(|pick| pick.whole)
 }
 
 fn overlaid(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let drawn = &app.compare.drawn;
+    let drawn = &app.compare.sides.drawn;
     if let Some(map) = &drawn.map {
         return self::map::show(ui, app, map, actions);
     }
@@ -580,7 +595,7 @@ fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec, actions: &mut Vec
 fn case_at(app: &App, chart: &str, (series, tag): (SeriesId, u64)) -> Pin {
     let (mut session, setup) = sessions::of_series(series);
     if chart == "compare-ratios"
-        && let Some(after) = app.compare.after
+        && let Some(after) = app.compare.sides.after
     {
         session = after.session;
     }
@@ -588,7 +603,10 @@ fn case_at(app: &App, chart: &str, (series, tag): (SeriesId, u64)) -> Pin {
         session,
         case: CaseKey {
             setup,
-            point: app.compare.point_at(&app.sessions, session, setup, tag),
+            point: app
+                .compare
+                .sides
+                .point_at(&app.shared.sessions, session, setup, tag),
         },
     }
 }

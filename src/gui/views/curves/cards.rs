@@ -222,9 +222,12 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             ui.horizontal(|ui| {
-                marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
+                marker::inline(ui, app.shared.sessions.colour(pin.session, pin.case.setup));
                 label::card_title(ui, &humanize::capitalised(&pin.case.point.to_string()));
-                label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
+                label::quiet_line(
+                    ui,
+                    &app.shared.sessions.series_name(pin.session, pin.case.setup),
+                );
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     if button::small_icon(ui, icon::CLOSE, "Unpin").clicked() {
                         changes.push(Curves::Pin(None));
@@ -256,7 +259,7 @@ pub(super) fn pinned(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
 fn numbers(ui: &mut Ui, app: &App, pin: Pin) {
     let mut cases = app.curves.drawn.cases.iter();
     let source = cases.position(|case| case.pin == pin);
-    let Some((view, source)) = app.tables.view("cases").zip(source) else {
+    let Some((view, source)) = app.shared.tables.view("cases").zip(source) else {
         return;
     };
     ui.horizontal_wrapped(|ui| {

@@ -332,7 +332,7 @@ fn why_nothing(app: &App, id: &str) -> String {
     let shown = || app.curves.drawn.legend.iter().filter(|entry| entry.shown);
     let is_measured = |series: SeriesId| {
         let (session, setup) = sessions::of_series(series);
-        let curves = app.sessions.get(session).into_iter();
+        let curves = app.shared.sessions.get(session).into_iter();
         let mut curves = curves.flat_map(|open| open.findings.curves.iter());
         curves.any(|curve| curve.setup == setup && !curve.points.is_empty())
     };
@@ -379,7 +379,7 @@ fn no_peak(app: &App) -> Option<String> {
     let mut shown = shown.filter(|entry| !is_published(entry.id));
     shown.find_map(|entry| {
         let (session, setup) = sessions::of_series(entry.id);
-        let session = &app.sessions.get(session)?.session;
+        let session = &app.shared.sessions.get(session)?.session;
         match peak::peak_of_setup(session, setup) {
             Err(why) => Some(why),
             Ok(_) if session.model_of(setup).macs.is_none() => {

@@ -18,7 +18,7 @@ const NAMES: f32 = 64.0;
 
 /// Shows what every open session has.
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    for (session, found) in claims::shown(&app.sessions) {
+    for (session, found) in claims::shown(&app.shared.sessions) {
         if !found.findings.is_empty() {
             findings(ui, session, &found.findings, actions);
             ui.add_space(space::MEDIUM);

@@ -140,7 +140,7 @@ fn side_by_side(ui: &mut Ui, left: impl FnOnce(&mut Ui), right: impl FnOnce(&mut
 /// One of the tables, or a text in its place.
 fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Vec<Action>) {
     let title = tables::find(id).map_or("", |kind| kind.title);
-    if app.tables.view(id).is_none() {
+    if app.shared.tables.view(id).is_none() {
         label::caption(ui, title);
         label::quiet(ui, empty);
         return;

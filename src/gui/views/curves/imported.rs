@@ -13,7 +13,7 @@ const MOST: usize = 4;
 
 /// Shows it, for each such session that is open.
 pub(super) fn show(ui: &mut Ui, app: &App) {
-    for open in app.sessions.iter() {
+    for open in app.shared.sessions.iter() {
         if let Some(tool) = &open.session.imported {
             let session = &open.session;
             super::super::card(ui, |ui| remarks(ui, tool, &session.name, &session.warnings));

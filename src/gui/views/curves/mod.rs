@@ -44,7 +44,7 @@ const MOST_BESIDE: usize = 8;
 const LONGEST_BESIDE: usize = 26;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.sessions.is_empty() {
+    if app.shared.sessions.is_empty() {
         return empty(ui, actions);
     }
     let mut changes = Vec::new();
@@ -113,6 +113,7 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let measured = measured.map(|entry| sessions::of_series(entry.id));
     let setups = measured.collect::<BTreeSet<_>>().len();
     let names: Vec<&str> = app
+        .shared
         .sessions
         .iter()
         .map(|open| open.session.name.as_str())
@@ -221,7 +222,7 @@ pub(super) fn react(
 ) {
     let pin_of = |(series, tag): (SeriesId, u64)| {
         let (session, setup) = sessions::of_series(series);
-        let point = app.curves.point_at(&app.sessions, series, tag);
+        let point = app.curves.point_at(&app.shared.sessions, series, tag);
         let point = point.unwrap_or_else(|| Point::of_batch(tag as usize));
         Pin {
             session,
@@ -243,7 +244,8 @@ pub(super) fn react(
             return;
         }
         let pin = pin_of(point);
-        let words = published_words(&app.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
+        let words =
+            published_words(&app.shared.sessions, pin).unwrap_or_else(|| hover_words(app, pin));
         tip::show(&touched.response, |ui| {
             hover(ui, &words);
             other_series(ui, spec, point);
@@ -271,7 +273,7 @@ fn pinned_by(app: &App, pin: Pin, is_second: bool) -> Curves {
 fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
     let mut cases = app.curves.drawn.cases.iter();
     let source = cases.position(|case| case.pin == pin);
-    let Some((view, source)) = app.tables.view("cases").zip(source) else {
+    let Some((view, source)) = app.shared.tables.view("cases").zip(source) else {
         return Vec::new();
     };
     let row = view.row(source);
@@ -280,7 +282,7 @@ fn hover_words(app: &App, pin: Pin) -> Vec<(String, String)> {
         .map(|(head, cell)| (head.title.to_owned(), cell.shown_text().to_owned()))
         .collect();
     if app.curves.options.efficiency == Efficiency::OfPeak
-        && let Some(open) = app.sessions.get(pin.session)
+        && let Some(open) = app.shared.sessions.get(pin.session)
         && let Ok(peak) = peak::peak_of_setup(&open.session, pin.case.setup)
     {
         words.push((String::new(), format!("The peak is {}.", peak.description)));
@@ -375,6 +377,6 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
 
 /// The name of a row.
 fn case_name(app: &App, pin: Pin) -> String {
-    let name = app.sessions.series_name(pin.session, pin.case.setup);
+    let name = app.shared.sessions.series_name(pin.session, pin.case.setup);
     format!("Case of {name}, {}", pin.case.point)
 }

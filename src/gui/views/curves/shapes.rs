@@ -13,7 +13,7 @@ const TABLE: f32 = 280.0;
 
 /// Shows it, where a curve has a shape.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
-    if app.tables.view("shapes").is_none() {
+    if app.shared.tables.view("shapes").is_none() {
         return;
     }
     let shapes = &app.curves.drawn.shapes;

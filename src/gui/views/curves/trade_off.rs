@@ -108,7 +108,7 @@ pub(super) fn react(touched: &ChartInput, app: &App, changes: &mut Vec<Curves>) 
 fn hover_words(app: &App, series: SeriesId) -> Vec<(String, String)> {
     let mut rows = app.curves.drawn.trade_off.rows.iter();
     let source = rows.position(|row| row.series.id == series);
-    let Some((view, source)) = app.tables.view("trade-off").zip(source) else {
+    let Some((view, source)) = app.shared.tables.view("trade-off").zip(source) else {
         return Vec::new();
     };
     let cells = view.row(source).into_iter();

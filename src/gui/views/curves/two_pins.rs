@@ -58,9 +58,12 @@ pub(super) fn show(
 /// Whose a case is; returns whether it is to be taken away.
 fn case(ui: &mut Ui, app: &App, pin: Pin, closing: &str) -> bool {
     let line = ui.horizontal(|ui| {
-        marker::inline(ui, app.sessions.colour(pin.session, pin.case.setup));
+        marker::inline(ui, app.shared.sessions.colour(pin.session, pin.case.setup));
         label::card_title(ui, &humanize::capitalised(&pin.case.point.to_string()));
-        label::quiet_line(ui, &app.sessions.series_name(pin.session, pin.case.setup));
+        label::quiet_line(
+            ui,
+            &app.shared.sessions.series_name(pin.session, pin.case.setup),
+        );
         let right = Layout::right_to_left(Align::Center);
         let close = ui.with_layout(right, |ui| {
             button::small_icon(ui, icon::CLOSE, closing).clicked()

@@ -42,7 +42,10 @@ struct FigureCard {
 pub(super) fn summary(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Kernels>) {
     let figures = match &found.comparison {
         Some(comparison) => comparison_figures(comparison),
-        None => profile_figures(found.breakdown(app.kernels.level), app.kernels.times),
+        None => profile_figures(
+            found.breakdown(app.profile.kernels.level),
+            app.profile.kernels.times,
+        ),
     };
     let has_timeline = timeline_of_profile(app).is_ok();
     let gap = space::MEDIUM;

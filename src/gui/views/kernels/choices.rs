@@ -22,8 +22,8 @@ const RUNS: f32 = 72.0;
 
 /// One profile with those that it may be compared with, or two side by side: before and after.
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    let state = &app.kernels;
-    let picks = kernels::profile_refs(&app.sessions);
+    let state = &app.profile.kernels;
+    let picks = kernels::profile_refs(&app.shared.sessions);
     let width = ((ui.available_width() - BESIDE) / 2.0).clamp(PICKER.0, PICKER.1);
     let Some(before) = state.before else {
         ui.horizontal_wrapped(|ui| {
@@ -115,7 +115,7 @@ impl Picker {
         picks: &[ProfileRef],
         mut choose: impl FnMut(ProfileRef),
     ) {
-        let title = |pick| name(&app.sessions, pick);
+        let title = |pick| name(&app.shared.sessions, pick);
         let current = self.chosen.map_or_else(|| COMPARE.to_owned(), title);
         let combo = ComboBox::from_id_salt(self.name)
             .width(self.width)
@@ -145,7 +145,7 @@ fn runs(
     let Some(pick) = pick else {
         return;
     };
-    let known = app.kernels.runs(&app.sessions, pick);
+    let known = app.profile.kernels.runs(&app.shared.sessions, pick);
     let known = known.filter(|runs| runs.from != RunsFrom::User);
     if let Some(known) = known {
         label::quiet_line(ui, &known.source());
@@ -156,7 +156,7 @@ fn runs(
         label::quiet_line(ui, "Runs in this profile").on_hover_text(
             "The profile does not state how many runs it covers. With their number, times are those of a run, and profiles of different lengths compare.",
         );
-        let typed = app.kernels.typed(pick);
+        let typed = app.profile.kernels.typed(pick);
         let value = typed.map_or_else(String::new, |runs| runs.to_string());
         let (_, typed) = field::code(ui, name, &value, "unknown", RUNS);
         changes.extend(typed.and_then(|text| read(pick, &text)));

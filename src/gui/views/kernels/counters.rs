@@ -11,7 +11,7 @@ use powerband_core::domain::profile::Counter;
 
 /// A row for each kernel and counter that the filter leaves.
 pub(super) fn show(ui: &mut Ui, app: &App, counters: &[Counter], actions: &mut Vec<Action>) {
-    let places = &app.kernels.drawn.counters;
+    let places = &app.profile.kernels.drawn.counters;
     super::super::card(ui, |ui| {
         let title = |ui: &mut Ui| {
             label::card_title(ui, "Counters").on_hover_text(

@@ -35,7 +35,7 @@ pub(super) fn bars(
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let breakdown = found.breakdown(state.level);
     ui.spacing_mut().item_spacing.y = 0.0;
     heads(
@@ -204,7 +204,7 @@ pub(super) fn changes(
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let drawn = &state.drawn.changes;
     let selected = state.drawn.selected;
     let selected = selected.and_then(|row| state.drawn.rows.get(row));

@@ -37,7 +37,7 @@ pub(super) fn column(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: 
 }
 
 pub(super) fn card(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {
             label::card_title(ui, "Instances");

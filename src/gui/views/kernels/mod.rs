@@ -30,7 +30,7 @@ const COMMANDS: [&str; 2] = [
 ];
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.kernels.looking.is_none() {
+    if app.profile.kernels.looking.is_none() {
         return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     choices::show(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
-    let looked = app.kernels.instances.looked.as_ref();
+    let looked = app.profile.kernels.instances.looked.as_ref();
     let is_beside = ui.available_width() >= instances::BESIDE;
     let rest = |ui: &mut Ui, changes: &mut Vec<Kernels>, actions: &mut Vec<Action>| {
         super::scrolled(ui, |ui| {
@@ -46,7 +46,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 instances::card(ui, app, looked, changes);
                 ui.add_space(space::MEDIUM);
             }
-            match &app.kernels.found.result {
+            match &app.profile.kernels.found.result {
                 Some(found) => body(ui, app, found, changes, actions),
                 None => waiting::show(ui, "Adding up…"),
             }
@@ -74,7 +74,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Kernels", SENTENCE);
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let sentence = if app.sessions.is_empty() {
+        let sentence = if app.shared.sessions.is_empty() {
             "Open a session with a profile, import a profiler's file, or profile a run."
         } else {
             "What is open has no profile. Import a profiler's file, or profile a run."
@@ -122,23 +122,23 @@ fn body(
         ui.vertical(|ui| {
             tools(ui, changes);
             ui.add_space(space::SMALL);
-            if app.kernels.shows_nothing() {
-                return left_out(ui, &app.kernels, changes);
+            if app.profile.kernels.shows_nothing() {
+                return left_out(ui, &app.profile.kernels, changes);
             }
             let drawn = ui.scope(|ui| match &found.comparison {
                 Some(comparison) => drawing::changes(ui, app, comparison, changes, actions),
-                None if app.kernels.shape == BreakdownChart::Treemap => {
+                None if app.profile.kernels.shape == BreakdownChart::Treemap => {
                     treemap::show(ui, app, found, changes, actions);
                 }
                 None => drawing::bars(ui, app, found, changes, actions),
             });
             let place = drawn.response.rect;
             figure::offer(ui, "kernels", place, || {
-                figures::of_kernels(&app.kernels, found)
+                figures::of_kernels(&app.profile.kernels, found)
             });
         });
     });
-    if !app.kernels.shows_nothing() {
+    if !app.profile.kernels.shows_nothing() {
         ui.add_space(space::MEDIUM);
         match &found.comparison {
             Some(comparison) => table::compared(ui, app, comparison, actions),
@@ -168,7 +168,7 @@ fn left_out(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
 }
 
 fn controls(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Kernels>) {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::SMALL;
         if found.comparison.is_none() {
@@ -233,8 +233,8 @@ fn controls(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Ker
 
 /// Whether times are those of a run or a step, or in total; where the number of runs is known.
 fn times(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Kernels>) {
-    let state = &app.kernels;
-    let runs = |pick| state.runs(&app.sessions, pick);
+    let state = &app.profile.kernels;
+    let runs = |pick| state.runs(&app.shared.sessions, pick);
     let after = runs(found.wanted.after);
     let known: Option<ProfileRuns> = match found.wanted.before {
         Some(before) => runs(before).and(after),
@@ -276,15 +276,15 @@ fn within(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
 /// Share of the time that passes the filter.
 fn in_sight(app: &App, found: &KernelsResult) -> String {
     if let Some(comparison) = &found.comparison {
-        let (some, all) = (app.kernels.drawn.rows.len(), comparison.rows.len());
+        let (some, all) = (app.profile.kernels.drawn.rows.len(), comparison.rows.len());
         return if some == all {
             humanize::pluralised(all as u64, "row")
         } else {
             format!("{some} of {}", humanize::pluralised(all as u64, "row"))
         };
     }
-    let shown = &app.kernels.drawn.shown;
-    let breakdown = found.breakdown(app.kernels.level);
+    let shown = &app.profile.kernels.drawn.shown;
+    let breakdown = found.breakdown(app.profile.kernels.level);
     let rows = humanize::pluralised(breakdown.rows.len() as u64, "row");
     if shown.hidden == 0 {
         return rows;

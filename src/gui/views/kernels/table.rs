@@ -33,17 +33,17 @@ pub(super) fn broken_down(
     found: &KernelsResult,
     actions: &mut Vec<Action>,
 ) {
-    let breakdown = found.breakdown(app.kernels.level);
-    let id = match app.kernels.level {
+    let breakdown = found.breakdown(app.profile.kernels.level);
+    let id = match app.profile.kernels.level {
         BreakdownLevel::Category => "categories",
         BreakdownLevel::Operator | BreakdownLevel::Kernel => "kernels",
     };
-    let title = match app.kernels.level {
+    let title = match app.profile.kernels.level {
         BreakdownLevel::Category => "Categories",
         BreakdownLevel::Operator => "Operators",
         BreakdownLevel::Kernel => "Kernels",
     };
-    let times = app.kernels.times;
+    let times = app.profile.kernels.times;
     shown(ui, app, (id, title), actions, |place| {
         let row = breakdown.rows.get(place)?;
         let words = in_full(breakdown, row, times);
@@ -72,7 +72,7 @@ fn shown(
     actions: &mut Vec<Action>,
     about: impl Fn(usize) -> Option<(Category, String, String)>,
 ) {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let places = &state.drawn.rows;
     rows_card(ui, |ui| {
         let head = |ui: &mut Ui| {

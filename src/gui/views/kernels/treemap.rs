@@ -28,7 +28,7 @@ pub(super) fn show(
     changes: &mut Vec<Kernels>,
     actions: &mut Vec<Action>,
 ) {
-    let state = &app.kernels;
+    let state = &app.profile.kernels;
     let regions = &state.drawn.regions;
     let id = ui.scope_id().with("treemap shapes");
     let laid_out = laid_out(ui, id, regions, |width, letters| {
@@ -79,7 +79,7 @@ impl Map<'_> {
         let title = region.category.title();
         let name = format!("{title}, {}", humanize::percent(region.share));
         let meaning = SelectedRow::Category(region.category);
-        let is_selected = self.app.kernels.selected() == Some(&meaning);
+        let is_selected = self.app.profile.kernels.selected() == Some(&meaning);
         let id = self.id.with(title);
         let response = hand(ui, self.sketch.rect(head), id, &name, is_selected);
         self.light(ui, areas.whole, response.hovered() || is_selected);
@@ -103,7 +103,8 @@ impl Map<'_> {
         let row = tile.row.and_then(|row| self.rows.rows.get(row));
         let level = self.rows.level;
         let meaning = row.map(|row| SelectedRow::of_row(level, row));
-        let is_selected = meaning.is_some() && meaning.as_ref() == self.app.kernels.selected();
+        let is_selected =
+            meaning.is_some() && meaning.as_ref() == self.app.profile.kernels.selected();
         let id = self.id.with((region.category.title(), number));
         let name = format!("{}, {}", tile.name, humanize::percent(tile.share));
         let response = match row {
@@ -112,7 +113,7 @@ impl Map<'_> {
         };
         self.light(ui, area, response.hovered() || is_selected);
         drawing::offer(&response, self.app, meaning.as_ref(), actions);
-        let times = self.app.kernels.times;
+        let times = self.app.profile.kernels.times;
         let words = row.map_or(name, |row| table::in_full(self.rows, row, times));
         if response.on_hover_text(words).clicked() {
             changes.extend(meaning.map(SelectedRow::opened));

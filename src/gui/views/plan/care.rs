@@ -17,7 +17,7 @@ const NAME: f32 = 62.0;
 const ROW: f32 = 30.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
-    let draft = &app.planner.draft;
+    let draft = &app.bench.planner.draft;
     label::card_title(ui, "Measurement settings");
     let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
         .iter()
@@ -148,13 +148,14 @@ fn help(preset: PresetName) -> &'static str {
 
 /// Whether each case is profiled, and by which profiler.
 fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    let chosen = app.planner.draft.profile;
+    let chosen = app.bench.planner.draft.profile;
     named(ui, "Profile", |ui| {
         let combo = ComboBox::from_id_salt("profile").selected_text(title(chosen));
         let shown = combo.show_ui(ui, |ui| {
             let choices = Profiler::ALL.into_iter().map(Some);
             for choice in std::iter::once(None).chain(choices) {
-                let missing = choice.and_then(|profiler| app.machine.missing_profiler(profiler));
+                let missing =
+                    choice.and_then(|profiler| app.settings.machine.missing_profiler(profiler));
                 let button = Button::selectable(chosen == choice, title(choice));
                 let response = ui.add_enabled(missing.is_none(), button);
                 let response = match missing {

@@ -46,7 +46,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             tail: None,
         };
         table.show(ui, app, actions);
-        let estimate = app.estimate(&plan, &app.machine.refused(&plan));
+        let estimate = app.estimate(&plan, &app.settings.machine.refused(&plan));
         ui.add_space(space::TINY);
         ui.horizontal(|ui| {
             ui.add_space(10.0);

@@ -19,7 +19,7 @@ const LINE: f32 = 30.0;
 
 /// Shows it while it is open.
 pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    if app.planner.matrix.is_none() {
+    if app.bench.planner.matrix.is_none() {
         return;
     }
     let edge = Stroke::new(1.0, theme::roles(ui).faint);
@@ -60,7 +60,7 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
 fn base(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
     let base = app.matrix_base().map(|setup| setup.to_string());
     let base = base.unwrap_or_else(|| "a setup with a fault".to_owned());
-    let setups = &app.planner.draft.setups;
+    let setups = &app.bench.planner.draft.setups;
     if setups.len() < 2 {
         label::quiet_line(ui, &format!("of {base}"));
         return;

@@ -32,7 +32,7 @@ const NETWORKS: (f32, f32) = (220.0, 150.0);
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut edits = Vec::new();
-    let faults = app.planner.draft.request().err().unwrap_or_default();
+    let faults = app.bench.planner.draft.request().err().unwrap_or_default();
     header(ui, app, actions, &mut edits);
     ui.add_space(space::MEDIUM);
     let mut asked = Vec::new();
@@ -132,7 +132,7 @@ fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<Pla
 }
 
 fn undo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    let allowed = app.planner.can_undo().then_some(());
+    let allowed = app.bench.planner.can_undo().then_some(());
     let allowed = allowed.ok_or("nothing to undo");
     if button::plain_if(ui, allowed, Some(icon::UNDO), "Undo").clicked() {
         edits.push(PlanEdit::Undo);
@@ -140,7 +140,7 @@ fn undo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 }
 
 fn redo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    let allowed = app.planner.can_redo().then_some(());
+    let allowed = app.bench.planner.can_redo().then_some(());
     let allowed = allowed.ok_or("nothing to redo");
     if button::plain_if(ui, allowed, Some(icon::REDO), "Redo").clicked() {
         edits.push(PlanEdit::Redo);
@@ -194,7 +194,7 @@ fn below(ui: &mut Ui, words: &str, color: egui::Color32) {
 }
 
 fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
-    let draft = &app.planner.draft;
+    let draft = &app.bench.planner.draft;
     label::card_title(ui, "Model");
     let is_wide = ui.available_width() > NARROW_CARD;
     ui.horizontal(|ui| {
@@ -207,7 +207,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>
         path(ui, draft, edits);
     }
     fault(ui, faults, PlanField::Model);
-    match &app.planner.facts {
+    match &app.bench.planner.facts {
         ModelFacts::Unknown => {}
         ModelFacts::Reading => {
             label::quiet(ui, "Reading the model…");
@@ -217,7 +217,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>
         }
         ModelFacts::Known(summary) => facts(ui, summary),
     }
-    if app.planner.has_shapes() {
+    if app.bench.planner.has_shapes() {
         let width = ui.available_width();
         let hint = "shapes of inputs that the model leaves open, one per line; N is the batch: \
                     input=Nx3x224x224";
@@ -229,7 +229,7 @@ fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>
         edits.extend(typed.map(PlanEdit::BatchAxis));
         fault(ui, faults, PlanField::BatchAxis);
     }
-    if app.planner.has_fills() {
+    if app.bench.planner.has_fills() {
         let width = ui.available_width();
         let hint = "what inputs are filled with, if not as said above, one per line: \
                     input_ids=random:0..1000, mask=ones, x=FILE.npy";
@@ -297,7 +297,7 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
 }
 
 fn batches(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
-    let draft = &app.planner.draft;
+    let draft = &app.bench.planner.draft;
     label::card_title(ui, "Batch sizes");
     let chosen = plan::parse_batches(&draft.batches).unwrap_or_default();
     ui.horizontal_wrapped(|ui| {
@@ -349,7 +349,7 @@ fn cost(ui: &mut Ui, app: &App, faults: &[PlanError]) {
         return;
     }
     let plan = app.without_refused_points(&plan);
-    let refused = app.machine.refused(&plan);
+    let refused = app.settings.machine.refused(&plan);
     let estimate = app.estimate(&plan, &refused);
     if estimate.cases == 0 && !refused.is_empty() {
         label::quiet(ui, "No setup of this plan can run here.");
@@ -412,8 +412,8 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let (_, typed) = field::line(
         ui,
         "Name",
-        &app.planner.draft.name,
-        &app.planner.draft.model,
+        &app.bench.planner.draft.name,
+        &app.bench.planner.draft.model,
         width,
     );
     edits.extend(typed.map(PlanEdit::Name));
@@ -425,10 +425,10 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
             }
         });
     });
-    if app.planner.kept.is_empty() {
+    if app.bench.planner.kept.is_empty() {
         label::quiet(ui, "None yet. Save puts this plan here.");
     }
-    for (path, draft) in &app.planner.kept {
+    for (path, draft) in &app.bench.planner.kept {
         let title = saved::title(draft);
         let discard = format!("Discard plan {title}");
         ui.horizontal(|ui| {

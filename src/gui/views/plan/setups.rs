@@ -29,7 +29,7 @@ const NARROW: f32 = 470.0;
 const CAPTIONED: f32 = 46.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Changes<'_>) {
-    let draft = &app.planner.draft;
+    let draft = &app.bench.planner.draft;
     ui.horizontal(|ui| {
         label::card_title(ui, "Setups");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut C
             let response = response
                 .on_hover_text("Several values of several keys: adds a setup of each combination");
             if response.clicked() {
-                let edit = match app.planner.matrix {
+                let edit = match app.bench.planner.matrix {
                     None => MatrixEdit::Open,
                     Some(_) => MatrixEdit::Close,
                 };
@@ -94,7 +94,7 @@ fn card(
         .corner_radius(CONTROL_RADIUS)
         .inner_margin(space::SMALL);
     let read = Spelling::parse(&setup.spec).setup;
-    let refusal = app.machine.refusal(&read);
+    let refusal = app.settings.machine.refusal(&read);
     frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = space::TINY;
@@ -108,7 +108,7 @@ fn card(
             let color = theme::roles(ui).quiet;
             below(ui, &format!("Cannot run here: {reason}"), color);
         }
-        if app.planner.more == Some(index) {
+        if app.bench.planner.more == Some(index) {
             controls::more(ui, app, index, &read, changes.edits);
         }
     });
@@ -178,7 +178,7 @@ fn target(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<Pl
 
 /// Moves, duplicates and removes; they fill the row from its end.
 fn buttons(ui: &mut Ui, app: &App, index: usize, edits: &mut Vec<PlanEdit>) {
-    let count = app.planner.draft.setups.len();
+    let count = app.bench.planner.draft.setups.len();
     for (glyph, name, edit) in [
         (icon::DISCARD, "Remove", Some(PlanEdit::Remove(index))),
         (icon::COPY, "Duplicate", Some(PlanEdit::Duplicate(index))),
@@ -229,7 +229,7 @@ fn captioned(ui: &mut Ui, caption: &str, width: f32, content: impl FnOnce(&mut U
 }
 
 fn more_button(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
-    let is_open = app.planner.more == Some(index);
+    let is_open = app.bench.planner.more == Some(index);
     let title = match (is_open, app.given_behind_more(read)) {
         (true, _) => "Fewer".to_owned(),
         (false, 0) => "More…".to_owned(),

@@ -11,9 +11,9 @@ use powerband_core::base::humanize;
 
 /// Shows them, where the model leaves dimensions open or the plan has some.
 pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
-    let dimensions = app.planner.swept_dimensions();
-    let sweeps = &app.planner.draft.sweeps;
-    if !app.planner.has_sweeps() {
+    let dimensions = app.bench.planner.swept_dimensions();
+    let sweeps = &app.bench.planner.draft.sweeps;
+    if !app.bench.planner.has_sweeps() {
         return;
     }
     let plan = app.planned();

@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Acti
     choices(ui, run, actions);
     if has_rows {
         rows(ui, app, run, actions);
-    } else if run.filter != CaseFilter::All && app.tables.filter_text("run").is_empty() {
+    } else if run.filter != CaseFilter::All && app.shared.tables.filter_text("run").is_empty() {
         label::quiet(ui, &format!("No case is {}.", run.filter));
     }
 }

@@ -12,15 +12,15 @@ use powerband_app::detached::DetachedRun;
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.set_width(ui.available_width());
     label::card_title(ui, "Detached runs");
-    if let Some(trouble) = &app.detached.trouble {
+    if let Some(trouble) = &app.settings.detached.trouble {
         label::trouble(ui, trouble);
     }
-    let allowed = if app.detached.is_busy {
+    let allowed = if app.settings.detached.is_busy {
         Err("Slurm is being asked")
     } else {
         Ok(())
     };
-    for run in &app.detached.runs {
+    for run in &app.settings.detached.runs {
         ui.add_space(space::SMALL);
         detached_row(ui, run, allowed, actions);
     }

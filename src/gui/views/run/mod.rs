@@ -34,7 +34,7 @@ const EVENTS_LEAST: f32 = 64.0;
 const STRIP_HEIGHT: f32 = 130.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(run) = &app.run else {
+    let Some(run) = &app.bench.run else {
         return empty(ui, app, actions);
     };
     header(ui, app, run, actions);
@@ -43,7 +43,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return refused(ui, reason, actions);
     }
     // The scroll position belongs to its run, so that a new run starts at the top.
-    ui.push_id(("run", app.n_runs), |ui| body(ui, app, run, actions));
+    ui.push_id(("run", app.bench.n_runs), |ui| body(ui, app, run, actions));
 }
 
 fn body(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
@@ -105,7 +105,7 @@ fn one_column(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) 
 
 /// Runs in jobs of Slurm, where there are any.
 fn detached_runs(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.detached.has_any() {
+    if app.settings.detached.has_any() {
         super::card(ui, |ui| detached::show(ui, app, actions));
     }
 }
@@ -266,8 +266,8 @@ fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 }
 
 fn after(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let became = app.run.as_ref().and_then(|run| run.became);
-    let session = became.filter(|id| app.sessions.get(*id).is_some());
+    let became = app.bench.run.as_ref().and_then(|run| run.became);
+    let session = became.filter(|id| app.shared.sessions.get(*id).is_some());
     super::in_order(ui, 3, |ui, place| match (place, session) {
         (0, Some(session)) => again(ui, session, actions),
         (1, Some(_)) => compare(ui, actions),

@@ -32,7 +32,7 @@ const ABOVE_TABLE: f32 = 220.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut changes = Vec::new();
-    match app.timeline.current() {
+    match app.profile.timeline.current() {
         Some(current) => {
             tools::show(ui, app, current, &mut changes);
             ui.add_space(space::SMALL);
@@ -51,7 +51,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
         "What ran where and when, from a profiler's trace",
     );
     ui.add_space(space::MEDIUM);
-    if !app.timeline.reading.is_empty() {
+    if !app.profile.timeline.reading.is_empty() {
         return reading(ui, app, changes);
     }
     ui.add_space(ui.available_height() * 0.2);
@@ -67,7 +67,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
 
 /// Files that are being read, each with a button to stop.
 fn reading(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
-    for reading in &app.timeline.reading {
+    for reading in &app.profile.timeline.reading {
         theme::card(ui).show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.horizontal(|ui| {
@@ -119,14 +119,18 @@ fn body(
         lanes: &open.lanes,
         view,
         tracks: view.shown_tracks(open),
-        notes: app.timeline.notebook().map_or(&[], |book| &book.notes),
-        hits: app.timeline.hits.as_deref(),
-        measures: app.timeline.measures,
-        reveals: app.timeline.reveals,
-        hand_ns: app.timeline.hand_ns,
+        notes: app
+            .profile
+            .timeline
+            .notebook()
+            .map_or(&[], |book| &book.notes),
+        hits: app.profile.timeline.hits.as_deref(),
+        measures: app.profile.timeline.measures,
+        reveals: app.profile.timeline.reveals,
+        hand_ns: app.profile.timeline.hand_ns,
     };
     let room = ui.available_size();
-    let has_table = app.tables.view(span::TABLE).is_some();
+    let has_table = app.shared.tables.view(span::TABLE).is_some();
     let table = if has_table {
         TABLE.min((room.y - ABOVE_TABLE - space::SMALL).max(0.0))
     } else {
@@ -152,6 +156,7 @@ fn body(
         return;
     }
     let is_noting = app
+        .profile
         .timeline
         .notebook()
         .is_some_and(|book| book.editing.is_some());
@@ -180,7 +185,7 @@ fn canvas(
 ) {
     framed(ui, size, |ui| {
         let (response, under) = timeline_canvas::show(ui, shown, changes);
-        let selected = app.timeline.selected_slice().map(MenuTarget::Slice);
+        let selected = app.profile.timeline.selected_slice().map(MenuTarget::Slice);
         let under = under.map(MenuTarget::Slice);
         menu::of_hovered(&response, app, under, selected, actions);
         // The strip at the top can be dragged up to its end.
@@ -240,7 +245,7 @@ fn side(
             area.show(ui, |ui| {
                 ui.spacing_mut().item_spacing = vec2(space::SMALL, space::TINY);
                 of_selection(ui, app, shown, open, changes);
-                if is_narrow && app.tables.view(span::TABLE).is_some() {
+                if is_narrow && app.shared.tables.view(span::TABLE).is_some() {
                     narrow_table(ui, app, shown, actions);
                 }
             });

@@ -16,7 +16,12 @@ use powerband_store::trace_notes::Note;
 const LONGEST: usize = 60;
 
 pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
-    let Some((book, (_, _, view))) = app.timeline.notebook().zip(app.timeline.current()) else {
+    let Some((book, (_, _, view))) = app
+        .profile
+        .timeline
+        .notebook()
+        .zip(app.profile.timeline.current())
+    else {
         return;
     };
     ui.add_space(space::SMALL);

@@ -115,7 +115,7 @@ pub(super) fn table(
     let names = &shown.trace.names;
     let of = |row: usize| found.names.get(row);
     let name = |row: usize| of(row).map_or("", |of| names.get(of.name)).to_owned();
-    let search = app.timeline.search.trim_matches('"');
+    let search = app.profile.timeline.search.trim_matches('"');
     let selected = found
         .names
         .iter()
@@ -136,7 +136,7 @@ pub(super) fn table(
     .show(ui, app, actions);
     if let Some(row) = touched.clicked {
         let wanted = format!("\"{}\"", name(row));
-        let is_on = app.timeline.search == wanted;
+        let is_on = app.profile.timeline.search == wanted;
         let wanted = if is_on { String::new() } else { wanted };
         actions.push(Action::Timeline(Timeline::Search(wanted)));
     }

@@ -44,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
             if fit.clicked() {
                 changes.push(Timeline::Fit);
             }
-            let measures = app.timeline.measures;
+            let measures = app.profile.timeline.measures;
             let timer = button::labelled(ui, Some(icon::TIMER), "Measure").highlight_if(measures);
             let help =
                 "Drag to measure a range of time; Shift+drag does the same without this mode";
@@ -77,7 +77,7 @@ impl Highlight for egui::Response {
 }
 
 fn title(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut Vec<Timeline>) {
-    if app.timeline.traces.len() < 2 {
+    if app.profile.timeline.traces.len() < 2 {
         let slices = humanize::pluralised(open.trace.len() as u64, "slice");
         let tracks = humanize::pluralised(open.timeline.tracks.len() as u64, "track");
         label::screen_title(
@@ -97,7 +97,7 @@ fn choice(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut V
         .truncate()
         .selected_text(&open.name);
     let response = combo.show_ui(ui, |ui| {
-        for (other, trace) in &app.timeline.traces {
+        for (other, trace) in &app.profile.timeline.traces {
             if ui.selectable_label(*other == id, &trace.name).clicked() {
                 changes.push(Timeline::Show(*other));
             }
@@ -128,7 +128,7 @@ fn tracks(ui: &mut Ui, open: &OpenTrace, view: &TraceView, changes: &mut Vec<Tim
 /// From right to left: the field, the number of hits, and buttons to step through them. The field comes
 /// first, so that it keeps its id while hits come and go.
 fn search(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
-    let state = &app.timeline;
+    let state = &app.profile.timeline;
     let (response, typed) = field::search(ui, SEARCH, &state.search, "Name or argument", 150.0);
     if let Some(typed) = typed {
         changes.push(Timeline::Search(typed));

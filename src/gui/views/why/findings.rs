@@ -64,7 +64,7 @@ fn finding_row(
                 None => ui.add_space(12.0),
             }
             ui.vertical(|ui| {
-                let is_lit = node.is_some() && node == app.why.selected;
+                let is_lit = node.is_some() && node == app.profile.why.selected;
                 let color = if is_lit { roles.accent } else { roles.text };
                 let words = RichText::new(&finding.sentence).color(color);
                 ui.add(eframe::egui::Label::new(words).wrap());
@@ -99,7 +99,7 @@ fn finding_row(
         response.on_hover_text(about.join("\n"));
     }
     if clicked {
-        let again = node == app.why.selected;
+        let again = node == app.profile.why.selected;
         let node = node.filter(|_| !again);
         actions.push(Action::Why(Why::Select(node)));
     }

@@ -30,7 +30,7 @@ const LIGHT: f32 = 360.0;
 const NARROW: f32 = 700.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some(looking) = app.why.looking else {
+    let Some(looking) = app.profile.why.looking else {
         return empty(ui, app, actions);
     };
     super::screen_header(ui, "Why", SENTENCE, super::NARROW_HEAD, |ui| {
@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
-    super::scrolled(ui, |ui| match &app.why.found.result {
+    super::scrolled(ui, |ui| match &app.profile.why.found.result {
         Some(found) => body(ui, app, found, actions),
         None => waiting::show(ui, "Looking for limits…"),
     });
@@ -49,7 +49,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Why", SENTENCE);
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let sentence = why::what_helps(&app.sessions);
+        let sentence = why::what_helps(&app.shared.sessions);
         label::empty(ui, icon::WHY, "Nothing to explain yet", sentence);
         for command in COMMANDS {
             let color = theme::roles(ui).text;
@@ -88,10 +88,10 @@ fn choices(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action
         let combo = ComboBox::from_id_salt("why-subject")
             .width(room)
             .truncate()
-            .selected_text(why::name(&app.sessions, looking));
+            .selected_text(why::name(&app.shared.sessions, looking));
         let choices = |ui: &mut Ui| {
-            for subject in why::subjects(&app.sessions) {
-                let name = why::name(&app.sessions, subject);
+            for subject in why::subjects(&app.shared.sessions) {
+                let name = why::name(&app.shared.sessions, subject);
                 if ui.selectable_label(subject == looking, name).clicked() {
                     actions.push(Action::Why(Why::Look(subject)));
                 }
@@ -99,7 +99,7 @@ fn choices(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action
         };
         let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
         let response = response.response.accessible_name("What is explained");
-        response.on_hover_text(why::name(&app.sessions, looking));
+        response.on_hover_text(why::name(&app.shared.sessions, looking));
     });
 }
 
@@ -145,10 +145,10 @@ fn roofline(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>
             tip::show_text(&touched.response, words);
         }
         if let Some(node) = touched.clicked {
-            let again = app.why.selected == Some(node);
+            let again = app.profile.why.selected == Some(node);
             let node = Some(node).filter(|_| !again);
             actions.push(Action::Why(Why::Select(node)));
-        } else if touched.is_left && app.why.selected.is_some() {
+        } else if touched.is_left && app.profile.why.selected.is_some() {
             actions.push(Action::Why(Why::Select(None)));
         }
         if !found.roofline.note.is_empty() {

@@ -41,14 +41,14 @@ pub(super) fn table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
         let table = DataTable {
             id: "limits",
             height: HEIGHT,
-            selected: app.why.selected,
+            selected: app.profile.why.selected,
             name: Some(&name),
             lead: Some(&lead),
             tail: None,
         };
-        let touched = table.show_with(ui, app, app.why.selected, actions);
+        let touched = table.show_with(ui, app, app.profile.why.selected, actions);
         if let Some(node) = touched.clicked {
-            let again = app.why.selected == Some(node);
+            let again = app.profile.why.selected == Some(node);
             let node = Some(node).filter(|_| !again);
             actions.push(Action::Why(Why::Select(node)));
         }

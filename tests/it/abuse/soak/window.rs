@@ -114,7 +114,7 @@ impl SoakWindow {
             n_cases: 0,
         };
         desk.until("everything is looked up", |app| {
-            app.machine.engines.is_some() && app.library.is_scanned
+            app.settings.machine.engines.is_some() && app.library.is_scanned
         });
         desk
     }
@@ -154,7 +154,13 @@ impl SoakWindow {
             if is_so(self.app()) {
                 return;
             }
-            let notices = self.app().notices.all().iter().map(|notice| &notice.text);
+            let notices = self
+                .app()
+                .shared
+                .notices
+                .all()
+                .iter()
+                .map(|notice| &notice.text);
             assert!(
                 begin.elapsed() < PATIENCE,
                 "waited in vain until {what}: {:?}",
@@ -183,11 +189,11 @@ impl SoakWindow {
         let draft = draft(&self.model, self.n_runs);
         let is_to_be_stopped = self.n_runs % 7 == 6;
         self.n_runs += 1;
-        self.window.app_mut().planner.draft = draft;
+        self.window.app_mut().bench.planner.draft = draft;
         self.act(Action::Run(RunAction::Start));
         if is_to_be_stopped {
             self.until("something is measured", |app| {
-                let run = app.run.as_ref();
+                let run = app.bench.run.as_ref();
                 let session = run.and_then(|run| run.session.as_ref());
                 let measured = session.map(|session| session.cases.iter());
                 measured.is_some_and(|mut cases| cases.any(|case| !case.rounds.is_empty()))
@@ -196,7 +202,7 @@ impl SoakWindow {
             self.act(Action::Run(RunAction::Stop));
         }
         self.until("the run is over", |app| !app.is_running());
-        let run = self.app().run.as_ref().expect("a run");
+        let run = self.app().bench.run.as_ref().expect("a run");
         assert!(matches!(run.stage, Stage::Saved(_)), "{:?}", run.stage);
         let session = run.session.as_ref().expect("its session");
         self.n_cases += session.cases.len();
@@ -208,14 +214,14 @@ impl SoakWindow {
         let two: Vec<PathBuf> = newest.map(|(path, _)| path.clone()).take(2).collect();
         let n_open = two.len();
         self.act(Action::Sessions(Sessions::Open(two)));
-        self.until("they are open", |app| app.sessions.len() >= n_open);
+        self.until("they are open", |app| app.shared.sessions.len() >= n_open);
         for screen in Screen::ALL {
             self.act(Action::Go(screen));
             self.paint();
         }
         self.act(Action::Go(Screen::History));
         self.until("the history is there", |app| {
-            app.history.found.busy().is_none()
+            app.compare.history.found.busy().is_none()
         });
         let search = Library::Search(format!("setup {}", self.n_runs));
         self.act(Action::Library(search));
