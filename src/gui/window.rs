@@ -387,7 +387,7 @@ impl Window {
             keyboard::read(&ctx, &self.app, self.was_typing, &mut actions);
         }
         dropped(&ctx, &mut actions);
-        zoom::lay_out(&ctx, self.app.charts.views(self.app.shared.screen));
+        zoom::lay_out(&ctx, self.app.shared.charts.views(self.app.shared.screen));
         focus::begin(&ctx);
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
@@ -438,7 +438,7 @@ impl Window {
             .show(ui, |ui| shell::rail::show(ui, app, actions));
         if stands_beside(app) {
             let shown = Panel::left("library")
-                .exact_size(app.size_of(&layout::LIBRARY))
+                .exact_size(app.shared.size_of(&layout::LIBRARY))
                 .resizable(false)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(12, 14)))
                 .show(ui, |ui| shell::library::show(ui, app, actions));
@@ -447,7 +447,7 @@ impl Window {
         }
         if app.shared.window.log_open {
             let shown = Panel::bottom("log")
-                .exact_size(app.size_of(&layout::LOG))
+                .exact_size(app.shared.size_of(&layout::LOG))
                 .resizable(false)
                 .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 8)))
                 .show(ui, |ui| shell::log::show(ui, app, actions));
@@ -457,9 +457,9 @@ impl Window {
         shell::notices::show(ui, app, actions);
         let margin = Margin::symmetric(space::LARGE as i8, 18);
         let frame = edge(roles.ground).inner_margin(margin);
-        if let Some(right) = app.right_screen() {
+        if let Some(right) = app.shared.right_screen() {
             let room = ui.available_width();
-            let share = app.size_of(&layout::RIGHT) / 1_000.0;
+            let share = app.shared.size_of(&layout::RIGHT) / 1_000.0;
             let width = (room * share).clamp(LEAST_SCREEN, (room - LEAST_SCREEN).max(LEAST_SCREEN));
             let shown = Panel::right("right-screen")
                 .exact_size(width)
@@ -499,7 +499,7 @@ impl eframe::App for Window {
 /// What stands beside the screens.
 fn beside_screens(app: &App) -> f32 {
     let library = if stands_beside(app) {
-        app.size_of(&layout::LIBRARY)
+        app.shared.size_of(&layout::LIBRARY)
     } else {
         0.0
     };
@@ -508,7 +508,7 @@ fn beside_screens(app: &App) -> f32 {
 
 /// Whether the library stands beside the screen.
 fn stands_beside(app: &App) -> bool {
-    app.shows_library() && app.shared.screen != Screen::Library
+    app.shared.shows_library() && app.shared.screen != Screen::Library
 }
 
 /// The edge between two screens, which keeps their shares when the window is resized.

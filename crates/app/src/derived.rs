@@ -1,8 +1,9 @@
 //! What a screen computes in the background: what it is of, what is computed now, and the result.
 //!
-//! A result may be out of date; it stays until there is a newer one. A screen settles what it shows, asks whether that needs to be computed, and hands the work to `App::derive`.
+//! A result may be out of date; it stays until there is a newer one. A screen settles what it shows, asks whether that needs to be computed, and hands the work to `Shared::derive`.
 
-use super::App;
+use crate::doors::Door;
+use crate::shared::Shared;
 
 /// A value that is computed in the background. The key has everything that it depends on.
 #[derive(Debug)]
@@ -72,28 +73,28 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
     }
 }
 
-impl App {
+impl Shared {
     /// Computes what `derived` has, in the background, and calls `settle` once it is there. Work without a value is not
     /// asked for again.
-    pub(crate) fn derive<Key, Value>(
-        &mut self,
+    pub(crate) fn derive<D: Door + 'static, Key, Value>(
+        &self,
+        door: &mut D,
         name: &str,
-        derived: fn(&mut Self) -> &mut Derived<Key, Value>,
+        derived: fn(&mut D) -> &mut Derived<Key, Value>,
         key: Key,
         work: impl FnOnce(&Key) -> Option<Value> + Send + 'static,
-        settle: fn(&mut Self),
+        settle: fn(&mut D, &mut Self),
     ) where
         Key: Clone + PartialEq + Send + 'static,
         Value: Send + 'static,
     {
-        derived(self).busy = Some(key.clone());
+        derived(door).busy = Some(key.clone());
         let compute = move || Some((work(&key)?, key));
-        self.shared
-            .jobs
-            .spawn_then(name, compute, move |app, found| {
+        self.jobs
+            .spawn_for(name, compute, move |door: &mut D, found, shared| {
                 if let Some((value, key)) = found {
-                    derived(app).take(key, value);
-                    settle(app);
+                    derived(door).take(key, value);
+                    settle(door, shared);
                 }
             });
     }

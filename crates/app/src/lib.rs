@@ -43,7 +43,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use action::{Action, Sessions, Shell};
-use charts::ChartsState;
 use curves::CurvesState;
 use doors::{BenchDoor, CompareDoor, ProfileDoor, SettingsDoor};
 use figures::Picture;
@@ -55,7 +54,7 @@ use powerband_findings::chart::view::Zoom;
 pub use powerband_measure::runner::installation::Installation;
 use powerband_store::library::journals;
 use sessions::SessionId;
-use shared::Shared;
+use shared::{FollowUp, Shared};
 
 /// A request of the application to the window.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,8 +121,6 @@ pub struct App {
     pub bench: BenchDoor,
     /// The curves.
     pub curves: CurvesState,
-    /// What is seen of the charts.
-    pub charts: ChartsState,
     /// The four ways to compare.
     pub compare: CompareDoor,
     /// The panes of a profile.
@@ -144,7 +141,6 @@ impl App {
         let mut app = Self {
             bench: BenchDoor::new(shared.remembered.draft.clone()),
             curves: CurvesState::default(),
-            charts: ChartsState::default(),
             compare: CompareDoor::default(),
             profile: ProfileDoor::default(),
             library: LibraryState::default(),
@@ -173,13 +169,15 @@ impl App {
         if files.is_empty() {
             self.open_sessions(again);
             self.open_examples_again(&examples_again);
-            self.open_traces_again(files_again);
+            self.profile
+                .open_traces_again(files_again, &mut self.shared);
         } else {
             self.act(Action::Sessions(Sessions::Open(files)));
         }
-        self.look_for_engines();
-        self.read_roofs();
-        self.detached(action::Detached::Look);
+        self.settings.look_for_engines(&mut self.shared);
+        self.settings.read_roofs(&self.shared);
+        self.settings
+            .detached(action::Detached::Look, &mut self.shared);
         self.look_for_journals();
         self.list_plans();
         self.inspect_model();
@@ -194,28 +192,54 @@ impl App {
         }
     }
 
+    /// Applies an action, then what follows from it elsewhere.
     fn apply(&mut self, action: Action) {
+        self.apply_one(action);
+        self.follow_up();
+    }
+
+    fn follow_up(&mut self) {
+        self.shared.is_running = self.is_running();
+        while let Some(next) = self.shared.follow_ups.pop_front() {
+            match next {
+                FollowUp::Action(action) => self.apply_one(action),
+                FollowUp::OpenSessions(files) => self.open_sessions(files),
+                FollowUp::CasePinned(pin) => self.case_selected(pin),
+                FollowUp::PlansChanged => self.list_plans(),
+                FollowUp::PastDurationsWanted => self.learn_if_wanted(),
+                FollowUp::RoofsChanged => self.profile.forget_limits(&mut self.shared),
+            }
+            self.shared.is_running = self.is_running();
+        }
+        if std::mem::take(&mut self.shared.is_comparison_stale) {
+            self.compare
+                .sides
+                .redraw(&self.shared.sessions, &self.curves.options, self.curves.pin);
+        }
+    }
+
+    fn apply_one(&mut self, action: Action) {
         match action {
             Action::Go(screen) => self.go(screen),
             Action::Back => self.back(),
             Action::Shell(shell) => self.shell(shell),
-            Action::Machine(machine) => self.machine(machine),
-            Action::Roofs(roofs) => self.roofs(roofs),
-            Action::Detached(detached) => self.detached(detached),
+            Action::Machine(machine) => self.settings.machine(machine, &mut self.shared),
+            Action::Roofs(roofs) => self.settings.roofs(roofs, &mut self.shared),
+            Action::Detached(detached) => self.settings.detached(detached, &mut self.shared),
             Action::Plan(edit) => self.plan(edit),
             Action::Run(run) => self.run(&run),
             Action::Sessions(sessions) => self.sessions(sessions),
-            Action::Curves(curves) => self.curves(curves),
-            Action::Charts(change) => self.charts(change),
-            Action::Compare(compare) => self.compare(&compare),
-            Action::Fleet(fleet) => self.fleet(fleet),
-            Action::History(history) => self.history(&history),
-            Action::Journey(journey) => self.journey(&journey),
-            Action::Kernels(kernels) => self.kernels(kernels),
-            Action::Why(change) => self.why(&change),
-            Action::OpenTrace(path) => self.open_traces(vec![path]),
-            Action::Timeline(change) => self.timeline(change),
-            Action::Library(library) => self.library(library),
+            Action::Curves(curves) => self.curves.act(curves, &mut self.shared),
+            Action::Charts(change) => self.shared.charts(change),
+            Action::Compare(compare) => self.compare.compare(&compare, &mut self.shared),
+            Action::Fleet(fleet) => self.compare.fleet(fleet, &mut self.shared),
+            Action::History(history) => self.compare.history(&history, &mut self.shared),
+            Action::Journey(journey) => self.compare.journey(&journey, &mut self.shared),
+            Action::Kernels(kernels) => self.profile.kernels(kernels, &mut self.shared),
+            Action::Why(change) => self.profile.why(&change, &mut self.shared),
+            Action::OpenTrace(path) => self.profile.open_traces(vec![path], &mut self.shared),
+            Action::Timeline(change) => self.profile.timeline(change, &mut self.shared),
+            Action::Library(library) => self.library.act(library, &mut self.shared),
             Action::Figures(change) => self.figures(change),
             Action::Table(id, change) => self.table(id, change),
             Action::Report(subject, path) => self.report(subject, path),
@@ -227,13 +251,19 @@ impl App {
         let begun = Instant::now();
         let mut is_more_left = false;
         while let Some(report) = self.shared.jobs.next() {
-            self.with_trail(report);
+            self.with_trail(|app| {
+                report(app);
+                app.follow_up();
+            });
             if begun.elapsed() >= budget {
                 is_more_left = true;
                 break;
             }
         }
-        self.with_trail(Self::all_opened);
+        self.with_trail(|app| {
+            app.all_opened();
+            app.follow_up();
+        });
         if is_more_left {
             return true;
         }
@@ -249,7 +279,7 @@ impl App {
         }
         self.run_table();
         self.planned_table();
-        self.refresh_curves();
+        self.curves.refresh_curves(&mut self.shared);
         false
     }
 
@@ -277,18 +307,5 @@ impl App {
             .into_iter()
             .flatten()
             .min()
-    }
-
-    /// A file was written in the background: the message, and the file; or why it was not.
-    fn file_written(&mut self, written: Result<(String, PathBuf), String>) {
-        match written {
-            Ok((text, path)) => {
-                let open = Action::Shell(Shell::OpenFile(path));
-                self.shared
-                    .notify_with_button(NoticeLevel::Done, text, "Open", open);
-                self.shared.jobs.rescan_library();
-            }
-            Err(reason) => self.shared.notify(NoticeLevel::Trouble, reason),
-        }
     }
 }

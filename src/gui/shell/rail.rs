@@ -57,7 +57,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.with_layout(egui::Layout::bottom_up(egui::Align::Center), |ui| {
             ui.add_space(space::SMALL);
             entry(ui, app, Screen::Settings, icon::SETTINGS, height, actions);
-            let name = if app.shows_library() {
+            let name = if app.shared.shows_library() {
                 "Hide the library"
             } else {
                 "Show the library"
@@ -156,7 +156,7 @@ fn entry(
 ) {
     let roles = theme::roles(ui);
     let is_on = app.shared.screen == screen;
-    let color = if app.shows(screen) {
+    let color = if app.shared.shows(screen) {
         roles.accent
     } else {
         roles.quiet

@@ -264,7 +264,7 @@ fn bar(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     }
     // Of thousands, the files are listed only where something is done with them.
-    let files = || app.selected_files();
+    let files = || app.library.selected_files(&app.shared);
     let is_leaving = !actions.is_empty();
     ui.horizontal_wrapped(|ui| {
         ui.add_space(10.0);

@@ -163,7 +163,7 @@ fn columns(
     actions: &mut Vec<Action>,
     mut add: impl FnMut(&mut Ui, bool, &mut Vec<Action>),
 ) {
-    let side = app.size_of(&layout::SIDE);
+    let side = app.shared.size_of(&layout::SIDE);
     let side = side.min(ui.available_width() / 2.0);
     let shown = ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::MEDIUM;

@@ -64,7 +64,7 @@ pub(crate) fn of_part(
     part_at: Rect,
     actions: &mut Vec<Action>,
 ) {
-    let now = app.size_of(part);
+    let now = app.shared.size_of(part);
     let name = format!("Size of {}", part.title);
     if let Some(size) = show(ui, part.id, &name, grows, part_at, now) {
         actions.push(Action::Shell(Shell::Resize(

@@ -27,7 +27,7 @@ fn of_two() -> Desk {
 }
 
 fn view(desk: &Desk, chart: &str) -> Option<ChartView> {
-    let views = desk.app().charts.views(desk.app().shared.screen);
+    let views = desk.app().shared.charts.views(desk.app().shared.screen);
     views.get(chart).cloned()
 }
 

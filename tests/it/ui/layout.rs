@@ -67,7 +67,7 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     desk.press("Ctrl+4");
     desk.right_click("Compare");
     desk.click("Show at the right");
-    assert_eq!(desk.app().right_screen(), Some(Screen::Compare));
+    assert_eq!(desk.app().shared.right_screen(), Some(Screen::Compare));
     desk.until("it is compared", |app| {
         app.compare.sides.found.result.is_some()
     });
@@ -79,14 +79,18 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     desk.act(Action::Shell(Shell::SwapScreens));
     desk.steps(2);
     assert_eq!(desk.app().shared.screen, Screen::Compare);
-    assert_eq!(desk.app().right_screen(), Some(Screen::Curves));
+    assert_eq!(desk.app().shared.right_screen(), Some(Screen::Curves));
     assert!(desk.harness.unnamed_widgets().is_empty());
     resize(&mut desk, (1_280.0, 800.0));
-    assert_eq!(desk.app().right_screen(), None, "there is no room for two");
+    assert_eq!(
+        desk.app().shared.right_screen(),
+        None,
+        "there is no room for two"
+    );
     resize(&mut desk, WIDE);
-    assert_eq!(desk.app().right_screen(), Some(Screen::Curves));
+    assert_eq!(desk.app().shared.right_screen(), Some(Screen::Curves));
     desk.act(Action::Shell(Shell::Divide(None)));
-    assert_eq!(desk.app().right_screen(), None);
+    assert_eq!(desk.app().shared.right_screen(), None);
 }
 
 #[test]
@@ -115,13 +119,13 @@ fn every_pair_of_screens_has_room() {
 #[test]
 fn the_edge_of_the_library_is_dragged_and_moved_by_keys() {
     let mut desk = desk(PictureState::Full, 1.0);
-    let usual = desk.app().size_of(&layout::LIBRARY);
+    let usual = desk.app().shared.size_of(&layout::LIBRARY);
     let name = "Size of the library";
     let at = desk.get(name).rect().center();
     desk.get(name).focus();
     desk.steps(2);
     desk.press("ArrowRight");
-    assert_eq!(desk.app().size_of(&layout::LIBRARY), usual + 16.0);
+    assert_eq!(desk.app().shared.size_of(&layout::LIBRARY), usual + 16.0);
     let moved = desk.get(name).rect().center();
     assert!((moved.x - at.x - 16.0).abs() < 0.5, "{at:?} {moved:?}");
     desk.harness.drag_at(moved);
@@ -130,12 +134,12 @@ fn the_edge_of_the_library_is_dragged_and_moved_by_keys() {
     desk.step();
     desk.harness.drop_at(moved + eframe::egui::vec2(60.0, 0.0));
     desk.step();
-    let dragged = desk.app().size_of(&layout::LIBRARY);
+    let dragged = desk.app().shared.size_of(&layout::LIBRARY);
     assert!((dragged - usual - 76.0).abs() < 1.0, "{dragged}");
     let kept = desk.app().to_remember().sizes;
     assert_eq!(kept.get("library"), Some(&dragged));
     desk.act(Action::Shell(Shell::Resize("library".to_owned(), None)));
-    assert_eq!(desk.app().size_of(&layout::LIBRARY), usual);
+    assert_eq!(desk.app().shared.size_of(&layout::LIBRARY), usual);
 }
 
 fn head_width(desk: &Desk, title: &str, next: &str) -> f32 {

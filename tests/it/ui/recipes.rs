@@ -254,7 +254,7 @@ fn curves_and_comparison_stand_side_by_side() {
     hand.desk.press("Ctrl+4");
     hand.right_click("Compare");
     hand.click("Show at the right");
-    assert_eq!(hand.desk.app().right_screen(), Some(Screen::Compare));
+    assert_eq!(hand.desk.app().shared.right_screen(), Some(Screen::Compare));
     hand.done("Two screens side by side");
 }
 

@@ -46,7 +46,7 @@ fn click(desk: &mut Desk, name: &str, held: Modifiers) {
 const CTRL: Modifiers = Modifiers::COMMAND.plus(Modifiers::CTRL);
 
 fn selected(desk: &Desk) -> Vec<String> {
-    let files = desk.app().selected_files();
+    let files = desk.app().library.selected_files(&desk.app().shared);
     let names = files
         .iter()
         .filter_map(|file| desk.app().library.entry(file));
@@ -245,7 +245,10 @@ fn two_thousand_sessions_stay_quick_to_select() {
     desk.until("all are listed", |app| app.library.found.len() == 2_000);
     desk.press("Ctrl+9");
     desk.press("Ctrl+A");
-    assert_eq!(desk.app().selected_files().len(), 2_000);
+    assert_eq!(
+        desk.app().library.selected_files(&desk.app().shared).len(),
+        2_000
+    );
     desk.steps(3);
     let rows = desk.names().into_iter();
     let made = rows.filter(|name| name.starts_with("Session ")).count();

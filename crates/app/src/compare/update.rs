@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{CompareState, SideChoice};
-use crate::App;
 use crate::action::Compare;
+use crate::doors::CompareDoor;
 use crate::sessions::LIVE;
+use crate::shared::Shared;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{self, ComparedSide};
@@ -17,40 +18,34 @@ use powerband_findings::tables::metrics::of_metrics;
 use powerband_findings::tables::pairs::of_pairs;
 use powerband_store::library::{self, ScannedFile};
 
-impl App {
-    pub(crate) fn compare(&mut self, change: &Compare) {
-        self.compare.sides.is_chosen = true;
+impl CompareDoor {
+    pub(crate) fn compare(&mut self, change: &Compare, shared: &mut Shared) {
+        self.sides.is_chosen = true;
         match change {
-            Compare::Before(pick) => self
-                .compare
-                .sides
-                .choose(true, *pick, &self.shared.sessions),
-            Compare::After(pick) => self
-                .compare
-                .sides
-                .choose(false, *pick, &self.shared.sessions),
+            Compare::Before(pick) => self.sides.choose(true, *pick, &shared.sessions),
+            Compare::After(pick) => self.sides.choose(false, *pick, &shared.sessions),
             Compare::Swap => {
-                let CompareState { before, after, .. } = &mut self.compare.sides;
+                let CompareState { before, after, .. } = &mut self.sides;
                 std::mem::swap(before, after);
             }
         }
-        self.compare_if_wanted();
+        self.compare_if_wanted(shared);
     }
 
-    pub(crate) fn compare_if_wanted(&mut self) {
-        self.compare.sides.drop_missing_sides(&self.shared.sessions);
-        self.compare_tables();
-        let Some((before, after)) = self.compare.sides.wanted() else {
+    pub(crate) fn compare_if_wanted(&mut self, shared: &mut Shared) {
+        self.sides.drop_missing_sides(&shared.sessions);
+        self.compare_tables(shared);
+        let Some((before, after)) = self.sides.wanted() else {
             return;
         };
         let side = |pick: SideChoice| {
-            let open = self.shared.sessions.get(pick.session)?;
+            let open = shared.sessions.get(pick.session)?;
             Some((Arc::clone(&open.session), Arc::clone(&open.findings.rows)))
         };
         let (Some(b), Some(a)) = (side(before), side(after)) else {
             return;
         };
-        let earlier = self.earlier(&b.0, &a.0);
+        let earlier = shared.earlier(&b.0, &a.0);
         let work = move |_: &_| {
             let (first, second) = ((b.0, b.1, before), (a.0, a.1, after));
             let compare = if before.whole {
@@ -62,9 +57,10 @@ impl App {
             let compared = compare(&as_side(&first), &as_side(&second), &earlier);
             Some((before, after, Arc::new(compared)))
         };
-        self.derive(
+        shared.derive(
+            self,
             "compare",
-            |app| &mut app.compare.sides.found,
+            |door| &mut door.sides.found,
             (before, after),
             work,
             Self::renew_comparison,
@@ -72,11 +68,11 @@ impl App {
     }
 
     /// The tables of what is compared; two setups are named by their pickers.
-    fn compare_tables(&mut self) {
-        let Some((before, _, found)) = &self.compare.sides.found.result else {
-            self.shared.tables.remove("pairs");
-            self.shared.tables.remove("metrics");
-            self.shared.tables.remove("parts");
+    fn compare_tables(&mut self, shared: &mut Shared) {
+        let Some((before, _, found)) = &self.sides.found.result else {
+            shared.tables.remove("pairs");
+            shared.tables.remove("metrics");
+            shared.tables.remove("parts");
             return;
         };
         let pairs = of_pairs(&found.pairs);
@@ -85,25 +81,21 @@ impl App {
         } else {
             pairs.hiding(&["before", "after", "rounds"])
         };
-        self.shared.tables.set_table("pairs", pairs);
+        shared.tables.set_table("pairs", pairs);
         if found.effects.is_empty() {
-            self.shared.tables.remove("parts");
+            shared.tables.remove("parts");
         } else {
-            self.shared
-                .tables
-                .set_table("parts", of_all(&found.effects));
+            shared.tables.set_table("parts", of_all(&found.effects));
         }
-        self.shared
+        shared
             .tables
             .set_table("metrics", of_metrics(&found.metrics));
     }
 
     /// The comparison and its charts, after something changed.
-    pub(crate) fn renew_comparison(&mut self) {
-        self.compare_if_wanted();
-        self.compare
-            .sides
-            .redraw(&self.shared.sessions, &self.curves.options, self.curves.pin);
+    pub(crate) fn renew_comparison(&mut self, shared: &mut Shared) {
+        self.compare_if_wanted(shared);
+        shared.is_comparison_stale = true;
     }
 }
 
@@ -111,22 +103,22 @@ impl App {
 pub(crate) struct EarlierSource {
     open: Vec<Arc<Session>>,
     /// The library with what is known of it; nothing where no file is to be read.
-    library: Option<(PathBuf, BTreeMap<PathBuf, ScannedFile>)>,
+    library: Option<(PathBuf, Arc<BTreeMap<PathBuf, ScannedFile>>)>,
 }
 
-impl App {
+impl Shared {
     /// Earlier sessions for a comparison. None are read during a run, or for sessions measured in turns.
     pub(crate) fn earlier(&self, before: &Session, after: &Session) -> EarlierSource {
         let is_apart = !before.is_of_one_run_with(after);
-        let saved = self.shared.sessions.iter().filter(|open| open.id != LIVE);
-        let folder = &self.shared.place.paths.library;
+        let saved = self.sessions.iter().filter(|open| open.id != LIVE);
+        let folder = &self.place.paths.library;
         EarlierSource {
             open: saved
                 .filter(|_| is_apart)
                 .map(|open| Arc::clone(&open.session))
                 .collect(),
-            library: (is_apart && !self.is_running())
-                .then(|| (folder.clone(), self.library.found.clone())),
+            library: (is_apart && !self.is_running)
+                .then(|| (folder.clone(), Arc::clone(&self.library_files))),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::App;
+use super::CurvesState;
 use crate::screen::Screen;
 use crate::sessions::{self, Pin};
+use crate::shared::Shared;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::chart::distributions::{Samples, cumulative, densities};
 use powerband_findings::chart::spec::ChartSpec;
@@ -26,36 +27,39 @@ pub struct TwoPinned {
     pub cumulative: ChartSpec,
 }
 
-impl App {
+impl CurvesState {
     /// Pins a second case beside the first, or takes it away.
-    pub(super) fn pin_second(&mut self, second: Option<Pin>) {
-        let Some(first) = self.curves.pin else {
-            return self.pin(second);
+    pub(super) fn pin_second(&mut self, second: Option<Pin>, shared: &mut Shared) {
+        let Some(first) = self.pin else {
+            return self.pin(second, shared);
         };
-        let is_other = second != Some(first) && second != self.curves.second;
-        self.curves.second = second.filter(|_| is_other);
-        self.show_two();
+        let is_other = second != Some(first) && second != self.second;
+        self.second = second.filter(|_| is_other);
+        self.show_two(shared);
     }
 
     /// Makes the table and the charts of both cases, or takes them away.
-    pub(super) fn show_two(&mut self) {
-        self.curves.two = None;
+    pub(super) fn show_two(&mut self, shared: &mut Shared) {
+        self.two = None;
         for chart in CHARTS {
-            self.charts.set_view(Screen::Curves, chart.to_owned(), None);
+            shared
+                .charts
+                .set_view(Screen::Curves, chart.to_owned(), None);
         }
-        let pins = self.curves.pin.zip(self.curves.second);
-        let rows = pins.and_then(|(first, second)| Some((self.row(first)?, self.row(second)?)));
+        let pins = self.pin.zip(self.second);
+        let rows = pins
+            .and_then(|(first, second)| Some((shared.case_row(first)?, shared.case_row(second)?)));
         let Some((first, second)) = rows else {
-            self.shared.tables.remove(TABLE);
+            shared.tables.remove(TABLE);
             return;
         };
         let table = two_cases::of_cases(first, second);
-        self.shared.tables.set_table(TABLE, table);
+        shared.tables.set_table(TABLE, table);
         let Some((first, second)) = pins else {
             return;
         };
         let pins = [first, second];
-        let cases = pins.map(|pin| self.named_session(pin));
+        let cases = pins.map(|pin| shared.named_session(pin));
         let work = move || {
             let samples = cases.into_iter().flatten();
             let samples = samples.map(|(pin, name, colour, session)| {
@@ -76,19 +80,21 @@ impl App {
                 cumulative: cumulative(&samples),
             }
         };
-        self.shared.jobs.spawn_then("pins", work, Self::two_pinned);
+        shared.jobs.spawn_for("pins", work, Self::two_pinned);
     }
 
     /// The samples of both cases were made into charts.
-    fn two_pinned(&mut self, two: TwoPinned) {
+    fn two_pinned(&mut self, two: TwoPinned, _shared: &mut Shared) {
         let [first, second] = two.pins;
-        if self.curves.pin == Some(first) && self.curves.second == Some(second) {
-            self.curves.two = Some(Arc::new(two));
+        if self.pin == Some(first) && self.second == Some(second) {
+            self.two = Some(Arc::new(two));
         }
     }
+}
 
-    fn row(&self, pin: Pin) -> Option<&CaseRow> {
-        let rows = &self.shared.sessions.get(pin.session)?.findings.rows;
+impl Shared {
+    fn case_row(&self, pin: Pin) -> Option<&CaseRow> {
+        let rows = &self.sessions.get(pin.session)?.findings.rows;
         let is_it = |row: &&CaseRow| row.setup == pin.case.setup && row.point == pin.case.point;
         rows.iter().find(is_it)
     }
@@ -102,17 +108,14 @@ impl App {
         usize,
         Arc<powerband_core::domain::session::Session>,
     )> {
-        let session = Arc::clone(&self.shared.sessions.get(pin.session)?.session);
-        let colour = self.shared.sessions.colour(pin.session, pin.case.setup);
+        let session = Arc::clone(&self.sessions.get(pin.session)?.session);
+        let colour = self.sessions.colour(pin.session, pin.case.setup);
         Some((pin, self.case_name(pin), colour, session))
     }
 
     /// What a case is called: its series and its batch size.
-    pub fn case_name(&self, pin: Pin) -> String {
-        let name = self
-            .shared
-            .sessions
-            .series_name(pin.session, pin.case.setup);
+    fn case_name(&self, pin: Pin) -> String {
+        let name = self.sessions.series_name(pin.session, pin.case.setup);
         format!("{name}, {}", pin.case.point)
     }
 }

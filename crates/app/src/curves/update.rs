@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::CurvesState;
 use super::Pinned;
-use crate::App;
 use crate::action::Curves;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::Pin;
+use crate::shared::{FollowUp, Shared};
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::{case_outliers, energy, generation, reported_stats, run_phases};
@@ -31,8 +32,8 @@ enum CurvesPart {
     All,
 }
 
-impl App {
-    pub(crate) fn curves(&mut self, change: Curves) {
+impl CurvesState {
+    pub(crate) fn act(&mut self, change: Curves, shared: &mut Shared) {
         let part = match change {
             Curves::Limit(_) => CurvesPart::Charts,
             Curves::DragLimit(_) => CurvesPart::HeldCharts,
@@ -45,7 +46,7 @@ impl App {
             Curves::Quality(_) | Curves::At(_) | Curves::Examined(_) => CurvesPart::Cards,
             _ => CurvesPart::All,
         };
-        let state = &mut self.curves;
+        let state = &mut *self;
         match change {
             Curves::Highlight(series) => {
                 state.highlighted = series;
@@ -98,34 +99,32 @@ impl App {
             }
             Curves::GroupByModel(is_grouped) => state.groups_by_model = is_grouped,
             Curves::ShowAll => state.hidden.clear(),
-            Curves::Pin(pin) => self.pin(pin),
+            Curves::Pin(pin) => self.pin(pin, shared),
             Curves::PinStep(by) => {
-                let pin = self.next_pin(self.curves.pin, by);
-                self.pin(pin);
+                let pin = self.next_pin(self.pin, by, shared);
+                self.pin(pin, shared);
             }
-            Curves::PinSecond(pin) => self.pin_second(pin),
+            Curves::PinSecond(pin) => self.pin_second(pin, shared),
             Curves::PinSecondNext => {
-                let from = self.curves.second.or(self.curves.pin);
-                let pin = self.next_pin(from, 1);
-                self.pin_second(pin);
+                let from = self.second.or(self.pin);
+                let pin = self.next_pin(from, 1, shared);
+                self.pin_second(pin, shared);
             }
             chosen => state.choose(chosen),
         }
-        self.redraw_curves(&part);
+        self.redraw_curves(&part, shared);
     }
 
-    fn redraw_curves(&mut self, part: &CurvesPart) {
+    fn redraw_curves(&mut self, part: &CurvesPart, shared: &mut Shared) {
         // The overlaid curves of a comparison look as the curves do.
-        self.compare
-            .sides
-            .redraw(&self.shared.sessions, &self.curves.options, self.curves.pin);
+        shared.is_comparison_stale = true;
         match part {
-            CurvesPart::Charts => return self.curves.redraw_charts(&self.shared.sessions),
+            CurvesPart::Charts => return self.redraw_charts(&shared.sessions),
             CurvesPart::HeldCharts => {
                 // If the axis grew with the limit, the pointer would drag it ever further.
-                let held = Arc::clone(&self.curves.drawn);
-                self.curves.redraw_charts(&self.shared.sessions);
-                let drawn = Arc::make_mut(&mut self.curves.drawn);
+                let held = Arc::clone(&self.drawn);
+                self.redraw_charts(&shared.sessions);
+                let drawn = Arc::make_mut(&mut self.drawn);
                 drawn.latency.y = held.latency.y.clone();
                 for (charts, held) in drawn.by_model.iter_mut().zip(&held.by_model) {
                     charts.latency.y = held.latency.y.clone();
@@ -133,80 +132,81 @@ impl App {
                 return;
             }
             CurvesPart::AllCharts => {
-                self.curves.redraw_charts(&self.shared.sessions);
-                self.curves.redraw_resources(&self.shared.sessions);
-                self.curves.redraw_cards(&self.shared.sessions);
+                self.redraw_charts(&shared.sessions);
+                self.redraw_resources(&shared.sessions);
+                self.redraw_cards(&shared.sessions);
             }
-            CurvesPart::Cards => self.curves.redraw_cards(&self.shared.sessions),
-            CurvesPart::All => return self.redraw_all_curves(),
+            CurvesPart::Cards => self.redraw_cards(&shared.sessions),
+            CurvesPart::All => return self.redraw_all_curves(shared),
         }
-        self.card_tables();
+        self.card_tables(shared);
     }
 
     /// The same while a run goes on: its tables are made once the screen is shown, so that they take no time
     /// from what is measured.
-    pub(crate) fn redraw_curves_of_run(&mut self) {
-        if self.shows(Screen::Curves) {
-            return self.redraw_all_curves();
+    pub(crate) fn redraw_curves_of_run(&mut self, shared: &mut Shared) {
+        if shared.shows(Screen::Curves) {
+            return self.redraw_all_curves(shared);
         }
-        self.curves.redraw(&self.shared.sessions);
-        self.curves.is_stale = true;
+        self.redraw(&shared.sessions);
+        self.is_stale = true;
     }
 
     /// Makes the tables that are stale and shown.
-    pub(crate) fn refresh_curves(&mut self) {
-        if self.curves.is_stale && self.shows(Screen::Curves) {
-            self.redraw_all_curves();
+    pub(crate) fn refresh_curves(&mut self, shared: &mut Shared) {
+        if self.is_stale && shared.shows(Screen::Curves) {
+            self.redraw_all_curves(shared);
         }
     }
 
     /// Makes anew everything that the screen draws.
-    pub(crate) fn redraw_all_curves(&mut self) {
-        self.curves.redraw(&self.shared.sessions);
-        self.curves.is_stale = false;
-        self.cases_table();
-        self.card_tables();
+    pub(crate) fn redraw_all_curves(&mut self, shared: &mut Shared) {
+        self.redraw(&shared.sessions);
+        self.is_stale = false;
+        self.cases_table(shared);
+        self.card_tables(shared);
     }
 
     /// Closes the enlarged chart, else the pin that was set last.
-    pub(crate) fn clear_pins(&mut self, layer: Layer) -> bool {
-        if layer != Layer::Selection || self.shared.screen != Screen::Curves {
+    pub(crate) fn clear_pins(&mut self, layer: Layer, shared: &mut Shared) -> bool {
+        if layer != Layer::Selection || shared.screen != Screen::Curves {
             return false;
         }
-        let change = if self.curves.enlarged.is_some() {
+        let change = if self.enlarged.is_some() {
             Curves::Enlarge(None)
-        } else if self.curves.second.is_some() {
+        } else if self.second.is_some() {
             Curves::PinSecond(None)
-        } else if self.curves.pin.is_some() {
+        } else if self.pin.is_some() {
             Curves::Pin(None)
         } else {
             return false;
         };
-        self.curves(change);
+        self.act(change, shared);
         true
     }
 
-    pub(super) fn pin(&mut self, pin: Option<Pin>) {
+    pub(super) fn pin(&mut self, pin: Option<Pin>, shared: &mut Shared) {
         // Without the first, the second is the first.
-        let pin = pin.or_else(|| self.curves.second.take());
-        self.curves.second = self.curves.second.filter(|second| Some(*second) != pin);
-        self.curves.pin = pin;
-        self.show_two();
-        self.curves.pinned = None;
+        let pin = pin.or_else(|| self.second.take());
+        self.second = self.second.filter(|second| Some(*second) != pin);
+        self.pin = pin;
+        self.show_two(shared);
+        self.pinned = None;
         // What was zoomed belonged to the samples of another case.
         for chart in OF_SAMPLES {
-            self.charts.set_view(Screen::Curves, chart.to_owned(), None);
+            shared
+                .charts
+                .set_view(Screen::Curves, chart.to_owned(), None);
         }
         if let Some(pin) = pin {
-            self.case_selected(pin);
+            shared.follow_ups.push_back(FollowUp::CasePinned(pin));
         }
-        let Some((pin, open)) =
-            pin.and_then(|pin| Some((pin, self.shared.sessions.get(pin.session)?)))
+        let Some((pin, open)) = pin.and_then(|pin| Some((pin, shared.sessions.get(pin.session)?)))
         else {
             return;
         };
         let session = Arc::clone(&open.session);
-        let colour = self.shared.sessions.colour(pin.session, pin.case.setup);
+        let colour = shared.sessions.colour(pin.session, pin.case.setup);
         let work = move || {
             let case = session.case(pin.case)?;
             let values: Vec<f64> = case.samples_ns().map(|ns| ns as f64).collect();
@@ -220,13 +220,13 @@ impl App {
                 lanes: lanes::of_case(&session, case),
             })
         };
-        self.shared.jobs.spawn_then("pin", work, Self::pinned);
+        shared.jobs.spawn_for("pin", work, Self::take_pinned);
     }
 
     /// The samples of a case were made into charts.
-    fn pinned(&mut self, pinned: Option<Pinned>) {
-        if let Some(pinned) = pinned.filter(|pinned| self.curves.pin == Some(pinned.pin)) {
-            self.curves.pinned = Some(Arc::new(pinned));
+    fn take_pinned(&mut self, pinned: Option<Pinned>, _shared: &mut Shared) {
+        if let Some(pinned) = pinned.filter(|pinned| self.pin == Some(pinned.pin)) {
+            self.pinned = Some(Arc::new(pinned));
         }
     }
 }

@@ -3,53 +3,58 @@
 use super::work;
 use crate::App;
 use crate::action::Detached;
+use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use crate::notices::NoticeLevel;
 use crate::screen::Screen;
+use crate::shared::Shared;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::worker::transport::SetupMachine;
 
-impl App {
-    pub(crate) fn detached(&mut self, action: Detached) {
-        if self.settings.detached.is_busy {
+impl SettingsDoor {
+    pub(crate) fn detached(&mut self, action: Detached, shared: &mut Shared) {
+        if self.detached.is_busy {
             return;
         }
-        let paths = self.shared.place.paths.clone();
-        self.ask_about_detached(move |outlet| match action {
-            Detached::Look => Ok(()),
-            Detached::Collect(id) => work::collect(&paths, &id, outlet),
-            Detached::Cancel(id) => work::cancel(&paths, &id),
-        });
+        let paths = shared.place.paths.clone();
+        self.ask_about_detached(
+            move |outlet| match action {
+                Detached::Look => Ok(()),
+                Detached::Collect(id) => work::collect(&paths, &id, outlet),
+                Detached::Cancel(id) => work::cancel(&paths, &id),
+            },
+            shared,
+        );
     }
 
     /// Does something in the background, and looks how far they are then.
     fn ask_about_detached(
         &mut self,
         ask: impl FnOnce(&Outlet) -> Result<(), String> + Send + 'static,
+        shared: &mut Shared,
     ) {
-        self.settings.detached.is_busy = true;
-        let paths = self.shared.place.paths.clone();
-        let failed = |app: &mut Self, reason: String| {
-            app.settings.detached.is_busy = false;
-            app.shared
-                .notify(NoticeLevel::Trouble, format!("Detached runs: {reason}"));
+        self.detached.is_busy = true;
+        let paths = shared.place.paths.clone();
+        let failed = |door: &mut Self, reason: String, shared: &mut Shared| {
+            door.detached.is_busy = false;
+            shared.notify(NoticeLevel::Trouble, format!("Detached runs: {reason}"));
         };
-        self.shared
-            .jobs
-            .spawn_or("detached", failed, move |outlet| {
-                if let Err(reason) = ask(outlet) {
-                    outlet.send(move |app| failed(app, reason));
-                }
-                let (runs, trouble) = work::check_runs(&paths);
-                outlet.send(|app| {
-                    app.settings.detached.is_busy = false;
-                    app.settings.detached.runs = runs;
-                    app.settings.detached.trouble = trouble;
-                });
+        shared.jobs.spawn_or_for("detached", failed, move |outlet| {
+            if let Err(reason) = ask(outlet) {
+                outlet.send_to(move |door: &mut Self, shared| failed(door, reason, shared));
+            }
+            let (runs, trouble) = work::check_runs(&paths);
+            outlet.send_to(|door: &mut Self, _| {
+                door.detached.is_busy = false;
+                door.detached.runs = runs;
+                door.detached.trouble = trouble;
             });
+        });
     }
+}
 
+impl App {
     /// Whether the plan can be measured in jobs of Slurm.
     pub fn can_detach(&self) -> Result<(), &'static str> {
         let Ok(request) = self.bench.planner.draft.request() else {
@@ -79,6 +84,9 @@ impl App {
         }
         self.shared.screen = Screen::Run;
         let place = self.shared.place.clone();
-        self.ask_about_detached(move |outlet| work::submit(&place, &request, outlet));
+        self.settings.ask_about_detached(
+            move |outlet| work::submit(&place, &request, outlet),
+            &mut self.shared,
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::action::FigureAction;
 use crate::figures::{self, Picture, ShownFigure};
 use crate::notices::NoticeLevel;
+use crate::shared::Shared;
 use crate::{App, Ask, FigureWish, WindowRequest};
 use powerband_core::base::{atomic_file, paths};
 use powerband_findings::export::figure_file::{self, FileKind};
@@ -37,18 +38,20 @@ impl App {
             FigureAction::Save(shown, None) => {
                 let shown = self.about_it(shown);
                 let name = format!("{}.png", library::safe(&file_name(&shown)));
-                let ask = Ask::SaveFigure(shown, self.export_path(&name));
+                let ask = Ask::SaveFigure(shown, self.shared.export_path(&name));
                 self.shared.outputs.push(WindowRequest::Ask(ask));
             }
             FigureAction::Save(shown, Some(path)) => {
-                self.exports_to(&path);
+                self.shared.exports_to(&path);
                 let work = move || match save(&shown, &path) {
                     Ok(path) => Ok((format!("Saved to {}", path.display()), path)),
                     Err(why) => Err(format!("The figure was not saved: {why}.")),
                 };
                 self.shared
                     .jobs
-                    .spawn_then("save-figure", work, Self::file_written);
+                    .spawn_then("save-figure", work, |app, written| {
+                        app.shared.file_written(written)
+                    });
             }
         }
     }
@@ -74,10 +77,12 @@ impl App {
         Arc::make_mut(&mut shown).about = figures::figure_sources(self);
         shown
     }
+}
 
+impl Shared {
     /// A path to begin with for a picture or a report: where the last one went, else the documents.
     pub(crate) fn export_path(&self, name: &str) -> PathBuf {
-        let last = self.shared.remembered.export_folder.clone();
+        let last = self.remembered.export_folder.clone();
         last.unwrap_or_else(paths::documents).join(name)
     }
 
@@ -85,7 +90,7 @@ impl App {
     pub(crate) fn exports_to(&mut self, path: &Path) {
         let folder = path.parent().filter(|folder| folder.is_absolute());
         if let Some(folder) = folder {
-            self.shared.remembered.export_folder = Some(folder.to_path_buf());
+            self.remembered.export_folder = Some(folder.to_path_buf());
         }
     }
 }

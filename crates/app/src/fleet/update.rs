@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{FleetRequest, FoundFleet};
-use crate::App;
 use crate::action::Fleet;
+use crate::doors::CompareDoor;
 use crate::screen::Screen;
+use crate::shared::Shared;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{self, NamedSession};
 use powerband_findings::analysis::machine_lines;
@@ -16,48 +17,49 @@ const LESS_OFTEN_NEEDED: [&str; 5] = ["address", "memory", "load_before", "progr
 /// Columns that say nothing where no machine has a card.
 const OF_CARDS: [&str; 3] = ["cards", "driver", "settings"];
 
-impl App {
-    pub(crate) fn fleet(&mut self, change: Fleet) {
+impl CompareDoor {
+    pub(crate) fn fleet(&mut self, change: Fleet, shared: &mut Shared) {
         match change {
-            Fleet::Show(choice) => self.compare.fleet.chosen = Some(choice),
+            Fleet::Show(choice) => self.fleet.chosen = Some(choice),
             Fleet::Only(files) => {
-                self.compare.fleet.each_session &= files.is_some();
-                self.compare.fleet.only = files.map(|files| files.into_iter().collect());
+                self.fleet.each_session &= files.is_some();
+                self.fleet.only = files.map(|files| files.into_iter().collect());
             }
-            Fleet::EachSession(is_on) => self.compare.fleet.each_session = is_on,
+            Fleet::EachSession(is_on) => self.fleet.each_session = is_on,
         }
-        self.compare_machines_if_wanted();
+        self.compare_machines_if_wanted(shared);
     }
 
     /// Machines are compared while their screen is shown.
-    pub(crate) fn compare_machines_if_wanted(&mut self) {
-        let wanted = self.compare.fleet.wanted(&self.shared.sessions);
-        let is_new = self.compare.fleet.found.needs(&wanted);
+    pub(crate) fn compare_machines_if_wanted(&mut self, shared: &mut Shared) {
+        let wanted = self.fleet.wanted(&shared.sessions);
+        let is_new = self.fleet.found.needs(&wanted);
         if wanted.sessions.is_empty() {
-            self.compare.fleet.found.drop_result();
-        } else if is_new && self.shows(Screen::Fleet) {
+            self.fleet.found.drop_result();
+        } else if is_new && shared.shows(Screen::Fleet) {
             let work = |wanted: &FleetRequest| Some(Arc::new(compare(wanted.clone())));
-            self.derive(
+            shared.derive(
+                self,
                 "machines",
-                |app| &mut app.compare.fleet.found,
+                |door| &mut door.fleet.found,
                 wanted,
                 work,
                 Self::compare_machines_if_wanted,
             );
         } else if is_new {
             // What is old is not kept: it has all samples of sessions that may be closed.
-            self.compare.fleet.found.drop_result();
+            self.fleet.found.drop_result();
         }
-        self.compare.fleet.redraw();
-        self.fleet_tables();
+        self.fleet.redraw();
+        self.fleet_tables(shared);
     }
 
-    fn fleet_tables(&mut self) {
-        let shown = self.compare.fleet.shown().map(tables::fleet::of_case);
-        let effects = &self.compare.fleet.drawn.effects;
+    fn fleet_tables(&mut self, shared: &mut Shared) {
+        let shown = self.fleet.shown().map(tables::fleet::of_case);
+        let effects = &self.fleet.drawn.effects;
         let effects = (!effects.is_empty())
             .then(|| tables::fleet_effects::of_all(effects).hiding(&["point"]));
-        let found = self.compare.fleet.found.result.as_ref();
+        let found = self.fleet.found.result.as_ref();
         let machines = found.map(|found| {
             let lines = &found.machines;
             let mut hidden = LESS_OFTEN_NEEDED.to_vec();
@@ -72,8 +74,8 @@ impl App {
             ("machines", machines),
         ] {
             match table {
-                Some(table) => self.shared.tables.set_table(id, table),
-                None => self.shared.tables.remove(id),
+                Some(table) => shared.tables.set_table(id, table),
+                None => shared.tables.remove(id),
             }
         }
     }

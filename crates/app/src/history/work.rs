@@ -25,7 +25,7 @@ pub(crate) struct CaseSearch {
     /// The library.
     pub folder: PathBuf,
     /// What is known of the library's sessions.
-    pub known: BTreeMap<PathBuf, ScannedFile>,
+    pub known: Arc<BTreeMap<PathBuf, ScannedFile>>,
     /// The sessions that it is looked for in; nothing for all.
     pub only: Option<BTreeSet<PathBuf>>,
     /// The colour of its setup.

@@ -3,10 +3,12 @@
 use crate::App;
 use crate::action::Timeline;
 use crate::curves::menu::profile_of_case;
+use crate::doors::ProfileDoor;
 use crate::history::Following;
 use crate::kernels::menu::exact_search;
 use crate::kernels::{ProfileRef, SelectedRow};
 use crate::sessions::{LIVE, Pin};
+use crate::shared::Shared;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 
 impl App {
@@ -23,62 +25,12 @@ impl App {
                 setup: pin.case.setup,
                 point: pin.case.point,
             });
-            self.follow_if_wanted();
+            self.compare.follow_if_wanted(&mut self.shared);
         }
         if let Some(pick) = profile.filter(|pick| self.profile.kernels.looking != Some(*pick)) {
             self.profile.kernels.looking = Some(pick);
             self.profile.kernels.is_chosen = true;
-            self.add_up_if_wanted();
-        }
-    }
-
-    /// A kernel was selected: its slices are lit on the timeline of the profile, where that is shown.
-    pub(crate) fn kernel_selected(&mut self) {
-        let owner = self
-            .profile
-            .kernels
-            .looking
-            .map(|pick| (pick.session, pick.profile));
-        let current = self
-            .profile
-            .timeline
-            .current()
-            .and_then(|(_, open, _)| open.owner);
-        if owner.is_none() || owner != current {
-            return;
-        }
-        if let Some(name) = self.profile.kernels.selected_kernel() {
-            let search = exact_search(name);
-            self.timeline(Timeline::Search(search));
-        }
-    }
-
-    /// A slice was selected: its row is selected among the kernels of the profile.
-    pub(crate) fn slice_selected(&mut self) {
-        let Some((_, open, _)) = self.profile.timeline.current() else {
-            return;
-        };
-        let slice = self.profile.timeline.selected_slice();
-        let slice = slice.filter(|slice| *slice < open.trace.len());
-        let (Some(slice), Some((session, profile))) = (slice, open.owner) else {
-            return;
-        };
-        let name = open.trace.names.get(open.trace.slice(slice).name);
-        let is_row = self
-            .profile
-            .kernels
-            .found
-            .result
-            .as_ref()
-            .is_some_and(|found| {
-                let pick = ProfileRef { session, profile };
-                let kernels = &found.breakdown(BreakdownLevel::Kernel).rows;
-                found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
-            });
-        if is_row {
-            let row = SelectedRow::Kernel(name.to_owned());
-            self.profile.kernels.choose(row);
-            self.add_up_if_wanted();
+            self.profile.add_up_if_wanted(&mut self.shared);
         }
     }
 
@@ -87,5 +39,46 @@ impl App {
         let pin = self.curves.pin?;
         let (_, _, comparison) = self.compare.sides.found.result.as_ref()?;
         (0..comparison.pairs.len()).find(|row| super::pair(self, *row).contains(&pin))
+    }
+}
+
+impl ProfileDoor {
+    /// A kernel was selected: its slices are lit on the timeline of the profile, where that is shown.
+    pub(crate) fn kernel_selected(&mut self, shared: &mut Shared) {
+        let owner = self
+            .kernels
+            .looking
+            .map(|pick| (pick.session, pick.profile));
+        let current = self.timeline.current().and_then(|(_, open, _)| open.owner);
+        if owner.is_none() || owner != current {
+            return;
+        }
+        if let Some(name) = self.kernels.selected_kernel() {
+            let search = exact_search(name);
+            self.timeline(Timeline::Search(search), shared);
+        }
+    }
+
+    /// A slice was selected: its row is selected among the kernels of the profile.
+    pub(crate) fn slice_selected(&mut self, shared: &mut Shared) {
+        let Some((_, open, _)) = self.timeline.current() else {
+            return;
+        };
+        let slice = self.timeline.selected_slice();
+        let slice = slice.filter(|slice| *slice < open.trace.len());
+        let (Some(slice), Some((session, profile))) = (slice, open.owner) else {
+            return;
+        };
+        let name = open.trace.names.get(open.trace.slice(slice).name);
+        let is_row = self.kernels.found.result.as_ref().is_some_and(|found| {
+            let pick = ProfileRef { session, profile };
+            let kernels = &found.breakdown(BreakdownLevel::Kernel).rows;
+            found.wanted.after == pick && kernels.iter().any(|row| row.name == name)
+        });
+        if is_row {
+            let row = SelectedRow::Kernel(name.to_owned());
+            self.kernels.choose(row);
+            self.add_up_if_wanted(shared);
+        }
     }
 }

@@ -111,7 +111,7 @@ fn opened(app: &App) -> Vec<Offered> {
         };
         Some(offer(&title, state.row_meaning(*place)?.opened()))
     });
-    let graph = app.graph_of_profile();
+    let graph = app.profile.graph_of_profile(&app.shared);
     let graph = graph.map(|_| offer("the selected kernel's nodes in the graph", Kernels::Graph));
     let opened = back.into_iter().chain(close).chain(graph);
     opened.chain(instances).chain(rows).collect()

@@ -20,7 +20,7 @@ pub(crate) const ALL: &[Command] = &[
         "discard",
         "Library: move the selected session to the trash",
         "Ctrl+Delete",
-        |app| match app.selected_files() {
+        |app| match app.library.selected_files(&app.shared) {
             files if files.len() > 1 => Ok(Action::Library(Library::DiscardAll(files))),
             _ => with_selected(app, Library::Discard),
         },

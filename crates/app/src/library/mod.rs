@@ -11,6 +11,7 @@ pub(crate) mod work;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use powerband_core::base::humanize;
 pub use powerband_store::examples;
@@ -28,7 +29,7 @@ pub const TAG_ALL: &str = "Tags for the selected sessions";
 #[derive(Debug, Default)]
 pub struct LibraryState {
     /// What was found, by file.
-    pub found: BTreeMap<PathBuf, ScannedFile>,
+    pub found: Arc<BTreeMap<PathBuf, ScannedFile>>,
     /// Whether the folder was looked through at least once.
     pub is_scanned: bool,
     /// Why the folder cannot be read.
@@ -52,7 +53,7 @@ pub struct LibraryState {
 impl LibraryState {
     /// Takes in what was found.
     pub fn take(&mut self, found: BTreeMap<PathBuf, ScannedFile>) {
-        self.found = found;
+        self.found = Arc::new(found);
         self.is_scanned = true;
         if self
             .selected

@@ -13,7 +13,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
 
 /// What can be done with several that are selected in the table.
 fn several(app: &App) -> Vec<Offered> {
-    let files = app.selected_files();
+    let files = app.library.selected_files(&app.shared);
     if files.len() < 2 {
         return Vec::new();
     }
@@ -68,7 +68,7 @@ fn selections(app: &App) -> Vec<Offered> {
 /// What is typed of the session that is selected.
 fn details(app: &App) -> Vec<Offered> {
     let selected = app.library.selected.as_ref();
-    let is_one = app.selected_files().len() < 2;
+    let is_one = app.library.selected_files(&app.shared).len() < 2;
     if !is_one || selected.is_none_or(|path| app.library.entry(path).is_none()) {
         return Vec::new();
     }

@@ -1,14 +1,16 @@
 //! What is done with several sessions of the library at once.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::LibraryState;
 use super::work::{self, Restored, Trashed};
-use crate::App;
 use crate::action::{Action, Compare, Fleet, History, Library, Sessions};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
 use crate::notices::NoticeLevel;
 use crate::screen::Screen;
+use crate::shared::{FollowUp, Shared};
 use powerband_core::base::humanize;
 use powerband_store::library::Stamp;
 use powerband_store::trash::Discarded;
@@ -24,108 +26,97 @@ pub(crate) enum AfterOpening {
     Fleet(Vec<PathBuf>),
 }
 
-impl App {
+impl LibraryState {
     /// The files of the sessions that are selected in the library's table.
-    pub fn selected_files(&self) -> Vec<PathBuf> {
-        let rows = self.shared.tables.selected_in_order("sessions").into_iter();
-        let listed = rows.filter_map(|row| self.library.listed_at(row));
+    pub fn selected_files(&self, shared: &Shared) -> Vec<PathBuf> {
+        let rows = shared.tables.selected_in_order("sessions").into_iter();
+        let listed = rows.filter_map(|row| self.listed_at(row));
         listed.map(|(path, _)| path.clone()).collect()
     }
 
     fn named(&self, path: &Path) -> String {
-        let entry = self.library.entry(path);
+        let entry = self.entry(path);
         entry.map_or_else(|| path.display().to_string(), |entry| entry.name.clone())
     }
 
-    pub(super) fn tag_all(&self, files: Vec<PathBuf>, tags: Vec<String>) {
-        let stamp = |file: &PathBuf| self.library.found.get(file).map(|scanned| scanned.stamp);
+    pub(super) fn tag_all(&self, files: Vec<PathBuf>, tags: Vec<String>, shared: &Shared) {
+        let stamp = |file: &PathBuf| self.found.get(file).map(|scanned| scanned.stamp);
         let files: Vec<(PathBuf, Option<Stamp>)> = files
             .into_iter()
             .map(|file| (file.clone(), stamp(&file)))
             .collect();
-        self.shared
+        shared
             .jobs
             .spawn("tag", move |outlet| work::tag_all(files, &tags, outlet));
     }
 
-    pub(super) fn discard_all(&self, files: Vec<PathBuf>) {
+    pub(super) fn discard_all(&self, files: Vec<PathBuf>, shared: &Shared) {
         let named = files.into_iter().map(|file| {
             let name = self.named(&file);
             (file, name)
         });
         let files: Vec<(PathBuf, String)> = named.collect();
-        let paths = self.shared.place.paths.clone();
+        let paths = shared.place.paths.clone();
         let discard = move |(file, name)| work::discard(&paths, file, name);
         let work = move || files.into_iter().map(discard).collect();
-        self.shared
-            .jobs
-            .spawn_then("discard", work, Self::discarded_all);
+        shared.jobs.spawn_for("discard", work, Self::discarded_all);
     }
 
     /// Several sessions went to the trash; one notice takes all of them back.
-    fn discarded_all(&mut self, trashed: Vec<Trashed>) {
+    fn discarded_all(&mut self, trashed: Vec<Trashed>, shared: &mut Shared) {
         let mut gone = Vec::new();
         for (path, name, discarded) in trashed {
             match discarded {
                 Ok(discarded) => {
                     gone.push(discarded.original().to_path_buf());
-                    self.is_in_trash(&path, name, discarded);
+                    self.is_in_trash(&path, name, discarded, shared);
                 }
                 Err(reason) => {
                     let text = format!("{name} was not moved to the trash: {reason}");
-                    self.shared.notify(NoticeLevel::Trouble, text);
+                    shared.notify(NoticeLevel::Trouble, text);
                 }
             }
         }
-        self.shared.jobs.rescan_library();
+        shared.jobs.rescan_library();
         if gone.is_empty() {
             return;
         }
         let sessions = humanize::pluralised(gone.len() as u64, "session");
         let are = if gone.len() == 1 { "is" } else { "are" };
-        self.library.together.push(gone.clone());
+        self.together.push(gone.clone());
         let undo = Action::Library(Library::RestoreAll(gone));
         let text = format!("{sessions} {are} in the trash");
-        self.shared
-            .notify_with_button(NoticeLevel::Done, text, "Undo", undo);
+        shared.notify_with_button(NoticeLevel::Done, text, "Undo", undo);
     }
 
     /// Files that were discarded together with the last one, it included.
     pub(super) fn last_discarded(&self) -> Vec<PathBuf> {
-        let Some((last, _)) = self.library.discarded.last() else {
+        let Some((last, _)) = self.discarded.last() else {
             return Vec::new();
         };
         let last = last.original().to_path_buf();
-        let together = self
-            .library
-            .together
-            .last()
-            .filter(|all| all.contains(&last));
+        let together = self.together.last().filter(|all| all.contains(&last));
         together.cloned().unwrap_or_else(|| vec![last])
     }
 
-    pub(super) fn restore_all(&mut self, files: &[PathBuf]) {
+    pub(super) fn restore_all(&mut self, files: &[PathBuf], shared: &mut Shared) {
         let undo = Action::Library(Library::RestoreAll(files.to_vec()));
-        self.shared
-            .notices
-            .withdraw_offers(|action| *action == undo);
-        self.library.together.retain(|all| all != files);
+        shared.notices.withdraw_offers(|action| *action == undo);
+        self.together.retain(|all| all != files);
         let mut back = Vec::new();
         for file in files {
             let is_it = |(discarded, _): &(Discarded, String)| discarded.original() == file;
-            if let Some(place) = self.library.discarded.iter().rposition(is_it) {
-                back.push(self.library.discarded.remove(place));
+            if let Some(place) = self.discarded.iter().rposition(is_it) {
+                back.push(self.discarded.remove(place));
             }
         }
         let restore = |(discarded, name)| work::restore(discarded, name);
         let work = move || back.into_iter().map(restore).collect();
-        self.shared
-            .jobs
-            .spawn_then("restore", work, Self::restored_all);
+        shared.jobs.spawn_for("restore", work, Self::restored_all);
     }
 
     /// Several sessions were restored.
-    fn restored_all(&mut self, restored: Vec<Restored>) {
+    fn restored_all(&mut self, restored: Vec<Restored>, shared: &mut Shared) {
         let mut back = 0;
         for (name, restored) in restored {
             match restored {
@@ -133,59 +124,58 @@ impl App {
                 Ok(Some(why)) => {
                     back += 1;
                     let text = format!("{name} is restored without a timeline: {why}");
-                    self.shared.notify(NoticeLevel::Trouble, text);
+                    shared.notify(NoticeLevel::Trouble, text);
                 }
                 Err((discarded, reason)) => {
                     let text = format!("{name} was not restored: {reason}");
-                    self.library.discarded.push((discarded, name));
-                    self.shared.notify(NoticeLevel::Trouble, text);
+                    self.discarded.push((discarded, name));
+                    shared.notify(NoticeLevel::Trouble, text);
                 }
             }
         }
         let are = if back == 1 { "is" } else { "are" };
         let sessions = humanize::pluralised(back, "session");
-        self.shared
-            .notify(NoticeLevel::Done, format!("{sessions} {are} restored"));
-        self.list_plans();
-        self.shared.jobs.rescan_library();
+        shared.notify(NoticeLevel::Done, format!("{sessions} {are} restored"));
+        shared.follow_ups.push_back(FollowUp::PlansChanged);
+        shared.jobs.rescan_library();
     }
 
     /// Compares two sessions, the older one as the baseline.
-    pub(super) fn compare_files(&mut self, one: PathBuf, other: PathBuf) {
-        let created = |file: &PathBuf| self.library.entry(file).map(|entry| entry.created.clone());
+    pub(super) fn compare_files(&mut self, one: PathBuf, other: PathBuf, shared: &mut Shared) {
+        let created = |file: &PathBuf| self.entry(file).map(|entry| entry.created.clone());
         let next = if created(&one) <= created(&other) {
             AfterOpening::Compare(one, other)
         } else {
             AfterOpening::Compare(other, one)
         };
-        self.open_then(next);
+        self.open_then(next, shared);
     }
 
     /// Opens what is needed and not open, and does it then.
-    pub(super) fn open_then(&mut self, next: AfterOpening) {
+    pub(super) fn open_then(&mut self, next: AfterOpening, shared: &mut Shared) {
         let files = next.files();
-        self.library.next = Some(next);
-        self.open_sessions(files);
-        self.go_on_once_open();
+        self.next = Some(next);
+        shared.follow_ups.push_back(FollowUp::OpenSessions(files));
+        self.go_on_once_open(shared);
     }
 
     /// Does what waited for sessions, where all of them are open.
-    pub(crate) fn go_on_once_open(&mut self) {
-        let Some(next) = self.library.next.take() else {
+    pub(crate) fn go_on_once_open(&mut self, shared: &mut Shared) {
+        let Some(next) = self.next.take() else {
             return;
         };
-        let open = |file: &PathBuf| self.shared.sessions.by_path(file).map(|open| open.id);
+        let open = |file: &PathBuf| shared.sessions.by_path(file).map(|open| open.id);
         let ids: Option<Vec<_>> = next.files().iter().map(open).collect();
         let Some(ids) = ids else {
-            self.library.next = Some(next);
+            self.next = Some(next);
             return;
         };
         match next {
             AfterOpening::Compare(..) => {
-                let can = |id| self.shared.sessions.get(id).is_some_and(is_comparable);
+                let can = |id| shared.sessions.get(id).is_some_and(is_comparable);
                 if !ids.iter().all(|id| can(*id)) {
                     let text = "Published numbers are not compared: both sessions need setups.";
-                    return self.shared.notify(NoticeLevel::Info, text);
+                    return shared.notify(NoticeLevel::Info, text);
                 }
                 let pick = |session| compare::SideChoice {
                     session,
@@ -193,43 +183,48 @@ impl App {
                     point: None,
                     whole: true,
                 };
-                self.act(Action::Go(Screen::Compare));
-                self.act(Action::Compare(Compare::Before(pick(ids[0]))));
-                self.act(Action::Compare(Compare::After(pick(ids[1]))));
+                shared.then(Action::Go(Screen::Compare));
+                shared.then(Action::Compare(Compare::Before(pick(ids[0]))));
+                shared.then(Action::Compare(Compare::After(pick(ids[1]))));
             }
             AfterOpening::History(files) => {
-                let open = self.shared.sessions.get(ids[0]);
+                let open = shared.sessions.get(ids[0]);
                 let case = open.and_then(|open| open.session.cases.first());
                 let Some(case) = case else {
                     let text = "The first selected session has no case to follow.";
-                    return self.shared.notify(NoticeLevel::Info, text);
+                    return shared.notify(NoticeLevel::Info, text);
                 };
                 let following = Following {
                     session: ids[0],
                     setup: case.setup,
                     point: case.point,
                 };
-                self.act(Action::History(History::Only(Some(files))));
-                self.act(Action::History(History::Follow(following)));
-                self.act(Action::Go(Screen::History));
+                shared.then(Action::History(History::Only(Some(files))));
+                shared.then(Action::History(History::Follow(following)));
+                shared.then(Action::Go(Screen::History));
             }
             AfterOpening::Fleet(files) => {
-                self.act(Action::Fleet(Fleet::Only(Some(files))));
-                self.act(Action::Fleet(Fleet::EachSession(true)));
-                self.act(Action::Go(Screen::Fleet));
+                shared.then(Action::Fleet(Fleet::Only(Some(files))));
+                shared.then(Action::Fleet(Fleet::EachSession(true)));
+                shared.then(Action::Go(Screen::Fleet));
             }
         }
     }
 
     /// Closes a session that went to the trash, and remembers how to restore it.
-    pub(super) fn is_in_trash(&mut self, path: &Path, name: String, discarded: Discarded) {
-        self.library.discarded.push((discarded, name));
-        self.library.found.remove(path);
-        let left = std::mem::take(&mut self.library.found);
-        self.library.take(left);
-        self.sessions_table();
-        if let Some(id) = self.shared.sessions.by_path(path).map(|open| open.id) {
-            self.act(Action::Sessions(Sessions::Close(id)));
+    pub(super) fn is_in_trash(
+        &mut self,
+        path: &Path,
+        name: String,
+        discarded: Discarded,
+        shared: &mut Shared,
+    ) {
+        self.discarded.push((discarded, name));
+        let mut left = Arc::unwrap_or_clone(std::mem::take(&mut self.found));
+        left.remove(path);
+        self.take_files(left, shared);
+        if let Some(id) = shared.sessions.by_path(path).map(|open| open.id) {
+            shared.then(Action::Sessions(Sessions::Close(id)));
         }
     }
 }

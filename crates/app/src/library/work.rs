@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::LibraryState;
 use crate::jobs::Outlet;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
@@ -21,7 +22,7 @@ pub(crate) fn edit(
     outlet: &Outlet,
 ) {
     let edited = library::edit(&path, expected, change).map_err(|error| error.to_string());
-    outlet.send(move |app| app.edited(&path, edited));
+    outlet.send_to(move |library: &mut LibraryState, shared| library.edited(&path, edited, shared));
 }
 
 /// Makes a copy of a session beside it.

@@ -1,113 +1,113 @@
 //! Actions on this machine: searching engines, installing one, and setting its location; and their results.
 
+use crate::doors::SettingsDoor;
+use crate::shared::{FollowUp, Shared};
 use std::path::PathBuf;
 
 use super::{EngineState, Installing, PathSetting, work};
 use crate::action::{Action, MachineAction};
 use crate::notices::NoticeLevel;
-use crate::{App, Ask, WindowRequest};
+use crate::{Ask, WindowRequest};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::environment::Environment;
 
-impl App {
-    pub(crate) fn machine(&mut self, machine: MachineAction) {
+impl SettingsDoor {
+    pub(crate) fn machine(&mut self, machine: MachineAction, shared: &mut Shared) {
         match machine {
-            MachineAction::Rescan => self.look_for_engines(),
-            MachineAction::InstallOnnxRuntime => self.install(),
+            MachineAction::Rescan => self.look_for_engines(shared),
+            MachineAction::InstallOnnxRuntime => self.install(shared),
             MachineAction::StopInstall => {
-                if let Some(installing) = &self.settings.machine.installing {
+                if let Some(installing) = &self.machine.installing {
                     installing.cancel.cancel();
                 }
             }
             MachineAction::Choose(pointed) => {
-                self.shared
-                    .outputs
-                    .push(WindowRequest::Ask(Ask::Point(pointed)));
+                shared.outputs.push(WindowRequest::Ask(Ask::Point(pointed)));
             }
-            MachineAction::Point(pointed, path) => self.point(pointed, path),
+            MachineAction::Point(pointed, path) => self.point(pointed, path, shared),
         }
     }
 
-    fn install(&mut self) {
-        if self.settings.machine.installing.is_some() {
+    fn install(&mut self, shared: &mut Shared) {
+        if self.machine.installing.is_some() {
             return;
         }
         let cancel = CancelToken::default();
-        self.settings.machine.installing = Some(Installing {
+        self.machine.installing = Some(Installing {
             step: "Looking for pip".to_owned(),
             share: None,
             cancel: cancel.clone(),
         });
-        let (place, flavor) = (self.shared.place.clone(), self.settings.machine.flavor());
-        let broken = |app: &mut Self, why| app.installed(Err(why));
-        self.shared.jobs.spawn_or("install", broken, move |outlet| {
+        let (place, flavor) = (shared.place.clone(), self.machine.flavor());
+        let broken = |door: &mut Self, why, shared: &mut Shared| door.installed(Err(why), shared);
+        shared.jobs.spawn_or_for("install", broken, move |outlet| {
             work::install(&place, flavor, &cancel, outlet);
         });
     }
 
     /// Searches engines; searches again afterwards where the location has changed.
-    pub(crate) fn look_for_engines(&mut self) {
-        if self.settings.machine.is_looking {
-            self.settings.machine.looks_again = true;
+    pub(crate) fn look_for_engines(&mut self, shared: &mut Shared) {
+        if self.machine.is_looking {
+            self.machine.looks_again = true;
             return;
         }
-        self.settings.machine.is_looking = true;
-        let place = self.shared.place.clone();
-        let broken = |app: &mut Self, why| {
-            app.survey_is_over();
-            app.shared.notify(NoticeLevel::Trouble, why);
+        self.machine.is_looking = true;
+        let place = shared.place.clone();
+        let broken = |door: &mut Self, why, shared: &mut Shared| {
+            door.survey_is_over(shared);
+            shared.notify(NoticeLevel::Trouble, why);
         };
-        self.shared.jobs.spawn_or("survey", broken, move |outlet| {
+        shared.jobs.spawn_or_for("survey", broken, move |outlet| {
             work::survey(&place, outlet);
         });
     }
 
     /// Sets a location from now on; `None` for the first one found.
-    fn point(&mut self, pointed: PathSetting, path: Option<PathBuf>) {
+    fn point(&mut self, pointed: PathSetting, path: Option<PathBuf>, shared: &mut Shared) {
         if let Some(missing) = path.as_ref().filter(|path| !path.exists()) {
             let words = format!(
                 "{} does not exist; the setting is unchanged",
                 missing.display()
             );
-            self.shared.notify(NoticeLevel::Trouble, words);
+            shared.notify(NoticeLevel::Trouble, words);
             return;
         }
-        pointed.of_place(&mut self.shared.place).clone_from(&path);
-        let file = self.shared.place.paths.settings.clone();
-        self.shared.jobs.spawn("settings", move |outlet| {
+        pointed.of_place(&mut shared.place).clone_from(&path);
+        let file = shared.place.paths.settings.clone();
+        shared.jobs.spawn("settings", move |outlet| {
             work::keep_pointed(&file, pointed, path, outlet);
         });
-        self.look_for_engines();
+        self.look_for_engines(shared);
     }
 
-    pub(super) fn environment_known(&mut self, environment: Environment) {
-        self.settings.machine.environment = Some(environment);
-        self.learn_if_wanted();
+    pub(super) fn environment_known(&mut self, environment: Environment, shared: &mut Shared) {
+        self.machine.environment = Some(environment);
+        shared.follow_ups.push_back(FollowUp::PastDurationsWanted);
     }
 
-    pub(super) fn engines_found(&mut self, engines: Vec<EngineState>) {
-        self.settings.machine.engines = Some(engines);
-        self.survey_is_over();
+    pub(super) fn engines_found(&mut self, engines: Vec<EngineState>, shared: &mut Shared) {
+        self.machine.engines = Some(engines);
+        self.survey_is_over(shared);
     }
 
-    fn survey_is_over(&mut self) {
-        self.settings.machine.is_looking = false;
-        if std::mem::take(&mut self.settings.machine.looks_again) {
-            self.look_for_engines();
+    fn survey_is_over(&mut self, shared: &mut Shared) {
+        self.machine.is_looking = false;
+        if std::mem::take(&mut self.machine.looks_again) {
+            self.look_for_engines(shared);
         }
     }
 
-    pub(super) fn installed(&mut self, result: Result<String, String>) {
-        self.settings.machine.installing = None;
+    pub(super) fn installed(&mut self, result: Result<String, String>, shared: &mut Shared) {
+        self.machine.installing = None;
         match result {
             Ok(version) => {
-                self.shared.notify(
+                shared.notify(
                     NoticeLevel::Done,
                     format!("{version} is installed and loads"),
                 );
-                self.look_for_engines();
+                self.look_for_engines(shared);
             }
-            Err(reason) => self.shared.notify_with_button(
+            Err(reason) => shared.notify_with_button(
                 NoticeLevel::Trouble,
                 format!("ONNX Runtime was not installed: {reason}"),
                 "Try again",

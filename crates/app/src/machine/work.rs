@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{EVERYWHERE, PathSetting, describe};
+use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
@@ -16,7 +17,7 @@ use powerband_store::settings;
 /// Searches devices and engines of this machine.
 pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
     let environment = machine::environment();
-    outlet.send(|app| app.environment_known(environment));
+    outlet.send_to(|door: &mut SettingsDoor, shared| door.environment_known(environment, shared));
     if let Some(watch) = &place.watch {
         let found = survey::survey(&watch.places);
         outlet.send(|app| app.settings.machine.devices = Some((found.devices, found.missing)));
@@ -31,7 +32,7 @@ pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
     let missing = profilers::missing_profilers();
     outlet.send(|app| app.settings.machine.missing_profilers = missing);
     let engines = describe(&found);
-    outlet.send(|app| app.engines_found(engines));
+    outlet.send_to(|door: &mut SettingsDoor, shared| door.engines_found(engines, shared));
 }
 
 /// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
@@ -67,7 +68,9 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
         ));
         installed = fetch(EVERYWHERE);
     }
-    outlet.send(|app| app.installed(installed.map(|installed| installed.version)));
+    outlet.send_to(|door: &mut SettingsDoor, shared| {
+        door.installed(installed.map(|installed| installed.version), shared);
+    });
 }
 
 fn step_words(step: &FetchStep) -> (String, Option<f32>) {

@@ -7,7 +7,9 @@ pub(crate) mod part;
 use part::{AppPart, Layer};
 
 use super::command::screens;
+use super::doors::Door;
 use super::screen::Screen;
+use super::shared::Shared;
 use super::{
     App, charts, compare, curves, detached, figures, fleet, history, items, journey, kernels,
     library, machine, plan, roofs, run, sessions, shell, tables, timeline, why,
@@ -22,7 +24,6 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: shell::commands::ALL,
         palette: shell::palette::entries,
-        back: App::close_overlay,
         ..AppPart::NONE
     },
     AppPart {
@@ -43,13 +44,11 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: sessions::commands::ALL,
         palette: sessions::palette::entries,
-        sessions_changed: App::watch_session_files,
         ..AppPart::NONE
     },
     AppPart {
         commands: run::commands::ALL,
         palette: run::palette::entries,
-        back: App::close_programs_question,
         ..AppPart::NONE
     },
     AppPart {
@@ -60,37 +59,27 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: curves::commands::ALL,
         palette: curves::palette::entries,
-        sessions_changed: App::redraw_all_curves,
-        back: App::clear_pins,
         ..AppPart::NONE
     },
     AppPart {
         commands: charts::commands::ALL,
-        back: App::show_all_of_charts,
         ..AppPart::NONE
     },
     AppPart {
         commands: compare::commands::ALL,
         palette: compare::palette::entries,
-        sessions_changed: App::renew_comparison,
         ..AppPart::NONE
     },
     AppPart {
         palette: fleet::palette::entries,
-        sessions_changed: App::compare_machines_if_wanted,
-        screen_shown: App::compare_machines_if_wanted,
         ..AppPart::NONE
     },
     AppPart {
         palette: history::palette::entries,
-        sessions_changed: App::renew_history,
-        screen_shown: App::history_shown,
         ..AppPart::NONE
     },
     AppPart {
         palette: journey::palette::entries,
-        sessions_changed: App::compare_steps_if_wanted,
-        screen_shown: App::compare_steps_if_wanted,
         ..AppPart::NONE
     },
     AppPart {
@@ -100,33 +89,24 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: kernels::commands::ALL,
         palette: kernels::palette::entries,
-        sessions_changed: App::add_up_if_wanted,
-        screen_shown: App::add_up_if_wanted,
-        back: App::clear_kernel_choices,
     },
     AppPart {
         commands: why::commands::ALL,
         palette: why::palette::entries,
-        sessions_changed: App::find_limits_if_wanted,
-        screen_shown: App::find_limits_if_wanted,
-        back: App::clear_node,
     },
     AppPart {
         commands: timeline::commands::ALL,
         palette: timeline::palette::entries,
-        back: App::leaves_selection,
         ..AppPart::NONE
     },
     AppPart {
         commands: library::commands::ALL,
         palette: library::palette::entries,
-        back: App::clear_search,
         ..AppPart::NONE
     },
     AppPart {
         commands: tables::commands::ALL,
         palette: tables::palette::entries,
-        back: App::clear_rows,
         ..AppPart::NONE
     },
     AppPart {
@@ -136,27 +116,42 @@ pub(crate) const ALL: &[AppPart] = &[
 ];
 
 impl App {
-    /// Closes the innermost thing that is open. Rows of a table are within their screen, so later parts come first.
+    /// Closes the innermost thing that is open. Rows of a table are within their screen, so they come first.
     pub(crate) fn back(&mut self) {
         for layer in Layer::ALL {
-            for part in ALL.iter().rev() {
-                if (part.back)(self, layer) {
-                    return;
-                }
+            if self.shared.clear_rows(layer) || self.shared.show_all_of_charts(layer) {
+                return;
+            }
+            let mut is_closed = false;
+            self.each_door(|door, shared| is_closed = is_closed || door.back(layer, shared));
+            if is_closed || self.shared.close_overlay(layer) {
+                return;
             }
         }
         self.shared.screen = Screen::Home;
     }
 
     pub(crate) fn refresh_shown(&mut self) {
-        for part in ALL {
-            (part.screen_shown)(self);
-        }
+        self.each_door(|door, shared| door.screen_shown(shared));
     }
 
     pub(crate) fn sessions_changed(&mut self) {
-        for part in ALL {
-            (part.sessions_changed)(self);
+        self.shared.watch_session_files();
+        self.each_door(|door, shared| door.sessions_changed(shared));
+    }
+
+    /// Every door: each before those whose panes lie within its own.
+    fn each_door(&mut self, mut visit: impl FnMut(&mut dyn Door, &mut Shared)) {
+        let doors: [&mut dyn Door; 6] = [
+            &mut self.library,
+            &mut self.profile,
+            &mut self.curves,
+            &mut self.compare,
+            &mut self.bench,
+            &mut self.settings,
+        ];
+        for door in doors {
+            visit(door, &mut self.shared);
         }
     }
 }

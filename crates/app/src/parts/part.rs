@@ -10,12 +10,6 @@ pub(crate) struct AppPart {
     pub commands: &'static [Command],
     /// What it can do beyond these, which depends on what is open, planned or saved.
     pub palette: fn(&App) -> Vec<Offered>,
-    /// After the open sessions or what is found in them changed.
-    pub sessions_changed: fn(&mut App),
-    /// After another screen came into sight: some things are found only for a screen that is shown.
-    pub screen_shown: fn(&mut App),
-    /// Closes what it has open in a layer; returns whether there was something.
-    pub back: fn(&mut App, Layer) -> bool,
 }
 
 impl AppPart {
@@ -23,9 +17,6 @@ impl AppPart {
     pub(crate) const NONE: Self = Self {
         commands: &[],
         palette: |_| Vec::new(),
-        sessions_changed: |_| {},
-        screen_shown: |_| {},
-        back: |_, _| false,
     };
 }
 

@@ -16,7 +16,7 @@ const ID: &str = "planned";
 impl App {
     /// Makes the table of the plan's cases anew where anything changed. Only while it can be seen.
     pub(crate) fn planned_table(&mut self) {
-        if !self.shows(Screen::Plan) {
+        if !self.shared.shows(Screen::Plan) {
             return;
         }
         let Some(plan) = self.planned() else {

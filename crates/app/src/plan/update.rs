@@ -72,7 +72,7 @@ impl App {
                 let title = kept.map_or_else(String::new, |(_, draft)| saved::title(draft));
                 self.shared.jobs.spawn("forget-plan", move |outlet| {
                     let trashed = library::work::discard(&paths, path, format!("The plan {title}"));
-                    outlet.send(|app| app.discarded(trashed));
+                    outlet.send(|app| app.library.discarded(trashed, &mut app.shared));
                     let saved = saved::list(&saved::folder(&paths));
                     outlet.send(|app| app.bench.planner.kept = saved);
                 });

@@ -17,7 +17,7 @@ impl App {
         let Some(path) = path else {
             let last = second.unwrap_or(first);
             let name = format!("{}.html", library::safe(&last.session.name));
-            let ask = Ask::SaveReport(subject, self.export_path(&name));
+            let ask = Ask::SaveReport(subject, self.shared.export_path(&name));
             self.shared.outputs.push(WindowRequest::Ask(ask));
             return;
         };
@@ -26,19 +26,19 @@ impl App {
         } else {
             path
         };
-        let earlier = second.map(|after| self.earlier(&first.session, &after.session));
+        let earlier = second.map(|after| self.shared.earlier(&first.session, &after.session));
         let (first, second) = (
             ReportSource::from_open(first),
             second.map(ReportSource::from_open),
         );
-        self.exports_to(&path);
+        self.shared.exports_to(&path);
         let paths = self.shared.place.paths.clone();
         let work = move || {
             let second = second.as_ref().zip(earlier.as_ref());
             work::write(&first, second, &paths, &path)
         };
-        self.shared
-            .jobs
-            .spawn_then("report", work, Self::file_written);
+        self.shared.jobs.spawn_then("report", work, |app, written| {
+            app.shared.file_written(written)
+        });
     }
 }

@@ -1,15 +1,16 @@
 //! Commands about the roofs of this machine.
 
-use crate::App;
 use crate::action::{Action, Roofs};
 use crate::command::entry::{Command, command};
+use crate::doors::SettingsDoor;
+use crate::shared::Shared;
 
 pub(crate) const ALL: &[Command] = &[
     command("measure-roofs", "Measure roofs", "", |app| {
-        can_measure(app).map(|()| Action::Roofs(Roofs::Measure))
+        can_measure(&app.settings, &app.shared).map(|()| Action::Roofs(Roofs::Measure))
     }),
     command("measure-roofs-again", "Measure roofs again", "", |app| {
-        can_measure(app).map(|()| Action::Roofs(Roofs::Again))
+        can_measure(&app.settings, &app.shared).map(|()| Action::Roofs(Roofs::Again))
     }),
     command("stop-roofs", "Stop measuring roofs", "", |app| {
         let going_on = app
@@ -23,11 +24,11 @@ pub(crate) const ALL: &[Command] = &[
 ];
 
 /// Why roofs cannot be measured now: two that measure at once disturb each other.
-pub fn can_measure(app: &App) -> Result<(), &'static str> {
-    if app.is_running() {
+pub fn can_measure(settings: &SettingsDoor, shared: &Shared) -> Result<(), &'static str> {
+    if shared.is_running {
         return Err("a run is in progress");
     }
-    match &app.settings.roofs.measuring {
+    match &settings.roofs.measuring {
         Some(_) => Err("they are being measured"),
         None => Ok(()),
     }

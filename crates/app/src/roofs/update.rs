@@ -2,34 +2,35 @@
 
 use super::commands::can_measure;
 use super::{MeasuringRoofs, work};
-use crate::App;
 use crate::action::{self, Action};
+use crate::doors::SettingsDoor;
 use crate::notices::NoticeLevel;
+use crate::shared::{FollowUp, Shared};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
 use powerband_measure::roofs::measuring::RoofsError;
 
-impl App {
-    pub(crate) fn roofs(&mut self, action: action::Roofs) {
+impl SettingsDoor {
+    pub(crate) fn roofs(&mut self, action: action::Roofs, shared: &mut Shared) {
         match action {
-            action::Roofs::Measure => self.measure_roofs(false),
-            action::Roofs::Again => self.measure_roofs(true),
+            action::Roofs::Measure => self.measure_roofs(false, shared),
+            action::Roofs::Again => self.measure_roofs(true, shared),
             action::Roofs::Stop => self.stop_roofs(),
         }
     }
 
     /// Ends the measuring of roofs, which a run would disturb and be disturbed by.
     pub(crate) fn stop_roofs(&self) {
-        if let Some(measuring) = &self.settings.roofs.measuring {
+        if let Some(measuring) = &self.roofs.measuring {
             measuring.cancel.cancel();
         }
     }
 
     /// Reads what is kept.
-    pub(crate) fn read_roofs(&self) {
-        let place = self.shared.place.clone();
+    pub(crate) fn read_roofs(&self, shared: &Shared) {
+        let place = shared.place.clone();
         let work = move || work::read(&place);
-        self.shared
+        shared
             .jobs
             .spawn_then("read-roofs", work, |app, (kept, stale)| {
                 app.settings.roofs.kept = Some(kept);
@@ -37,56 +38,52 @@ impl App {
             });
     }
 
-    fn measure_roofs(&mut self, again: bool) {
-        if let Err(reason) = can_measure(self) {
-            self.shared.notify(
+    fn measure_roofs(&mut self, again: bool, shared: &mut Shared) {
+        if let Err(reason) = can_measure(self, shared) {
+            shared.notify(
                 NoticeLevel::Info,
                 format!("Roofs are not measured: {reason}"),
             );
             return;
         }
         let cancel = CancelToken::default();
-        self.settings.roofs.measuring = Some(MeasuringRoofs {
+        self.roofs.measuring = Some(MeasuringRoofs {
             what: "Looking for engines".to_owned(),
             share: 0.0,
             cancel: cancel.clone(),
         });
-        let place = self.shared.place.clone();
-        let broken = |app: &mut Self, why| app.roofs_not_measured(Some(why));
-        self.shared.jobs.spawn_or("roofs", broken, move |outlet| {
+        let place = shared.place.clone();
+        let broken =
+            |door: &mut Self, why, shared: &mut Shared| door.roofs_not_measured(Some(why), shared);
+        shared.jobs.spawn_or_for("roofs", broken, move |outlet| {
             let measured = work::measure(&place, again, &cancel, outlet);
-            outlet.send(|app| match measured {
-                Ok(roofs) => app.roofs_measured(roofs),
-                Err(RoofsError::Cancelled) => app.roofs_not_measured(None),
-                Err(error) => app.roofs_not_measured(Some(error.to_string())),
+            outlet.send_to(|door: &mut Self, shared| match measured {
+                Ok(roofs) => door.roofs_measured(roofs, shared),
+                Err(RoofsError::Cancelled) => door.roofs_not_measured(None, shared),
+                Err(error) => door.roofs_not_measured(Some(error.to_string()), shared),
             });
         });
     }
 
-    fn roofs_measured(&mut self, roofs: Vec<Roofs>) {
-        self.settings.roofs.measuring = None;
-        self.settings.roofs.kept = Some(roofs);
-        self.settings.roofs.stale.clear();
-        self.shared
-            .notify(NoticeLevel::Done, "Roofs are measured and kept");
-        // What was found without them is looked for again.
-        self.profile.why.found.forget();
-        self.find_limits_if_wanted();
+    fn roofs_measured(&mut self, roofs: Vec<Roofs>, shared: &mut Shared) {
+        self.roofs.measuring = None;
+        self.roofs.kept = Some(roofs);
+        self.roofs.stale.clear();
+        shared.notify(NoticeLevel::Done, "Roofs are measured and kept");
+        shared.follow_ups.push_back(FollowUp::RoofsChanged);
     }
 
     /// Says why they were not measured; without a reason, the user stopped it.
-    fn roofs_not_measured(&mut self, reason: Option<String>) {
-        self.settings.roofs.measuring = None;
+    fn roofs_not_measured(&mut self, reason: Option<String>, shared: &mut Shared) {
+        self.roofs.measuring = None;
         match reason {
-            Some(reason) => self.shared.notify_with_button(
+            Some(reason) => shared.notify_with_button(
                 NoticeLevel::Trouble,
                 format!("Roofs were not measured: {reason}"),
                 "Try again",
                 Action::Roofs(action::Roofs::Measure),
             ),
-            None => self
-                .shared
-                .notify(NoticeLevel::Info, "Measuring roofs was stopped"),
+            None => shared.notify(NoticeLevel::Info, "Measuring roofs was stopped"),
         }
     }
 }

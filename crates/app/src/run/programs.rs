@@ -6,7 +6,6 @@
 use crate::App;
 use crate::action::RunAction;
 use crate::notices::NoticeLevel;
-use crate::parts::part::Layer;
 use crate::sessions::Pin;
 use powerband_measure::runner::programs::{self, ProgramTrust};
 use powerband_store::programs::remember;
@@ -23,15 +22,6 @@ pub struct ProgramsQuestion {
 }
 
 impl App {
-    /// Takes the question as answered with no.
-    pub(crate) fn close_programs_question(&mut self, layer: Layer) -> bool {
-        let is_asked = layer == Layer::Question && self.bench.programs.is_some();
-        if is_asked {
-            self.programs_answered(false);
-        }
-        is_asked
-    }
-
     /// Asks for the programs of a run that are not known; returns whether it asked.
     pub(crate) fn asks_for_programs(&mut self, run: &RunAction) -> bool {
         let setups = match run {

@@ -215,7 +215,7 @@ impl App {
             );
             return None;
         }
-        self.stop_roofs();
+        self.settings.stop_roofs();
         let control = Control::default();
         self.shared.sessions.close(LIVE);
         self.bench.n_runs += 1;
@@ -359,8 +359,8 @@ impl App {
         self.shared
             .sessions
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
-        self.redraw_curves_of_run();
-        self.compare_steps_if_wanted();
+        self.curves.redraw_curves_of_run(&mut self.shared);
+        self.compare.compare_steps_if_wanted(&mut self.shared);
     }
 
     pub(super) fn run_over(&mut self, over: RunOver) {
@@ -427,7 +427,7 @@ impl App {
             };
             let (button, screen) = if is_compared {
                 ("Show comparison", Screen::Compare)
-            } else if self.explains_run(id) {
+            } else if self.profile.explains_run(id, &mut self.shared) {
                 ("Show why", Screen::Why)
             } else {
                 ("Show curves", Screen::Curves)

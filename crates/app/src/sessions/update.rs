@@ -10,6 +10,7 @@ use crate::action::{Action, Curves, Sessions};
 use crate::notices::NoticeLevel;
 use crate::plan::{Draft, PlanEdit};
 use crate::screen::Screen;
+use crate::shared::Shared;
 use crate::{App, Ask, WindowRequest, plan};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
@@ -89,7 +90,7 @@ impl App {
             self.open_sessions(sessions);
         }
         if !traces.is_empty() {
-            self.open_traces(traces);
+            self.profile.open_traces(traces, &mut self.shared);
         }
     }
 
@@ -149,10 +150,11 @@ impl App {
             self.shared.sessions.close(id);
             self.shared.opening.examples.remove(&id);
             self.curves.forget(id);
-            self.close_traces_of(id);
+            self.profile.close_traces_of(id, &mut self.shared);
         }
         if was_pinned {
-            self.curves(Curves::Pin(self.curves.pin));
+            self.curves
+                .act(Curves::Pin(self.curves.pin), &mut self.shared);
         }
         self.sessions_changed();
     }
@@ -191,7 +193,7 @@ impl App {
         if std::mem::take(&mut self.shared.opening.has_opened) {
             self.sessions_changed();
             self.go_to_opened();
-            self.go_on_once_open();
+            self.library.go_on_once_open(&mut self.shared);
         }
     }
 
@@ -316,12 +318,6 @@ impl App {
             });
     }
 
-    pub(crate) fn watch_session_files(&mut self) {
-        let open = self.shared.sessions.iter();
-        let files = open.filter_map(|open| open.path.clone()).collect();
-        self.shared.jobs.watch_files(files);
-    }
-
     /// After the user opened a session, leaves a screen that cannot show it. The run's screen stays a click
     /// away.
     pub(crate) fn go_to_opened(&mut self) {
@@ -373,5 +369,13 @@ impl App {
             .filter(|(id, _)| !has_file(**id));
         open.filter_map(|(_, place)| Some(examples::ALL.get(*place)?.file.to_owned()))
             .collect()
+    }
+}
+
+impl Shared {
+    pub(crate) fn watch_session_files(&mut self) {
+        let open = self.sessions.iter();
+        let files = open.filter_map(|open| open.path.clone()).collect();
+        self.jobs.watch_files(files);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const ALL: &[Command] = &[
         can.ok_or("there is no place after this one")
     }),
     command("swap-screens", "Exchange the two screens", "", |app| {
-        let can = app.right_screen().map(|_| shell(Shell::SwapScreens));
+        let can = app.shared.right_screen().map(|_| shell(Shell::SwapScreens));
         can.ok_or(ONE_SCREEN)
     }),
     command("one-screen", "Show one screen alone", "", |app| {

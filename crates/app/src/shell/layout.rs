@@ -2,6 +2,7 @@
 
 use crate::App;
 use crate::screen::Screen;
+use crate::shared::Shared;
 
 /// A window at least this wide has room for two screens.
 pub const ROOM_FOR_TWO: f32 = 1_200.0;
@@ -47,29 +48,31 @@ impl LayoutPart {
     }
 }
 
-impl App {
+impl Shared {
     /// The size of a part: what the user chose, else the usual one.
     pub fn size_of(&self, part: &LayoutPart) -> f32 {
-        let chosen = self.shared.remembered.sizes.get(part.id).copied();
+        let chosen = self.remembered.sizes.get(part.id).copied();
         part.fitted(chosen.filter(|size| size.is_finite()).unwrap_or(part.usual))
     }
 
     /// The screen at the right, where the window is divided and has room for two.
     pub fn right_screen(&self) -> Option<Screen> {
-        let right = self.shared.remembered.right_screen?;
-        (self.shared.window.has_room_for_two && right != self.shared.screen).then_some(right)
+        let right = self.remembered.right_screen?;
+        (self.window.has_room_for_two && right != self.screen).then_some(right)
     }
 
     /// Whether a screen is shown, alone or beside another.
     pub fn shows(&self, screen: Screen) -> bool {
-        self.shared.screen == screen || self.right_screen() == Some(screen)
+        self.screen == screen || self.right_screen() == Some(screen)
     }
+}
 
+impl App {
     /// Updates the layout for the window's width.
     pub fn fit_two(&mut self, width: f32) {
-        let had = self.right_screen();
+        let had = self.shared.right_screen();
         self.shared.window.has_room_for_two = width >= ROOM_FOR_TWO;
-        if self.right_screen() != had {
+        if self.shared.right_screen() != had {
             self.refresh_shown();
         }
     }
@@ -82,7 +85,7 @@ impl App {
 
     /// Changes the two screens of a divided window.
     pub(crate) fn swap_screens(&mut self) {
-        if let Some(right) = self.right_screen() {
+        if let Some(right) = self.shared.right_screen() {
             self.shared.remembered.right_screen = Some(self.shared.screen);
             self.go(right);
         }

@@ -21,7 +21,7 @@ pub(crate) fn of_screen(app: &App, screen: Screen) -> Groups {
         let right = shell("Show at the right", Shell::Divide(Some(screen)));
         divided.push(right.only_if(room));
     }
-    if app.right_screen().is_some() {
+    if app.shared.right_screen().is_some() {
         divided.push(shell("Exchange the two screens", Shell::SwapScreens));
         divided.push(shell("Show one screen alone", Shell::Divide(None)));
     }

@@ -61,7 +61,9 @@ fn watching(app: &App) -> impl Iterator<Item = Offered> {
 
 /// Screens that can be shown at the right.
 fn divided(app: &App) -> impl Iterator<Item = Offered> {
-    let others = Screen::ALL.into_iter().filter(|other| !app.shows(*other));
+    let others = Screen::ALL
+        .into_iter()
+        .filter(|other| !app.shared.shows(*other));
     others.map(|screen| {
         let title = format!("Show {} at the right", screen.title());
         anywhere(title, Action::Shell(Shell::Divide(Some(screen))))
@@ -72,7 +74,7 @@ fn divided(app: &App) -> impl Iterator<Item = Offered> {
 fn sizes(app: &App) -> impl Iterator<Item = Offered> {
     const STEP: f32 = 40.0;
     layout::ALL.iter().flat_map(|part| {
-        let now = app.size_of(part);
+        let now = app.shared.size_of(part);
         let offer = |what: &str, size| {
             let resize = Shell::Resize(part.id.to_owned(), size);
             anywhere(format!("{what}: {}", part.title), Action::Shell(resize))

@@ -17,7 +17,7 @@ impl App {
                 .chain(self.shared.opening.files.values().cloned())
                 .collect(),
             examples: self.open_examples(),
-            files: self.unkept_files(),
+            files: self.profile.unkept_files(&self.shared),
             limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,
             log_throughput: self.curves.options.log_throughput == Some(true),
@@ -34,7 +34,7 @@ impl App {
 
     /// Saves the window's state. Called when the window closes.
     pub fn remember(&self) -> Result<(), String> {
-        self.flush_all_notes();
+        self.profile.flush_all_notes();
         write(&self.shared.window.file, &self.to_remember())
     }
 

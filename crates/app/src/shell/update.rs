@@ -7,6 +7,7 @@ use crate::action::{Action, Closing, RunAction, Sessions, Shell};
 use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
+use crate::shared::Shared;
 use crate::{App, WindowRequest};
 use powerband_measure::worker::desktop;
 
@@ -16,32 +17,12 @@ impl App {
         self.refresh_shown();
     }
 
-    /// Closes what lies over the window, then the log, then the newest notice.
-    pub(crate) fn close_overlay(&mut self, layer: Layer) -> bool {
-        let open = match layer {
-            Layer::Overlay if self.shared.window.palette_open => {
-                &mut self.shared.window.palette_open
-            }
-            Layer::Overlay => &mut self.shared.window.closing,
-            Layer::Messages if self.shared.window.log_open => &mut self.shared.window.log_open,
-            Layer::Messages => {
-                let newest = self.shared.notices.newest_up();
-                if let Some(id) = newest {
-                    self.shared.notices.dismiss(id);
-                }
-                return newest.is_some();
-            }
-            _ => return false,
-        };
-        std::mem::take(open)
-    }
-
     pub(crate) fn shell(&mut self, shell: Shell) {
         match shell {
             Shell::Palette(open) => self.shared.window.palette_open = open,
             Shell::Log(open) => self.shared.window.log_open = open,
             Shell::ToggleLibrary => {
-                self.show_library(!self.shows_library());
+                self.shared.show_library(!self.shared.shows_library());
             }
             Shell::Theme(theme) => self.shared.remembered.theme = theme,
             Shell::NextTheme => self.shared.remembered.theme = self.shared.remembered.theme.next(),
@@ -118,26 +99,45 @@ impl App {
         }
     }
 
-    /// Whether the library stands beside the screen.
-    pub fn shows_library(&self) -> bool {
-        self.shared
-            .window
-            .library_in_narrow
-            .unwrap_or(!self.shared.remembered.library_folded)
-    }
-
-    /// Shows the library beside the screen or folds it; in a narrow window for as long as it is narrow.
-    pub(crate) fn show_library(&mut self, shown: bool) {
-        match &mut self.shared.window.library_in_narrow {
-            Some(in_narrow) => *in_narrow = shown,
-            None => self.shared.remembered.library_folded = !shown,
-        }
-    }
-
     /// Takes in whether the window has room for screen and library.
     pub fn fit(&mut self, is_narrow: bool) {
         if is_narrow != self.shared.window.library_in_narrow.is_some() {
             self.shared.window.library_in_narrow = is_narrow.then_some(false);
+        }
+    }
+}
+
+impl Shared {
+    /// Closes what lies over the window, then the log, then the newest notice.
+    pub(crate) fn close_overlay(&mut self, layer: Layer) -> bool {
+        let open = match layer {
+            Layer::Overlay if self.window.palette_open => &mut self.window.palette_open,
+            Layer::Overlay => &mut self.window.closing,
+            Layer::Messages if self.window.log_open => &mut self.window.log_open,
+            Layer::Messages => {
+                let newest = self.notices.newest_up();
+                if let Some(id) = newest {
+                    self.notices.dismiss(id);
+                }
+                return newest.is_some();
+            }
+            _ => return false,
+        };
+        std::mem::take(open)
+    }
+
+    /// Whether the library stands beside the screen.
+    pub fn shows_library(&self) -> bool {
+        self.window
+            .library_in_narrow
+            .unwrap_or(!self.remembered.library_folded)
+    }
+
+    /// Shows the library beside the screen or folds it; in a narrow window for as long as it is narrow.
+    pub(crate) fn show_library(&mut self, shown: bool) {
+        match &mut self.window.library_in_narrow {
+            Some(in_narrow) => *in_narrow = shown,
+            None => self.remembered.library_folded = !shown,
         }
     }
 }

@@ -13,7 +13,7 @@ const STEP: f32 = 24.0;
 const USUAL: f32 = 120.0;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
-    let here = ALL.iter().filter(|kind| app.shows(kind.screen));
+    let here = ALL.iter().filter(|kind| app.shared.shows(kind.screen));
     let clear = app.shared.tables.selected_on(app.shared.screen).map(|id| {
         let none = Action::Table(id, TableChange::SelectNone);
         seen_on(app.shared.screen, "Clear the selection of rows", none)

@@ -7,6 +7,7 @@ use super::action::TableChange;
 use super::find;
 use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
+use crate::shared::Shared;
 use crate::{App, Ask, WindowRequest};
 use powerband_core::base::{atomic_file, humanize};
 use powerband_findings::tables::view::TableView;
@@ -15,8 +16,8 @@ impl App {
     /// Arranges, copies or exports a table.
     pub(crate) fn table(&mut self, id: &'static str, change: TableChange) {
         match change {
-            TableChange::Copy => self.copy_table(id),
-            TableChange::Export(path) => self.export_table(id, path),
+            TableChange::Copy => self.shared.copy_table(id),
+            TableChange::Export(path) => self.shared.export_table(id, path),
             change => {
                 // Rows in another order are read one by one, and not left by themselves.
                 if let (TableChange::Sort(_), "run", Some(run)) = (&change, id, &mut self.bench.run)
@@ -27,56 +28,56 @@ impl App {
             }
         }
     }
+}
 
+impl Shared {
     /// Clears the selection of a table on the screen; in its layer, the filter of one.
     pub(crate) fn clear_rows(&mut self, layer: Layer) -> bool {
         let (id, change) = match layer {
             Layer::Selection => (
-                self.shared.tables.selected_on(self.shared.screen),
+                self.tables.selected_on(self.screen),
                 TableChange::SelectNone,
             ),
             Layer::Filter => (
-                self.shared.tables.filtered(self.shared.screen),
+                self.tables.filtered(self.screen),
                 TableChange::Filter(String::new()),
             ),
             _ => return false,
         };
         if let Some(id) = id {
-            self.table(id, change);
+            self.tables.change(id, &change);
         }
         id.is_some()
     }
 
-    fn copy_table(&mut self, id: &str) {
-        let Some((view, kind)) = self.shared.tables.view(id).zip(find(id)) else {
+    pub(super) fn copy_table(&mut self, id: &str) {
+        let Some((view, kind)) = self.tables.view(id).zip(find(id)) else {
             return;
         };
         let view = self.chosen_rows(id, view);
         let rows = humanize::pluralised(view.len() as u64, kind.row);
         let text = view.to_tsv();
-        self.shared.outputs.push(WindowRequest::Copy(text));
-        self.shared
-            .notify(NoticeLevel::Done, format!("Copied {rows} to the clipboard"));
+        self.outputs.push(WindowRequest::Copy(text));
+        self.notify(NoticeLevel::Done, format!("Copied {rows} to the clipboard"));
     }
 
     /// The selected rows of a table, or all of them where none is selected.
     fn chosen_rows(&self, id: &str, view: &TableView) -> TableView {
         let view = view.clone();
-        match self.shared.tables.selected(id) {
+        match self.tables.selected(id) {
             Some(rows) => view.only(rows),
             None => view,
         }
     }
 
-    fn export_table(&mut self, id: &'static str, path: Option<PathBuf>) {
-        let Some(view) = self.shared.tables.view(id) else {
+    pub(super) fn export_table(&mut self, id: &'static str, path: Option<PathBuf>) {
+        let Some(view) = self.tables.view(id) else {
             return;
         };
         let view = self.chosen_rows(id, view);
         let Some(path) = path else {
             let path = self.export_path(&format!("{id}.csv"));
-            self.shared
-                .outputs
+            self.outputs
                 .push(WindowRequest::Ask(Ask::SaveTable(id, path)));
             return;
         };
@@ -88,9 +89,9 @@ impl App {
                 path.display()
             )),
         };
-        self.shared
-            .jobs
-            .spawn_then("export-table", work, Self::file_written);
+        self.jobs.spawn_then("export-table", work, |app, written| {
+            app.shared.file_written(written)
+        });
     }
 }
 

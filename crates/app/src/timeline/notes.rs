@@ -1,21 +1,23 @@
 //! Notes on the trace that is shown: added, edited, removed, gone to, and written beside the trace.
 
+use crate::doors::ProfileDoor;
+use crate::shared::Shared;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::notebook::NOTE;
 use super::{OpenTrace, TimelineSelection, TraceId, TraceView};
+use crate::WindowRequest;
 use crate::notices::NoticeLevel;
-use crate::{App, WindowRequest};
 use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_store::trace_notes::{self, Note, TraceNotes, TrackName};
 
-impl App {
+impl ProfileDoor {
     /// Adds a note on what is selected, else on the time under the pointer, else in the middle of what is
     /// visible.
-    pub(crate) fn add_note(&mut self) {
-        let hand = self.profile.timeline.hand_ns;
-        let Some((id, open, view)) = self.profile.timeline.current() else {
+    pub(crate) fn add_note(&mut self, shared: &mut Shared) {
+        let hand = self.timeline.hand_ns;
+        let Some((id, open, view)) = self.timeline.current() else {
             return;
         };
         let (at, to) = match &view.selected {
@@ -35,51 +37,43 @@ impl App {
             to_ns: to.map(|to| to.round() as i64),
             text: String::new(),
         };
-        let place = self
-            .profile
-            .timeline
-            .notebooks
-            .entry(id)
-            .or_default()
-            .add(note);
-        self.edit_note(Some(place));
-        self.keep_notes(id);
+        let place = self.timeline.notebooks.entry(id).or_default().add(note);
+        self.edit_note(Some(place), shared);
+        self.keep_notes(id, shared);
     }
 
     /// Puts the cursor into a note's text, or takes it out.
-    pub(crate) fn edit_note(&mut self, place: Option<usize>) {
-        let Some(book) = self.profile.timeline.notebook_mut() else {
+    pub(crate) fn edit_note(&mut self, place: Option<usize>, shared: &mut Shared) {
+        let Some(book) = self.timeline.notebook_mut() else {
             return;
         };
         book.editing = place.filter(|place| *place < book.notes.len());
         if book.editing.is_some() {
-            self.shared
-                .outputs
-                .push(WindowRequest::Cursor(NOTE.to_owned()));
+            shared.outputs.push(WindowRequest::Cursor(NOTE.to_owned()));
         }
     }
 
     /// Changes a note's text.
-    pub(crate) fn write_note(&mut self, place: usize, text: String) {
-        let shown = self.profile.timeline.shown;
-        let book = self.profile.timeline.notebook_mut();
+    pub(crate) fn write_note(&mut self, place: usize, text: String, shared: &mut Shared) {
+        let shown = self.timeline.shown;
+        let book = self.timeline.notebook_mut();
         let note = book.and_then(|book| book.notes.get_mut(place));
         if let (Some(note), Some(id)) = (note, shown) {
             note.text = text;
-            self.keep_notes(id);
+            self.keep_notes(id, shared);
         }
     }
 
     /// Removes a note.
-    pub(crate) fn remove_note(&mut self, place: usize) {
-        let Some(book) = self.profile.timeline.notebook_mut() else {
+    pub(crate) fn remove_note(&mut self, place: usize, shared: &mut Shared) {
+        let Some(book) = self.timeline.notebook_mut() else {
             return;
         };
         if place < book.notes.len() {
             book.notes.remove(place);
             book.editing = None;
-            if let Some(id) = self.profile.timeline.shown {
-                self.keep_notes(id);
+            if let Some(id) = self.timeline.shown {
+                self.keep_notes(id, shared);
             }
         }
     }
@@ -87,7 +81,6 @@ impl App {
     /// Looks at a note: a moment comes to the middle, a stretch fills the view.
     pub(crate) fn go_to_note(&mut self, place: usize) {
         let Some((from, to)) = self
-            .profile
             .timeline
             .notebook()
             .and_then(|book| book.notes.get(place))
@@ -95,7 +88,7 @@ impl App {
         else {
             return;
         };
-        let Some((_, _, view)) = self.profile.timeline.current() else {
+        let Some((_, _, view)) = self.timeline.current() else {
             return;
         };
         let half = view.stretch.length() / 2.0;
@@ -104,21 +97,20 @@ impl App {
         } else {
             TimeRange::new(from - half, from + half)
         };
-        self.profile.timeline.show_range(looked);
+        self.timeline.show_range(looked);
     }
 
     /// Writes notes and the arrangement of tracks beside their trace, in the background.
-    pub(crate) fn keep_notes(&mut self, id: TraceId) {
+    pub(crate) fn keep_notes(&mut self, id: TraceId, shared: &mut Shared) {
         let kept = self
-            .profile
             .timeline
             .traces
             .get(&id)
-            .zip(self.profile.timeline.views.get(&id));
+            .zip(self.timeline.views.get(&id));
         let Some((open, view)) = kept else {
             return;
         };
-        let book = self.profile.timeline.notebooks.entry(id).or_default();
+        let book = self.timeline.notebooks.entry(id).or_default();
         let Some(path) = book.path.clone() else {
             book.trouble = Some(
                 "this timeline has no file of its own: notes stay until it is closed".to_owned(),
@@ -136,17 +128,19 @@ impl App {
         book.is_changed = false;
         let kept = kept_of(book.notes.clone(), open, view);
         let work = move || trace_notes::write(&path, &kept);
-        self.shared
-            .jobs
-            .spawn_then("trace-notes", work, move |app, written| {
-                app.notes_written(id, written);
-            });
+        shared.jobs.spawn_for(
+            "trace-notes",
+            work,
+            move |door: &mut Self, written, shared| {
+                door.notes_written(id, written, shared);
+            },
+        );
     }
 
     /// What was typed since the last write began, before the notebook of a trace is closed.
-    pub(crate) fn flush_notes(&self, id: TraceId) {
+    pub(crate) fn flush_notes(&self, id: TraceId, shared: &Shared) {
         if let Some((path, kept)) = self.unwritten_notes(id) {
-            self.shared.jobs.spawn("trace-notes", move |outlet| {
+            shared.jobs.spawn("trace-notes", move |outlet| {
                 if let Err(reason) = trace_notes::write(&path, &kept) {
                     outlet.failed(format!("Notes are not saved: {reason}."));
                 }
@@ -156,7 +150,7 @@ impl App {
 
     /// The same at the end of the program, which waits for it.
     pub(crate) fn flush_all_notes(&self) {
-        let ids = self.profile.timeline.notebooks.keys();
+        let ids = self.timeline.notebooks.keys();
         for (path, kept) in ids.filter_map(|id| self.unwritten_notes(*id)) {
             // The window is closing: no message would be seen.
             drop(trace_notes::write(&path, &kept));
@@ -164,19 +158,19 @@ impl App {
     }
 
     fn unwritten_notes(&self, id: TraceId) -> Option<(PathBuf, TraceNotes)> {
-        let book = self.profile.timeline.notebooks.get(&id)?;
+        let book = self.timeline.notebooks.get(&id)?;
         let path = book.path.clone()?;
         if book.is_sealed || !(book.is_changed || book.is_writing) {
             return None;
         }
-        let open = self.profile.timeline.traces.get(&id)?;
-        let view = self.profile.timeline.views.get(&id)?;
+        let open = self.timeline.traces.get(&id)?;
+        let view = self.timeline.views.get(&id)?;
         Some((path, kept_of(book.notes.clone(), open, view)))
     }
 
     /// Notes were written, or not.
-    fn notes_written(&mut self, id: TraceId, written: Result<(), String>) {
-        let Some(book) = self.profile.timeline.notebooks.get_mut(&id) else {
+    fn notes_written(&mut self, id: TraceId, written: Result<(), String>, shared: &mut Shared) {
+        let Some(book) = self.timeline.notebooks.get_mut(&id) else {
             return;
         };
         book.is_writing = false;
@@ -185,11 +179,10 @@ impl App {
         let trouble = book.trouble.clone().filter(|_| is_news);
         let is_changed = book.is_changed;
         if let Some(why) = trouble {
-            self.shared
-                .notify(NoticeLevel::Trouble, format!("Notes are not saved: {why}."));
+            shared.notify(NoticeLevel::Trouble, format!("Notes are not saved: {why}."));
         }
         if is_changed {
-            self.keep_notes(id);
+            self.keep_notes(id, shared);
         }
     }
 }

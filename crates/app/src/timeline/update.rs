@@ -1,5 +1,7 @@
 //! Actions on the timeline, and the results of reading, searching and adding up.
 
+use crate::doors::ProfileDoor;
+use crate::shared::Shared;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
-use crate::{App, Ask, WindowRequest, timeline};
+use crate::{Ask, WindowRequest, timeline};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::timeline::find::SearchHits;
 use powerband_findings::analysis::timeline::selection::SelectionStatistics;
@@ -21,19 +23,19 @@ use powerband_findings::tables::stretch;
 /// The table of what ran in a measured stretch.
 const STRETCH: &str = "stretch";
 
-impl App {
-    pub(crate) fn timeline(&mut self, change: Timeline) {
-        let state = &mut self.profile.timeline;
+impl ProfileDoor {
+    pub(crate) fn timeline(&mut self, change: Timeline, shared: &mut Shared) {
+        let state = &mut self.timeline;
         match change {
-            Timeline::Choose => self.shared.outputs.push(WindowRequest::Ask(Ask::Trace)),
+            Timeline::Choose => shared.outputs.push(WindowRequest::Ask(Ask::Trace)),
             Timeline::Show(id) => {
                 state.show(id);
-                self.find_if_wanted();
+                self.find_if_wanted(shared);
             }
             Timeline::Close(id) => {
-                self.flush_notes(id);
-                self.profile.timeline.close(id);
-                self.find_if_wanted();
+                self.flush_notes(id, shared);
+                self.timeline.close(id);
+                self.find_if_wanted(shared);
             }
             Timeline::StopReading(id) => {
                 let reading = state.reading.iter().find(|reading| reading.id == id);
@@ -46,11 +48,11 @@ impl App {
                 state.search = text;
                 state.hits = None;
                 state.hit = None;
-                self.find_if_wanted();
+                self.find_if_wanted(shared);
             }
             Timeline::FocusSearch => {
                 let field = timeline::SEARCH.to_owned();
-                self.shared.outputs.push(WindowRequest::Cursor(field));
+                shared.outputs.push(WindowRequest::Cursor(field));
             }
             Timeline::NextHit(forward) => {
                 let hit = state.next_hit(forward);
@@ -64,29 +66,29 @@ impl App {
                 }
             }
             Timeline::Hand(hand) => state.hand_ns = hand,
-            Timeline::CopyArguments => self.copy_arguments(),
+            Timeline::CopyArguments => self.copy_arguments(shared),
             Timeline::Pin(_)
             | Timeline::Hide(_)
             | Timeline::ShowAllTracks
-            | Timeline::FilterTracks(_) => self.arrange_tracks(change),
-            Timeline::AddNote => self.add_note(),
-            Timeline::EditNote(place) => self.edit_note(place),
-            Timeline::WriteNote(place, text) => self.write_note(place, text),
-            Timeline::RemoveNote(place) => self.remove_note(place),
+            | Timeline::FilterTracks(_) => self.arrange_tracks(change, shared),
+            Timeline::AddNote => self.add_note(shared),
+            Timeline::EditNote(place) => self.edit_note(place, shared),
+            Timeline::WriteNote(place, text) => self.write_note(place, text, shared),
+            Timeline::RemoveNote(place) => self.remove_note(place, shared),
             Timeline::GoToNote(place) => self.go_to_note(place),
             Timeline::NextNote(forward) => {
-                if let Some(place) = self.profile.timeline.next_note(forward) {
+                if let Some(place) = self.timeline.next_note(forward) {
                     self.go_to_note(place);
                 }
             }
-            change => self.look_at_trace(change),
+            change => self.look_at_trace(change, shared),
         }
-        self.renew_stretch_table();
+        self.renew_stretch_table(shared);
     }
 
-    fn arrange_tracks(&mut self, change: Timeline) {
-        let shown = self.profile.timeline.shown;
-        let Some((_, view)) = self.profile.timeline.current_mut() else {
+    fn arrange_tracks(&mut self, change: Timeline, shared: &mut Shared) {
+        let shown = self.timeline.shown;
+        let Some((_, view)) = self.timeline.current_mut() else {
             return;
         };
         let is_kept = !matches!(change, Timeline::FilterTracks(_));
@@ -98,26 +100,25 @@ impl App {
             _ => {}
         }
         if let Some(id) = shown.filter(|_| is_kept) {
-            self.keep_notes(id);
+            self.keep_notes(id, shared);
         }
     }
 
-    fn copy_arguments(&mut self) {
-        let current = self.profile.timeline.current();
+    fn copy_arguments(&mut self, shared: &mut Shared) {
+        let current = self.timeline.current();
         let Some(facts) = current.and_then(|(_, _, view)| view.facts.clone()) else {
             return;
         };
-        self.shared
+        shared
             .outputs
             .push(WindowRequest::Copy(facts.arguments_text()));
         let many = humanize::pluralised(facts.arguments.len() as u64, "argument");
-        self.shared
-            .notify(NoticeLevel::Done, format!("Copied {many} to the clipboard"));
+        shared.notify(NoticeLevel::Done, format!("Copied {many} to the clipboard"));
     }
 
     /// The table shows what was added up in the stretch that is selected now.
-    fn renew_stretch_table(&mut self) {
-        let current = self.profile.timeline.current();
+    fn renew_stretch_table(&mut self, shared: &mut Shared) {
+        let current = self.timeline.current();
         let wanted = current.and_then(|(_, open, view)| {
             let found = view.statistics.clone()?;
             let Some(TimelineSelection::Span(measured)) = &view.selected else {
@@ -126,20 +127,20 @@ impl App {
             Some((found, Arc::clone(open), measured.stretch.length()))
         });
         let Some((found, open, length_ns)) = wanted else {
-            if self.profile.timeline.tabled.take().is_some() {
-                self.shared.tables.remove(STRETCH);
+            if self.timeline.tabled.take().is_some() {
+                shared.tables.remove(STRETCH);
             }
             return;
         };
-        let known = self.profile.timeline.tabled.as_ref();
+        let known = self.timeline.tabled.as_ref();
         if known.is_none_or(|known| !Arc::ptr_eq(known, &found)) {
             let table = stretch::of_stretch(&found, &open.trace.names, length_ns);
-            self.shared.tables.set_table(STRETCH, table);
-            self.profile.timeline.tabled = Some(found);
+            shared.tables.set_table(STRETCH, table);
+            self.timeline.tabled = Some(found);
         }
     }
 
-    fn look_at_trace(&mut self, change: Timeline) {
+    fn look_at_trace(&mut self, change: Timeline, shared: &mut Shared) {
         let selects = matches!(
             change,
             Timeline::Select(_)
@@ -148,7 +149,7 @@ impl App {
                 | Timeline::ZoomTo(_)
                 | Timeline::Partner
         );
-        let state = &mut self.profile.timeline;
+        let state = &mut self.timeline;
         let fitting = match change {
             Timeline::Fit => state.to_fit(),
             Timeline::Whole => state
@@ -203,7 +204,9 @@ impl App {
                     state.show_range(TimeRange::new(from as f64, to as f64).with_room());
                 }
             }
-            Timeline::Measure(stretch, rows) => self.measure(TimeSelection { stretch, rows }),
+            Timeline::Measure(stretch, rows) => {
+                self.measure(TimeSelection { stretch, rows }, shared)
+            }
             Timeline::Partner => {
                 if let Some(partner) = state.partner() {
                     state.go_to(partner);
@@ -212,15 +215,15 @@ impl App {
             _ => {}
         }
         if selects {
-            self.slice_selected();
+            self.slice_selected(shared);
         }
     }
 
-    fn measure(&mut self, measured: TimeSelection) {
-        let Some(id) = self.profile.timeline.shown else {
+    fn measure(&mut self, measured: TimeSelection, shared: &mut Shared) {
+        let Some(id) = self.timeline.shown else {
             return;
         };
-        let Some((open, view)) = self.profile.timeline.current_mut() else {
+        let Some((open, view)) = self.timeline.current_mut() else {
             return;
         };
         let open = Arc::clone(open);
@@ -230,17 +233,19 @@ impl App {
             let sums = SelectionStatistics::from_range(&open.timeline, measured.stretch, rows);
             (measured, sums)
         };
-        self.shared
-            .jobs
-            .spawn_then("statistics", work, move |app, (measured, sums)| {
-                app.timeline_summed(id, &measured, sums);
-            });
+        shared.jobs.spawn_for(
+            "statistics",
+            work,
+            move |door: &mut Self, (measured, sums), shared| {
+                door.timeline_summed(id, &measured, sums, shared);
+            },
+        );
     }
 
     /// What is typed is looked for in the trace that is shown.
-    fn find_if_wanted(&self) {
-        let text = self.profile.timeline.search.clone();
-        let Some((id, open, _)) = self.profile.timeline.current() else {
+    fn find_if_wanted(&self, shared: &Shared) {
+        let text = self.timeline.search.clone();
+        let Some((id, open, _)) = self.timeline.current() else {
             return;
         };
         if text.trim().is_empty() {
@@ -248,125 +253,133 @@ impl App {
         }
         let open = Arc::clone(open);
         let work = move || SearchHits::search(&open.trace, &open.timeline, &text);
-        self.shared.jobs.spawn_then("find", work, move |app, hits| {
-            app.timeline_found(id, hits);
-        });
+        shared
+            .jobs
+            .spawn_for("find", work, move |door: &mut Self, hits, _| {
+                door.timeline_found(id, hits);
+            });
     }
 
     /// Clears the selection, then the search; returns whether there was one.
-    pub(crate) fn leaves_selection(&mut self, layer: Layer) -> bool {
-        if layer != Layer::Filter || self.shared.screen != Screen::Timeline {
+    pub(crate) fn leaves_selection(&mut self, layer: Layer, shared: &mut Shared) -> bool {
+        if layer != Layer::Filter || shared.screen != Screen::Timeline {
             return false;
         }
-        let Some((_, view)) = self.profile.timeline.current_mut() else {
+        let Some((_, view)) = self.timeline.current_mut() else {
             return false;
         };
         if view.selected.is_some() {
-            self.timeline(Timeline::Select(None));
+            self.timeline(Timeline::Select(None), shared);
             return true;
         }
-        let is_searching = !self.profile.timeline.search.is_empty();
+        let is_searching = !self.timeline.search.is_empty();
         if is_searching {
-            self.timeline(Timeline::Search(String::new()));
+            self.timeline(Timeline::Search(String::new()), shared);
         }
         is_searching
     }
 
     /// Opens files of other tools. Those that one process wrote become one timeline.
-    pub(crate) fn open_traces(&mut self, paths: Vec<PathBuf>) {
-        if self.shared.screen != Screen::Timeline {
-            self.profile.timeline.came_from = Some(self.shared.screen);
+    pub(crate) fn open_traces(&mut self, paths: Vec<PathBuf>, shared: &mut Shared) {
+        if shared.screen != Screen::Timeline {
+            self.timeline.came_from = Some(shared.screen);
         }
-        self.shared.screen = Screen::Timeline;
+        shared.screen = Screen::Timeline;
         let mut wanted = Vec::new();
         for path in paths {
-            let mut known = self.profile.timeline.traces.iter();
+            let mut known = self.timeline.traces.iter();
             let known = known.find(|(_, open)| open.path.as_ref() == Some(&path));
             if let Some(id) = known.map(|(id, _)| *id) {
-                self.timeline(Timeline::Show(id));
+                self.timeline(Timeline::Show(id), shared);
             } else if self
-                .profile
                 .timeline
                 .reading
                 .iter()
                 .all(|reading| reading.path != path)
             {
-                let session = self.shared.sessions.new_id();
-                self.profile.timeline.sources.insert(session, path.clone());
-                let reading = TraceReading::new(self.profile.timeline.new_id(), session, path);
-                self.profile.timeline.reading.push(reading.clone());
+                let session = shared.sessions.new_id();
+                self.timeline.sources.insert(session, path.clone());
+                let reading = TraceReading::new(self.timeline.new_id(), session, path);
+                self.timeline.reading.push(reading.clone());
                 wanted.push(reading);
             }
         }
         if !wanted.is_empty() {
-            self.read_traces(wanted);
+            self.read_traces(wanted, shared);
         }
     }
 
     /// Shows the timeline of the profile that is looked at.
-    pub(crate) fn show_timeline_of_profile(&mut self, seek: Option<Seek>) {
-        if let Some(pick) = self.profile.kernels.looking {
-            self.show_timeline_of(pick, seek);
+    pub(crate) fn show_timeline_of_profile(&mut self, seek: Option<Seek>, shared: &mut Shared) {
+        if let Some(pick) = self.kernels.looking {
+            self.show_timeline_of(pick, seek, shared);
         }
     }
 
     /// Shows the timeline of a profile, which may have to be read first: all of it, or what is looked for.
-    pub(crate) fn show_timeline_of(&mut self, pick: ProfileRef, seek: Option<Seek>) {
+    pub(crate) fn show_timeline_of(
+        &mut self,
+        pick: ProfileRef,
+        seek: Option<Seek>,
+        shared: &mut Shared,
+    ) {
         let owner = Some((pick.session, pick.profile));
-        let mut known = self.profile.timeline.traces.iter();
+        let mut known = self.timeline.traces.iter();
         if let Some((id, _)) = known.find(|(_, open)| open.owner == owner) {
             let id = *id;
-            self.shared.screen = Screen::Timeline;
-            self.timeline(Timeline::Show(id));
+            shared.screen = Screen::Timeline;
+            self.timeline(Timeline::Show(id), shared);
             if let Some(seek) = seek {
-                self.profile.timeline.seek(&seek);
-                self.find_if_wanted();
+                self.timeline.seek(&seek);
+                self.find_if_wanted(shared);
             }
             return;
         }
-        let Ok(path) = kernels::trace_path(&self.shared.sessions, pick) else {
+        let Ok(path) = kernels::trace_path(&shared.sessions, pick) else {
             return;
         };
-        self.shared.screen = Screen::Timeline;
-        let mut pending = self.profile.timeline.reading.iter_mut();
+        shared.screen = Screen::Timeline;
+        let mut pending = self.timeline.reading.iter_mut();
         if let Some(reading) = pending.find(|reading| reading.path == path) {
             reading.seek = seek;
             return;
         }
-        let mut reading = TraceReading::new(self.profile.timeline.new_id(), pick.session, path);
+        let mut reading = TraceReading::new(self.timeline.new_id(), pick.session, path);
         reading.profile = Some(pick.profile);
         reading.seek = seek;
-        self.profile.timeline.reading.push(reading.clone());
-        self.read_traces(vec![reading]);
+        self.timeline.reading.push(reading.clone());
+        self.read_traces(vec![reading], shared);
     }
 
-    fn read_traces(&self, wanted: Vec<TraceReading>) {
+    fn read_traces(&self, wanted: Vec<TraceReading>, shared: &Shared) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
-        let broken = move |app: &mut Self, why| app.traces_not_read(&ids, why);
-        self.shared
+        let broken = move |door: &mut Self, why, shared: &mut Shared| {
+            door.traces_not_read(&ids, why, shared)
+        };
+        shared
             .jobs
-            .spawn_or("read-trace", broken, move |outlet| {
+            .spawn_or_for("read-trace", broken, move |outlet| {
                 work::read(&wanted, outlet);
             });
     }
 
     /// A session's timelines close with it.
-    pub(crate) fn close_traces_of(&mut self, session: SessionId) {
-        let owned = self.profile.timeline.traces.iter();
+    pub(crate) fn close_traces_of(&mut self, session: SessionId, shared: &mut Shared) {
+        let owned = self.timeline.traces.iter();
         let owned = owned.filter(|(_, open)| open.owner.is_some_and(|(owner, _)| owner == session));
         for (id, _) in owned {
-            self.flush_notes(*id);
+            self.flush_notes(*id, shared);
         }
-        self.profile.timeline.close_of_session(session);
-        if self.profile.timeline.hits.is_none() {
-            self.find_if_wanted();
+        self.timeline.close_of_session(session);
+        if self.timeline.hits.is_none() {
+            self.find_if_wanted(shared);
         }
-        self.renew_stretch_table();
+        self.renew_stretch_table(shared);
     }
 
     /// A file without times opens the screen that shows it.
-    pub(super) fn without_times(&mut self, id: TraceId, screen: Screen) {
-        let reading = &mut self.profile.timeline.reading;
+    pub(super) fn without_times(&mut self, id: TraceId, screen: Screen, shared: &mut Shared) {
+        let reading = &mut self.timeline.reading;
         let read = reading.iter().position(|reading| reading.id == id);
         let session = read.map(|at| reading.remove(at).session);
         if let (Screen::Kernels, Some(session)) = (screen, session) {
@@ -374,39 +387,44 @@ impl App {
                 session,
                 profile: 0,
             };
-            self.act(Action::Kernels(Kernels::Look(pick)));
+            shared.then(Action::Kernels(Kernels::Look(pick)));
         }
         // If the user went to another screen while the file was read, that screen stays.
-        if self.shared.screen == Screen::Timeline {
-            self.act(Action::Go(screen));
+        if shared.screen == Screen::Timeline {
+            shared.then(Action::Go(screen));
         }
     }
 
     /// Opens files of other tools that were open last time, on whichever screen that was.
-    pub(crate) fn open_traces_again(&mut self, paths: Vec<PathBuf>) {
-        let screen = self.shared.screen;
-        self.open_traces(paths);
-        self.shared.screen = screen;
+    pub(crate) fn open_traces_again(&mut self, paths: Vec<PathBuf>, shared: &mut Shared) {
+        let screen = shared.screen;
+        self.open_traces(paths, shared);
+        shared.screen = screen;
     }
 
     /// Files of other tools whose sessions are open, or being read, and in no file of their own.
-    pub(crate) fn unkept_files(&self) -> Vec<PathBuf> {
+    pub(crate) fn unkept_files(&self, shared: &Shared) -> Vec<PathBuf> {
         let is_being_read = |session: SessionId| {
-            let mut reading = self.profile.timeline.reading.iter();
+            let mut reading = self.timeline.reading.iter();
             reading.any(|reading| reading.session == session)
         };
         let is_unkept = |session: &SessionId| {
-            let open = self.shared.sessions.get(*session);
+            let open = shared.sessions.get(*session);
             open.map_or_else(|| is_being_read(*session), |open| open.path.is_none())
         };
-        let sources = self.profile.timeline.sources.iter();
+        let sources = self.timeline.sources.iter();
         let unkept = sources.filter(|(session, _)| is_unkept(session));
         unkept.map(|(_, path)| path.clone()).collect()
     }
 
     /// A trace was read, or not.
-    pub(super) fn trace_read(&mut self, id: TraceId, read: Result<Box<OpenTrace>, Option<String>>) {
-        let reading = &mut self.profile.timeline.reading;
+    pub(super) fn trace_read(
+        &mut self,
+        id: TraceId,
+        read: Result<Box<OpenTrace>, Option<String>>,
+        shared: &mut Shared,
+    ) {
+        let reading = &mut self.timeline.reading;
         let done = reading.iter().position(|reading| reading.id == id);
         let done = done.map(|place| reading.remove(place));
         // It may be there already when it is no longer wanted.
@@ -417,53 +435,50 @@ impl App {
         let seek = done.and_then(|read| read.seek);
         match read {
             Ok(mut open) => {
-                open.lanes = self.lanes_beneath(&open);
+                open.lanes = self.lanes_beneath(&open, shared);
                 if let Some((session, profile)) = open.owner.filter(|_| is_new) {
                     let pick = ProfileRef { session, profile };
-                    self.act(Action::Kernels(Kernels::Look(pick)));
+                    shared.then(Action::Kernels(Kernels::Look(pick)));
                 }
-                self.profile.timeline.put(id, Arc::from(open));
+                self.timeline.put(id, Arc::from(open));
                 if let Some(seek) = seek {
-                    self.profile.timeline.seek(&seek);
-                    self.find_if_wanted();
+                    self.timeline.seek(&seek);
+                    self.find_if_wanted(shared);
                 }
             }
             Err(Some(reason)) => {
-                self.shared
-                    .notify(NoticeLevel::Trouble, format!("Not opened: {reason}."));
-                self.leave_empty_timeline();
+                shared.notify(NoticeLevel::Trouble, format!("Not opened: {reason}."));
+                self.leave_empty_timeline(shared);
             }
             Err(None) => {}
         }
-        self.renew_stretch_table();
+        self.renew_stretch_table(shared);
     }
 
     /// Reading failed: the files that were being read are dropped.
-    fn traces_not_read(&mut self, ids: &[TraceId], why: String) {
-        self.profile
-            .timeline
+    fn traces_not_read(&mut self, ids: &[TraceId], why: String, shared: &mut Shared) {
+        self.timeline
             .reading
             .retain(|reading| !ids.contains(&reading.id));
-        self.shared.notify(NoticeLevel::Trouble, why);
-        self.leave_empty_timeline();
+        shared.notify(NoticeLevel::Trouble, why);
+        self.leave_empty_timeline(shared);
     }
 
     /// Goes back to where a file was opened, where nothing came of it and nothing else is shown.
-    fn leave_empty_timeline(&mut self) {
-        let is_empty =
-            self.profile.timeline.shown.is_none() && self.profile.timeline.reading.is_empty();
-        if let Some(screen) = self.profile.timeline.came_from.take()
+    fn leave_empty_timeline(&mut self, shared: &mut Shared) {
+        let is_empty = self.timeline.shown.is_none() && self.timeline.reading.is_empty();
+        if let Some(screen) = self.timeline.came_from.take()
             && is_empty
-            && self.shared.screen == Screen::Timeline
+            && shared.screen == Screen::Timeline
         {
-            self.act(Action::Go(screen));
+            shared.then(Action::Go(screen));
         }
     }
 
     /// Device telemetry during a trace, where its session has it.
-    fn lanes_beneath(&self, open: &OpenTrace) -> Vec<Lane> {
+    fn lanes_beneath(&self, open: &OpenTrace, shared: &Shared) -> Vec<Lane> {
         let found = open.owner.and_then(|(session, profile)| {
-            let session = &self.shared.sessions.get(session)?.session;
+            let session = &shared.sessions.get(session)?.session;
             let profile = session.profiles.get(profile)?;
             let length_ns = open.timeline.length_ns;
             Some(lanes::of_profile(session, profile, length_ns))
@@ -473,9 +488,9 @@ impl App {
 
     /// Hits of a search; dropped where the search has changed since.
     fn timeline_found(&mut self, id: TraceId, hits: SearchHits) {
-        if self.profile.timeline.shown == Some(id) && self.profile.timeline.search == hits.text {
-            self.profile.timeline.hits = Some(Arc::new(hits));
-            self.profile.timeline.hit = None;
+        if self.timeline.shown == Some(id) && self.timeline.search == hits.text {
+            self.timeline.hits = Some(Arc::new(hits));
+            self.timeline.hit = None;
         }
     }
 
@@ -485,8 +500,9 @@ impl App {
         id: TraceId,
         measured: &TimeSelection,
         statistics: SelectionStatistics,
+        shared: &mut Shared,
     ) {
-        let view = self.profile.timeline.views.get_mut(&id);
+        let view = self.timeline.views.get_mut(&id);
         let view = view.filter(|view| match &view.selected {
             Some(TimelineSelection::Span(selected)) => selected == measured,
             _ => false,
@@ -494,6 +510,6 @@ impl App {
         if let Some(view) = view {
             view.statistics = Some(Arc::new(statistics));
         }
-        self.renew_stretch_table();
+        self.renew_stretch_table(shared);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{OpenTrace, TraceReading};
+use crate::doors::ProfileDoor;
 use crate::jobs::Outlet;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
@@ -31,7 +32,9 @@ pub(crate) fn read(wanted: &[TraceReading], outlet: &Outlet) {
             };
             if let Some(read) = read.transpose() {
                 let id = reading.id;
-                outlet.send(move |app| app.trace_read(id, read));
+                outlet.send_to(move |door: &mut ProfileDoor, shared| {
+                    door.trace_read(id, read, shared)
+                });
             }
         }
     }
@@ -82,7 +85,8 @@ fn read_set(
     outlet.send(|app| app.opened(imported));
     if trace.is_empty() {
         let id = reading.id;
-        outlet.send(move |app| app.without_times(id, screen));
+        outlet
+            .send_to(move |door: &mut ProfileDoor, shared| door.without_times(id, screen, shared));
         return Ok(None);
     }
     let open = opened(reading, (reading.session, 0), notes, trace);

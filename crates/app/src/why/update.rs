@@ -1,62 +1,63 @@
 //! Actions on the question why, and what was found.
 
 use super::{WhySubject, work};
-use crate::App;
-use crate::action::{Kernels, Why};
+use crate::action::{Action, Kernels, Why};
+use crate::doors::ProfileDoor;
 use crate::kernels::SelectedRow;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::{SessionId, Snapshot};
+use crate::shared::Shared;
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::tables::experiments::of_answer;
 use powerband_findings::tables::node_limits::of_nodes;
 use powerband_findings::tables::speed_of_light;
 
-impl App {
-    pub(crate) fn why(&mut self, change: &Why) {
+impl ProfileDoor {
+    pub(crate) fn why(&mut self, change: &Why, shared: &mut Shared) {
         match change {
             Why::Look(looking) => {
-                self.profile.why.looking = Some(*looking);
-                self.profile.why.is_chosen = true;
+                self.why.looking = Some(*looking);
+                self.why.is_chosen = true;
                 if let Some(pick) = looking.profile_ref() {
-                    self.kernels(Kernels::Look(pick));
+                    self.kernels(Kernels::Look(pick), shared);
                 }
-                self.find_limits_if_wanted();
+                self.find_limits_if_wanted(shared);
             }
-            Why::Select(node) => self.select_node(*node),
+            Why::Select(node) => self.select_node(*node, shared),
         }
     }
 
-    pub(crate) fn clear_node(&mut self, layer: Layer) -> bool {
+    pub(crate) fn clear_node(&mut self, layer: Layer, shared: &mut Shared) -> bool {
         let is_selected = layer == Layer::Selection
-            && self.shared.screen == Screen::Why
-            && self.profile.why.selected.is_some();
+            && shared.screen == Screen::Why
+            && self.why.selected.is_some();
         if is_selected {
-            self.select_node(None);
+            self.select_node(None, shared);
         }
         is_selected
     }
 
     /// Selects the row of a node on the kernels screen, which lights its slices on the timeline.
-    fn select_node(&mut self, node: Option<usize>) {
-        let Some(found) = &self.profile.why.found.result else {
+    fn select_node(&mut self, node: Option<usize>, shared: &mut Shared) {
+        let Some(found) = &self.why.found.result else {
             return;
         };
         let limits = found.limits.as_ref();
         let name = node.and_then(|node| limits?.nodes.get(node).map(|node| node.name.clone()));
         if let (Some(pick), Some(_)) = (found.looking.profile_ref(), &name) {
-            if self.profile.kernels.looking != Some(pick) {
-                self.kernels(Kernels::Look(pick));
+            if self.kernels.looking != Some(pick) {
+                self.kernels(Kernels::Look(pick), shared);
             }
-            self.kernels(Kernels::Level(BreakdownLevel::Kernel));
+            self.kernels(Kernels::Level(BreakdownLevel::Kernel), shared);
         }
-        self.kernels(Kernels::Select(name.map(SelectedRow::Kernel)));
+        self.kernels(Kernels::Select(name.map(SelectedRow::Kernel)), shared);
     }
 
     /// Whether a run that is over had experiments: *Why* is about it then, and is shown in place of the run.
-    pub(crate) fn explains_run(&mut self, id: SessionId) -> bool {
-        let Some(open) = self.shared.sessions.get(id) else {
+    pub(crate) fn explains_run(&mut self, id: SessionId, shared: &mut Shared) -> bool {
+        let Some(open) = shared.sessions.get(id) else {
             return false;
         };
         let Some(asked) = &open.session.plan.experiments else {
@@ -69,80 +70,80 @@ impl App {
             session: id,
             profile,
         };
-        self.why(&Why::Look(looking));
-        if self.shared.screen == Screen::Run {
-            self.go(Screen::Why);
+        self.why(&Why::Look(looking), shared);
+        if shared.screen == Screen::Run {
+            shared.then(Action::Go(Screen::Why));
         }
         true
     }
 
     /// Limits are found while their screen is shown.
-    pub(crate) fn find_limits_if_wanted(&mut self) {
-        self.profile
-            .why
-            .drop_missing_subject(&self.shared.sessions, self.profile.kernels.looking);
-        let wanted = self.profile.why.wanted(&self.shared.sessions);
-        if let Some(key) = wanted.filter(|_| self.shows(Screen::Why)) {
-            let paths = self.shared.place.paths.clone();
+    pub(crate) fn find_limits_if_wanted(&mut self, shared: &mut Shared) {
+        self.why
+            .drop_missing_subject(&shared.sessions, self.kernels.looking);
+        let wanted = self.why.wanted(&shared.sessions);
+        if let Some(key) = wanted.filter(|_| shared.shows(Screen::Why)) {
+            let paths = shared.place.paths.clone();
             let work = move |(looking, session): &(WhySubject, Snapshot)| {
                 Some(work::find(*looking, &session.0, &paths))
             };
-            self.derive(
+            shared.derive(
+                self,
                 "why",
-                |app| &mut app.profile.why.found,
+                |door| &mut door.why.found,
                 key,
                 work,
                 Self::limits_found,
             );
         }
-        if self.profile.why.found.result.is_none() {
+        if self.why.found.result.is_none() {
             for id in ["limits", "experiments", "light"] {
-                self.shared.tables.remove(id);
+                shared.tables.remove(id);
             }
         }
         self.mark_node();
     }
 
-    fn limits_found(&mut self) {
-        if let Some(found) = &self.profile.why.found.result {
+    /// Other roofs are known: what was found without them is looked for again.
+    pub(crate) fn forget_limits(&mut self, shared: &mut Shared) {
+        self.why.found.forget();
+        self.find_limits_if_wanted(shared);
+    }
+
+    fn limits_found(&mut self, shared: &mut Shared) {
+        if let Some(found) = &self.why.found.result {
             match &found.limits {
-                Some(limits) => self
-                    .shared
-                    .tables
-                    .set_table("limits", of_nodes(&limits.nodes)),
-                None => self.shared.tables.remove("limits"),
+                Some(limits) => shared.tables.set_table("limits", of_nodes(&limits.nodes)),
+                None => shared.tables.remove("limits"),
             }
             if found.light.is_empty() {
-                self.shared.tables.remove("light");
+                shared.tables.remove("light");
             } else {
-                self.shared
+                shared
                     .tables
                     .set_table("light", speed_of_light::of_rows(&found.light));
             }
             match &found.answer {
-                Some(answer) => self
-                    .shared
-                    .tables
-                    .set_table("experiments", of_answer(answer)),
-                None => self.shared.tables.remove("experiments"),
+                Some(answer) => shared.tables.set_table("experiments", of_answer(answer)),
+                None => shared.tables.remove("experiments"),
             }
         }
-        self.find_limits_if_wanted();
+        self.find_limits_if_wanted(shared);
     }
 
     /// The node of the kernel that is selected, where the same profile is shown.
     pub(crate) fn mark_node(&mut self) {
-        let kernel = self.profile.kernels.selected_kernel();
-        let shown = self.profile.kernels.looking;
-        let Some(found) = &mut self.profile.why.found.result else {
-            self.profile.why.selected = None;
+        let kernel = self.kernels.selected_kernel();
+        let shown = self.kernels.looking;
+        let Some(found) = &mut self.why.found.result else {
+            self.why.selected = None;
             return;
         };
         let nodes = found.limits.iter().flat_map(|limits| &limits.nodes);
         let is_same = found.looking.profile_ref().is_some() && found.looking.profile_ref() == shown;
         let kernel = kernel.filter(|_| is_same);
         let selected = kernel.and_then(|name| nodes.clone().position(|node| node.name == name));
-        self.profile.why.selected = selected;
+        self.why.selected = selected;
         found.roofline.selected = selected;
     }
 }

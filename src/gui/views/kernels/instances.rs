@@ -62,7 +62,7 @@ pub(super) fn card(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &m
             InstanceSearch::Missing(reason) => missing(ui, state, looked, reason),
             InstanceSearch::Found(found) => instances(ui, found, changes),
         }
-        if app.graph_of_profile().is_some()
+        if app.profile.graph_of_profile(&app.shared).is_some()
             && button::labelled(ui, Some(icon::JOURNEY), "Nodes in the graph").clicked()
         {
             changes.push(Kernels::Graph);

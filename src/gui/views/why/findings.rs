@@ -121,7 +121,7 @@ fn unsaid(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) 
             label::faint(ui, &format!("and {more} more"));
         }
         if !found.has_roofs {
-            let can_measure = powerband_app::roofs::can_measure(app);
+            let can_measure = powerband_app::roofs::can_measure(&app.settings, &app.shared);
             if button::plain_if(ui, can_measure, None, "Measure roofs").clicked() {
                 actions.push(Action::Roofs(Roofs::Measure));
             }

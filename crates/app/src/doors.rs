@@ -1,0 +1,187 @@
+//! The doors of the application: what lies behind each of them.
+
+use crate::App;
+use crate::compare::CompareState;
+use crate::curves::CurvesState;
+use crate::detached::DetachedState;
+use crate::fleet::FleetState;
+use crate::history::HistoryState;
+use crate::journey::JourneyState;
+use crate::kernels::KernelsState;
+use crate::library::LibraryState;
+use crate::machine::MachineState;
+use crate::parts::part::Layer;
+use crate::plan::past_durations::PastDurationCache;
+use crate::plan::{Draft, Planner};
+use crate::roofs::RoofsState;
+use crate::run::LiveRun;
+use crate::run::programs::ProgramsQuestion;
+use crate::shared::Shared;
+use crate::timeline::TimelineState;
+use crate::why::WhyState;
+use powerband_store::journal::JournalledRun;
+
+/// What lies behind a door. It gets what is shared, never the application.
+pub(crate) trait Door {
+    /// The door and what is shared.
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared)
+    where
+        Self: Sized;
+
+    /// After the open sessions or what is found in them changed.
+    fn sessions_changed(&mut self, _shared: &mut Shared) {}
+
+    /// After another screen came into sight: some things are found only for a screen that is shown.
+    fn screen_shown(&mut self, _shared: &mut Shared) {}
+
+    /// Closes what it has open in a layer; returns whether there was something.
+    fn back(&mut self, _layer: Layer, _shared: &mut Shared) -> bool {
+        false
+    }
+}
+
+/// The plan and the run.
+pub struct BenchDoor {
+    /// The plan.
+    pub planner: Planner,
+    /// The run in progress, or the last one.
+    pub run: Option<LiveRun>,
+    /// How many runs were begun in this window.
+    pub n_runs: u32,
+    /// The programs that the window asks for before a run.
+    pub programs: Option<ProgramsQuestion>,
+    /// Runs that other programs measure now.
+    pub(crate) elsewhere: Vec<JournalledRun>,
+    /// How long earlier sessions took.
+    pub(crate) past_durations: PastDurationCache,
+}
+
+impl BenchDoor {
+    /// A plan, and no run yet.
+    pub(crate) fn new(draft: Draft) -> Self {
+        Self {
+            planner: Planner::new(draft),
+            run: None,
+            n_runs: 0,
+            programs: None,
+            elsewhere: Vec::new(),
+            past_durations: PastDurationCache::default(),
+        }
+    }
+}
+
+/// The four ways to compare.
+#[derive(Default)]
+pub struct CompareDoor {
+    /// Two sides.
+    pub sides: CompareState,
+    /// The machines of the open sessions.
+    pub fleet: Box<FleetState>,
+    /// A case over time.
+    pub history: HistoryState,
+    /// The steps of a session.
+    pub journey: JourneyState,
+}
+
+/// The panes of a profile.
+#[derive(Default)]
+pub struct ProfileDoor {
+    /// Its time by category, operator and kernel.
+    pub kernels: KernelsState,
+    /// Why a case is slow.
+    pub why: WhyState,
+    /// The timeline of a trace.
+    pub timeline: TimelineState,
+}
+
+/// This machine, and the others that it reaches.
+#[derive(Default)]
+pub struct SettingsDoor {
+    /// This machine: engines, devices, hosts.
+    pub machine: MachineState,
+    /// What this machine reaches at most.
+    pub roofs: RoofsState,
+    /// Runs in jobs of Slurm.
+    pub detached: DetachedState,
+}
+
+impl Door for BenchDoor {
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
+        (&mut app.bench, &mut app.shared)
+    }
+
+    /// A question that is closed is answered with no.
+    fn back(&mut self, layer: Layer, _shared: &mut Shared) -> bool {
+        layer == Layer::Question && self.programs.take().is_some()
+    }
+}
+
+impl Door for CurvesState {
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
+        (&mut app.curves, &mut app.shared)
+    }
+
+    fn sessions_changed(&mut self, shared: &mut Shared) {
+        self.redraw_all_curves(shared);
+    }
+
+    fn back(&mut self, layer: Layer, shared: &mut Shared) -> bool {
+        self.clear_pins(layer, shared)
+    }
+}
+
+impl Door for CompareDoor {
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
+        (&mut app.compare, &mut app.shared)
+    }
+
+    fn sessions_changed(&mut self, shared: &mut Shared) {
+        self.renew_comparison(shared);
+        self.compare_machines_if_wanted(shared);
+        self.renew_history(shared);
+        self.compare_steps_if_wanted(shared);
+    }
+
+    fn screen_shown(&mut self, shared: &mut Shared) {
+        self.compare_machines_if_wanted(shared);
+        self.history_shown(shared);
+        self.compare_steps_if_wanted(shared);
+    }
+}
+
+impl Door for ProfileDoor {
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
+        (&mut app.profile, &mut app.shared)
+    }
+
+    fn sessions_changed(&mut self, shared: &mut Shared) {
+        self.add_up_if_wanted(shared);
+        self.find_limits_if_wanted(shared);
+    }
+
+    fn screen_shown(&mut self, shared: &mut Shared) {
+        self.sessions_changed(shared);
+    }
+
+    fn back(&mut self, layer: Layer, shared: &mut Shared) -> bool {
+        self.leaves_selection(layer, shared)
+            || self.clear_node(layer, shared)
+            || self.clear_kernel_choices(layer, shared)
+    }
+}
+
+impl Door for LibraryState {
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
+        (&mut app.library, &mut app.shared)
+    }
+
+    fn back(&mut self, layer: Layer, shared: &mut Shared) -> bool {
+        self.clear_search(layer, shared)
+    }
+}
+
+impl Door for SettingsDoor {
+    fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
+        (&mut app.settings, &mut app.shared)
+    }
+}

@@ -1,0 +1,179 @@
+//! What the parts of the application share: the open sessions, the window, background work, notices.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::action::{Action, Shell};
+use crate::charts::ChartsState;
+use crate::jobs::{Jobs, Waker};
+use crate::notices::{NoticeLevel, Notices};
+use crate::screen::Screen;
+use crate::sessions::{OpenSessions, Pin, SessionId};
+use crate::shell::settings::{self, SavedState};
+use crate::shell::trail::Trail;
+use crate::tables::Tables;
+use crate::{Installation, WindowRequest};
+use powerband_core::base::clock;
+use powerband_store::library::ScannedFile;
+
+/// What the parts of the application share.
+pub struct Shared {
+    /// Folders and programs.
+    pub place: Installation,
+    /// The screen that is shown.
+    pub screen: Screen,
+    /// What the window remembers from one start to the next.
+    pub remembered: SavedState,
+    /// The window itself.
+    pub window: WindowState,
+    /// Where the user has been.
+    pub trail: Trail,
+    /// The open sessions.
+    pub sessions: OpenSessions,
+    /// The files that are being opened.
+    pub(crate) opening: OpeningFiles,
+    /// The tables of the screens, as they are arranged.
+    pub tables: Tables,
+    /// What the user should know.
+    pub notices: Notices,
+    /// What is seen of the charts.
+    pub charts: ChartsState,
+    /// Requests to the window, oldest first.
+    pub outputs: Vec<WindowRequest>,
+    /// Background work.
+    pub(crate) jobs: Jobs,
+    /// Whether workers may be measuring.
+    pub is_running: bool,
+    /// What was found in the library.
+    pub(crate) library_files: Arc<BTreeMap<PathBuf, ScannedFile>>,
+    /// Whether what the comparison draws is to be drawn anew.
+    pub(crate) is_comparison_stale: bool,
+    /// What follows elsewhere from what is done now, oldest first.
+    pub(crate) follow_ups: VecDeque<FollowUp>,
+}
+
+/// What follows behind another door.
+#[derive(Debug)]
+pub(crate) enum FollowUp {
+    /// Another action.
+    Action(Action),
+    /// Sessions are opened by their files.
+    OpenSessions(Vec<PathBuf>),
+    /// A case was pinned, and is selected on other screens too.
+    CasePinned(Pin),
+    /// There are other saved plans.
+    PlansChanged,
+    /// How long earlier sessions took may be known better.
+    PastDurationsWanted,
+    /// Other roofs are known.
+    RoofsChanged,
+}
+
+/// What is open and shown in the window beside its screens.
+pub struct WindowState {
+    /// Whether the command palette is open.
+    pub palette_open: bool,
+    /// Whether the log is open.
+    pub log_open: bool,
+    /// Whether the window asks what happens to the run.
+    pub closing: bool,
+    /// Whether a figure is on the screen that could be copied.
+    pub has_figure: bool,
+    /// Whether a chart is shown that can be zoomed.
+    pub has_zoomable_chart: bool,
+    /// The time of all frames, where a picture is taken of one moment; nothing where time passes.
+    pub stopped_at_ns: Option<u64>,
+    /// Whether the library is shown beside the screen all the same where the window has no room for both;
+    /// nothing where it has.
+    pub(crate) library_in_narrow: Option<bool>,
+    /// Whether the window has room for two screens.
+    pub(crate) has_room_for_two: bool,
+    /// Where its state is written.
+    pub(crate) file: PathBuf,
+    /// What was last written there, and when, on the monotonic clock.
+    pub(crate) written: (SavedState, u64),
+}
+
+/// Sessions and examples that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct OpeningFiles {
+    /// Which of the open sessions are built-in examples, each with its place among them.
+    pub examples: BTreeMap<SessionId, usize>,
+    /// Files that are being read; they are remembered as if they were open.
+    pub files: BTreeMap<SessionId, PathBuf>,
+    /// Whether the next session that opens is shown at once: the user asked for it.
+    pub shows_opened: bool,
+    /// Whether sessions were opened of which nothing is made yet.
+    pub has_opened: bool,
+}
+
+impl Shared {
+    /// What is remembered from the last start, and why it could not be read.
+    pub(crate) fn new(place: Installation, waker: Waker) -> (Self, Option<String>) {
+        let file = settings::window_file(&place);
+        let (remembered, said) = settings::read(&file);
+        let shared = Self {
+            screen: remembered.screen,
+            window: WindowState {
+                palette_open: false,
+                log_open: false,
+                closing: false,
+                has_figure: false,
+                has_zoomable_chart: false,
+                stopped_at_ns: None,
+                library_in_narrow: None,
+                has_room_for_two: false,
+                file,
+                written: (remembered.clone(), clock::monotonic_ns()),
+            },
+            trail: Trail::default(),
+            sessions: OpenSessions::default(),
+            opening: OpeningFiles::default(),
+            tables: Tables::arranged(remembered.tables.clone()),
+            notices: Notices::default(),
+            charts: ChartsState::default(),
+            outputs: Vec::new(),
+            jobs: Jobs::new(waker),
+            is_running: false,
+            library_files: Arc::default(),
+            is_comparison_stale: false,
+            follow_ups: VecDeque::new(),
+            remembered,
+            place,
+        };
+        (shared, said)
+    }
+
+    pub(crate) fn notify(&mut self, weight: NoticeLevel, text: impl Into<String>) {
+        self.notices.add(weight, text, None, clock::monotonic_ns());
+    }
+
+    pub(crate) fn notify_with_button(
+        &mut self,
+        weight: NoticeLevel,
+        text: impl Into<String>,
+        button: &str,
+        action: Action,
+    ) {
+        let offer = Some((button.to_owned(), action));
+        self.notices.add(weight, text, offer, clock::monotonic_ns());
+    }
+
+    /// A file was written in the background: the message, and the file; or why it was not.
+    pub(crate) fn file_written(&mut self, written: Result<(String, PathBuf), String>) {
+        match written {
+            Ok((text, path)) => {
+                let open = Action::Shell(Shell::OpenFile(path));
+                self.notify_with_button(NoticeLevel::Done, text, "Open", open);
+                self.jobs.rescan_library();
+            }
+            Err(reason) => self.notify(NoticeLevel::Trouble, reason),
+        }
+    }
+
+    /// Another action is taken once this one is done: what it does elsewhere.
+    pub(crate) fn then(&mut self, action: Action) {
+        self.follow_ups.push_back(FollowUp::Action(action));
+    }
+}
