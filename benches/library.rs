@@ -22,8 +22,8 @@ use powerband_app::palette_entries::all_entries;
 use powerband_app::screen::Screen;
 use powerband_app::tables::action::TableChange;
 use powerband_app::{App, Installation};
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
-use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::library;
 
 const SESSIONS: usize = 2_000;

@@ -23,13 +23,13 @@ use powerband_app::action::{Action, Timeline as Change};
 use powerband_app::plan::ModelFacts;
 use powerband_app::screen::Screen;
 use powerband_app::timeline::OpenTrace;
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::SearchHits;
 use powerband_findings::analysis::timeline::selection::SelectionStatistics;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
-use powerband_measure::engines::runtimes::EnvironmentRoots;
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
 const SLICES: usize = 1_000_000;

@@ -29,12 +29,12 @@ use powerband_core::stats::summary::median;
 use powerband_findings::analysis::comparison::{self, CasePair, Comparison};
 use powerband_findings::analysis::{case_rows, verdict::Call};
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run;
 use powerband_measure::worker::process::{ChildProcess, Incoming};
 use powerband_onnx::zoo::builder::{Conv, GraphBuilder};
+use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
 
 /// How a process is told that it is to load a core from time to time.

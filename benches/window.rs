@@ -30,12 +30,12 @@ use powerband_app::library::examples;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
 use powerband_app::{App, Installation};
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::median;
-use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::session_file;
 
 /// Names another build of the program: cargo builds this one with the tests' features.

@@ -21,14 +21,14 @@ use powerband_findings::export::json;
 use powerband_measure::engines;
 use powerband_measure::jobs::submit::{self, DetachOptions};
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::{self, LadderMachine};
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::programs::{self, ProgramTrust};
 use powerband_measure::runner::record::{Recorder, SessionTarget};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
-use powerband_measure::runner::watching::WatchRequest;
+use powerband_store::installation::Installation;
+use powerband_store::installation::WatchRequest;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{journal, session_file};
 

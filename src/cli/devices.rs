@@ -14,8 +14,9 @@ use super::args::DevicesArgs;
 use super::{Context, devices_text, output};
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::telemetry::{DeviceLoss, DeviceReading, Telemetry};
-use powerband_measure::telemetry::sampler::{RATES_HZ, Sampler};
-use powerband_measure::telemetry::source::TelemetryPaths;
+use powerband_core::domain::telemetry_paths::RATES_HZ;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_measure::telemetry::sampler::Sampler;
 use powerband_measure::telemetry::{machine, survey};
 use powerband_store::session_file;
 

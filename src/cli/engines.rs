@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, machines, output};
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::repeat;
 use powerband_measure::engines::install::InstallRequest;
-use powerband_measure::engines::runtimes::{EnvironmentRoots, OfferedEnvironment};
+use powerband_measure::engines::runtimes::OfferedEnvironment;
 use powerband_measure::engines::{self, COMMON_KEYS, Engine, Requirement};
 use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::probe::{self, EngineProbe};

@@ -56,8 +56,8 @@ use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_measure::roofs::child as roofs_child;
 use powerband_measure::roofs::neighbour::{self, BackgroundLoadKind};
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::worker::child;
+use powerband_store::installation::Installation;
 use powerband_store::settings::{self, Settings};
 use powerband_store::{recoverable, session_file};
 

@@ -12,13 +12,13 @@ use super::{Context, output, progress};
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::setup::Setup;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_findings::tables::roofs::{noise_words, of_roofs};
 use powerband_findings::tables::view::TableView;
 use powerband_measure::engines;
 use powerband_measure::roofs::RoofProgress;
 use powerband_measure::roofs::measuring::{self, MeasuredRoofs, RoofRequest};
 use powerband_measure::roofs::{devices, kept};
-use powerband_measure::telemetry::source::TelemetryPaths;
 
 /// Columns of the JSON document.
 const KEYS: [&str; 13] = [

@@ -14,11 +14,11 @@ use powerband_core::domain::plan::{PresetName, WorkerLifetime};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::record::{self, RecordedRun, SessionTarget};
 use powerband_measure::runner::request::RunRequest;
+use powerband_store::installation::Installation;
 use powerband_store::session_file;
 use powerband_store::settings::Settings;
 

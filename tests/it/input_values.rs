@@ -8,7 +8,6 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::fill::{Fill, parse_input};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare::prepare;
 use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::request::RunRequest;
@@ -16,6 +15,7 @@ use powerband_onnx::pb::attribute_proto::AttributeType;
 use powerband_onnx::pb::{AttributeProto, NodeProto, TensorProto};
 use powerband_onnx::samples::npy;
 use powerband_onnx::shapes::parse_override;
+use powerband_store::installation::Installation;
 use powerband_store::session_file;
 use powerband_store::settings::Settings;
 

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Throttle};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_measure::telemetry::nvml::Nvml;
-use powerband_measure::telemetry::source::{DeviceReader, TelemetryPaths, TelemetrySource as _};
+use powerband_measure::telemetry::source::{DeviceReader, TelemetrySource as _};
 use tempfile::TempDir;
 
 use crate::fake_nvml;

@@ -51,7 +51,7 @@ use library::LibraryState;
 use notices::NoticeLevel;
 use powerband_core::base::clock;
 use powerband_findings::chart::view::Zoom;
-pub use powerband_measure::runner::installation::Installation;
+pub use powerband_store::installation::Installation;
 use powerband_store::library::journals;
 use sessions::SessionId;
 use shared::{FollowUp, Shared};

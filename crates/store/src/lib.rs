@@ -3,6 +3,7 @@
 mod edit;
 pub mod examples;
 mod head;
+pub mod installation;
 pub mod journal;
 pub mod library;
 pub mod migrate;

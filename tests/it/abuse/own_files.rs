@@ -10,7 +10,7 @@ use std::sync::Arc;
 use powerband_app::App;
 use powerband_app::shell::settings::{self, SavedState, Theme};
 use powerband_core::base::paths::Paths;
-use powerband_measure::runner::installation::Installation;
+use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
 
 use crate::support::{Home, Mount, component};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use powerband_app::Installation;
 use powerband_app::action::{Action, MachineAction, Shell};
 use powerband_app::machine::PathSetting;
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::domain::telemetry::MissingSource;
-use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_store::settings;
 
 use super::{Desk, data};

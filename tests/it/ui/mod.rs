@@ -78,9 +78,9 @@ use powerband_app::figures::ShownFigure;
 use powerband_app::keys::Shortcut;
 use powerband_app::{App, Installation};
 use powerband_core::base::clock;
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_findings::tables::cell::Cell;
-use powerband_measure::engines::runtimes::EnvironmentRoots;
 
 use crate::support::{Home, alone};
 

@@ -9,10 +9,10 @@ use powerband_app::shell::settings::ReadingRate;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::telemetry::Quantity;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
-use powerband_measure::runner::installation::Installation;
-use powerband_measure::runner::watching::WatchRequest;
-use powerband_measure::telemetry::source::TelemetryPaths;
+use powerband_store::installation::Installation;
+use powerband_store::installation::WatchRequest;
 use powerband_store::session_file;
 
 use super::behaviour::{draft, is_saved};

@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use crate::shared::Shared;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_measure::runner::request::RunRequest;
-use powerband_measure::worker::transport::SetupMachine;
+use powerband_measure::transport::SetupMachine;
 
 impl SettingsDoor {
     pub(crate) fn detached(&mut self, action: Detached, shared: &mut Shared) {

@@ -9,9 +9,9 @@ use powerband_measure::jobs::collect as collecting;
 use powerband_measure::jobs::record::{self, JobRecord};
 use powerband_measure::jobs::state::{self, PartState};
 use powerband_measure::jobs::submit::{self, DetachOptions};
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::request::RunRequest;
+use powerband_store::installation::Installation;
 
 /// How far they are, and why that is not known. Slurm is asked only where there are any.
 pub(super) fn check_runs(paths: &Paths) -> (Vec<DetachedRun>, Option<String>) {

@@ -17,11 +17,11 @@ use powerband_core::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice
 use powerband_measure::engines::EngineInfo;
 use powerband_measure::engines::LAST_RESORT;
 use powerband_measure::engines::runtimes::OfferedEnvironment;
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::ladders::LadderMachine;
 use powerband_measure::telemetry;
+use powerband_measure::transport;
 use powerband_measure::worker::probe::EngineProbe;
-use powerband_measure::worker::transport;
+use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
 
 /// The build of ONNX Runtime that runs on any processor.

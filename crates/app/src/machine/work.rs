@@ -8,10 +8,10 @@ use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_measure::engines::install::InstallRequest;
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::telemetry::{machine, survey};
 use powerband_measure::worker::fetch::{self, FetchStep};
 use powerband_measure::worker::{probe, profilers};
+use powerband_store::installation::Installation;
 use powerband_store::settings;
 
 /// Searches devices and engines of this machine.

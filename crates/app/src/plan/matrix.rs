@@ -293,9 +293,9 @@ pub(super) mod tests {
 
     use super::*;
     use crate::plan::PlanEdit;
+    use powerband_core::base::environment_roots::EnvironmentRoots;
     use powerband_core::base::paths::Paths;
-    use powerband_measure::engines::runtimes::EnvironmentRoots;
-    use powerband_measure::runner::installation::Installation;
+    use powerband_store::installation::Installation;
 
     /// An application that knows nothing of its machine yet.
     pub(crate) fn app() -> App {

@@ -4,9 +4,9 @@ use super::ModelFacts;
 use crate::App;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::telemetry::DeviceKind;
+use powerband_core::domain::telemetry_paths::USUAL_HZ;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::{default_benchmark, planning};
-use powerband_measure::telemetry::sampler::USUAL_HZ;
 
 impl App {
     /// The plan as it would be run, for an estimate; `None` where it is invalid.

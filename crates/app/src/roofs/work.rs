@@ -3,10 +3,10 @@
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_measure::roofs::measuring::{self, RoofRequest, RoofsError};
 use powerband_measure::roofs::{RoofProgress, devices, kept};
-use powerband_measure::runner::installation::Installation;
-use powerband_measure::telemetry::source::TelemetryPaths;
+use powerband_store::installation::Installation;
 
 /// Reads what is kept of the devices that are here and holds, and says why the rest does not.
 pub(crate) fn read(place: &Installation) -> (Vec<Roofs>, Vec<String>) {

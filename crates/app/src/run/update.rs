@@ -18,12 +18,12 @@ use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::progress::Tally;
 use powerband_measure::runner::control::Control;
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::record::SessionTarget;
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
-use powerband_measure::runner::watching::WatchRequest;
+use powerband_store::installation::Installation;
+use powerband_store::installation::WatchRequest;
 
 impl App {
     pub(crate) fn run(&mut self, run: &RunAction) {

@@ -15,12 +15,12 @@ use powerband_findings::analysis::journey;
 use powerband_measure::runner::again::{self, SessionPart};
 use powerband_measure::runner::control::Control;
 use powerband_measure::runner::experiments::{self, ExperimentMachine};
-use powerband_measure::runner::installation::Installation;
 use powerband_measure::runner::prepare;
 use powerband_measure::runner::programs::ProgramTrust;
 use powerband_measure::runner::record::{self, SessionTarget};
 use powerband_measure::runner::request::RunRequest;
 use powerband_measure::runner::run::PreparedRun;
+use powerband_store::installation::Installation;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{recoverable, session_file};
 

@@ -4,6 +4,7 @@ pub mod atomic_file;
 pub mod cancel;
 pub mod clock;
 pub mod ending;
+pub mod environment_roots;
 pub mod fonts;
 pub mod humanize;
 pub mod near_miss;

@@ -15,6 +15,12 @@ pub fn program_in(search: &OsStr, name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
+/// A variable of the environment that holds a path; an empty one counts as unset.
+pub fn path_variable(name: &str) -> Option<PathBuf> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
 /// The folder in which this user keeps documents, else the home folder; `.` where there is neither.
 pub fn documents() -> PathBuf {
     let Some(user) = directories::UserDirs::new() else {
@@ -44,8 +50,8 @@ pub struct Paths {
 impl Paths {
     /// The folders for this user, from the environment.
     pub fn for_user() -> Self {
-        if let Some(home) = env::var_os("POWERBAND_HOME").filter(|home| !home.is_empty()) {
-            return Self::under(&PathBuf::from(home));
+        if let Some(home) = path_variable("POWERBAND_HOME") {
+            return Self::under(&home);
         }
         directories::ProjectDirs::from("", "", "powerband").map_or_else(
             || Self::under(&PathBuf::from(".powerband")),

@@ -36,6 +36,7 @@ pub mod spacing;
 pub mod spelling;
 pub mod sweep;
 pub mod telemetry;
+pub mod telemetry_paths;
 pub mod tensor;
 pub mod trace;
 pub mod work;

@@ -5,7 +5,7 @@ use super::{
     ALL, COMMON_KEYS, Engine, background_work, copies, cores, find, memory_limit, rewrite_recipe,
     streams,
 };
-use crate::worker::transport;
+use crate::transport;
 use powerband_core::base::humanize;
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::setup::Setup;

@@ -8,7 +8,7 @@ use super::programs::{always, is_elsewhere};
 use super::{
     COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
 };
-use crate::worker::transport::{self, PROGRAM_KEY, VIA_KEY, WHERE_KEY};
+use crate::transport::{self, PROGRAM_KEY, VIA_KEY, WHERE_KEY};
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::{CORES_KEY, NEIGHBOUR_KEY, Setup};
 use powerband_onnx::rewrite::Precision;

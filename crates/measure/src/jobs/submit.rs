@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::record::{self, JobPart, JobRecord};
 use crate::runner::run::PreparedRun;
+use crate::transport::script::{last_line, quoted};
+use crate::transport::{self, SetupMachine, slurm};
 use crate::worker::process;
 use crate::worker::remote::sending::sha256;
-use crate::worker::transport::script::{last_line, quoted};
-use crate::worker::transport::{self, SetupMachine, slurm};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;

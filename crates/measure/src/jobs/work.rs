@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::record::{IN_FOLDER, JobRecord};
 use crate::runner::control::Control;
-use crate::runner::installation::Installation;
 use crate::runner::prepare;
 use crate::runner::programs::ProgramTrust;
 use crate::runner::record::{SessionTarget, record};
@@ -14,6 +13,7 @@ use crate::worker::remote::serve;
 use powerband_core::base::atomic_file;
 use powerband_core::base::ending::Ending;
 use powerband_core::base::paths::Paths;
+use powerband_store::installation::Installation;
 
 /// Measures one part of a detached run, and saves it in the folder.
 pub fn work(

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::thread;
 
-use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::{machine, survey};
 use powerband_core::base::clock;
 use powerband_core::domain::roofs::{METHOD, PROCESSOR, RoofConditions, Roofs};
 use powerband_core::domain::telemetry::{DeviceKind, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// A device whose roofs can be measured.
 #[derive(Clone, Debug, PartialEq)]

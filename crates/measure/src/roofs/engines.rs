@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::contention::OthersCpuTime;
 use crate::engines::{self, Engine};
-use crate::runner::installation::Installation;
-use crate::runner::precision;
+use crate::precision;
 use crate::telemetry::machine;
 use crate::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
 use crate::worker::supervisor::{Worker, WorkerError};
@@ -29,6 +28,7 @@ use powerband_onnx::pb::ModelProto;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::zoo::roofs as networks;
 use powerband_onnx::{file, source};
+use powerband_store::installation::Installation;
 
 /// Rows and columns of the product on a processor.
 const SIDE: usize = 2048;

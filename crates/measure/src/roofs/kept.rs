@@ -1,8 +1,6 @@
 //! Roofs that were measured before: which of them still hold, and which go with a run.
 
 use super::devices::{self, RoofDevice};
-use crate::runner::installation::Installation;
-use crate::telemetry::source::TelemetryPaths;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::roofs::{
     ComputeRoof, EngineRoof, MeasuredValue, MemoryRoof, NOISY, PROCESSOR, Roofs, is_here,
@@ -10,6 +8,8 @@ use powerband_core::domain::roofs::{
 };
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_store::installation::Installation;
 use powerband_store::roofs_file;
 
 /// Saved roofs of some devices: valid and outdated ones.

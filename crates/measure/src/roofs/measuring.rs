@@ -11,13 +11,13 @@ use super::readings::Readings;
 use super::{RoofError, RoofProgress, cards, kept, measure_processor};
 use crate::engines::runtimes;
 use crate::engines::{self as all_engines, Engine, EngineInfo};
-use crate::runner::installation::Installation;
-use crate::telemetry::source::TelemetryPaths;
 use crate::worker::probe;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::roofs::{EngineRoof, PROCESSOR, Roofs, is_here, roof_setup};
 use powerband_core::domain::setup::Setup;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_store::installation::Installation;
 use powerband_store::roofs_file;
 
 /// Steps that an engine counts for beside those of the processor: each takes about as long as two of these.

@@ -1,9 +1,9 @@
 //! The clock and the temperature of a card while its roofs are measured, as its driver reports them.
 
 use crate::telemetry::sampler::Sampler;
-use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::survey;
 use powerband_core::domain::telemetry::Quantity;
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_core::stats::summary::median;
 
 /// Readings a second.

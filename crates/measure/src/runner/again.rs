@@ -3,16 +3,16 @@
 //! What was measured at different times differs by the times as well. `bench --again` and the window's *Measure both
 //! again, in turns* come this way. Each setup runs the file that its session measured, or nothing is measured.
 
-use super::installation::Installation;
 use super::prepare::prepare;
-use super::prepare_error::PrepareError;
 use super::request::RunRequest;
 use super::run::PreparedRun;
+use crate::prepare_error::PrepareError;
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle, WorkerLifetime};
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{MODEL_KEY, Setup};
+use powerband_store::installation::Installation;
 
 /// One of the two: a session, and what of it is meant.
 #[derive(Clone, Copy, Debug)]

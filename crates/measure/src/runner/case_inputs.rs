@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::prepare_error::PrepareError;
+use super::generating;
 use super::request::RunRequest;
-use super::{generating, input_specs};
 use crate::engines::generate::{Generate, is_generate_task};
+use crate::input_specs;
+use crate::prepare_error::PrepareError;
 use crate::worker::profilers;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::input_specs;
-use super::installation::Installation;
 use crate::engines;
+use crate::input_specs;
 use crate::worker::probe;
 use crate::worker::protocol::{ExportedModel, Reply, Request};
 use crate::worker::supervisor::Worker;
@@ -15,6 +14,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_onnx::inspect;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
+use powerband_store::installation::Installation;
 
 /// Writing a network and running it once takes no longer.
 const LIMIT: Duration = Duration::from_mins(10);

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::case_inputs::{self, CaseInputs, NetworkInputs};
-use super::input_specs;
-use super::installation::Installation;
-use super::prepare_error::PrepareError;
 use crate::engines;
-use crate::worker::transport::SetupMachine;
+use crate::input_specs;
+use crate::prepare_error::PrepareError;
+use crate::transport::SetupMachine;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
@@ -21,6 +20,7 @@ use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::input_values::ValuesError;
 use powerband_onnx::inspect;
 use powerband_onnx::outline::Outline;
+use powerband_store::installation::Installation;
 
 /// A size of a dimension by its name.
 pub type NamedSize = (String, usize);

@@ -7,22 +7,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::case_inputs::{CaseInputs, NetworkInputs};
-use super::installation::Installation;
-use super::prepare_error::PrepareError;
 use super::programs::ProgramTrust;
 use super::request::RunRequest;
 use super::run::judging::Reference;
 use super::run::{EarlierSession, PreparedRun};
 use super::variants::{ChosenSetups, Variant, variants, with_runtime};
-use super::watching::WatchRequest;
-use super::{case_inputs, input_specs, planning, precision, programs, shape_trial};
+use super::{case_inputs, planning, programs, shape_trial};
 use crate::engines::{self, Requirement};
+use crate::prepare_error::PrepareError;
 use crate::roofs::kept;
 use crate::telemetry::machine;
-use crate::telemetry::sampler::USUAL_HZ;
+use crate::transport::{self, SetupMachine};
+use crate::worker::probe;
 use crate::worker::remote::files::ModelFiles;
-use crate::worker::transport::SetupMachine;
-use crate::worker::{probe, transport};
+use crate::{input_specs, precision};
 use powerband_core::base::clock;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::input_sizes::InputAxis;
@@ -30,10 +28,13 @@ use powerband_core::domain::model::{ModelRef, Port};
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
+use powerband_core::domain::telemetry_paths::USUAL_HZ;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
+use powerband_store::installation::Installation;
+use powerband_store::installation::WatchRequest;
 
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {

@@ -6,8 +6,8 @@
 use std::env;
 use std::path::PathBuf;
 
-use super::prepare_error::PrepareError;
 use crate::engines;
+use crate::prepare_error::PrepareError;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::setup::Setup;
 use powerband_store::programs::{self, Programs};

@@ -6,11 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::input_specs;
-use super::installation::Installation;
-use super::precision;
-use super::prepare_error::PrepareError;
 use crate::engines;
+use crate::input_specs;
+use crate::precision;
+use crate::prepare_error::PrepareError;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::Worker;
 use powerband_core::base::cancel::CancelToken;
@@ -25,6 +24,7 @@ use powerband_onnx::inspect;
 use powerband_onnx::shape_error::InputShapes;
 use powerband_onnx::shapes::{self, InputSizes, ShapeError};
 use powerband_onnx::source::ModelFile;
+use powerband_store::installation::Installation;
 
 /// A suggestion is not worth more waiting than this.
 const LIMIT: Duration = Duration::from_mins(1);

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::case_inputs::NetworkInputs;
-use super::installation::Installation;
-use super::precision::{self, ConvertedModel};
-use super::prepare_error::PrepareError;
 use crate::engines::{self, Requirement};
-use crate::worker::transport::SetupMachine;
+use crate::precision::{self, ConvertedModel};
+use crate::prepare_error::PrepareError;
+use crate::transport::SetupMachine;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::setup::Setup;
@@ -17,6 +16,7 @@ use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
+use powerband_store::installation::Installation;
 
 /// The setups of a plan, and what was found for them.
 pub(super) struct ChosenSetups {

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use crate::telemetry::sampler::{SampledReadings, Sampler};
-use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::survey;
 use crate::worker::remote::sampling::RemoteSampler;
 use powerband_core::base::cancel::CancelToken;
@@ -13,6 +12,7 @@ use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::telemetry::{
     DeviceLoss, DeviceReading, MissingSource, Telemetry, TimeSpan, WatchedDevice,
 };
+use powerband_store::installation::WatchRequest;
 
 /// How often readings are handed on. The reader of the events has other work in between.
 const HANDED_ON: Duration = Duration::from_millis(500);
@@ -22,17 +22,6 @@ const IDLE_READINGS: f64 = 20.0;
 const IDLE_S: (f64, f64) = (2.0, 5.0);
 /// How often reading the devices of another machine is begun in a run.
 const MOST_STARTS: u32 = 4;
-
-/// How a run is watched.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WatchRequest {
-    /// Readings a second.
-    pub rate_hz: f64,
-    /// Where sources look.
-    pub places: TelemetryPaths,
-    /// Whether each case is measured for so long that its energy can be measured.
-    pub for_energy: bool,
-}
 
 /// Watches while a run goes on.
 pub(crate) struct Watcher {
@@ -326,6 +315,7 @@ fn events_in(caught: SampledReadings, places: &[usize], began_ns: u64) -> Vec<Ru
 #[cfg(test)]
 mod tests {
     use super::*;
+    use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
     /// Watches a machine on which no source is available.
     fn warned(for_energy: bool) -> usize {

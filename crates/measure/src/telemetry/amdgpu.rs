@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use super::files;
-use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
+use super::source::{DeviceGone, DeviceReader, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
 };
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// The maker's number in PCI.
 pub const AMD: &str = "0x1002";

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::files;
-use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
+use super::source::{DeviceGone, DeviceReader, TelemetrySource, Values};
 use super::{machine, process};
 use powerband_core::domain::telemetry::{
     DeviceKind, MissingSource, Quantity, Setting, WatchedDevice,
 };
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// On machines with more cores than these, only the busiest one is read by itself.
 const MOST_CORES: usize = 32;

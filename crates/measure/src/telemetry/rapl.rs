@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::files;
-use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
+use super::source::{DeviceGone, DeviceReader, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// Power is the counter's change over at least this time: it ticks about a thousand times a second.
 const SHORTEST_S: f64 = 0.02;

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
+use super::source::{DeviceGone, DeviceReader, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{
     DeviceTelemetry, MissingSource, PLAYED_BACK, Telemetry, WatchedDevice,
 };
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// The telemetry of a session.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use rocm_smi_lib::{
 use rocm_smi_lib_sys::extra;
 use rocm_smi_lib_sys::library::{self, Library};
 
-use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
+use super::source::{DeviceGone, DeviceReader, TelemetrySource, Values};
 use super::{amdgpu, files};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// What every card is asked for.
 const ASKED: [Quantity; 6] = [

@@ -1,52 +1,7 @@
 //! The trait behind which every source of telemetry is.
 
-use std::env;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use powerband_core::domain::telemetry::{MissingSource, Quantity, Telemetry, WatchedDevice};
-
-/// Paths of telemetry sources; all can be redirected to read a recorded machine.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TelemetryPaths {
-    /// The folder below which `/proc` and `/sys` are looked for.
-    pub root: PathBuf,
-    /// NVIDIA's library, where it is not in its usual place.
-    pub nvml: Option<PathBuf>,
-    /// AMD's library, where it is not in its usual place.
-    pub rocm_smi: Option<PathBuf>,
-    /// What is played back in place of this machine's telemetry.
-    pub replay: Option<Arc<Telemetry>>,
-}
-
-impl TelemetryPaths {
-    /// This machine, with libraries and files where the environment says: `POWERBAND_NVML` and
-    /// `POWERBAND_ROCM_SMI` name a library, `POWERBAND_ROOT` the folder that has `proc` and `sys`.
-    pub fn of_user() -> Self {
-        let path = |name: &str| {
-            let value = env::var_os(name).filter(|value| !value.is_empty());
-            value.map(PathBuf::from)
-        };
-        Self {
-            root: path("POWERBAND_ROOT").unwrap_or_else(|| PathBuf::from("/")),
-            nvml: path("POWERBAND_NVML"),
-            rocm_smi: path("POWERBAND_ROCM_SMI"),
-            replay: None,
-        }
-    }
-}
-
-impl Default for TelemetryPaths {
-    /// This machine.
-    fn default() -> Self {
-        Self {
-            root: PathBuf::from("/"),
-            nvml: None,
-            rocm_smi: None,
-            replay: None,
-        }
-    }
-}
+use powerband_core::domain::telemetry::{MissingSource, Quantity, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// A kind of source. [`super::ALL`] lists them.
 pub trait TelemetrySource: Sync {

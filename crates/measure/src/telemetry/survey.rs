@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::ALL;
 use super::replay::Replay;
-use super::source::{DeviceReader, TelemetryPaths, TelemetrySource};
+use super::source::{DeviceReader, TelemetrySource};
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// A library that has not found its cards by then has a driver that hangs.
 const PATIENCE: Duration = Duration::from_secs(5);

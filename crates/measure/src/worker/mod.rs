@@ -18,5 +18,4 @@ pub mod slurm;
 pub(crate) mod stops;
 mod streams;
 pub mod supervisor;
-pub mod transport;
 pub mod worker_group;

@@ -9,11 +9,10 @@ use std::time::Duration;
 use super::process;
 use super::protocol::{Reply, Request};
 use super::supervisor::Worker;
-use crate::engines::runtimes::{
-    self, EnvironmentRoots, FoundRuntime, OfferedEnvironment, RuntimePlaces,
-};
+use crate::engines::runtimes::{self, FoundRuntime, OfferedEnvironment, RuntimePlaces};
 use crate::engines::{self, Engine, EngineInfo, Requirement};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::setup::{Setup, SetupError};
 

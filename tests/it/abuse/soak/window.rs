@@ -17,10 +17,10 @@ use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
 use powerband_app::{App, Installation};
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::plan::{MeasureRule, PresetName, TimeLimits, WarmUpRule};
 use powerband_core::stats::summary::median;
-use powerband_measure::engines::runtimes::EnvironmentRoots;
 use powerband_measure::runner::request::Rules;
 
 /// Sessions that stay in the library; older ones go to the trash.

@@ -5,15 +5,15 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::python::{package_version, path_variable, site_packages_of};
+use super::python::{package_version, site_packages_of};
 use super::{
     FoundRuntime, RuntimeOrigin, RuntimePlaces, compare_versions, file_name, libraries_in,
 };
 use crate::engines::Requirement;
+use powerband_core::base::environment_roots::EnvironmentRoots;
 
 /// Environments that are looked at; of a home with more, the later ones are left out.
 const MAX_ENVIRONMENTS: usize = 300;
@@ -45,19 +45,6 @@ const CONDAS: &[&str] = &[
     "micromamba",
 ];
 
-/// Where environments are looked for; the default is nowhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnvironmentRoots {
-    /// The current folder, where `.venv` and `venv` are a project's own.
-    pub project: Option<PathBuf>,
-    /// The home folder.
-    pub home: Option<PathBuf>,
-    /// The folder of pyenv, where it is not `~/.pyenv`.
-    pub pyenv: Option<PathBuf>,
-    /// Environments of the whole machine.
-    pub machine: Vec<PathBuf>,
-}
-
 /// An environment that has an engine and is not searched by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferedEnvironment {
@@ -69,68 +56,6 @@ pub struct OfferedEnvironment {
     pub version: Option<String>,
 }
 
-impl EnvironmentRoots {
-    /// That of this user, from the environment.
-    pub fn of_user() -> Self {
-        let folder = |name: &str| path_variable(&|name| env::var_os(name), name);
-        Self {
-            project: env::current_dir().ok(),
-            home: directories::UserDirs::new().map(|user| user.home_dir().to_path_buf()),
-            pyenv: folder("PYENV_ROOT").filter(|path| path.is_absolute()),
-            machine: ["/opt/venv", "/opt/conda"].map(PathBuf::from).to_vec(),
-        }
-    }
-
-    /// The environments, the likeliest first, each once, with whether it is the project's own.
-    fn environments(&self) -> Vec<(PathBuf, bool)> {
-        let names = [".venv", "venv"];
-        let of_project = self
-            .project
-            .iter()
-            .flat_map(|project| names.map(|name| project.join(name)));
-        let mut found: Vec<(PathBuf, bool)> = of_project.map(|folder| (folder, true)).collect();
-        let mut others = Vec::new();
-        let pyenv = self.home.iter().map(|home| home.join(".pyenv"));
-        for pyenv in self.pyenv.iter().cloned().chain(pyenv) {
-            others.extend(subfolders(&pyenv.join("versions")));
-        }
-        if let Some(home) = &self.home {
-            others.extend(HOME_ENVIRONMENTS.iter().map(|name| home.join(name)));
-            others.extend(listed_by_conda(home));
-            for conda in CONDAS.iter().map(|name| home.join(name)) {
-                others.extend(subfolders(&conda.join("envs")));
-                others.push(conda);
-            }
-            others.extend(
-                ENVIRONMENT_FOLDERS
-                    .iter()
-                    .flat_map(|name| subfolders(&home.join(name))),
-            );
-        }
-        others.extend(self.machine.iter().cloned());
-        found.extend(others.into_iter().map(|folder| (folder, false)));
-        let mut seen = BTreeSet::new();
-        // Conda lists what lies in its own folders too, and some names are links.
-        found.retain(|(environment, _)| {
-            fs::canonicalize(environment).is_ok_and(|real| seen.insert(real))
-        });
-        found.truncate(MAX_ENVIRONMENTS);
-        found
-    }
-
-    /// A folder with `~` for the home folder.
-    fn with_tilde(&self, folder: &Path) -> String {
-        let in_home = self
-            .home
-            .as_ref()
-            .and_then(|home| folder.strip_prefix(home).ok());
-        in_home.map_or_else(
-            || folder.display().to_string(),
-            |rest| format!("~/{}", rest.display()),
-        )
-    }
-}
-
 /// The environments that have what an engine needs and were not searched: a project's own, then the newest.
 pub fn offers(
     needs: Requirement,
@@ -138,7 +63,7 @@ pub fn offers(
     searched: &RuntimePlaces,
 ) -> Vec<OfferedEnvironment> {
     let mut found: Vec<(bool, OfferedEnvironment)> = Vec::new();
-    for (environment, is_own) in roots.environments() {
+    for (environment, is_own) in environments(roots) {
         let packages = site_packages_of(&environment);
         let mut fresh = packages
             .iter()
@@ -146,7 +71,7 @@ pub fn offers(
         let engine = fresh.find_map(|folder| engine_in(needs, &environment, folder));
         // What the user named and does not work keeps its reason; it is not offered once more.
         if let Some((path, version)) = engine.filter(|(path, _)| !is_named(path, searched)) {
-            let folder = roots.with_tilde(&environment);
+            let folder = with_tilde(roots, &environment);
             let offer = OfferedEnvironment {
                 path,
                 folder,
@@ -162,6 +87,55 @@ pub fn offers(
             .then_with(|| compare_versions(&version(b), &version(a)))
     });
     found.into_iter().map(|(_, offer)| offer).collect()
+}
+
+/// The environments, the likeliest first, each once, with whether it is the project's own.
+fn environments(roots: &EnvironmentRoots) -> Vec<(PathBuf, bool)> {
+    let names = [".venv", "venv"];
+    let of_project = roots
+        .project
+        .iter()
+        .flat_map(|project| names.map(|name| project.join(name)));
+    let mut found: Vec<(PathBuf, bool)> = of_project.map(|folder| (folder, true)).collect();
+    let mut others = Vec::new();
+    let pyenv = roots.home.iter().map(|home| home.join(".pyenv"));
+    for pyenv in roots.pyenv.iter().cloned().chain(pyenv) {
+        others.extend(subfolders(&pyenv.join("versions")));
+    }
+    if let Some(home) = &roots.home {
+        others.extend(HOME_ENVIRONMENTS.iter().map(|name| home.join(name)));
+        others.extend(listed_by_conda(home));
+        for conda in CONDAS.iter().map(|name| home.join(name)) {
+            others.extend(subfolders(&conda.join("envs")));
+            others.push(conda);
+        }
+        others.extend(
+            ENVIRONMENT_FOLDERS
+                .iter()
+                .flat_map(|name| subfolders(&home.join(name))),
+        );
+    }
+    others.extend(roots.machine.iter().cloned());
+    found.extend(others.into_iter().map(|folder| (folder, false)));
+    let mut seen = BTreeSet::new();
+    // Conda lists what lies in its own folders too, and some names are links.
+    found.retain(|(environment, _)| {
+        fs::canonicalize(environment).is_ok_and(|real| seen.insert(real))
+    });
+    found.truncate(MAX_ENVIRONMENTS);
+    found
+}
+
+/// A folder with `~` for the home folder.
+fn with_tilde(roots: &EnvironmentRoots, folder: &Path) -> String {
+    let in_home = roots
+        .home
+        .as_ref()
+        .and_then(|home| folder.strip_prefix(home).ok());
+    in_home.map_or_else(
+        || folder.display().to_string(),
+        |rest| format!("~/{}", rest.display()),
+    )
 }
 
 /// What an engine is loaded from in an environment, and its version.
@@ -407,6 +381,6 @@ mod tests {
             let at = root.path().join(format!("home/venvs/{number}"));
             fs::create_dir_all(at).unwrap();
         }
-        assert!(home_of(root.path()).environments().len() <= MAX_ENVIRONMENTS);
+        assert!(environments(&home_of(root.path())).len() <= MAX_ENVIRONMENTS);
     }
 }

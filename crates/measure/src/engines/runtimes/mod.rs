@@ -16,7 +16,7 @@ use self::python::{Variable, path_variable, site_packages_of};
 use self::versions::{WantedVersion, newest_first};
 use powerband_core::base::paths::Paths;
 
-pub use self::environments::{EnvironmentRoots, OfferedEnvironment, offers};
+pub use self::environments::{OfferedEnvironment, offers};
 pub(crate) use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };

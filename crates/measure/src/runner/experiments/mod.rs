@@ -19,11 +19,11 @@ mod unspun_threads;
 use self::derivation::Derivation;
 pub use self::subject::ExperimentMachine;
 use self::subject::ExperimentSubject;
-use super::prepare_error::PrepareError;
 use super::request::RunRequest;
 use super::run::PreparedRun;
 use crate::engines;
-use crate::worker::transport;
+use crate::prepare_error::PrepareError;
+use crate::transport;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::{
     Experiment, ExperimentChange, Experiments, UnavailableExperiment,

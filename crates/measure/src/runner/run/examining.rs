@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::ActiveRun;
 use crate::engines;
+use crate::transport;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::supervisor::{Worker, WorkerError};
-use crate::worker::transport;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::examination::Examination;

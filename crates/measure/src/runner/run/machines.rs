@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use super::ActiveRun;
 use crate::engines::EngineError;
+use crate::transport::SetupMachine;
 use crate::worker::protocol::Request;
 use crate::worker::remote::reached::Reached;
 use crate::worker::remote::{RemoteError, RemoteEvent, UploadProgress};
 use crate::worker::supervisor::{self, WorkerError};
-use crate::worker::transport::SetupMachine;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::event::{Activity, RunEvent};

@@ -24,15 +24,15 @@ use std::time::Duration;
 
 use super::control::Control;
 use super::schedule;
-use super::watching::{WatchRequest, Watcher};
+use super::watching::Watcher;
 use crate::engines::EngineError;
 use crate::engines::generate::Generate;
+use crate::transport::SetupMachine;
 use crate::worker::protocol::{Reply, Request};
 use crate::worker::remote::files::ModelFiles;
 use crate::worker::remote::reached::Reached;
 use crate::worker::stops::Stops;
 use crate::worker::supervisor::WorkerError;
-use crate::worker::transport::SetupMachine;
 use crate::worker::worker_group::WorkerGroup;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -43,6 +43,7 @@ use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_core::schedule::warm_up::visit_warm_up;
+use powerband_store::installation::WatchRequest;
 use powerband_store::journal::Journal;
 
 /// Everything a run needs beyond its plan.

@@ -16,8 +16,9 @@ use nvml_wrapper::Nvml as Library;
 use nvml_wrapper::error::NvmlError;
 
 use self::readings::{CardReading, ENTRIES};
-use super::source::{DeviceGone, DeviceReader, TelemetryPaths, TelemetrySource, Values};
+use super::source::{DeviceGone, DeviceReader, TelemetrySource, Values};
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// The library's name, as the driver installs it.
 const USUAL_NAME: &str = "libnvidia-ml.so.1";

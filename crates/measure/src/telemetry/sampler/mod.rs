@@ -15,11 +15,8 @@ use super::source::{DeviceGone, DeviceReader, Values};
 use super::survey::{OpenedSource, Survey};
 use powerband_core::base::clock;
 use powerband_core::domain::telemetry::{DeviceReading, Quantity, WatchedDevice};
+use powerband_core::domain::telemetry_paths::RATES_HZ;
 
-/// Readings a second by default.
-pub const USUAL_HZ: f64 = 10.0;
-/// Readings a second that can be asked for.
-pub const RATES_HZ: std::ops::RangeInclusive<f64> = 1.0..=100.0;
 /// A source that does not answer for so long is set aside.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long threads may take to end.

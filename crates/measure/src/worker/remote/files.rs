@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::link::Link;
 use super::sending::{self, UploadArchive};
 use super::{RemoteError, UploadProgress};
-use crate::worker::transport::script::{last_line, quoted};
+use crate::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::event::UploadKind;
 use powerband_onnx::seen_file::SeenFiles;

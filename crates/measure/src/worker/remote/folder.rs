@@ -3,7 +3,7 @@
 
 use super::RemoteError;
 use super::link::Link;
-use crate::worker::transport::script::{last_line, quoted};
+use crate::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 
 /// What a machine says before anything was sent to it.
@@ -87,7 +87,7 @@ fn read(answer: &str) -> MachineFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::transport::SetupMachine;
+    use crate::transport::SetupMachine;
 
     #[test]
     fn an_answer_is_read() {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::RemoteError;
+use crate::transport::{SetupMachine, Share, script};
 use crate::worker::process::{self, ChildProcess, Finished, Incoming};
 use crate::worker::slurm::{self, JobEnd};
-use crate::worker::transport::{SetupMachine, Share, script};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::process_spec::{ProcessSpec, RemoteOutput};

@@ -7,8 +7,8 @@ use super::folder::MachineFacts;
 use super::link::{ASK_LIMIT, Link};
 use super::sending::{self, UploadArchive};
 use super::{Described, RemoteError, UploadProgress};
+use crate::transport::script::{before_failure, last_line, quoted};
 use crate::worker::process::{ChildProcess, Incoming};
-use crate::worker::transport::script::{before_failure, last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
@@ -186,7 +186,7 @@ fn why_not(link: &Link, path: &str, facts: &MachineFacts, stderr: &str) -> Remot
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::worker::transport::SetupMachine;
+    use crate::transport::SetupMachine;
 
     #[test]
     fn what_does_not_start_over_there_says_why_and_what_helps() {

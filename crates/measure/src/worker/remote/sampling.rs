@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use super::RemoteError;
 use super::guard::SILENCE;
 use crate::telemetry::sampler::{SampledReadings, Sampler};
-use crate::telemetry::source::TelemetryPaths;
 use crate::telemetry::survey;
+use crate::transport::SetupMachine;
 use crate::worker::process::{ChildProcess, Incoming, named};
-use crate::worker::transport::SetupMachine;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::machine::ClockOffset;
 use powerband_core::domain::telemetry::{DeviceReading, MissingSource, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
 
 /// How often readings are written to the connection.
 const WRITTEN: Duration = Duration::from_millis(500);

@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::link::{Link, finished_or_not};
 use super::{RemoteError, UploadProgress};
+use crate::transport::script::{last_line, quoted};
 use crate::worker::process;
-use crate::worker::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::event::UploadKind;

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use super::Described;
 use crate::engines::{self, Requirement};
-use crate::runner::installation::Installation;
 use crate::telemetry::machine;
 use crate::version;
 use crate::worker::protocol::VERSION;
@@ -16,6 +15,7 @@ use crate::worker::{probe, supervisor};
 use powerband_core::base::clock;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
+use powerband_store::installation::Installation;
 
 /// What was found for a setup: its library, nothing where its engine needs none, or why it cannot run here.
 pub type Located = Result<Option<PathBuf>, String>;

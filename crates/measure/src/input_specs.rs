@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::prepare_error::PrepareError;
+use crate::prepare_error::PrepareError;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::point::Point;

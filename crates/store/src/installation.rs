@@ -2,13 +2,23 @@
 
 use std::path::PathBuf;
 
-use super::watching::WatchRequest;
-use crate::engines::runtimes::EnvironmentRoots;
-use crate::telemetry::sampler::USUAL_HZ;
-use crate::telemetry::source::TelemetryPaths;
+use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::machine::NamedMachine;
-use powerband_store::settings::Settings;
+use powerband_core::domain::telemetry_paths::{TelemetryPaths, USUAL_HZ};
+
+use crate::settings::Settings;
+
+/// How a run is watched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchRequest {
+    /// Readings a second.
+    pub rate_hz: f64,
+    /// Where sources look.
+    pub places: TelemetryPaths,
+    /// Whether each case is measured for so long that its energy can be measured.
+    pub for_energy: bool,
+}
 
 /// This installation, and what its user chose.
 #[derive(Clone, Debug)]

@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use super::input_specs;
-use super::installation::Installation;
 use crate::engines;
+use crate::input_specs;
 use crate::worker::probe;
 use crate::worker::protocol::{Reply, Request, WorkerCase};
 use crate::worker::supervisor::Worker;
@@ -38,6 +37,7 @@ use powerband_onnx::samples::{self, SampleSet, npy};
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::{self, ModelFile};
 use powerband_onnx::{inspect, shapes};
+use powerband_store::installation::Installation;
 
 /// Seeded inputs that the ranges are taken from.
 const CALIBRATIONS: u64 = 16;
