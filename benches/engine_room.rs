@@ -35,11 +35,11 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_core::stats::summary::median;
-use powerband_measure::worker::process::{ChildProcess, Incoming};
-use powerband_measure::worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule, WorkerCase};
-use powerband_measure::worker::supervisor::Worker;
 use powerband_onnx::{source, zoo};
 use powerband_store::session_file;
+use powerband_worker::process::{ChildProcess, Incoming};
+use powerband_worker::protocol::{LONGEST_LINE, Reply, Request, RoundRule, WorkerCase};
+use powerband_worker::supervisor::Worker;
 
 const LIMIT: Duration = Duration::from_mins(5);
 /// Threads of ONNX Runtime spin for a moment after a run, and would take the next one's core.

@@ -28,12 +28,12 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_core::stats::ratio::{self, RoundSamples};
-use powerband_measure::telemetry::sampler::Sampler;
-use powerband_measure::telemetry::source::TelemetrySource;
-use powerband_measure::telemetry::{ALL, host, nvml, survey};
-use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
-use powerband_measure::worker::supervisor::Worker;
+use powerband_devices::sampler::Sampler;
+use powerband_devices::source::TelemetrySource;
+use powerband_devices::{ALL, host, nvml, survey};
 use powerband_onnx::source;
+use powerband_worker::protocol::{Reply, Request, RoundRule, WorkerCase};
+use powerband_worker::supervisor::Worker;
 
 /// Set where the simulated AMD cards are this machine's.
 const INSIDE: &str = "POWERBAND_BENCH_INSIDE";
@@ -166,8 +166,8 @@ fn costs(places: &TelemetryPaths) -> Result<()> {
     let single: [(&str, &'static dyn TelemetrySource); 3] = [
         ("NVML", &nvml::Nvml),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        ("ROCm SMI", &powerband_measure::telemetry::rocm_smi::RocmSmi),
-        ("amdgpu", &powerband_measure::telemetry::amdgpu::Amdgpu),
+        ("ROCm SMI", &powerband_devices::rocm_smi::RocmSmi),
+        ("amdgpu", &powerband_devices::amdgpu::Amdgpu),
     ];
     for (name, source) in single {
         let (share, devices) = cost(&[source], places, 100.0)?;

@@ -28,14 +28,14 @@ use powerband_core::stats::ratio::{self, RoundSamples};
 use powerband_core::stats::summary::median;
 use powerband_findings::analysis::comparison::{self, CasePair, Comparison};
 use powerband_findings::analysis::{case_rows, verdict::Call};
-use powerband_measure::runner::control::Control;
-use powerband_measure::runner::prepare;
-use powerband_measure::runner::request::RunRequest;
-use powerband_measure::runner::run;
-use powerband_measure::worker::process::{ChildProcess, Incoming};
 use powerband_onnx::zoo::builder::{Conv, GraphBuilder};
+use powerband_runner::control::Control;
+use powerband_runner::prepare;
+use powerband_runner::request::RunRequest;
+use powerband_runner::run;
 use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
+use powerband_worker::process::{ChildProcess, Incoming};
 
 /// How a process is told that it is to load a core from time to time.
 const COMPANY: &str = "--company";

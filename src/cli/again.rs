@@ -12,8 +12,8 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
 use powerband_findings::export;
-use powerband_measure::runner::again::{self, SessionPart};
-use powerband_measure::runner::request::RunRequest;
+use powerband_runner::again::{self, SessionPart};
+use powerband_runner::request::RunRequest;
 
 /// Measures and compares.
 pub(super) fn run(

@@ -18,19 +18,19 @@ use powerband_findings::analysis::comparison::{self, Comparison};
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
-use powerband_measure::engines;
-use powerband_measure::jobs::submit::{self, DetachOptions};
-use powerband_measure::runner::control::Control;
-use powerband_measure::runner::ladders::{self, LadderMachine};
-use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::{self, ProgramTrust};
-use powerband_measure::runner::record::{Recorder, SessionTarget};
-use powerband_measure::runner::request::RunRequest;
-use powerband_measure::runner::run::PreparedRun;
+use powerband_runner::control::Control;
+use powerband_runner::jobs::submit::{self, DetachOptions};
+use powerband_runner::ladders::{self, LadderMachine};
+use powerband_runner::prepare;
+use powerband_runner::programs::{self, ProgramTrust};
+use powerband_runner::record::{Recorder, SessionTarget};
+use powerband_runner::request::RunRequest;
+use powerband_runner::run::PreparedRun;
 use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{journal, session_file};
+use powerband_worker::engines;
 
 /// Sessions of a network that are read for the estimate, the newest ones.
 const SESSIONS_READ: usize = 3;

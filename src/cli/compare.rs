@@ -18,7 +18,7 @@ use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::analysis::repeat::shell_quoted;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export;
-use powerband_measure::runner::again::{self, SessionPart};
+use powerband_runner::again::{self, SessionPart};
 use powerband_store::library;
 
 /// Compares and prints.

@@ -16,8 +16,8 @@ use powerband_core::base::{clock, humanize};
 use powerband_core::domain::telemetry::{DeviceLoss, DeviceReading, Telemetry};
 use powerband_core::domain::telemetry_paths::RATES_HZ;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
-use powerband_measure::telemetry::sampler::Sampler;
-use powerband_measure::telemetry::{machine, survey};
+use powerband_devices::sampler::Sampler;
+use powerband_devices::{machine, survey};
 use powerband_store::session_file;
 
 /// Readings a second for one look.

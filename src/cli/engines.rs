@@ -10,11 +10,11 @@ use super::{Context, machines, output};
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::repeat;
-use powerband_measure::engines::install::InstallRequest;
-use powerband_measure::engines::runtimes::OfferedEnvironment;
-use powerband_measure::engines::{self, COMMON_KEYS, Engine, Requirement};
-use powerband_measure::worker::fetch::{self, FetchStep};
-use powerband_measure::worker::probe::{self, EngineProbe};
+use powerband_worker::engines::install::InstallRequest;
+use powerband_worker::engines::runtimes::OfferedEnvironment;
+use powerband_worker::engines::{self, COMMON_KEYS, Engine, Requirement};
+use powerband_worker::fetch::{self, FetchStep};
+use powerband_worker::probe::{self, EngineProbe};
 
 /// Lines are broken before they get longer.
 const LONGEST_LINE: usize = 98;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::TROUBLE;
 use super::{Context, devices_text, engines, output};
 use powerband_core::base::humanize;
-use powerband_measure::telemetry::machine;
+use powerband_devices::machine;
 use powerband_store::library;
 
 /// How many recent sessions are listed.

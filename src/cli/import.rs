@@ -18,7 +18,7 @@ use powerband_findings::export::profile;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_measure::runner::importing::{self, ImportedSession};
+use powerband_runner::importing::{self, ImportedSession};
 use powerband_store::session_file;
 
 /// Rows of each kind that are shown.

@@ -9,10 +9,10 @@ use super::args::{Detail, JobsArgs, JobsCommand};
 use super::{Context, output, session_text};
 use powerband_core::base::humanize;
 use powerband_findings::export::json as documents;
-use powerband_measure::jobs::record::{self, JobRecord};
-use powerband_measure::jobs::state::{self, PartState};
-use powerband_measure::jobs::{collect, submit};
-use powerband_measure::worker::slurm::JobState;
+use powerband_runner::jobs::record::{self, JobRecord};
+use powerband_runner::jobs::state::{self, PartState};
+use powerband_runner::jobs::{collect, submit};
+use powerband_worker::slurm::JobState;
 
 /// Does what is asked.
 pub(super) fn run(context: &Context, args: &JobsArgs) -> anyhow::Result<ExitCode> {

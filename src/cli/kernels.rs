@@ -14,7 +14,7 @@ use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::{kernel_comparison as comparison, limits};
 use powerband_findings::export::{kernels as documents, terminal};
 use powerband_findings::report::in_short;
-use powerband_measure::roofs::kept;
+use powerband_runner::roofs::kept;
 use powerband_store::session_file;
 
 /// Letters of the list of other profiles.

@@ -11,9 +11,9 @@ use super::{Context, output, signals};
 use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_core::domain::setup::Setup;
-use powerband_measure::transport::{self, SetupMachine};
-use powerband_measure::worker::remote::reached::Reached;
-use powerband_measure::worker::remote::{RemoteError, RemoteEvent};
+use powerband_worker::remote::reached::Reached;
+use powerband_worker::remote::{RemoteError, RemoteEvent};
+use powerband_worker::transport::{self, SetupMachine};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);

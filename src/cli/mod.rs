@@ -54,12 +54,12 @@ use powerband_core::base::ending::Ending;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
-use powerband_measure::roofs::child as roofs_child;
-use powerband_measure::roofs::neighbour::{self, BackgroundLoadKind};
-use powerband_measure::worker::child;
+use powerband_runner::roofs::child as roofs_child;
+use powerband_runner::roofs::neighbour::{self, BackgroundLoadKind};
 use powerband_store::installation::Installation;
 use powerband_store::settings::{self, Settings};
 use powerband_store::{recoverable, session_file};
+use powerband_worker::child;
 
 /// Exit status of a comparison or a check with a finding.
 const REGRESSION: u8 = 1;
@@ -116,7 +116,7 @@ fn with_option_hint(mut error: clap::Error) -> clap::Error {
     let names_engine = found
         .split([':', ','])
         .next()
-        .is_some_and(|name| powerband_measure::engines::find(name).is_some());
+        .is_some_and(|name| powerband_worker::engines::find(name).is_some());
     if error.kind() == ErrorKind::UnknownArgument && names_engine {
         let tip = format!("a setup is given with its option: --setup {found}");
         error.insert(

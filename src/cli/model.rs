@@ -11,13 +11,13 @@ use super::{Context, output};
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::setup::Setup;
-use powerband_measure::precision::{self, ConvertedModel};
-use powerband_measure::runner::exporting;
-use powerband_measure::runner::shape_trial;
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
+use powerband_runner::exporting;
+use powerband_runner::precision::{self, ConvertedModel};
+use powerband_runner::shape_trial;
 
 /// Prints it, or writes the network to a file.
 pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {

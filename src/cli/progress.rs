@@ -20,8 +20,8 @@ use powerband_core::stats::summary::median;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::progress::{Meter, remaining_text};
 use powerband_findings::analysis::{accuracy, examined, profiled};
-use powerband_measure::runner::run::PreparedRun;
-use powerband_measure::runner::visit::{RunStep, StepFollower};
+use powerband_runner::run::PreparedRun;
+use powerband_runner::visit::{RunStep, StepFollower};
 
 /// Shows how far a run is.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use super::args::RemoteCommand;
 use super::{Context, output};
-use powerband_measure::jobs::work;
-use powerband_measure::worker::remote::{guard, sampling, serve};
+use powerband_runner::jobs::work;
+use powerband_worker::remote::{guard, sampling, serve};
 
 pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<ExitCode> {
     match command {

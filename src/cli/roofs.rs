@@ -15,10 +15,10 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_findings::tables::roofs::{noise_words, of_roofs};
 use powerband_findings::tables::view::TableView;
-use powerband_measure::engines;
-use powerband_measure::roofs::RoofProgress;
-use powerband_measure::roofs::measuring::{self, MeasuredRoofs, RoofRequest};
-use powerband_measure::roofs::{devices, kept};
+use powerband_runner::roofs::RoofProgress;
+use powerband_runner::roofs::measuring::{self, MeasuredRoofs, RoofRequest};
+use powerband_runner::roofs::{devices, kept};
+use powerband_worker::engines;
 
 /// Columns of the JSON document.
 const KEYS: [&str; 13] = [

@@ -16,14 +16,14 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::limits::experiments::{self as findings, ExperimentAnswer};
 use powerband_findings::analysis::limits::{self, Limits};
-use powerband_measure::engines::{self, LAST_RESORT, Requirement};
-use powerband_measure::roofs::kept;
-use powerband_measure::roofs::measuring::{self, RoofRequest};
-use powerband_measure::runner::experiments::{self, ExperimentMachine};
-use powerband_measure::runner::prepare;
-use powerband_measure::runner::programs::ProgramTrust;
-use powerband_measure::runner::record::SessionTarget;
-use powerband_measure::runner::request::RunRequest;
+use powerband_runner::experiments::{self, ExperimentMachine};
+use powerband_runner::prepare;
+use powerband_runner::programs::ProgramTrust;
+use powerband_runner::record::SessionTarget;
+use powerband_runner::request::RunRequest;
+use powerband_runner::roofs::kept;
+use powerband_runner::roofs::measuring::{self, RoofRequest};
+use powerband_worker::engines::{self, LAST_RESORT, Requirement};
 
 /// Runs the experiments, or shows those that were made.
 pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode> {

@@ -7,10 +7,10 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
-use powerband_measure::worker::protocol::{Reply, Request};
-use powerband_measure::worker::supervisor::Worker;
 use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::{inspect, shapes, source};
+use powerband_worker::protocol::{Reply, Request};
+use powerband_worker::supervisor::Worker;
 
 use crate::support;
 

@@ -7,12 +7,12 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_measure::engines::generate::Generate;
-use powerband_measure::worker::protocol::{Reply, Request};
-use powerband_measure::worker::supervisor::Worker;
 use powerband_onnx::decoder::Decoder;
 use powerband_onnx::source;
 use powerband_store::session_file;
+use powerband_worker::engines::generate::Generate;
+use powerband_worker::protocol::{Reply, Request};
+use powerband_worker::supervisor::Worker;
 use serde_json::Value;
 
 use crate::support::{self, Home};

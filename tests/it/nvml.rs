@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, Quantity, Throttle};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
-use powerband_measure::telemetry::nvml::Nvml;
-use powerband_measure::telemetry::source::{DeviceReader, TelemetrySource as _};
+use powerband_devices::nvml::Nvml;
+use powerband_devices::source::{DeviceReader, TelemetrySource as _};
 use tempfile::TempDir;
 
 use crate::fake_nvml;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use powerband_core::base::cancel::CancelToken;
-use powerband_measure::roofs::neighbour::{self, BackgroundLoadKind};
-use powerband_measure::roofs::{self, RoofError};
+use powerband_runner::roofs::neighbour::{self, BackgroundLoadKind};
+use powerband_runner::roofs::{self, RoofError};
 
 use crate::support::{Home, processes_with};
 

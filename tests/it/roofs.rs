@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use powerband_measure::roofs::devices::RoofDevice;
+use powerband_runner::roofs::devices::RoofDevice;
 use powerband_store::roofs_file;
 use serde_json::Value;
 

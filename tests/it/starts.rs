@@ -7,8 +7,8 @@ use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Completion;
 use powerband_core::domain::spacing::Spacing;
-use powerband_measure::runner::control::Control;
-use powerband_measure::runner::request::RunRequest;
+use powerband_runner::control::Control;
+use powerband_runner::request::RunRequest;
 
 use crate::control::{Running, is_round, outcomes, request, started};
 use crate::support::Home;

@@ -9,9 +9,9 @@ use powerband_core::domain::plan::{Load, WarmUpRule};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
-use powerband_measure::worker::protocol::{Reply, Request, RoundRule, WorkerCase};
-use powerband_measure::worker::supervisor::Worker;
 use powerband_store::session_file;
+use powerband_worker::protocol::{Reply, Request, RoundRule, WorkerCase};
+use powerband_worker::supervisor::Worker;
 use serde_json::Value;
 
 use crate::support::{Home, ProgramRun};

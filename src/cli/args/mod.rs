@@ -26,7 +26,7 @@ pub(crate) use point::PointArgs;
 use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_core::domain::spacing::Spacing;
-use powerband_measure::version;
+use powerband_devices::version;
 use powerband_onnx::rewrite::Precision;
 pub(super) use roofs::RoofsArgs;
 pub(crate) use why::WhyArgs;

@@ -21,7 +21,7 @@ use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::ImportSource as File;
 use powerband_import::{self as import, Format, ImportError, Imported};
-use powerband_measure::runner::importing;
+use powerband_runner::importing;
 use powerband_store::{session_file, trace_file};
 
 use super::seeds::{self, LIMITS};

@@ -29,8 +29,8 @@ use powerband_core::domain::telemetry::Quantity;
 use powerband_core::domain::work::NumberFormat;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::chart::lanes::Lane;
-use powerband_measure::runner::control::Control;
-use powerband_measure::runner::planning;
+use powerband_runner::control::Control;
+use powerband_runner::planning;
 
 use super::devices;
 

@@ -13,7 +13,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Completion;
-use powerband_measure::runner::schedule;
+use powerband_runner::schedule;
 
 use super::behaviour::{draft, is_saved};
 use super::{Desk, PATIENCE};

@@ -17,7 +17,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_measure::runner::importing;
+use powerband_runner::importing;
 use powerband_store::session_file;
 
 use super::data::{SessionSpec, speed};

@@ -6,7 +6,7 @@ use super::SideChoice;
 use crate::sessions::OpenSessions;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_measure::runner::again::SessionPart;
+use powerband_runner::again::SessionPart;
 
 /// A side of a comparison.
 #[derive(Clone, Debug)]

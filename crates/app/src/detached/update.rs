@@ -9,8 +9,8 @@ use crate::notices::NoticeLevel;
 use crate::screen::Screen;
 use crate::shared::Shared;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
-use powerband_measure::runner::request::RunRequest;
-use powerband_measure::transport::SetupMachine;
+use powerband_runner::request::RunRequest;
+use powerband_worker::transport::SetupMachine;
 
 impl SettingsDoor {
     pub(crate) fn detached(&mut self, action: Detached, shared: &mut Shared) {

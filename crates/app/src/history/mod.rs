@@ -17,7 +17,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::history::{self, History, HistoryPoint};
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_measure::runner::again;
+use powerband_runner::again;
 use powerband_store::library::Stamp;
 
 /// The case that is followed: one of an open session.

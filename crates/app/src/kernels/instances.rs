@@ -16,7 +16,7 @@ use powerband_findings::analysis::instances::Instances;
 use powerband_findings::chart::spec::SeriesId;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_measure::runner::importing;
+use powerband_runner::importing;
 
 /// An instance that the timeline can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::kernel_comparison;
 use powerband_findings::analysis::limits;
 use powerband_findings::analysis::profile_runs::ProfileRuns;
-use powerband_measure::roofs::kept;
+use powerband_runner::roofs::kept;
 use powerband_store::settings;
 
 /// A change of the user's rules for categories.

@@ -15,9 +15,9 @@ use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use powerband_core::domain::session::Session;
-use powerband_measure::worker::desktop;
 use powerband_store::library::{ScannedFile, Stamp, unique_tags};
 use powerband_store::trash::Discarded;
+use powerband_worker::desktop;
 
 impl LibraryState {
     pub(crate) fn act(&mut self, change: Library, shared: &mut Shared) {

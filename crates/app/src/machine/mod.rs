@@ -14,15 +14,14 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
-use powerband_measure::engines::EngineInfo;
-use powerband_measure::engines::LAST_RESORT;
-use powerband_measure::engines::runtimes::OfferedEnvironment;
-use powerband_measure::runner::ladders::LadderMachine;
-use powerband_measure::telemetry;
-use powerband_measure::transport;
-use powerband_measure::worker::probe::EngineProbe;
+use powerband_runner::ladders::LadderMachine;
 use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
+use powerband_worker::engines::EngineInfo;
+use powerband_worker::engines::LAST_RESORT;
+use powerband_worker::engines::runtimes::OfferedEnvironment;
+use powerband_worker::probe::EngineProbe;
+use powerband_worker::transport;
 
 /// The build of ONNX Runtime that runs on any processor.
 pub(crate) const EVERYWHERE: &str = "cpu";
@@ -246,7 +245,7 @@ impl MachineState {
             return Vec::new();
         }
         let could_tell = |missing: &&MissingSource| {
-            let mut others = telemetry::ALL
+            let mut others = powerband_devices::ALL
                 .iter()
                 .filter(|source| !source.tells_of_cards());
             others.all(|other| other.title() != missing.source)
@@ -440,7 +439,7 @@ mod tests {
         assert_eq!(flavor(&[DeviceKind::Amd, DeviceKind::Nvidia]), "cuda");
         for kinds in [[DeviceKind::Host], [DeviceKind::Amd], [DeviceKind::Nvidia]] {
             let asked = flavor(&kinds);
-            let known = powerband_measure::engines::install::FLAVORS;
+            let known = powerband_worker::engines::install::FLAVORS;
             assert!(known.iter().any(|known| known.id == asked), "{asked}");
         }
     }

@@ -7,12 +7,12 @@ use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
-use powerband_measure::engines::install::InstallRequest;
-use powerband_measure::telemetry::{machine, survey};
-use powerband_measure::worker::fetch::{self, FetchStep};
-use powerband_measure::worker::{probe, profilers};
+use powerband_devices::{machine, survey};
 use powerband_store::installation::Installation;
 use powerband_store::settings;
+use powerband_worker::engines::install::InstallRequest;
+use powerband_worker::fetch::{self, FetchStep};
+use powerband_worker::{probe, profilers};
 
 /// Searches devices and engines of this machine.
 pub(crate) fn survey(place: &Installation, outlet: &Outlet) {

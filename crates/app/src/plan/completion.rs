@@ -7,7 +7,7 @@ use super::respell;
 use crate::App;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::{Spelling, SpellingPart, part_at};
-use powerband_measure::engines::{self, Key, Takes};
+use powerband_worker::engines::{self, Key, Takes};
 
 /// Most proposals.
 const MOST: usize = 10;
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use crate::machine::EngineState;
     use crate::plan::matrix::tests::app;
-    use powerband_measure::engines::EngineInfo;
+    use powerband_worker::engines::EngineInfo;
 
     fn titles(app: &App, text: &str) -> Vec<String> {
         let found = app.complete(text, text.len());

@@ -18,9 +18,9 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sweep::{self, SweepError};
-use powerband_measure::runner::planning::DEFAULT_BATCHES;
-use powerband_measure::runner::request::{Rules, RunRequest};
 use powerband_onnx::shapes;
+use powerband_runner::planning::DEFAULT_BATCHES;
+use powerband_runner::request::{Rules, RunRequest};
 
 /// One row of the plan's setups, as the user types it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

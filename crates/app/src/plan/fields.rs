@@ -2,8 +2,8 @@
 
 use super::{ModelFacts, Planner};
 use powerband_core::domain::model::{Dim, Port};
-use powerband_measure::engines::Key;
 use powerband_onnx::batch_axis::BatchAxes;
+use powerband_worker::engines::Key;
 
 /// The field of a setup's spelling, by its place.
 pub fn of_setup(place: usize) -> String {

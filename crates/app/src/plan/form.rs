@@ -6,8 +6,8 @@ use super::respell;
 use crate::App;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::DeviceKind;
-use powerband_measure::engines::{self, CheckError, Engine, Key, Takes};
-use powerband_measure::transport::WHERE_KEY;
+use powerband_worker::engines::{self, CheckError, Engine, Key, Takes};
+use powerband_worker::transport::WHERE_KEY;
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Options of a setup, for the help beside its field.
 
-use powerband_measure::engines::{self, Key};
+use powerband_worker::engines::{self, Key};
 
 /// Help for a setup as it is spelled so far.
 #[derive(Debug)]

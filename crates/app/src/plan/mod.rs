@@ -28,12 +28,12 @@ use powerband_core::domain::model::ModelSummary;
 use powerband_core::domain::point::BATCH;
 pub use powerband_core::domain::sizes::show as show_batches;
 use powerband_core::domain::sizes::{self, SizeError};
-use powerband_measure::engines;
-pub use powerband_measure::engines::Takes;
-use powerband_measure::runner::ladders;
-pub use powerband_measure::runner::plan_check::PlanCheck;
 use powerband_onnx::zoo;
+use powerband_runner::ladders;
+pub use powerband_runner::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
+use powerband_worker::engines;
+pub use powerband_worker::engines::Takes;
 
 pub use action::PlanEdit;
 pub use check::CheckSubject;

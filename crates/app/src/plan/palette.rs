@@ -12,7 +12,7 @@ use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
 use powerband_findings::chart::palette;
-use powerband_measure::engines::Takes;
+use powerband_worker::engines::Takes;
 
 /// Batch sizes that are put in or taken out.
 const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];

@@ -5,8 +5,8 @@ use crate::App;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_core::domain::telemetry_paths::USUAL_HZ;
-use powerband_measure::runner::request::RunRequest;
-use powerband_measure::runner::{default_benchmark, planning};
+use powerband_runner::request::RunRequest;
+use powerband_runner::{default_benchmark, planning};
 
 impl App {
     /// The plan as it would be run, for an estimate; `None` where it is invalid.

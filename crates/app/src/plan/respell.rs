@@ -2,7 +2,7 @@
 
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
-use powerband_measure::engines::{self, Key, Takes};
+use powerband_worker::engines::{self, Key, Takes};
 
 /// The text with another engine. Options that it does not know, or that make no sense with it, are left out.
 pub(super) fn with_engine(text: &str, id: &str) -> String {

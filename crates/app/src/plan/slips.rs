@@ -3,7 +3,7 @@
 use super::{engine_ids, respell};
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::spelling::Spelling;
-use powerband_measure::engines::{self, Takes};
+use powerband_worker::engines::{self, Takes};
 
 /// A slip, and the text without it.
 #[derive(Clone, Debug, PartialEq, Eq)]

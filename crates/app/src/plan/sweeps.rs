@@ -5,8 +5,8 @@ use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::BATCH;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sizes;
-use powerband_measure::engines::generate::is_generate_task;
 use powerband_onnx::batch_axis::BatchAxes;
+use powerband_worker::engines::generate::is_generate_task;
 
 /// Sizes that a click adds or takes out: of most dimensions, and of those that count what is there already.
 const SIZES: [usize; 8] = [16, 32, 64, 128, 256, 512, 1_024, 2_048];

@@ -12,7 +12,7 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_findings::tables::roofs::noise_words;
-use powerband_measure::roofs::measuring;
+use powerband_runner::roofs::measuring;
 
 /// Progress of measuring roofs.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use crate::notices::NoticeLevel;
 use crate::shared::{FollowUp, Shared};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
-use powerband_measure::roofs::measuring::RoofsError;
+use powerband_runner::roofs::measuring::RoofsError;
 
 impl SettingsDoor {
     pub(crate) fn roofs(&mut self, action: action::Roofs, shared: &mut Shared) {

@@ -4,8 +4,8 @@ use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
-use powerband_measure::roofs::measuring::{self, RoofRequest, RoofsError};
-use powerband_measure::roofs::{RoofProgress, devices, kept};
+use powerband_runner::roofs::measuring::{self, RoofRequest, RoofsError};
+use powerband_runner::roofs::{RoofProgress, devices, kept};
 use powerband_store::installation::Installation;
 
 /// Reads what is kept of the devices that are here and holds, and says why the rest does not.

@@ -31,8 +31,8 @@ use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::{self, Lanes};
 use powerband_findings::chart::samples;
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_measure::runner::control::Control;
-use powerband_measure::runner::visit::{RunStep, RunStepKind, StepFollower};
+use powerband_runner::control::Control;
+use powerband_runner::visit::{RunStep, RunStepKind, StepFollower};
 
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;

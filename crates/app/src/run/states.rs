@@ -8,7 +8,7 @@ use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::{Outcome, Phase, SKIPPED};
 use powerband_core::domain::queue::QueueState;
 use powerband_findings::tables::cell::Tone;
-use powerband_measure::runner::visit::RunStepKind;
+use powerband_runner::visit::RunStepKind;
 
 /// Which cases the table of a run lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -263,7 +263,7 @@ mod tests {
     use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
     use powerband_findings::analysis::testing;
-    use powerband_measure::runner::control::Control;
+    use powerband_runner::control::Control;
 
     const CASE: CaseKey = CaseKey {
         setup: 0,

@@ -17,11 +17,11 @@ use powerband_core::base::clock;
 use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::progress::Tally;
-use powerband_measure::runner::control::Control;
-use powerband_measure::runner::programs::ProgramTrust;
-use powerband_measure::runner::record::SessionTarget;
-use powerband_measure::runner::request::RunRequest;
-use powerband_measure::runner::run::PreparedRun;
+use powerband_runner::control::Control;
+use powerband_runner::programs::ProgramTrust;
+use powerband_runner::record::SessionTarget;
+use powerband_runner::request::RunRequest;
+use powerband_runner::run::PreparedRun;
 use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
 

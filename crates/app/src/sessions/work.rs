@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Findings, SessionId};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
-use powerband_measure::runner::importing;
+use powerband_runner::importing;
 use powerband_store::examples::Example;
 use powerband_store::library::Stamp;
 use powerband_store::session_file::{self, ReadError};

@@ -9,7 +9,7 @@ use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::shared::Shared;
 use crate::{App, WindowRequest};
-use powerband_measure::worker::desktop;
+use powerband_worker::desktop;
 
 impl App {
     pub(crate) fn go(&mut self, screen: Screen) {

@@ -17,7 +17,7 @@ use powerband_findings::analysis::timeline::Timeline;
 use powerband_import::ImportError;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_measure::runner::importing::{self, FileSet};
+use powerband_runner::importing::{self, FileSet};
 use powerband_store::trace_notes;
 
 /// Reads files, those of one process together. One that belongs to another is no trace of its own.

@@ -6,7 +6,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
 use powerband_findings::chart::figure;
 use powerband_findings::chart::roofline::Roofline;
-use powerband_measure::roofs::kept;
+use powerband_runner::roofs::kept;
 
 /// Finds it, against the roofs of the session, or those that are kept of this machine.
 pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> WhyResult {

@@ -1,0 +1,469 @@
+//! Files of other tools made into a session: profiles of where the time went, cases of what was measured.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use powerband_core::base::clock;
+use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::event::RunStart;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::{
+    MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule,
+};
+use powerband_core::domain::point::Point;
+use powerband_core::domain::reported::{Reported, Stated};
+use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::session_name;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::trace::Trace;
+use powerband_devices::version;
+use powerband_import as import;
+use powerband_import::benchmarks::timings;
+use powerband_import::benchmarks::timings::Columns;
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::{ImportSource, Limits};
+use powerband_import::reading::standard_input;
+use powerband_import::records::{reported_stats, summary};
+use powerband_import::{ImportError, Imported};
+use powerband_store::session_file::{self, WriteError};
+use powerband_store::trace_file;
+
+/// So many names are written out in a remark.
+const MOST_NAMES: usize = 6;
+
+/// An imported session with the timelines of its profiles.
+#[derive(Debug)]
+pub struct ImportedSession {
+    /// The session.
+    pub session: Session,
+    /// Timelines, by the place of their profile in the session.
+    pub traces: Vec<Arc<Trace>>,
+    /// The identifier of the first file's format.
+    pub format: String,
+    /// Files that lie beside those that were read, and belong to the same run.
+    pub companions: Vec<PathBuf>,
+}
+
+/// Files of one process, which become one profile.
+#[derive(Debug)]
+pub struct FileSet {
+    /// The files that were named.
+    pub named: Vec<PathBuf>,
+    /// Files that lie beside the first of them and were not named.
+    pub companions: Vec<PathBuf>,
+}
+
+/// The files, those of one process together.
+pub fn file_sets(files: &[PathBuf]) -> Vec<FileSet> {
+    let mut sets: Vec<FileSet> = Vec::new();
+    for file in files {
+        let beside = import::companions(file);
+        let is_of = |set: &&mut FileSet| set.named.iter().any(|other| beside.contains(other));
+        match sets.iter_mut().find(is_of) {
+            Some(set) => set.named.push(file.clone()),
+            None => sets.push(FileSet {
+                named: vec![file.clone()],
+                companions: beside,
+            }),
+        }
+    }
+    for set in &mut sets {
+        set.companions.retain(|file| !files.contains(file));
+    }
+    sets
+}
+
+impl FileSet {
+    /// Reads the first file, and all others as far as they can be read: a note says which are left out.
+    /// `turn` is called before each of these.
+    pub fn read_leniently(
+        &self,
+        limits: Limits,
+        watch: &ReadProgress<'_>,
+        turn: impl Fn(),
+    ) -> Result<Imported, ImportError> {
+        let mut imported = Imported::default();
+        let mut files = self.named.iter().chain(&self.companions);
+        if let Some(first) = files.next() {
+            import::add(first, limits, watch, &mut imported)?;
+        }
+        for file in files {
+            turn();
+            match import::add(file, limits, watch, &mut imported) {
+                Ok(()) => {}
+                Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
+                Err(error) => imported.note(format!("left out: {}", error.in_window())),
+            }
+        }
+        Ok(imported)
+    }
+}
+
+/// Reads files. Those of one process become one profile; where columns are named, each file is a table of
+/// timings.
+pub fn import_files(
+    files: &[PathBuf],
+    columns: Option<&Columns>,
+    limits: Limits,
+    watch: &ReadProgress<'_>,
+) -> Result<ImportedSession, ImportError> {
+    let mut parts: Vec<(String, Imported)> = Vec::new();
+    let mut companions: Vec<PathBuf> = Vec::new();
+    for set in file_sets(files) {
+        let mut imported = Imported::default();
+        for file in &set.named {
+            match columns {
+                Some(columns) => {
+                    let source = ImportSource::open_named(file, limits, watch)?;
+                    timings::read(&source, columns, watch, &mut imported)?;
+                    import::records::clamp_implausible::clamp(&mut imported);
+                }
+                None => import::add(file, limits, watch, &mut imported)?,
+            }
+        }
+        parts.extend(set.named.first().map(|first| (title(first), imported)));
+        companions.extend(set.companions);
+    }
+    companions.sort();
+    companions.dedup();
+    Ok(ImportedSession {
+        companions,
+        ..session(parts)
+    })
+}
+
+/// What a file is called in a session: its name without the endings of formats.
+pub fn title(file: &Path) -> String {
+    if standard_input::is_standard_input(file) {
+        return standard_input::NAME.to_owned();
+    }
+    let name = file
+        .file_name()
+        .unwrap_or(file.as_os_str())
+        .to_string_lossy();
+    let ends = [
+        ".gz", ".json", ".jsonl", ".trace", ".pt", ".csv", ".txt", ".log", ".md", ".sql",
+    ];
+    let mut name = name.as_ref();
+    for end in ends {
+        name = name.strip_suffix(end).unwrap_or(name);
+    }
+    name.to_owned()
+}
+
+/// Makes a session of what was read.
+pub fn session(parts: Vec<(String, Imported)>) -> ImportedSession {
+    let name = parts.first().map_or("import", |(name, _)| name).to_owned();
+    let tool = parts.first().map(|(_, imported)| imported.tool.clone());
+    let format = parts
+        .first()
+        .map_or("", |(_, imported)| imported.format)
+        .to_owned();
+    let reported: Vec<Reported> = parts
+        .iter()
+        .flat_map(|(_, imported)| imported.reported.iter().cloned())
+        .collect();
+    let tool_name = tool.as_ref().map_or("", |tool| tool.name.as_str());
+    let mut session = Session::from_start(RunStart {
+        name: session_name::of_import(&name, parts.len().saturating_sub(1), tool_name),
+        created: clock::now_utc(),
+        made_up: false,
+        plan: plan(
+            &name,
+            &tool_word(tool.as_ref().map_or("", |tool| &tool.name)),
+            &reported,
+        ),
+        model: ModelRef {
+            name,
+            file: String::new(),
+            sha256: String::new(),
+            parameters: 0,
+            macs: None,
+            fixed_batch: None,
+        },
+        environment: powerband_core::domain::environment::Environment {
+            program: version::VERSION.to_owned(),
+            ..Default::default()
+        },
+        warnings: Vec::new(),
+        variants: BTreeMap::new(),
+        roofs: Vec::new(),
+    });
+    session.completion = Completion::Complete;
+    session.imported = tool;
+    fill(&mut session, &reported);
+    let mut traces = Vec::new();
+    for (name, mut imported) in parts {
+        let profile = summary::profile(&imported, &name);
+        session.warnings.extend(profile.notes.iter().cloned());
+        let has_something = !profile.totals.is_empty()
+            || !profile.counters.is_empty()
+            || !profile.memory.is_empty()
+            || !imported.layers.is_empty();
+        if has_something {
+            session.profiles.push(profile);
+            traces.push(Arc::new(std::mem::take(&mut imported.trace)));
+        }
+    }
+    session.reported = reported;
+    ImportedSession {
+        session,
+        traces,
+        format,
+        companions: Vec::new(),
+    }
+}
+
+/// A tool's name as an engine's: `ONNX Runtime profiler` is `onnx-runtime-profiler`.
+fn tool_word(name: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    let word: String = name.chars().map(plain).collect();
+    let word = word.trim_matches('-');
+    if word.is_empty() {
+        "imported".to_owned()
+    } else {
+        word.to_owned()
+    }
+}
+
+/// What was measured, each name a setup.
+fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
+    let named = names(reported);
+    let mut points: Vec<Point> = with_results(reported).map(point).collect();
+    points.sort_unstable();
+    points.dedup();
+    let mut limits = MeasureRule::from_preset(PresetName::Quick);
+    limits.rounds = 1;
+    limits.spacing = None;
+    Plan {
+        model: model.to_owned(),
+        setups: named
+            .iter()
+            .map(|_| Setup {
+                engine: tool.to_owned(),
+                device: Plan::ELSEWHERE.to_owned(),
+                options: BTreeMap::new(),
+            })
+            .collect(),
+        looks: named
+            .iter()
+            .map(|name| SetupStyle {
+                label: Some((*name).to_owned()),
+                colour: None,
+            })
+            .collect(),
+        points,
+        ladder: Vec::new(),
+        shapes: BTreeMap::new(),
+        batch_axis: Vec::new(),
+        dims: Vec::new(),
+        inputs: BTreeMap::new(),
+        preset: PresetName::Quick,
+        measure: limits,
+        warm_up: WarmUpRule::for_device(false),
+        limits: TimeLimits::default(),
+        seed: 0,
+        load: Default::default(),
+        keeping: Default::default(),
+        judging: None,
+        profiling: None,
+        experiments: None,
+    }
+}
+
+/// What became a case: times of runs or requests, or a rate alone, as of an offline scenario.
+fn with_results(reported: &[Reported]) -> impl Iterator<Item = &Reported> {
+    let has_results = |one: &&Reported| {
+        !one.samples_ns.is_empty()
+            || one.typical_ns.is_some()
+            || one.generation.is_some()
+            || reported_stats::stated(one).throughput_per_s.is_some()
+    };
+    reported
+        .iter()
+        .filter(has_results)
+        .filter(|one| !one.is_preparation)
+}
+
+/// What is measured, each name once.
+fn names(reported: &[Reported]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in with_results(reported) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    names
+}
+
+fn point(one: &Reported) -> Point {
+    let point = one.point.unwrap_or_else(|| Point::of_batch(1));
+    point.with_batch(point.batch().max(1))
+}
+
+/// Fills the session's cases with the imported times and stated statistics.
+fn fill(session: &mut Session, reported: &[Reported]) {
+    let names = names(reported);
+    session.cases.clear();
+    for one in with_results(reported) {
+        let Some(setup) = names.iter().position(|name| *name == one.name) else {
+            continue;
+        };
+        let key = CaseKey {
+            setup,
+            point: point(one),
+        };
+        let stated = reported_stats::stated(one);
+        if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
+            add(case, one, stated);
+        } else {
+            let mut case = Case::pending(key);
+            case.outcome = Outcome::Finished;
+            add(&mut case, one, stated);
+            session.cases.push(case);
+        }
+    }
+    session.cases.sort_by_key(Case::key);
+    session.warnings.extend(remarks(reported));
+}
+
+/// Single runs are a round of samples; figures alone are no samples.
+fn add(case: &mut Case, one: &Reported, stated: Stated) {
+    if !one.samples_ns.is_empty() {
+        case.rounds.push(Round {
+            round: case.rounds.len() as u32,
+            spent_ns: one.samples_ns.iter().sum(),
+            samples_ns: one.samples_ns.clone(),
+            generation: one.tokens.clone(),
+            ..Round::default()
+        });
+    }
+    // Two files of one run have the same time.
+    let is_same =
+        |known: &&mut Stated| known.typical_ns.is_some() && known.typical_ns == stated.typical_ns;
+    match case.stated.iter_mut().find(is_same) {
+        Some(known) => known.fill(stated),
+        None if stated != Stated::default() => case.stated.push(stated),
+        None => {}
+    }
+}
+
+/// Remarks on the results: what their program does not accept, then what is unknown.
+fn remarks(reported: &[Reported]) -> Vec<String> {
+    let objections = with_results(reported).flat_map(|one| {
+        let name = &one.name;
+        one.objections.iter().map(move |objection| {
+            format!("{name} is not accepted by the program that measured it: {objection}")
+        })
+    });
+    let mut remarks: Vec<String> = Vec::new();
+    for objection in objections {
+        if !remarks.contains(&objection) {
+            remarks.push(objection);
+        }
+    }
+    let tells_spread = |one: &Reported| reported_stats::stated(one).states_spread();
+    let has_one = |one: &Reported| one.samples_ns.is_empty() && one.typical_ns.is_some();
+    let doubts = [
+        (
+            "Reported as one number, so nothing is known of how it varies",
+            listed(reported, |one| has_one(one) && !tells_spread(one)),
+        ),
+        (
+            "Reported in statistics without single runs, so there is no interval",
+            listed(reported, |one| has_one(one) && tells_spread(one)),
+        ),
+        (
+            "Reported without the time of a run or request, so there is no latency",
+            listed(reported, |one| {
+                one.samples_ns.is_empty() && one.typical_ns.is_none()
+            }),
+        ),
+        (
+            "The file does not tell the batch size, so it is shown as 1",
+            listed(reported, |one| one.point.is_none()),
+        ),
+    ];
+    let doubts = doubts
+        .into_iter()
+        .filter_map(|(words, names)| Some(format!("{words}: {}.", names?)));
+    remarks.extend(doubts);
+    remarks
+}
+
+/// The names of those that are meant, each once, and how many there are beyond the first few; nothing where
+/// none is.
+fn listed(reported: &[Reported], is_meant: impl Fn(&Reported) -> bool) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for one in with_results(reported).filter(|one| is_meant(one)) {
+        if !names.contains(&one.name.as_str()) {
+            names.push(&one.name);
+        }
+    }
+    let more = names.len().saturating_sub(MOST_NAMES);
+    names.truncate(MOST_NAMES);
+    let listed = names.join(", ");
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(listed),
+        (false, more) => Some(format!("{listed} and {more} more")),
+    }
+}
+
+/// Why what was imported was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The session.
+    #[error(transparent)]
+    Session(#[from] WriteError),
+    /// A timeline.
+    #[error(transparent)]
+    Trace(#[from] trace_file::TraceWriteError),
+}
+
+/// Writes the session, and the timelines beside it.
+pub fn keep(taken: &mut ImportedSession, path: &Path) -> Result<(), KeepError> {
+    let traces = taken.traces.iter().cloned().enumerate();
+    let open: Vec<_> = traces.filter(|(_, trace)| !trace.is_empty()).collect();
+    taken.session = keep_copy(&taken.session, &open, None, path)?;
+    Ok(())
+}
+
+/// Writes a session to another file, with its timelines beside it, and returns what was written.
+///
+/// The timelines are those that are open, by the place of their profile, and copies of those that lie beside
+/// the file that the session is from.
+pub fn keep_copy(
+    session: &Session,
+    open: &[(usize, Arc<Trace>)],
+    from: Option<&Path>,
+    path: &Path,
+) -> Result<Session, KeepError> {
+    let mut session = session.clone();
+    for (number, profile) in session.profiles.iter_mut().enumerate() {
+        let held = open.iter().find(|(place, _)| *place == number);
+        let lies = profile.trace_file.as_ref();
+        let lies = lies.and_then(|name| trace_file::found(from, name));
+        let lies = lies.filter(|file| *file != trace_file::path(path, number));
+        profile.trace_file = match (held, lies) {
+            (Some((_, trace)), _) => Some(trace_file::put_beside(path, number, |to| {
+                trace_file::write(to, trace)
+            })?),
+            (None, Some(file)) => Some(trace_file::put_beside(path, number, |to| {
+                fs::copy(&file, to).map(|_| ())
+            })?),
+            _ => continue,
+        };
+    }
+    session_file::write(path, &session)?;
+    Ok(session)
+}

@@ -1,0 +1,245 @@
+//! One session of what the jobs of a detached run measured, whether they finished or were cut short.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::record::{JobPart, JobRecord};
+use super::state::{self, PartState};
+use powerband_core::base::paths::Paths;
+use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::machine::RemoteMachine;
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::session::{Completion, Session};
+use powerband_store::{journal, library, session_file, trace_file};
+use powerband_worker::slurm::JobEnd;
+
+/// A run that was collected.
+#[derive(Debug)]
+pub struct CollectedRun {
+    /// The session.
+    pub session: Session,
+    /// Its file.
+    pub path: PathBuf,
+    /// Why the folder of the jobs stays, where it does.
+    pub left: Option<String>,
+}
+
+/// Saves what was measured as one session, and removes the folder of the jobs. Refused while one of them lives.
+pub fn collect(
+    paths: &Paths,
+    record: &JobRecord,
+    states: &[PartState],
+) -> Result<CollectedRun, String> {
+    let alive = states.iter().filter(|state| state.is_alive).count();
+    if alive > 0 {
+        return Err(format!(
+            "{alive} of {} jobs are queued or running; wait for them, or powerband jobs cancel {} first",
+            states.len(),
+            record.id()
+        ));
+    }
+    let mut session = Session::from_start(record.beginning.clone());
+    session.completion = Completion::Complete;
+    let mut traces = Vec::new();
+    for (number, state) in states.iter().enumerate() {
+        take_part(&mut session, record, number, state, &mut traces)?;
+    }
+    if states.len() > 1 {
+        session.warnings.push(format!(
+            "Measured in {} jobs of Slurm: cases of one job took turns, cases of different jobs are not interleaved.",
+            states.len()
+        ));
+    }
+    let unwritable =
+        |error: &dyn std::fmt::Display| format!("the session cannot be saved: {error}");
+    let path = library::new_path(paths, &session.name, &session.created)
+        .map_err(|error| unwritable(&error))?;
+    for (place, from) in traces {
+        let beside = trace_file::path(&path, place);
+        if fs::copy(from, &beside).is_ok()
+            && let (Some(profile), Some(name)) =
+                (session.profiles.get_mut(place), beside.file_name())
+        {
+            profile.trace_file = Some(name.to_string_lossy().into_owned());
+        }
+    }
+    session_file::write(&path, &session).map_err(|error| unwritable(&error))?;
+    let left = record.remove(paths).err();
+    let left = left.map(|error| format!("{} stays: {error}", record.folder.display()));
+    Ok(CollectedRun {
+        session,
+        path,
+        left,
+    })
+}
+
+/// Takes in what one job measured.
+fn take_part(
+    session: &mut Session,
+    record: &JobRecord,
+    number: usize,
+    state: &PartState,
+    traces: &mut Vec<(usize, PathBuf)>,
+) -> Result<(), String> {
+    let Some(part) = record.parts.get(number) else {
+        return Ok(());
+    };
+    let saved = record.file_of(number, ".ron");
+    let measured = if saved.exists() {
+        let opened = session_file::read(&saved).map_err(|error| error.to_string())?;
+        Some(opened.session)
+    } else {
+        let journal = state::journal(record, number);
+        journal.and_then(|path| journal::recover(&path).ok())
+    };
+    let Some(measured) = measured else {
+        let outcome = never_began(state, &fs::read_to_string(&part.log).unwrap_or_default());
+        for case in part.plan.cases() {
+            let key = whole_key(case, &part.setups);
+            set_outcome(session, key, outcome.clone());
+        }
+        return Ok(());
+    };
+    for case in measured.cases {
+        let key = whole_key(case.key(), &part.setups);
+        let outcome = ended(case.outcome.clone(), state);
+        if let Some(slot) = session.cases.iter_mut().find(|slot| slot.key() == key) {
+            *slot = Case {
+                setup: key.setup,
+                outcome,
+                ..case
+            };
+        }
+    }
+    for (own, report) in measured.reports.into_iter().enumerate() {
+        let slot = part
+            .setups
+            .get(own)
+            .and_then(|&at| session.reports.get_mut(at));
+        if let (Some(slot @ None), Some(report)) = (slot, report) {
+            *slot = Some(report);
+        }
+    }
+    let whole = |own: usize| part.setups.get(own).copied().unwrap_or(own);
+    let examined = measured.examinations.into_iter();
+    session
+        .examinations
+        .extend(examined.map(|(own, one)| (whole(own), one)));
+    let judged = measured.accuracies.into_iter();
+    session
+        .accuracies
+        .extend(judged.map(|(own, one)| (whole(own), one)));
+    for mut profile in measured.profiles {
+        profile.case = profile.case.map(|case| whole_key(case, &part.setups));
+        let trace = profile.trace_file.take();
+        let trace = trace.and_then(|name| trace_file::found(Some(&saved), &name));
+        traces.extend(trace.map(|trace| (session.profiles.len(), trace)));
+        session.profiles.push(profile);
+    }
+    for warning in measured.warnings {
+        if !session.warnings.contains(&warning) {
+            session.warnings.push(warning);
+        }
+    }
+    session.elapsed_ns = session.elapsed_ns.max(measured.elapsed_ns);
+    if record.parts.len() == 1 {
+        session.telemetry = measured.telemetry;
+    }
+    let machine = machine_of_part(record, number, part, &measured.environment);
+    if record.parts.iter().all(|other| other.setups == part.setups) {
+        session.environment = machine.environment.clone();
+        session.roofs = measured.roofs;
+    }
+    add_machine(session, machine, &part.job);
+    Ok(())
+}
+
+/// Adds a machine that is not there yet, under a name of its own.
+fn add_machine(session: &mut Session, machine: RemoteMachine, job: &str) {
+    let is_known =
+        |known: &RemoteMachine| known.host == machine.host && known.setups == machine.setups;
+    if !session.machines.iter().any(is_known) {
+        let is_taken = |known: &RemoteMachine| known.name == machine.name;
+        let name = if session.machines.iter().any(is_taken) {
+            format!("{}, job {}", machine.name, job)
+        } else {
+            machine.name.clone()
+        };
+        session.machines.push(RemoteMachine { name, ..machine });
+    }
+}
+
+/// The node that a job ran on.
+fn machine_of_part(
+    record: &JobRecord,
+    number: usize,
+    part: &JobPart,
+    environment: &Environment,
+) -> RemoteMachine {
+    let node = fs::read_to_string(record.file_of(number, ".node")).unwrap_or_default();
+    let mut node = node.lines().map(ToOwned::to_owned);
+    let host = node.next().unwrap_or_default();
+    RemoteMachine {
+        name: part.machine.clone(),
+        user: node.next().unwrap_or_default(),
+        setups: part.setups.clone(),
+        environment: environment.clone(),
+        host,
+        ..RemoteMachine::default()
+    }
+}
+
+fn whole_key(case: CaseKey, setups: &[usize]) -> CaseKey {
+    CaseKey {
+        setup: setups.get(case.setup).copied().unwrap_or(case.setup),
+        ..case
+    }
+}
+
+fn set_outcome(session: &mut Session, key: CaseKey, outcome: Outcome) {
+    if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
+        case.outcome = outcome;
+    }
+}
+
+/// A case that the job left open ended as the job did.
+fn ended(outcome: Outcome, state: &PartState) -> Outcome {
+    // Slurm sends its signals to the workers of a job as well.
+    let was_signalled = matches!(
+        &outcome,
+        Outcome::Crashed { how, .. } if how.starts_with("signal 15 ") || how.starts_with("signal 9 ")
+    );
+    let is_open = matches!(outcome, Outcome::Pending | Outcome::Cancelled);
+    let ended_with_job = was_signalled && state.end.is_some();
+    if !(is_open || ended_with_job) {
+        return outcome;
+    }
+    match &state.end {
+        None | Some((JobEnd::Cancelled, _)) => Outcome::Cancelled,
+        Some((end, line)) => end.outcome(Phase::Measure, line),
+    }
+}
+
+/// Cases of a job that measured nothing.
+fn never_began(state: &PartState, log: &str) -> Outcome {
+    match &state.end {
+        Some((JobEnd::Cancelled, line)) => Outcome::Queued {
+            reason: line.clone(),
+        },
+        Some((end, line)) => end.outcome(Phase::Start, line),
+        None => {
+            let last = log
+                .lines()
+                .rev()
+                .map(str::trim)
+                .find(|line| !line.is_empty());
+            Outcome::Lost {
+                phase: Phase::Start,
+                reason: last
+                    .unwrap_or("the job ended and left no message")
+                    .to_owned(),
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! From a request to one ordered stream of events and a saved session: which case is measured when, by
+//! which worker.
+
+pub mod again;
+mod case_inputs;
+pub mod control;
+pub mod default_benchmark;
+pub mod experiments;
+pub mod exporting;
+pub mod generating;
+pub mod importing;
+mod input_specs;
+pub mod jobs;
+pub mod ladders;
+pub mod plan_check;
+pub mod planning;
+pub mod precision;
+pub mod prepare;
+pub mod prepare_error;
+pub mod programs;
+pub mod record;
+pub mod request;
+pub mod roofs;
+pub mod run;
+pub mod schedule;
+pub mod shape_trial;
+mod variants;
+pub mod visit;
+pub mod watching;
+mod worker_memory_budget;

@@ -1,0 +1,175 @@
+//! A request: what is to be measured, as far as the user says it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::programs::ProgramTrust;
+use powerband_core::domain::experiment::Experiments;
+use powerband_core::domain::fill::Fill;
+use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
+use powerband_core::domain::plan::{
+    AccuracyCheck, Load, MeasureRule, Plan, PresetName, Profiler, SetupStyle, TimeLimits,
+    WarmUpRule, WorkerLifetime,
+};
+use powerband_core::domain::point::Point;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::spacing::Spacing;
+use powerband_onnx::shapes::InputSizes;
+use powerband_worker::engines;
+
+/// Rules that are not those of a preset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rules {
+    /// When a case is measured.
+    pub measure: MeasureRule,
+    /// When a case is warm.
+    pub warm_up: WarmUpRule,
+    /// When a worker counts as hung.
+    pub limits: TimeLimits,
+}
+
+/// What is to be measured, as far as the user says it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRequest {
+    /// A network of ours, or the path of a file.
+    pub model: String,
+    /// Ways to run it; empty for every engine that is here.
+    pub setups: Vec<Setup>,
+    /// How each setup is to be shown, in the order of `setups`; may be shorter.
+    pub looks: Vec<SetupStyle>,
+    /// Points of the sweep; without any, the usual batch sizes, or the one that the model fixes.
+    pub points: Option<Vec<Point>>,
+    /// Whether each setup is a step on the one before, at the first batch size; the last one goes on to
+    /// the other batch sizes.
+    pub journey: bool,
+    /// Whole shapes of inputs whose dimensions the model leaves open.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Which dimensions are the batch; empty for those that are called so, or the first.
+    pub batch_axis: Vec<InputAxis>,
+    /// What the sweep calls dimensions that the model calls otherwise.
+    pub dims: Vec<NamedDim>,
+    /// What inputs are filled with, where the user says so.
+    pub inputs: BTreeMap<String, Fill>,
+    /// The preset of the measurement settings.
+    pub preset: PresetName,
+    /// Rules in place of the preset's.
+    pub rules: Option<Rules>,
+    /// So many visits to each case, and not more until an interval is narrow.
+    pub rounds: Option<u32>,
+    /// How far rounds of a case lie apart, instead of the preset's.
+    pub spacing: Option<Spacing>,
+    /// How long a worker may be silent in any phase, in seconds.
+    pub timeout_s: Option<u64>,
+    /// Seed of the order of cases and of the input values; without one, the time.
+    pub seed: Option<u64>,
+    /// When runs start.
+    pub load: Load,
+    /// How the workers are kept.
+    pub keeping: WorkerLifetime,
+    /// Whether each case is measured long enough for its energy to be told.
+    pub energy: bool,
+    /// Whether and on what the setups' outputs are compared.
+    pub judging: Option<AccuracyCheck>,
+    /// Whether each case is run once more, watched.
+    pub profiling: Option<Profiler>,
+    /// Who says that programs and libraries of the setups may run.
+    pub programs: ProgramTrust,
+    /// The experiments that the setups are.
+    pub experiments: Option<Experiments>,
+    /// What the session is called; without one, as the model.
+    pub name: Option<String>,
+}
+
+impl RunRequest {
+    /// Every engine that is here, at the usual batch sizes.
+    pub fn new(model: &str) -> Self {
+        Self {
+            model: model.to_owned(),
+            setups: Vec::new(),
+            looks: Vec::new(),
+            points: None,
+            journey: false,
+            shapes: BTreeMap::new(),
+            batch_axis: Vec::new(),
+            dims: Vec::new(),
+            inputs: BTreeMap::new(),
+            preset: PresetName::Standard,
+            rules: None,
+            rounds: None,
+            spacing: None,
+            timeout_s: None,
+            seed: None,
+            load: Load::Closed,
+            keeping: WorkerLifetime::Together,
+            energy: false,
+            judging: None,
+            profiling: None,
+            programs: ProgramTrust::File,
+            experiments: None,
+            name: None,
+        }
+    }
+
+    /// What is said of the sizes and values of the model's inputs.
+    pub fn input_sizes(&self) -> InputSizes {
+        InputSizes {
+            shapes: self.shapes.clone(),
+            batch_axis: self.batch_axis.clone(),
+            dims: self.dims.clone(),
+            fills: self.inputs.clone(),
+        }
+    }
+
+    /// The request for this plan once more, with the same seed and the same rules.
+    pub fn from_plan(plan: &Plan) -> Self {
+        let mut planned = Rules {
+            measure: plan.measure.clone(),
+            warm_up: plan.warm_up.clone(),
+            limits: plan.limits.clone(),
+        };
+        let usual = preset_rules(plan.preset, &plan.setups);
+        if plan.experiments.is_none() {
+            // Plans of earlier builds do not say it; measured again, they get the preset's.
+            let spacing = &mut planned.measure.spacing;
+            *spacing = spacing.or(usual.measure.spacing);
+        }
+        Self {
+            setups: plan.setups.clone(),
+            looks: plan.looks.clone(),
+            points: Some(plan.points.clone()),
+            journey: !plan.ladder.is_empty(),
+            shapes: plan.shapes.clone(),
+            batch_axis: plan.batch_axis.clone(),
+            dims: plan.dims.clone(),
+            inputs: plan.inputs.clone(),
+            preset: plan.preset,
+            // Only what the preset does not say, so that another preset then counts as a whole.
+            rules: (planned != usual).then_some(planned),
+            seed: Some(plan.seed),
+            load: plan.load,
+            keeping: plan.keeping,
+            judging: plan.judging.clone(),
+            profiling: plan.profiling,
+            experiments: plan.experiments.clone(),
+            ..Self::new(&plan.model)
+        }
+    }
+}
+
+/// What a preset asks for on these devices.
+pub fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
+    let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
+    let mut measure = MeasureRule::from_preset(preset);
+    // Times that are made up are the same in every process and at every moment.
+    let is_made_up =
+        |setup: &Setup| engines::find(&setup.engine).is_some_and(|engine| !engine.is_offered());
+    if !setups.is_empty() && setups.iter().all(is_made_up) {
+        measure.spacing = None;
+    }
+    Rules {
+        measure,
+        warm_up: WarmUpRule::for_device(on_gpu),
+        limits: TimeLimits::default(),
+    }
+}

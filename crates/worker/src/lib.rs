@@ -1,0 +1,24 @@
+//! Measuring in a child process: engines, what the two sides say, what the child does, how the parent keeps it, and
+//! the ways to other machines.
+
+pub mod child;
+mod command;
+pub mod cpu_contention;
+pub mod desktop;
+mod ending;
+pub mod engines;
+pub mod fetch;
+mod lines;
+pub mod measure;
+pub mod probe;
+pub mod process;
+pub mod profilers;
+pub mod protocol;
+pub mod remote;
+pub mod share;
+pub mod slurm;
+pub mod stops;
+mod streams;
+pub mod supervisor;
+pub mod transport;
+pub mod worker_group;
