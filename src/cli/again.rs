@@ -7,11 +7,12 @@ use serde_json::json;
 
 use super::args::{BenchArgs, Detail};
 use super::bench::{FinishedRun, measure, origin, place, status, target};
-use super::{Context, comparison_text, output, session_text};
+use super::{Context, output, session_text};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
-use powerband_findings::export;
+use powerband_findings::export::{self, terminal};
+use powerband_findings::report::in_short;
 use powerband_runner::again::{self, SessionPart};
 use powerband_runner::request::RunRequest;
 
@@ -60,7 +61,7 @@ fn answer(args: &BenchArgs, measured: &FinishedRun) -> anyhow::Result<()> {
     texts.extend(
         comparisons
             .iter()
-            .map(|pair| comparison_text::full_text(pair, Detail::default())),
+            .map(|one| terminal::sections(&in_short::comparison(one, false))),
     );
     output::answer(&texts.join("\n"))
 }

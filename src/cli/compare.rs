@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::args::{CompareArgs, PointArgs};
-use super::{Context, REGRESSION, comparison_text, output};
+use super::{Context, REGRESSION, output};
 use powerband_core::base::atomic_file;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
@@ -17,7 +17,8 @@ use powerband_findings::analysis::comparison::{self, CasePair, ComparedSide, Com
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::analysis::repeat::shell_quoted;
 use powerband_findings::analysis::verdict::Call;
-use powerband_findings::export;
+use powerband_findings::export::{self, terminal};
+use powerband_findings::report::in_short;
 use powerband_runner::again::{self, SessionPart};
 use powerband_store::library;
 
@@ -63,7 +64,7 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
     } else {
         let texts: Vec<String> = comparisons
             .iter()
-            .map(|comparison| comparison_text::full_text(comparison, args.detail))
+            .map(|one| terminal::sections(&in_short::comparison(one, args.detail.verbose)))
             .collect();
         output::answer(&texts.join("\n"))?;
         print_rerun_command(args, &before, after.as_ref(), &comparisons);

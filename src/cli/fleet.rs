@@ -9,8 +9,8 @@ use super::args::FleetArgs;
 use super::output;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{self, Effects, Fleet, FleetCase, FleetMachine};
-use powerband_findings::export;
-use powerband_findings::tables::{self, view::TableView};
+use powerband_findings::export::{self, terminal};
+use powerband_findings::report::in_short;
 
 /// Reads the sessions and prints a table for each case.
 pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
@@ -27,7 +27,8 @@ pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         output::document(&document(&fleet, &effects))?;
     } else {
-        output::answer(&text(&fleet, &effects))?;
+        let sections = in_short::machines_compared(&fleet, &effects);
+        output::answer(&terminal::sections(&sections))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -40,26 +41,6 @@ fn name_of(path: &Path, all: &[PathBuf]) -> String {
         Some(stem) if is_alone => stem.to_string_lossy().into_owned(),
         _ => path.display().to_string(),
     }
-}
-
-fn text(fleet: &Fleet, effects: &[Effects]) -> String {
-    let cases = fleet.cases.iter().map(|case| {
-        let table = TableView::new(tables::fleet::of_case(case)).without_empty_columns();
-        let (setup, point) = (&case.setup, case.point);
-        format!("{setup} {point}\n{}{}\n\n", table.to_text(), case.sentence)
-    });
-    let effects = std::iter::once(effects_text(effects));
-    let remarks = fleet.remarks.iter().map(|remark| format!("· {remark}\n"));
-    cases.chain(effects).chain(remarks).collect()
-}
-
-/// A table and a sentence for each pair of setups on two machines.
-pub(super) fn effects_text(all: &[Effects]) -> String {
-    let texts = all.iter().map(|effects| {
-        let table = TableView::new(tables::fleet_effects::effects_table(effects)).to_text();
-        format!("{}\n{table}{}\n\n", effects.title(), effects.sentence())
-    });
-    texts.collect()
 }
 
 fn document(fleet: &Fleet, effects: &[Effects]) -> Value {

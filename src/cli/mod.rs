@@ -8,7 +8,6 @@ mod args;
 mod bench;
 mod check;
 mod compare;
-mod comparison_text;
 mod completions;
 mod devices;
 mod devices_text;

@@ -1,7 +1,7 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
 use super::args::Detail;
-use super::{comparison_text, journey, machines_text, resources, why_text};
+use super::{journey, machines_text, resources, why_text};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
@@ -13,7 +13,8 @@ use powerband_findings::analysis::{
     accuracy, conditions, examined, lint, profiled, remarks, run_phases, scaling,
 };
 use powerband_findings::export::terminal;
-use powerband_findings::report::in_short;
+use powerband_findings::report::document::Block;
+use powerband_findings::report::{in_short, pairs};
 use powerband_findings::tables::{self, view::TableView};
 
 /// Most rewrites of a network's nodes.
@@ -271,20 +272,15 @@ fn requests(rows: &[CaseRow]) -> String {
 /// The first setup against all others, with verdicts.
 fn verdicts(session: &Session, rows: &[CaseRow]) -> String {
     let comparisons = comparison::comparisons_with_first(session, rows);
-    let pairs: Vec<CasePair> = comparisons.into_iter().flat_map(|one| one.pairs).collect();
-    let reasons = pairs.iter().filter_map(|pair| {
-        let reason = pair.verdict.reason.as_ref()?;
-        Some(format!(
-            "{} {}: {reason}",
-            pair.after.setup_label, pair.after_point
-        ))
-    });
+    let pairs: Vec<&CasePair> = comparisons.iter().flat_map(|one| &one.pairs).collect();
+    let mut blocks = in_short::case_pairs(&pairs);
+    blocks.push(Block::List(pairs::reasons(&pairs)));
     let others = 1..session.plan.setups.len();
     let apart = others.filter_map(|other| {
         let sentence = conditions::machines_apart((session, 0), (session, other))?;
         Some(format!("{}: {sentence}", session.setup_label(other)))
     });
-    comparison_text::table(&pairs) + &sentences(reasons.chain(apart))
+    terminal::write(&blocks) + &sentences(apart)
 }
 
 fn notes(session: &Session) -> String {

@@ -1,6 +1,6 @@
 //! A document as text on a terminal: a line for each paragraph, item and note, and tables in columns.
 
-use crate::report::document::{Align, Block, ChecklistItem, ReportTable, ReportText};
+use crate::report::document::{Align, Block, ChecklistItem, ReportTable, ReportText, TextSpan};
 use powerband_core::base::humanize;
 
 /// Sections with an empty line between them; those without blocks are left out.
@@ -18,6 +18,10 @@ pub fn write(blocks: &[Block]) -> String {
 fn block_text(block: &Block) -> String {
     match block {
         Block::Heading(_, text) | Block::Quote(text) => format!("{text}\n"),
+        // What is emphasised as a whole is a remark on the table above.
+        Block::Paragraph(text) if matches!(text.spans[..], [TextSpan::Emphasis(_)]) => {
+            line("·", text)
+        }
         Block::Paragraph(text) => format!("{}\n", text.plain_text()),
         Block::List(items) => items.iter().map(|item| line("·", item)).collect(),
         Block::Numbered(items) => {
@@ -106,6 +110,7 @@ mod tests {
         ];
         let second = vec![
             Block::Table(table),
+            Block::Paragraph(ReportText::default().emphasis("of 3 rounds")),
             Block::Note(
                 NoteLevel::Warning,
                 ReportText::from("noisy: ").code("ort:cpu"),
@@ -115,7 +120,7 @@ mod tests {
         assert_eq!(
             sections(&[first, Vec::new(), second]),
             "Limits\nWall time  9 ms\nGaps       none\n· a\n· b\n\n\
-             Setup    Median\nort:cpu       –\n! noisy: ort:cpu\n    one\n    two\n"
+             Setup    Median\nort:cpu       –\n· of 3 rounds\n! noisy: ort:cpu\n    one\n    two\n"
         );
     }
 }

@@ -30,8 +30,7 @@ pub fn table(source: &ReportedSession<'_>) -> Vec<Block> {
     }
     blocks.extend(failures(source));
     blocks.extend(
-        remarks::outlier_sentence(&source.rows)
-            .map(|text| Block::Paragraph(format!("{text}.").into())),
+        remarks::outlier_sentence(&source.rows).map(|text| Block::paragraph(format!("{text}."))),
     );
     blocks
 }
@@ -43,8 +42,7 @@ fn failures(source: &ReportedSession<'_>) -> Option<Block> {
     if more > 0 {
         told.push(format!("and {more} more; {}", source.full_table_hint()));
     }
-    let items: Vec<ReportText> = told.into_iter().map(ReportText::from).collect();
-    (!items.is_empty()).then_some(Block::List(items))
+    Block::list(told)
 }
 
 /// What each curve says, in a sentence.
@@ -58,11 +56,7 @@ pub fn shapes(source: &ReportedSession<'_>) -> Vec<Block> {
             .code(&curve.label)
             .text(format!(": {}{headroom}.", curve.explain()))
     });
-    let items: Vec<ReportText> = items.collect();
-    if items.is_empty() {
-        return Vec::new();
-    }
-    vec![Block::List(items)]
+    Block::list(items).into_iter().collect()
 }
 
 /// A setup's batch sizes as a case study has them: latency, throughput, efficiency.

@@ -104,7 +104,7 @@ fn last_setup(way: &Journey) -> Option<usize> {
 /// The performance of the first step.
 fn initial(source: &ReportedSession<'_>, way: &Journey) -> Vec<Block> {
     let Some(first) = way.steps.iter().find(|step| step.row.is_some()) else {
-        return vec![Block::Paragraph("The first step was not measured.".into())];
+        return vec![Block::paragraph("The first step was not measured.")];
     };
     let setup = first.case.setup;
     let Some(row) = &first.row else {
@@ -191,8 +191,8 @@ fn first_profile(material: &ReportInputs<'_>, way: &Journey) -> Vec<Block> {
 /// The last step against the first, at each batch size that both have.
 fn results(source: &ReportedSession<'_>, way: &Journey) -> Vec<Block> {
     let Some((first, last)) = ends(way).filter(|(first, last)| first.setup != last.setup) else {
-        return vec![Block::Paragraph(
-            "No second setup was measured, so there is nothing to compare.".into(),
+        return vec![Block::paragraph(
+            "No second setup was measured, so there is nothing to compare.",
         )];
     };
     let found = comparison::compare_setups(
@@ -226,7 +226,7 @@ fn results(source: &ReportedSession<'_>, way: &Journey) -> Vec<Block> {
         Block::Paragraph(ReportText::default().emphasis(OVER_ROUNDS_OR_QUOTIENT)),
     ];
     if let Some(nothing) = &found.nothing {
-        blocks.push(Block::Paragraph(nothing.as_str().into()));
+        blocks.push(Block::paragraph(nothing.as_str()));
     }
     blocks
 }

@@ -66,14 +66,13 @@ fn machine_table(source: &ReportedSession<'_>, machines: Vec<MachineLine>) -> Ve
                 .text(format!(": {warning}"))
         })
     });
-    let warnings: Vec<ReportText> = warnings.collect();
     let table = TableView::new(tables::machines::of_machines(machines))
         .to_document(MOST_SETUPS, "machine", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
-    if !warnings.is_empty() {
-        blocks.push(Block::Paragraph("Warnings about single machines:".into()));
-        blocks.push(Block::List(warnings));
+    if let Some(warnings) = Block::list(warnings) {
+        blocks.push(Block::paragraph("Warnings about single machines:"));
+        blocks.push(warnings);
     }
     blocks
 }
@@ -112,9 +111,7 @@ pub fn setups(source: &ReportedSession<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Table(table)];
     let graphs = graphs(source);
     if !graphs.is_empty() {
-        blocks.push(Block::Paragraph(
-            "What the engines made of the network:".into(),
-        ));
+        blocks.push(Block::paragraph("What the engines made of the network:"));
         blocks.push(Block::List(graphs));
     }
     blocks
@@ -185,7 +182,7 @@ pub fn method(source: &ReportedSession<'_>) -> Vec<Block> {
             "The numbers are those of {}; see its files for how they were measured.",
             tool.name
         );
-        return vec![Block::Paragraph(told.into())];
+        return vec![Block::paragraph(told)];
     }
     let session = &source.session;
     let plan = &session.plan;

@@ -273,7 +273,7 @@ pub(crate) fn findings_of_two(found: &Comparison) -> Vec<Block> {
 pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>) -> Vec<Block> {
     let raised = remarks::flagged_cases(rows);
     if raised.is_empty() {
-        return vec![Block::Paragraph("No case has a flag.".into())];
+        return vec![Block::paragraph("No case has a flag.")];
     }
     let lines: Vec<Vec<ReportCell>> = raised
         .iter()
@@ -330,19 +330,12 @@ fn named(cases: &[(&CaseRow, &str)]) -> String {
 /// Warnings of the run.
 pub fn warnings(source: &ReportedSession<'_>) -> Vec<Block> {
     let all = &source.session.warnings;
-    let mut items: Vec<ReportText> = all
-        .iter()
-        .take(MOST_WARNINGS)
-        .map(|warning| warning.as_str().into())
-        .collect();
+    let mut items: Vec<String> = all.iter().take(MOST_WARNINGS).cloned().collect();
     let more = all.len().saturating_sub(MOST_WARNINGS);
     if more > 0 {
-        items.push(format!("and {more} more; {}.", source.full_table_hint()).into());
+        items.push(format!("and {more} more; {}.", source.full_table_hint()));
     }
-    if items.is_empty() {
-        return Vec::new();
-    }
-    vec![Block::List(items)]
+    Block::list(items).into_iter().collect()
 }
 
 /// The user's notes and tags.
@@ -353,9 +346,10 @@ pub fn notes(source: &ReportedSession<'_>) -> Vec<Block> {
         blocks.push(Block::Quote(session.notes.clone()));
     }
     if !session.tags.is_empty() {
-        blocks.push(Block::Paragraph(
-            format!("Tags: {}.", session.tags.join(", ")).into(),
-        ));
+        blocks.push(Block::paragraph(format!(
+            "Tags: {}.",
+            session.tags.join(", ")
+        )));
     }
     blocks
 }
@@ -370,13 +364,10 @@ pub fn repeat(source: &ReportedSession<'_>) -> Vec<Block> {
                     .as_ref()
                     .map(|command| Block::Code("sh", command.clone()));
                 let none = || {
-                    Block::Paragraph(
-                        format!(
-                            "The files of {} do not state the command that made them.",
-                            tool.name
-                        )
-                        .into(),
-                    )
+                    Block::paragraph(format!(
+                        "The files of {} do not state the command that made them.",
+                        tool.name
+                    ))
                 };
                 vec![told.unwrap_or_else(none)]
             }
@@ -384,19 +375,14 @@ pub fn repeat(source: &ReportedSession<'_>) -> Vec<Block> {
         };
     };
     let mut blocks = vec![
-        Block::Paragraph(
-            "The same plan once more, in the same order and with the same inputs:".into(),
-        ),
+        Block::paragraph("The same plan once more, in the same order and with the same inputs:"),
         Block::Code("sh", command.line()),
     ];
     if !command.without_option.is_empty() {
         let unsaid = command.without_option.join(", ");
-        blocks.push(Block::Paragraph(
-            format!(
-                "The command has no option for {unsaid}; “Measure again” in the window keeps that too."
-            )
-            .into(),
-        ));
+        blocks.push(Block::paragraph(format!(
+            "The command has no option for {unsaid}; “Measure again” in the window keeps that too."
+        )));
     }
     for network in source.session.networks() {
         let model = network.model;
@@ -408,7 +394,7 @@ pub fn repeat(source: &ReportedSession<'_>) -> Vec<Block> {
             ));
         }
     }
-    blocks.push(Block::Paragraph("To show the session:".into()));
+    blocks.push(Block::paragraph("To show the session:"));
     blocks.push(Block::Code(
         "sh",
         format!("powerband show {}", source.command_path()),

@@ -1,6 +1,6 @@
 //! Device telemetry, energy and accuracy of each case.
 
-use super::document::{Block, ReportText};
+use super::document::Block;
 use super::material::ReportedSession;
 use super::numbers;
 use crate::analysis::case_rows::CaseRow;
@@ -27,23 +27,15 @@ pub fn blocks(source: &ReportedSession<'_>) -> Vec<Block> {
         .to_document(MOST_CASES, "case", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
-    let mut told: Vec<ReportText> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
     if let Some(found) = rows.iter().find_map(|row| row.energy.as_ref().ok()) {
-        told.push(format!("Energy: {}.", found.sentence()).into());
+        told.push(format!("Energy: {}.", found.sentence()));
     }
     for missing in &source.session.telemetry.missing {
-        told.push(
-            format!(
-                "{} was not read: {}.",
-                missing.source,
-                missing.why.trim_end_matches('.')
-            )
-            .into(),
-        );
+        let why = missing.why.trim_end_matches('.');
+        told.push(format!("{} was not read: {why}.", missing.source));
     }
-    if !told.is_empty() {
-        blocks.push(Block::List(told));
-    }
+    blocks.extend(Block::list(told));
     blocks
 }
 
@@ -57,7 +49,7 @@ pub fn accuracies(source: &ReportedSession<'_>) -> Vec<Block> {
         .to_document(MOST_SETUPS, "setup", &source.full_table_hint())
         .without_empty_columns();
     let told = format!("On {}, against {}.", first.inputs, first.reference);
-    vec![Block::Paragraph(told.into()), Block::Table(table)]
+    vec![Block::paragraph(told), Block::Table(table)]
 }
 
 /// The device that computed, and its share of the time, in words.

@@ -81,6 +81,12 @@ impl From<&str> for ReportText {
     }
 }
 
+impl From<&String> for ReportText {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
 impl From<String> for ReportText {
     fn from(text: String) -> Self {
         Self::default().text(text)
@@ -355,6 +361,18 @@ pub enum Block {
     Note(NoteLevel, ReportText),
     /// The user's text, with its line breaks.
     Quote(String),
+}
+
+impl Block {
+    pub fn paragraph(text: impl Into<ReportText>) -> Self {
+        Self::Paragraph(text.into())
+    }
+
+    /// Items in no order; nothing where there are none.
+    pub fn list<T: Into<ReportText>>(items: impl IntoIterator<Item = T>) -> Option<Self> {
+        let items: Vec<ReportText> = items.into_iter().map(T::into).collect();
+        (!items.is_empty()).then_some(Self::List(items))
+    }
 }
 
 /// A whole report.

@@ -42,18 +42,17 @@ pub fn blocks(material: &ReportInputs<'_>, figures: &ReportFigures<'_>) -> Vec<B
     let mut blocks = figures.blocks(&["fleet"]);
     let several = found.has_several_models();
     for case in found.cases.iter().take(MOST_CASES) {
-        blocks.extend(case_blocks(case, several, &elsewhere));
+        blocks.extend(case_section(case, several, MOST_MACHINES, &elsewhere));
     }
     blocks.extend(left_out(found.cases.len(), MOST_CASES, "case", &elsewhere));
     blocks.extend(differences(&found));
     let effects = fleet::effects(&named);
     for effects in effects.iter().take(MOST_EFFECTS) {
-        blocks.extend(effects_blocks(effects, &elsewhere));
+        blocks.extend(effects_section(effects));
     }
     let what = "pair of setups on two machines";
     blocks.extend(left_out(effects.len(), MOST_EFFECTS, what, &elsewhere));
-    let remarks = found.remarks.iter().map(|remark| remark.as_str().into());
-    blocks.push(Block::List(remarks.collect()));
+    blocks.extend(Block::list(&found.remarks));
     blocks
 }
 
@@ -62,48 +61,49 @@ fn files(sources: &[&ReportedSession<'_>]) -> String {
     files.join(" ")
 }
 
-fn case_blocks(case: &FleetCase, several: bool, elsewhere: &str) -> Vec<Block> {
+/// A case on at most so many machines, with its finding.
+pub(super) fn case_section(
+    case: &FleetCase,
+    several: bool,
+    most: usize,
+    elsewhere: &str,
+) -> Vec<Block> {
     let table = TableView::new(tables::fleet::of_case(case))
-        .to_document(MOST_MACHINES, "machine", elsewhere)
+        .to_document(most, "machine", elsewhere)
         .without_empty_columns();
     vec![
         Block::Heading(3, case.name(several)),
-        Block::Paragraph(case.sentence.as_str().into()),
+        Block::paragraph(case.sentence.as_str()),
         Block::Table(table),
     ]
 }
 
-fn effects_blocks(effects: &Effects, elsewhere: &str) -> Vec<Block> {
-    let table = TableView::new(tables::fleet_effects::effects_table(effects));
+/// What setups bring on each of two machines.
+pub(super) fn effects_section(effects: &Effects) -> Vec<Block> {
     vec![
         Block::Heading(3, effects.title()),
-        Block::Paragraph(effects.sentence().into()),
-        Block::Table(table.to_document(MOST_MACHINES, "part", elsewhere)),
+        Block::paragraph(effects.sentence()),
+        TableView::new(tables::fleet_effects::effects_table(effects)).to_block(),
     ]
 }
 
 /// What one machine has that no other has.
 fn differences(found: &Fleet) -> Vec<Block> {
     let lines = Fleet::differences(found.cases.iter().take(MOST_CASES)).into_iter();
-    let items: Vec<ReportText> = lines
-        .take(MOST_DIFFERENCES)
-        .map(|(machine, words)| {
-            ReportText::default()
-                .strong(machine)
-                .text(format!(": {words}"))
-        })
-        .collect();
-    if items.is_empty() {
+    let items = lines.take(MOST_DIFFERENCES).map(|(machine, words)| {
+        let text = ReportText::default().strong(machine);
+        text.text(format!(": {words}"))
+    });
+    let Some(items) = Block::list(items) else {
         return Vec::new();
-    }
-    let heading = Block::Heading(3, "What differs".to_owned());
-    vec![heading, Block::List(items)]
+    };
+    vec![Block::Heading(3, "What differs".to_owned()), items]
 }
 
 fn left_out(all: usize, most: usize, what: &str, elsewhere: &str) -> Option<Block> {
     let more = all.checked_sub(most).filter(|more| *more > 0)?;
     let more = humanize::pluralised(more as u64, what);
-    Some(Block::Paragraph(
-        format!("{more} left out here; {elsewhere}.").into(),
-    ))
+    Some(Block::paragraph(format!(
+        "{more} left out here; {elsewhere}."
+    )))
 }

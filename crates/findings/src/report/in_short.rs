@@ -1,9 +1,12 @@
-//! What commands print below their numbers: limits, flags and published numbers in a few lines.
+//! What commands print, in sections: a comparison of two setups or of machines, and below the numbers of other
+//! commands limits, flags and published numbers in a few lines.
 
 use super::document::{Block, NoteLevel, ReportText};
-use super::published;
+use super::{fleet, pairs, published};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::claims::{self, PUBLISHED_MARK};
+use crate::analysis::comparison::{CasePair, Comparison};
+use crate::analysis::fleet::{Effects, Fleet};
 use crate::analysis::limits::Limits;
 use crate::analysis::limits::session_limits::SessionLimits;
 use crate::analysis::limits::speed_of_light::LightRow;
@@ -19,6 +22,53 @@ use powerband_core::domain::session::Session;
 const FINDINGS: usize = 3;
 /// Where more of the time than this is not judged, that is said before anything that was found in the rest.
 const MOSTLY: f64 = 0.5;
+
+/// A comparison: what differs, the numbers, the verdicts, and why some are open; in full with each case of each flag.
+pub fn comparison(found: &Comparison, is_in_full: bool) -> Vec<Vec<Block>> {
+    let remarks = found.remarks.iter();
+    let remarks = remarks.map(|remark| Block::Note(NoteLevel::Remark, remark.as_str().into()));
+    let differences = found.differences.iter().filter(|one| one.differs());
+    let differences =
+        differences.map(|one| format!("{}: {} before, {} after", one.what, one.before, one.after));
+    let pairs: Vec<&CasePair> = found.pairs.iter().collect();
+    let verdicts = [Some(pairs::counts(found)), found.overall_text()];
+    let verdicts: Vec<String> = verdicts.into_iter().flatten().collect();
+    // A case may be in several pairs.
+    let mut rows: Vec<&CaseRow> = Vec::new();
+    for row in pairs.iter().flat_map(|pair| [&pair.before, &pair.after]) {
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    let mut sections = vec![
+        remarks.chain(Block::list(differences)).collect(),
+        case_pairs(&pairs),
+        vec![Block::paragraph(verdicts.join("; "))],
+    ];
+    sections.extend(found.effects.iter().map(fleet::effects_section));
+    sections.push(Block::list(pairs::reasons(&pairs)).into_iter().collect());
+    sections.push(flags(rows, is_in_full));
+    sections
+}
+
+/// The cases side by side.
+pub fn case_pairs(pairs: &[&CasePair]) -> Vec<Block> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let view = TableView::new(tables::pairs::of_pairs(pairs.iter().copied()));
+    vec![view.to_block(), pairs::over_rounds()]
+}
+
+/// One setup on several machines, case by case; then what setups and machines bring.
+pub fn machines_compared(found: &Fleet, effects: &[Effects]) -> Vec<Vec<Block>> {
+    let several = found.has_several_models();
+    let cases = found.cases.iter();
+    let cases = cases.map(|case| fleet::case_section(case, several, usize::MAX, ""));
+    let effects = effects.iter().map(fleet::effects_section);
+    let remarks = Block::list(&found.remarks).into_iter().collect();
+    cases.chain(effects).chain([remarks]).collect()
+}
 
 /// The worst findings of a profile with the wall time, and why others are missing; nothing where no work of its
 /// kernels is known.
@@ -42,7 +92,7 @@ pub fn profile_limits(limits: &Limits) -> Vec<Block> {
     let findings = limits.findings.iter().take(FINDINGS);
     let findings = findings.map(|finding| finding.full_text());
     let said = findings.chain(limits.abstained.iter().cloned());
-    blocks.push(Block::List(said.map(ReportText::from).collect()));
+    blocks.extend(Block::list(said));
     blocks
 }
 
@@ -65,11 +115,9 @@ pub fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     let said = worst
         .into_iter()
         .map(|(name, finding)| format!("{name}: {}", finding.full_text()));
-    let said = unjudged.chain(said).map(ReportText::from).collect();
-    vec![
-        Block::Heading(2, "What limits it most".to_owned()),
-        Block::List(said),
-    ]
+    let heading = Block::Heading(2, "What limits it most".to_owned());
+    let said = Block::list(unjudged.chain(said));
+    [heading].into_iter().chain(said).collect()
 }
 
 /// The least times of a network, with the reasons for what is not said; nothing where no least time is known.
@@ -79,13 +127,14 @@ pub fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
     }
     let reasons = rows
         .iter()
-        .filter_map(|row| Some(format!("{}: {}", row.title, row.reason.as_ref()?).into()));
+        .filter_map(|row| Some(format!("{}: {}", row.title, row.reason.as_ref()?)));
     let title = "Speed of light: the least time of an item here";
-    vec![
+    let mut blocks = vec![
         Block::Heading(2, title.to_owned()),
         TableView::new(tables::speed_of_light::of_rows(rows)).to_block(),
-        Block::List(reasons.collect()),
-    ]
+    ];
+    blocks.extend(Block::list(reasons));
+    blocks
 }
 
 /// A note for each kind of flag, the most serious first; in full with each case and its evidence under it.

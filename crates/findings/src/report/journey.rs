@@ -97,39 +97,25 @@ fn speed_of_light(source: &ReportedSession<'_>, journey: &Journey) -> Vec<Block>
         .without_empty_columns();
     let reasons = rows.iter().filter_map(|row| {
         let reason = row.reason.as_ref()?;
-        Some(ReportText::from(with_full_stop(&format!(
-            "{}: {reason}",
-            row.title
-        ))))
+        Some(with_full_stop(&format!("{}: {reason}", row.title)))
     });
-    let reasons: Vec<ReportText> = reasons.take(MOST_REMARKS).collect();
     let head = "The speed of light: the least time of an item on this machine, by the network's operations and weights against measured roofs.";
-    let mut blocks = vec![Block::Paragraph(head.into()), Block::Table(table)];
-    if !reasons.is_empty() {
-        blocks.push(Block::List(reasons));
-    }
+    let mut blocks = vec![Block::paragraph(head), Block::Table(table)];
+    blocks.extend(Block::list(reasons.take(MOST_REMARKS)));
     blocks
 }
 
 /// What to know about the steps.
 fn remarks(journey: &Journey) -> Option<Block> {
-    let mut told: Vec<ReportText> = journey
-        .remarks
-        .iter()
-        .map(|remark| ReportText::from(with_full_stop(remark)))
-        .collect();
+    let remarks = journey.remarks.iter();
+    let mut told: Vec<String> = remarks.map(|remark| with_full_stop(remark)).collect();
     let more = told.len().saturating_sub(MOST_REMARKS);
     told.truncate(MOST_REMARKS);
     if more > 0 {
-        told.push(
-            format!(
-                "{} like these.",
-                humanize::pluralised(more as u64, "more remark")
-            )
-            .into(),
-        );
+        let more = humanize::pluralised(more as u64, "more remark");
+        told.push(format!("{more} like these."));
     }
-    (!told.is_empty()).then_some(Block::List(told))
+    Block::list(told)
 }
 
 /// A sentence with its full stop.
@@ -166,9 +152,10 @@ pub fn step_blocks(
     let more = journey.steps.len().saturating_sub(MOST_STEPS + 1);
     if more > 0 {
         let more = humanize::pluralised(more as u64, "step");
-        blocks.push(Block::Paragraph(
-            format!("{more} left out here; {}.", source.full_table_hint()).into(),
-        ));
+        blocks.push(Block::paragraph(format!(
+            "{more} left out here; {}.",
+            source.full_table_hint()
+        )));
     }
     blocks.extend(remarks(journey));
     blocks.extend(speed_of_light(source, journey));

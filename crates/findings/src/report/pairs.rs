@@ -34,32 +34,39 @@ pub fn table(pairs: &[&CasePair], elsewhere: &str) -> Vec<Block> {
     let view = TableView::new(tables::pairs::of_pairs(pairs.iter().copied()));
     let table = view.to_document(MOST_PAIRS, "pair", elsewhere);
     let mut blocks = vec![Block::Table(table), over_rounds()];
-    let mut reasons: Vec<ReportText> = Vec::new();
-    for pair in pairs {
-        if let Some(reason) = &pair.verdict.reason {
-            let told = ReportText::default()
-                .code(&pair.after.setup_label)
-                .text(format!(" {}: {reason}.", pair.after_point));
-            if !reasons.contains(&told) {
-                reasons.push(told);
-            }
-        }
-    }
+    let mut reasons = reasons(pairs);
     let more = reasons.len().saturating_sub(MOST_REASONS);
     reasons.truncate(MOST_REASONS);
     if more > 0 {
-        reasons.push(
-            format!(
-                "and {} like these.",
-                humanize::pluralised(more as u64, "more")
-            )
-            .into(),
-        );
+        let more = humanize::pluralised(more as u64, "more");
+        reasons.push(format!("and {more} like these.").into());
     }
-    if !reasons.is_empty() {
-        blocks.push(Block::List(reasons));
-    }
+    blocks.extend(Block::list(reasons));
     blocks
+}
+
+/// Why verdicts are open: each reason once, with the case that has it, or with how many have it.
+pub fn reasons(pairs: &[&CasePair]) -> Vec<ReportText> {
+    let mut found: Vec<(&str, &CasePair, u64)> = Vec::new();
+    for pair in pairs {
+        let Some(reason) = pair.verdict.reason.as_deref() else {
+            continue;
+        };
+        match found.iter_mut().find(|(known, ..)| *known == reason) {
+            Some((_, _, count)) => *count += 1,
+            None => found.push((reason, pair, 1)),
+        }
+    }
+    let sentences = found.into_iter().map(|(reason, first, count)| {
+        let whose = match count {
+            1 => ReportText::default()
+                .code(&first.after.setup_label)
+                .text(format!(" {}", first.after_point)),
+            several => humanize::pluralised(several, "case").into(),
+        };
+        whose.text(format!(": {reason}."))
+    });
+    sentences.collect()
 }
 
 /// The geometric mean of each later setup's speed-ups over the first, as a comparison of the two shows it.
@@ -69,8 +76,7 @@ pub fn means(found: &[Comparison]) -> Option<Block> {
         let text = ReportText::default().code(label);
         Some(text.text(format!(": {}.", one.overall_text()?)))
     });
-    let lines: Vec<ReportText> = lines.collect();
-    (!lines.is_empty()).then_some(Block::List(lines))
+    Block::list(lines)
 }
 
 /// How a speed-up comes about, below a table that has one beside two medians.
@@ -167,7 +173,7 @@ pub fn differences(found: &Comparison) -> Vec<Block> {
         } else {
             format!("The same on both sides: {}.", known.join(", "))
         };
-        blocks.push(Block::Paragraph(sentence.into()));
+        blocks.push(Block::paragraph(sentence));
         return blocks;
     }
     let lines = differing.into_iter().map(|one| {

@@ -84,25 +84,14 @@ pub fn blocks(source: &ReportedSession<'_>, rules: &Rules) -> Vec<Block> {
     blocks.push(table(source, &add_up(level)));
     blocks.extend(findings(source, &limits));
     blocks.extend(counters_table(source, profile));
-    let notes: Vec<ReportText> = profile
-        .notes
-        .iter()
-        .take(MOST_ROWS)
-        .map(|note| note.as_str().into())
-        .collect();
-    if !notes.is_empty() {
-        blocks.push(Block::List(notes));
-    }
+    blocks.extend(Block::list(profile.notes.iter().take(MOST_ROWS)));
     let others = source.session.profiles.len() - 1;
     if others > 0 {
-        blocks.push(Block::Paragraph(
-            format!(
-                "The session has {}; powerband kernels {} --profile 2, and so on, shows each.",
-                humanize::pluralised(others as u64, "more profile"),
-                source.command_path()
-            )
-            .into(),
-        ));
+        blocks.push(Block::paragraph(format!(
+            "The session has {}; powerband kernels {} --profile 2, and so on, shows each.",
+            humanize::pluralised(others as u64, "more profile"),
+            source.command_path()
+        )));
     }
     blocks
 }
@@ -192,7 +181,7 @@ fn findings(source: &ReportedSession<'_>, limits: &Limits) -> Vec<Block> {
             "The wall time, {}, in parts that add up:",
             humanize::duration_ns(wall.wall_ns)
         );
-        blocks.push(Block::Paragraph(head.into()));
+        blocks.push(Block::paragraph(head));
         blocks.push(table(tables::wall::of_wall(wall), "part"));
     }
     if !limits.findings.is_empty() {
@@ -201,11 +190,7 @@ fn findings(source: &ReportedSession<'_>, limits: &Limits) -> Vec<Block> {
             "finding",
         ));
     }
-    let unsaid = limits.abstained.iter().take(MOST_ROWS);
-    let unsaid: Vec<ReportText> = unsaid.map(|reason| reason.as_str().into()).collect();
-    if !unsaid.is_empty() {
-        blocks.push(Block::List(unsaid));
-    }
+    blocks.extend(Block::list(limits.abstained.iter().take(MOST_ROWS)));
     blocks
 }
 
@@ -262,13 +247,6 @@ pub fn changes(material: &ReportInputs<'_>) -> Vec<Block> {
         .columns(&tables::kernel_changes::IN_REPORT)
         .shortened(LONGEST_NAME);
     blocks.push(Block::Table(view.to_document(MOST_ROWS, "row", &elsewhere)));
-    let notes: Vec<ReportText> = found
-        .notes
-        .iter()
-        .map(|note| note.as_str().into())
-        .collect();
-    if !notes.is_empty() {
-        blocks.push(Block::List(notes));
-    }
+    blocks.extend(Block::list(&found.notes));
     blocks
 }

@@ -13,9 +13,7 @@ pub fn tables(source: &ReportedSession<'_>) -> Vec<Block> {
     let facts = claims::source_facts(published).into_iter();
     let facts = facts.map(|(what, words)| (what.to_owned(), words.into()));
     let mut blocks = vec![
-        Block::Paragraph(
-            "Published, not measured here. A cell is blank where the document's is.".into(),
-        ),
+        Block::paragraph("Published, not measured here. A cell is blank where the document's is."),
         Block::Facts(facts.collect()),
     ];
     for sheet in claims::published_tables(published) {

@@ -81,9 +81,10 @@ pub fn write(material: &ReportInputs<'_>) -> Document {
     };
     if pages > MOST_SETUPS {
         let more = humanize::pluralised((pages - MOST_SETUPS) as u64, word);
-        document.blocks.push(Block::Paragraph(
-            format!("{more} left out here; {}.", source.full_table_hint()).into(),
-        ));
+        document.blocks.push(Block::paragraph(format!(
+            "{more} left out here; {}.",
+            source.full_table_hint()
+        )));
     }
     document.section("Notes", conclusions::notes(source));
     document.section("How to repeat it", conclusions::repeat(source));
@@ -103,9 +104,8 @@ fn page(source: &ReportedSession<'_>, setup: usize, rules: &Rules) -> Vec<Block>
     });
     let Some((_, profile)) = profile else {
         blocks.push(Block::Heading(3, TOP_OPERATIONS.to_owned()));
-        blocks.push(Block::Paragraph(
-            "– Not profiled: run powerband bench --profile, or import the profile of another tool."
-                .into(),
+        blocks.push(Block::paragraph(
+            "– Not profiled: run powerband bench --profile, or import the profile of another tool.",
         ));
         blocks.extend(opportunities(None, row));
         return blocks;
@@ -117,7 +117,7 @@ fn page(source: &ReportedSession<'_>, setup: usize, rules: &Rules) -> Vec<Block>
 /// The page of a profile without a setup: another program measured it.
 fn profile_page(source: &ReportedSession<'_>, profile: &Profile, rules: &Rules) -> Vec<Block> {
     let sentence = humanize::capitalised(&profiled::profile_text(profile));
-    let mut blocks = vec![Block::Paragraph(format!("{sentence}.").into())];
+    let mut blocks = vec![Block::paragraph(format!("{sentence}."))];
     blocks.extend(operations(source, profile, rules, None));
     blocks
 }
@@ -139,7 +139,7 @@ fn operations(
     if operations.rows.is_empty() {
         let whose = profiles::profiled_case_text(source, profile);
         let words = format!("– The profile of {whose} has no times.");
-        blocks.push(Block::Paragraph(words.into()));
+        blocks.push(Block::paragraph(words));
         blocks.extend(opportunities(None, row));
         return blocks;
     }
