@@ -37,7 +37,6 @@ mod session_text;
 mod show;
 mod signals;
 mod why;
-mod why_text;
 
 use std::ffi::OsString;
 use std::io;

@@ -1,7 +1,7 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
 use super::args::Detail;
-use super::{journey, machines_text, resources, why_text};
+use super::{journey, machines_text, resources};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
@@ -14,6 +14,7 @@ use powerband_findings::analysis::{
 };
 use powerband_findings::export::terminal;
 use powerband_findings::report::document::Block;
+use powerband_findings::report::experiments::conclusion_and_costs;
 use powerband_findings::report::{in_short, pairs};
 use powerband_findings::tables::{self, view::TableView};
 
@@ -62,7 +63,7 @@ pub(super) fn full_text(session: &Session, detail: Detail) -> String {
 /// What the setups are to each other: experiments, optimisation steps, or each against the first.
 fn comparisons(session: &Session, rows: &[CaseRow]) -> String {
     if let Some(answer) = experiments::experiment_answer(session) {
-        return why_text::experiments_text(&answer);
+        return terminal::sections(&conclusion_and_costs(&answer));
     }
     journey::of_ladder(session).unwrap_or_else(|| verdicts(session, rows))
 }

@@ -7,7 +7,7 @@ use anyhow::bail;
 
 use super::args::WhyArgs;
 use super::bench::{self, FinishedRun};
-use super::{Context, TROUBLE, output, why_text};
+use super::{Context, TROUBLE, output};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::{self, Point};
@@ -16,6 +16,8 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::limits::experiments::{self as findings, ExperimentAnswer};
 use powerband_findings::analysis::limits::{self, Limits};
+use powerband_findings::export::{experiments as documents, terminal};
+use powerband_findings::report;
 use powerband_runner::experiments::{self, ExperimentMachine};
 use powerband_runner::prepare;
 use powerband_runner::programs::ProgramTrust;
@@ -254,9 +256,10 @@ fn shown(
 ) -> anyhow::Result<ExitCode> {
     let model = by_model(context, session, answer);
     if args.json {
-        output::document(&why_text::document(answer, model.as_ref()))?;
+        output::document(&documents::with_model(answer, model.as_ref()))?;
     } else {
-        output::answer(&why_text::text(session, answer, model.as_ref()))?;
+        let sections = report::experiments::of_case(session, answer, model.as_ref());
+        output::answer(&terminal::sections(&sections))?;
     }
     let case = session.case(answer.case);
     let is_trouble = case.is_none_or(|case| case.outcome.is_trouble());

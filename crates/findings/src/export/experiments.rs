@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::analysis::limits::experiments::{ExperimentAnswer, ExperimentRow};
+use super::{limits, with};
+use crate::analysis::limits::Limits;
+use crate::analysis::limits::experiments::{self, ExperimentAnswer, ExperimentRow};
 
 /// The whole document.
 pub fn document(answer: &ExperimentAnswer) -> Value {
@@ -26,6 +28,14 @@ pub fn document(answer: &ExperimentAnswer) -> Value {
         "experiments": answer.rows.iter().map(row).collect::<Vec<_>>(),
         "untried": untried.collect::<Vec<_>>(),
     })
+}
+
+/// The same, with what the model says of the case where it was profiled.
+pub fn with_model(answer: &ExperimentAnswer, model: Option<&Limits>) -> Value {
+    let disagreement = model.and_then(|model| experiments::disagreement(&model.findings));
+    let model = model.map(limits::document);
+    let more = json!({ "model": model, "disagreement": disagreement });
+    with(document(answer), more)
 }
 
 fn row(row: &ExperimentRow) -> Value {

@@ -373,6 +373,15 @@ impl Block {
         let items: Vec<ReportText> = items.into_iter().map(T::into).collect();
         (!items.is_empty()).then_some(Self::List(items))
     }
+
+    /// Items below a heading; nothing where there are none.
+    pub fn titled_list<T: Into<ReportText>>(
+        title: &str,
+        items: impl IntoIterator<Item = T>,
+    ) -> Vec<Self> {
+        let heading = |items| vec![Self::Heading(3, title.to_owned()), items];
+        Self::list(items).map(heading).unwrap_or_default()
+    }
 }
 
 /// A whole report.

@@ -94,10 +94,7 @@ fn differences(found: &Fleet) -> Vec<Block> {
         let text = ReportText::default().strong(machine);
         text.text(format!(": {words}"))
     });
-    let Some(items) = Block::list(items) else {
-        return Vec::new();
-    };
-    vec![Block::Heading(3, "What differs".to_owned()), items]
+    Block::titled_list("What differs", items)
 }
 
 fn left_out(all: usize, most: usize, what: &str, elsewhere: &str) -> Option<Block> {

@@ -115,9 +115,7 @@ pub fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     let said = worst
         .into_iter()
         .map(|(name, finding)| format!("{name}: {}", finding.full_text()));
-    let heading = Block::Heading(2, "What limits it most".to_owned());
-    let said = Block::list(unjudged.chain(said));
-    [heading].into_iter().chain(said).collect()
+    Block::titled_list("What limits it most", unjudged.chain(said))
 }
 
 /// The least times of a network, with the reasons for what is not said; nothing where no least time is known.

@@ -11,6 +11,7 @@ pub mod comparison;
 pub mod conclusions;
 pub mod devices;
 pub mod document;
+pub mod experiments;
 pub mod figures;
 pub mod fleet;
 pub mod full;
