@@ -23,7 +23,6 @@ mod journey;
 mod kernels;
 mod kernels_text;
 mod machines;
-mod machines_text;
 mod manual;
 mod model;
 mod output;

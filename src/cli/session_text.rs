@@ -1,7 +1,7 @@
 //! A session as text on a terminal: what `show` prints, and `bench` at its end.
 
 use super::args::Detail;
-use super::{journey, machines_text, resources};
+use super::{journey, resources};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::session::{Completion, Session};
@@ -13,6 +13,7 @@ use powerband_findings::analysis::{
     accuracy, conditions, examined, lint, profiled, remarks, run_phases, scaling,
 };
 use powerband_findings::export::terminal;
+use powerband_findings::report::circumstances::machine_facts;
 use powerband_findings::report::document::Block;
 use powerband_findings::report::experiments::conclusion_and_costs;
 use powerband_findings::report::{in_short, pairs};
@@ -214,7 +215,7 @@ fn header_text(session: &Session) -> String {
         session.plan.preset,
         humanize::clock_time(session.elapsed_ns as f64 / 1e9),
         networks(session),
-        machines_text::machines(session),
+        terminal::write(&[Block::Facts(machine_facts(session))]),
     )
 }
 

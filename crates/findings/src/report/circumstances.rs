@@ -6,6 +6,7 @@ use crate::analysis::machine_lines::{MachineLine, THIS_MACHINE, machine_lines};
 use crate::analysis::{conditions, examined};
 use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::environment::Environment;
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::plan::{Load, Plan, WorkerLifetime};
 use powerband_core::domain::session::Session;
@@ -54,6 +55,67 @@ pub fn environment(source: &ReportedSession<'_>) -> Vec<Block> {
         );
     }
     vec![Block::Facts(facts)]
+}
+
+/// The machines that setups of a session ran on, in a few lines each.
+pub fn machine_facts(session: &Session) -> Vec<(String, ReportText)> {
+    let lines = machine_lines(session);
+    match lines.as_slice() {
+        [] => facts_of_this_machine(&session.environment),
+        [line] if line.name == THIS_MACHINE => facts_of_this_machine(&session.environment),
+        lines => lines.iter().flat_map(facts_of_machine).collect(),
+    }
+}
+
+fn facts_of_this_machine(environment: &Environment) -> Vec<(String, ReportText)> {
+    let (cpu, memory) = (&environment.cpu, environment.memory.total_bytes);
+    let memory = humanize::bytes(memory);
+    let machine = format!("{}, {} threads, {memory}", cpu.model, cpu.threads);
+    [("Machine", machine), ("System", system(environment))]
+        .map(|(what, text)| (what.to_owned(), text.into()))
+        .to_vec()
+}
+
+fn system(environment: &Environment) -> String {
+    format!(
+        "{}, kernel {}; Powerband {}",
+        environment.os, environment.kernel, environment.program
+    )
+}
+
+/// Its name, and below it processor, cards, system, setups and warnings.
+fn facts_of_machine(line: &MachineLine) -> Vec<(String, ReportText)> {
+    let mut facts = vec![("Machine".to_owned(), line.full_name().into())];
+    let mut add = |text: String| facts.push((String::new(), text.into()));
+    match &line.environment {
+        None => add("not reached, so nothing of it is known".to_owned()),
+        Some(environment) => {
+            let unknown = || "unknown processor".to_owned();
+            let processor = line.processor().unwrap_or_else(unknown);
+            let memory = humanize::bytes(environment.memory.total_bytes);
+            let governor = environment.cpu.governor.as_ref();
+            let governor = governor.map(|governor| format!(", governor {governor}"));
+            add(format!(
+                "{processor}, {memory}{}",
+                governor.unwrap_or_default()
+            ));
+            if let Some(mut cards) = line.cards() {
+                if let Some(driver) = line.drivers() {
+                    cards += &format!(", driver {driver}");
+                }
+                if !line.card_settings.is_empty() {
+                    cards += &format!("; {}", line.card_settings);
+                }
+                add(cards);
+            }
+            add(system(environment));
+        }
+    }
+    add(format!("setups: {}", line.setups.join("; ")));
+    for warning in &line.warnings {
+        add(format!("warning: {warning}"));
+    }
+    facts
 }
 
 /// A row for each machine, then what was warned about it.
@@ -313,4 +375,52 @@ fn feeding(source: &ReportedSession<'_>) -> Option<String> {
         |(way, setup): &(String, usize)| format!("{}: {way}", source.session.setup_label(*setup));
     let all: Vec<String> = ways.iter().map(of_setup).collect();
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::session;
+    use powerband_core::domain::device::Gpu;
+
+    fn lines(session: &Session) -> Vec<String> {
+        let facts = machine_facts(session).into_iter();
+        facts
+            .map(|(what, text)| format!("{what} {}", text.plain_text()))
+            .collect()
+    }
+
+    #[test]
+    fn every_machine_has_its_facts() {
+        let mut session = session(&["a", "b"], &[1]);
+        session.environment.cpu.model = "Example 7313P".to_owned();
+        let here = lines(&session);
+        assert_eq!(here.len(), 2, "{here:?}");
+        assert!(here[0].starts_with("Machine Example 7313P, "), "{here:?}");
+        let mut rack = RemoteMachine {
+            name: "rack".to_owned(),
+            host: "gpu1".to_owned(),
+            user: "me".to_owned(),
+            setups: vec![1],
+            ..RemoteMachine::default()
+        };
+        rack.environment.cpu.model = "Example 9654".to_owned();
+        rack.environment.gpus = vec![Gpu {
+            name: "NVIDIA H100".to_owned(),
+            memory_bytes: None,
+            driver: Some("570.86".to_owned()),
+        }];
+        session.machines.push(rack);
+        let warning = "GPU 0 on rack was busy before the first worker started: utilisation 9 %.";
+        session.warnings = vec![warning.to_owned()];
+        let all = lines(&session);
+        let head = |name: &str| all.iter().position(|line| line == name);
+        let rack = head("Machine rack (gpu1 as me)").unwrap();
+        let (here, there) = all.split_at(rack);
+        assert_eq!(here[0], "Machine this machine");
+        assert!(here[1].contains("Example 7313P"), "{here:?}");
+        assert!(there[1].contains("Example 9654"), "{there:?}");
+        assert!(there[2].contains("NVIDIA H100, driver 570.86"), "{there:?}");
+        assert_eq!(there.last(), Some(&format!(" warning: {warning}")));
+    }
 }
