@@ -7,14 +7,15 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::ImportArgs;
-use super::{Context, kernels_text, output, signals};
+use super::{Context, output, signals};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::reported_stats;
-use powerband_findings::export::profile;
+use powerband_findings::export::{profile, terminal};
+use powerband_findings::report::kernels;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
@@ -140,7 +141,7 @@ fn profile_text(profile: &Profile) -> String {
     for kind in SliceKind::ALL {
         text.push_str(&kind_text(profile, kind));
     }
-    let counters = kernels_text::counters(profile, "", ROWS);
+    let counters = terminal::write(&kernels::counters(profile, "", ROWS));
     if !counters.is_empty() {
         text.push_str(&format!("{counters}\n"));
     }

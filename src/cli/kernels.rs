@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use super::args::{KernelsArgs, RowsBy};
-use super::{Context, kernels_text, output};
+use super::{Context, output};
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, BreakdownLevel, Filter};
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::{kernel_comparison as comparison, limits};
 use powerband_findings::export::{kernels as documents, terminal};
-use powerband_findings::report::in_short;
+use powerband_findings::report;
 use powerband_runner::roofs::kept;
 use powerband_store::session_file;
 
@@ -50,7 +50,8 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         if args.json {
             output::document(&documents::comparison(&found, &rows))?;
         } else {
-            output::answer(&kernels_text::comparison(before, profile, &found, &rows))?;
+            let sections = report::kernels::comparison(before, profile, &found, &rows);
+            output::answer(&terminal::sections(&sections))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -63,15 +64,9 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         output::document(&documents::document(profile, &found, &shown, &limits))?;
     } else {
         let most = args.top.unwrap_or(usize::MAX);
-        let counters = kernels_text::counters(profile, &args.filter, most);
-        let text = kernels_text::breakdown(profile, &found, &shown, &counters);
-        let limits = terminal::write(&in_short::profile_limits(&limits));
-        let is_known = !limits.is_empty();
-        output::answer(&if is_known {
-            format!("{text}\n{limits}")
-        } else {
-            text
-        })?;
+        let counters = report::kernels::counters(profile, &args.filter, most);
+        let sections = report::kernels::breakdown(profile, &found, &shown, counters, &limits);
+        output::answer(&terminal::sections(&sections))?;
         note_other_profiles(&others);
     }
     Ok(ExitCode::SUCCESS)

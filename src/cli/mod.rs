@@ -21,7 +21,6 @@ mod import;
 mod jobs;
 mod journey;
 mod kernels;
-mod kernels_text;
 mod machines;
 mod manual;
 mod model;

@@ -17,6 +17,7 @@ pub mod fleet;
 pub mod full;
 pub mod in_short;
 pub mod journey;
+pub mod kernels;
 pub mod material;
 pub mod numbers;
 pub mod overview;
