@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::args::{BenchArgs, Detail};
+use super::args::BenchArgs;
 use super::bench::{FinishedRun, measure, origin, place, status, target};
-use super::{Context, output, session_text};
+use super::{Context, output};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
-use powerband_findings::export::{self, terminal};
-use powerband_findings::report::in_short;
+use powerband_findings::export;
+use powerband_findings::report::{self, in_short};
 use powerband_runner::again::{self, SessionPart};
 use powerband_runner::request::RunRequest;
 
@@ -54,16 +54,10 @@ fn answer(args: &BenchArgs, measured: &FinishedRun) -> anyhow::Result<()> {
         document["comparisons"] = json!(documents.collect::<Vec<_>>());
         return output::document(&document);
     }
-    let mut texts = vec![session_text::full_text(
-        &measured.session,
-        Detail::default(),
-    )];
-    texts.extend(
-        comparisons
-            .iter()
-            .map(|one| terminal::sections(&in_short::comparison(one, false))),
-    );
-    output::answer(&texts.join("\n"))
+    let mut sections = report::session::sections(&measured.session, false);
+    let comparisons = comparisons.iter();
+    sections.extend(comparisons.flat_map(|one| in_short::comparison(one, false)));
+    output::sections(&sections)
 }
 
 /// Each setup of the session before against the one that follows it, which is of the session after.

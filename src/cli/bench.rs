@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::args::{Arrivals, BenchArgs, Detail};
+use super::args::{Arrivals, BenchArgs};
 use super::progress::ProgressDisplay;
-use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output, session_text};
+use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{AccuracyCheck, Load, WorkerLifetime};
 use powerband_core::domain::point::{BATCH, Point};
@@ -18,6 +18,7 @@ use powerband_findings::analysis::comparison::{self, Comparison};
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
+use powerband_findings::report;
 use powerband_runner::control::Control;
 use powerband_runner::jobs::submit::{self, DetachOptions};
 use powerband_runner::ladders::{self, LadderMachine};
@@ -302,10 +303,7 @@ fn measure_and_save(
     let told = if args.json {
         output::document(&json::session(&measured.session))
     } else {
-        output::answer(&session_text::full_text(
-            &measured.session,
-            Detail::default(),
-        ))
+        output::sections(&report::session::sections(&measured.session, false))
     };
     status(&measured, told)
 }

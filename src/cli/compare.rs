@@ -17,7 +17,7 @@ use powerband_findings::analysis::comparison::{self, CasePair, ComparedSide, Com
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::analysis::repeat::shell_quoted;
 use powerband_findings::analysis::verdict::Call;
-use powerband_findings::export::{self, terminal};
+use powerband_findings::export;
 use powerband_findings::report::in_short;
 use powerband_runner::again::{self, SessionPart};
 use powerband_store::library;
@@ -62,11 +62,9 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
             .collect();
         output::document(&json!({ "comparisons": documents }))?;
     } else {
-        let texts: Vec<String> = comparisons
-            .iter()
-            .map(|one| terminal::sections(&in_short::comparison(one, args.detail.verbose)))
-            .collect();
-        output::answer(&texts.join("\n"))?;
+        let sections = comparisons.iter();
+        let sections = sections.flat_map(|one| in_short::comparison(one, args.detail.verbose));
+        output::sections(&sections.collect::<Vec<_>>())?;
         print_rerun_command(args, &before, after.as_ref(), &comparisons);
     }
     Ok(status(args, &comparisons))

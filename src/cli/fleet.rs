@@ -9,7 +9,7 @@ use super::args::FleetArgs;
 use super::output;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{self, Effects, Fleet, FleetCase, FleetMachine};
-use powerband_findings::export::{self, terminal};
+use powerband_findings::export;
 use powerband_findings::report::in_short;
 
 /// Reads the sessions and prints a table for each case.
@@ -27,8 +27,7 @@ pub(super) fn run(args: &FleetArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         output::document(&document(&fleet, &effects))?;
     } else {
-        let sections = in_short::machines_compared(&fleet, &effects);
-        output::answer(&terminal::sections(&sections))?;
+        output::sections(&in_short::machines_compared(&fleet, &effects))?;
     }
     Ok(ExitCode::SUCCESS)
 }

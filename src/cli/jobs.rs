@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::args::{Detail, JobsArgs, JobsCommand};
-use super::{Context, output, session_text};
+use super::args::{JobsArgs, JobsCommand};
+use super::{Context, output};
 use powerband_core::base::humanize;
 use powerband_findings::export::json as documents;
+use powerband_findings::report;
 use powerband_runner::jobs::record::{self, JobRecord};
 use powerband_runner::jobs::state::{self, PartState};
 use powerband_runner::jobs::{collect, submit};
@@ -118,10 +119,7 @@ fn collect(context: &Context, id: Option<&str>, as_json: bool) -> anyhow::Result
         if as_json {
             output::document(&documents::session(&collected.session))?;
         } else {
-            output::answer(&session_text::full_text(
-                &collected.session,
-                Detail::default(),
-            ))?;
+            output::sections(&report::session::sections(&collected.session, false))?;
         }
         if let Some(left) = &collected.left {
             output::note(left);

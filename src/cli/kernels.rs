@@ -12,7 +12,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{self, BreakdownLevel, Filter};
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::{kernel_comparison as comparison, limits};
-use powerband_findings::export::{kernels as documents, terminal};
+use powerband_findings::export::kernels as documents;
 use powerband_findings::report;
 use powerband_runner::roofs::kept;
 use powerband_store::session_file;
@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
             output::document(&documents::comparison(&found, &rows))?;
         } else {
             let sections = report::kernels::comparison(before, profile, &found, &rows);
-            output::answer(&terminal::sections(&sections))?;
+            output::sections(&sections)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         let most = args.top.unwrap_or(usize::MAX);
         let counters = report::kernels::counters(profile, &args.filter, most);
         let sections = report::kernels::breakdown(profile, &found, &shown, counters, &limits);
-        output::answer(&terminal::sections(&sections))?;
+        output::sections(&sections)?;
         note_other_profiles(&others);
     }
     Ok(ExitCode::SUCCESS)

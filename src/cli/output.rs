@@ -7,6 +7,8 @@ use std::io::{self, Write as _};
 
 pub(super) use powerband_core::base::plain_text::harmless;
 use powerband_core::base::plain_text::is_obeyed;
+use powerband_findings::export::terminal;
+use powerband_findings::report::document::Block;
 
 /// A JSON document that says the same without such characters: they stand in its texts alone.
 fn harmless_json(text: &str) -> String {
@@ -24,6 +26,11 @@ fn harmless_json(text: &str) -> String {
 /// Prints an answer, and nothing but the answer.
 pub(super) fn answer(text: &str) -> anyhow::Result<()> {
     print(&harmless(text))
+}
+
+/// Prints the sections of a document.
+pub(super) fn sections(sections: &[Vec<Block>]) -> anyhow::Result<()> {
+    answer(&terminal::sections(sections))
 }
 
 fn print(text: &str) -> anyhow::Result<()> {

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::args::{Detail, RecoverArgs};
-use super::{Context, output, session_text};
+use super::args::RecoverArgs;
+use super::{Context, output};
+use powerband_findings::report;
 use powerband_store::{journal, library, recoverable, session_file};
 
 /// Recovers, lists or discards.
@@ -50,7 +51,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> anyhow::Result<ExitC
     session_file::write(&target, &session)?;
     recoverable::remove(&path)
         .with_context(|| format!("the session is saved, but {} stays", path.display()))?;
-    output::answer(&session_text::full_text(&session, Detail::default()))?;
+    output::sections(&report::session::sections(&session, false))?;
     output::note(&format!("Saved to {}", target.display()));
     Ok(ExitCode::SUCCESS)
 }

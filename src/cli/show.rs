@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use super::args::ShowArgs;
-use super::{output, session_text};
+use super::output;
 use powerband_findings::export::json;
+use powerband_findings::report;
 use powerband_store::session_file;
 
 pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
@@ -19,7 +20,8 @@ pub(super) fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         output::document(&json::session(&opened.session))?;
     } else {
-        output::answer(&session_text::full_text(&opened.session, args.detail))?;
+        let sections = report::session::sections(&opened.session, args.detail.verbose);
+        output::sections(&sections)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,7 +16,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::limits::experiments::{self as findings, ExperimentAnswer};
 use powerband_findings::analysis::limits::{self, Limits};
-use powerband_findings::export::{experiments as documents, terminal};
+use powerband_findings::export::experiments as documents;
 use powerband_findings::report;
 use powerband_runner::experiments::{self, ExperimentMachine};
 use powerband_runner::prepare;
@@ -259,7 +259,7 @@ fn shown(
         output::document(&documents::with_model(answer, model.as_ref()))?;
     } else {
         let sections = report::experiments::of_case(session, answer, model.as_ref());
-        output::answer(&terminal::sections(&sections))?;
+        output::sections(&sections)?;
     }
     let case = session.case(answer.case);
     let is_trouble = case.is_none_or(|case| case.outcome.is_trouble());

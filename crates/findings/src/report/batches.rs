@@ -56,7 +56,7 @@ pub fn shapes(source: &ReportedSession<'_>) -> Vec<Block> {
             .code(&curve.label)
             .text(format!(": {}{headroom}.", curve.explain()))
     });
-    Block::list(items).into_iter().collect()
+    Vec::from_iter(Block::list(items))
 }
 
 /// A setup's batch sizes as a case study has them: latency, throughput, efficiency.

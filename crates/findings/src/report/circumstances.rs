@@ -58,7 +58,7 @@ pub fn environment(source: &ReportedSession<'_>) -> Vec<Block> {
 }
 
 /// The machines that setups of a session ran on, in a few lines each.
-pub fn machine_facts(session: &Session) -> Vec<(String, ReportText)> {
+pub(super) fn machine_facts(session: &Session) -> Vec<(String, ReportText)> {
     let lines = machine_lines(session);
     match lines.as_slice() {
         [] => facts_of_this_machine(&session.environment),
@@ -128,11 +128,12 @@ fn machine_table(source: &ReportedSession<'_>, machines: Vec<MachineLine>) -> Ve
                 .text(format!(": {warning}"))
         })
     });
+    let warnings = Block::list(warnings);
     let table = TableView::new(tables::machines::of_machines(machines))
         .to_document(MOST_SETUPS, "machine", &source.full_table_hint())
         .without_empty_columns();
     let mut blocks = vec![Block::Table(table)];
-    if let Some(warnings) = Block::list(warnings) {
+    if let Some(warnings) = warnings {
         blocks.push(Block::paragraph("Warnings about single machines:"));
         blocks.push(warnings);
     }

@@ -335,7 +335,7 @@ pub fn warnings(source: &ReportedSession<'_>) -> Vec<Block> {
     if more > 0 {
         items.push(format!("and {more} more; {}.", source.full_table_hint()));
     }
-    Block::list(items).into_iter().collect()
+    Vec::from_iter(Block::list(items))
 }
 
 /// The user's notes and tags.

@@ -34,7 +34,7 @@ pub fn of_case(
 }
 
 /// The conclusion, the table, and what was not tried.
-pub fn conclusion_and_costs(answer: &ExperimentAnswer) -> Vec<Vec<Block>> {
+pub(super) fn conclusion_and_costs(answer: &ExperimentAnswer) -> Vec<Vec<Block>> {
     let conclusion = match &answer.conclusion {
         Ok(found) => vec![
             Block::paragraph(&found.sentence),

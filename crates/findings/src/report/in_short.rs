@@ -1,17 +1,18 @@
 //! What commands print, in sections: a comparison of two setups or of machines, and below the numbers of other
 //! commands limits, flags and published numbers in a few lines.
 
-use super::document::{Block, NoteLevel, ReportText};
+use super::document::{Block, NoteLevel};
 use super::{fleet, pairs, published};
 use crate::analysis::case_rows::CaseRow;
 use crate::analysis::claims::{self, PUBLISHED_MARK};
 use crate::analysis::comparison::{CasePair, Comparison};
 use crate::analysis::fleet::{Effects, Fleet};
+use crate::analysis::journey::Journey;
 use crate::analysis::limits::Limits;
 use crate::analysis::limits::session_limits::SessionLimits;
 use crate::analysis::limits::speed_of_light::LightRow;
 use crate::analysis::lint::LintFinding;
-use crate::analysis::remarks;
+use crate::analysis::{accuracy, remarks};
 use crate::export::claims::count;
 use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
@@ -46,13 +47,13 @@ pub fn comparison(found: &Comparison, is_in_full: bool) -> Vec<Vec<Block>> {
         vec![Block::paragraph(verdicts.join("; "))],
     ];
     sections.extend(found.effects.iter().map(fleet::effects_section));
-    sections.push(Block::list(pairs::reasons(&pairs)).into_iter().collect());
+    sections.push(Vec::from_iter(Block::list(pairs::reasons(&pairs))));
     sections.push(flags(rows, is_in_full));
     sections
 }
 
 /// The cases side by side.
-pub fn case_pairs(pairs: &[&CasePair]) -> Vec<Block> {
+pub(super) fn case_pairs(pairs: &[&CasePair]) -> Vec<Block> {
     if pairs.is_empty() {
         return Vec::new();
     }
@@ -66,13 +67,13 @@ pub fn machines_compared(found: &Fleet, effects: &[Effects]) -> Vec<Vec<Block>> 
     let cases = found.cases.iter();
     let cases = cases.map(|case| fleet::case_section(case, several, usize::MAX, ""));
     let effects = effects.iter().map(fleet::effects_section);
-    let remarks = Block::list(&found.remarks).into_iter().collect();
+    let remarks = Vec::from_iter(Block::list(&found.remarks));
     cases.chain(effects).chain([remarks]).collect()
 }
 
 /// The worst findings of a profile with the wall time, and why others are missing; nothing where no work of its
 /// kernels is known.
-pub fn profile_limits(limits: &Limits) -> Vec<Block> {
+pub(super) fn profile_limits(limits: &Limits) -> Vec<Block> {
     if limits.nodes.iter().all(|node| node.work.is_none()) {
         return Vec::new();
     }
@@ -98,7 +99,7 @@ pub fn profile_limits(limits: &Limits) -> Vec<Block> {
 
 /// The worst findings of a session, against the roofs that were known when it was measured; nothing where there are
 /// none.
-pub fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
+pub(super) fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     let found = SessionLimits::new(session, rows, &session.roofs);
     let worst = found.worst(session, FINDINGS);
     if worst.is_empty() {
@@ -118,8 +119,27 @@ pub fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     Block::titled_list("What limits it most", unjudged.chain(said))
 }
 
+/// The optimisation steps of a session with what to know about them, then the least that its network can take here.
+pub fn journey(journey: &Journey, light: &[LightRow]) -> Vec<Vec<Block>> {
+    let view = TableView::new(tables::steps::of_journey(journey));
+    let steps = journey.steps.iter();
+    let failures = steps.filter_map(|step| {
+        let trouble = step.why_not_measured.as_ref()?;
+        Some(format!("{} was not measured: {trouble}", step.title))
+    });
+    let steps = journey.steps.iter();
+    let unknown = accuracy::not_told(steps.filter_map(|step| step.accuracy.as_ref()));
+    let remarks = journey.remarks.iter().cloned().chain(unknown);
+    let remarks = Block::list(failures.chain(remarks));
+    vec![
+        vec![view.columns(&tables::steps::ON_TERMINAL).to_block()],
+        [pairs::over_rounds()].into_iter().chain(remarks).collect(),
+        speed_of_light(light),
+    ]
+}
+
 /// The least times of a network, with the reasons for what is not said; nothing where no least time is known.
-pub fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
+fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
     if rows.iter().all(|row| row.floor_ns.is_none()) {
         return Vec::new();
     }
@@ -136,7 +156,10 @@ pub fn speed_of_light(rows: &[LightRow]) -> Vec<Block> {
 }
 
 /// A note for each kind of flag, the most serious first; in full with each case and its evidence under it.
-pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>, is_in_full: bool) -> Vec<Block> {
+pub(super) fn flags<'a>(
+    rows: impl IntoIterator<Item = &'a CaseRow>,
+    is_in_full: bool,
+) -> Vec<Block> {
     let mut blocks = Vec::new();
     for flag in remarks::flagged_cases(rows) {
         if !is_in_full {
@@ -155,7 +178,7 @@ pub fn flags<'a>(rows: impl IntoIterator<Item = &'a CaseRow>, is_in_full: bool) 
 }
 
 /// Where published numbers are from, then a section for each table of them.
-pub fn published(published: &Published) -> Vec<Vec<Block>> {
+pub(super) fn published(published: &Published) -> Vec<Vec<Block>> {
     let facts = claims::source_facts(published).into_iter();
     let facts = facts.map(|(what, words)| (what.to_owned(), words.into()));
     let sheets = claims::published_tables(published);
@@ -171,7 +194,7 @@ pub fn published(published: &Published) -> Vec<Vec<Block>> {
 }
 
 /// How many numbers contradict each other, in a note; nothing for none.
-pub fn contradictions(findings: &[LintFinding]) -> Vec<Block> {
+pub(super) fn contradictions(findings: &[LintFinding]) -> Vec<Block> {
     if findings.is_empty() {
         return Vec::new();
     }

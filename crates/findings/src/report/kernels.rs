@@ -28,10 +28,7 @@ pub fn breakdown(
     let version = profile.tool.version.as_deref().unwrap_or_default();
     let tool = format!("{} {version}", profile.tool.name);
     let name = format!("{}, {}", profile.name, tool.trim());
-    let head = vec![
-        Block::paragraph(name),
-        Block::Facts(sums(found)),
-    ];
+    let head = vec![Block::paragraph(name), Block::Facts(sums(found))];
     let (mut rows, mut counters) = (rows(found, shown), counters);
     // Behind the last table.
     let last = if counters.is_empty() {
@@ -128,12 +125,14 @@ fn sums(found: &Breakdown) -> Vec<(String, ReportText)> {
     let between = between.map(|ns| format!("{} of the runs is between nodes", time(ns)));
     let host = found.host.iter();
     let host = host.map(|(kind, ns)| format!("{} {}", kind.title(), time(*ns)));
-    let joined = |texts: Vec<String>, separator: &str| {
-        (!texts.is_empty()).then(|| texts.join(separator))
-    };
+    let joined =
+        |texts: Vec<String>, separator: &str| (!texts.is_empty()).then(|| texts.join(separator));
     let busy_title = found.busy_title();
     let facts = [
-        (found.scope.sum_title(), Some(sum + &per_run.unwrap_or_default())),
+        (
+            found.scope.sum_title(),
+            Some(sum + &per_run.unwrap_or_default()),
+        ),
         (&*busy_title, busy),
         ("Gaps", joined(gaps.collect(), "; ")),
         ("Launches", launches),
@@ -169,7 +168,10 @@ pub fn comparison(
         let table = tables::kernel_changes::of_comparison(found, rows);
         let view = TableView::new(table).columns(&tables::kernel_changes::ON_TERMINAL);
         let table = view.shortened(NAME).to_block();
-        [table].into_iter().chain(left_out(hidden, "row", "")).collect()
+        [table]
+            .into_iter()
+            .chain(left_out(hidden, "row", ""))
+            .collect()
     };
     let names_changed = [("Removed", &found.removed), ("Added", &found.added)];
     let names_changed = names_changed

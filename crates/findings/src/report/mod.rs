@@ -25,6 +25,7 @@ pub mod pairs;
 pub mod profiles;
 pub mod published;
 pub mod requests;
+pub mod session;
 pub mod summary;
 
 use document::Document;

@@ -46,7 +46,7 @@ pub fn table(pairs: &[&CasePair], elsewhere: &str) -> Vec<Block> {
 }
 
 /// Why verdicts are open: each reason once, with the case that has it, or with how many have it.
-pub fn reasons(pairs: &[&CasePair]) -> Vec<ReportText> {
+pub(super) fn reasons(pairs: &[&CasePair]) -> Vec<ReportText> {
     let mut found: Vec<(&str, &CasePair, u64)> = Vec::new();
     for pair in pairs {
         let Some(reason) = pair.verdict.reason.as_deref() else {

@@ -2,6 +2,7 @@
 
 use super::document::{Block, ReportText};
 use super::material::ReportedSession;
+use crate::analysis::case_rows::CaseRow;
 use crate::tables::{self, view::TableView};
 
 /// So many cases are shown.
@@ -17,11 +18,18 @@ pub fn blocks(source: &ReportedSession<'_>) -> Vec<Block> {
     let table = TableView::new(tables::requests::of_session(&source.rows))
         .to_document(MOST_CASES, "case", &source.full_table_hint())
         .without_empty_columns();
-    let counted = source.rows.iter().filter_map(|row| {
+    let counted = token_counts(&source.rows).take(MOST_SENTENCES);
+    [Block::Table(table)]
+        .into_iter()
+        .chain(Block::list(counted))
+        .collect()
+}
+
+/// How many tokens of each case were real, where they were counted.
+pub(super) fn token_counts(rows: &[CaseRow]) -> impl Iterator<Item = ReportText> {
+    rows.iter().filter_map(|row| {
         let requests = row.requests.as_ref().filter(|found| found.count > 0)?;
         let text = ReportText::default().code(&row.setup_label);
         Some(text.text(format!(", {}: {}", row.point, requests.tokens_sentence())))
-    });
-    let counted: Vec<ReportText> = counted.take(MOST_SENTENCES).collect();
-    vec![Block::Table(table), Block::List(counted)]
+    })
 }
