@@ -11,9 +11,15 @@ use anyhow::bail;
 use serde_json::{Map, Value, json};
 
 use super::args::DevicesArgs;
-use super::{Context, devices_text, output};
-use powerband_core::base::{clock, humanize};
-use powerband_core::domain::telemetry::{DeviceLoss, DeviceReading, Telemetry};
+use super::{Context, output};
+use powerband_core::base::clock;
+use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::telemetry::{
+    DeviceLoss, DeviceReading, DeviceTelemetry, Quantity, Telemetry,
+};
+use powerband_findings::analysis::device_readings;
+use powerband_findings::export::{self, terminal};
+use powerband_findings::report;
 use powerband_core::domain::telemetry_paths::RATES_HZ;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_devices::sampler::Sampler;
@@ -51,25 +57,12 @@ pub(super) fn run(context: &Context, args: &DevicesArgs) -> anyhow::Result<ExitC
             "kernel": environment.kernel,
             "arch": environment.arch,
             "load": environment.load_before,
-            "devices": devices_text::document(telemetry),
+            "devices": export::json::devices_now(telemetry),
             "missing": telemetry.missing,
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let memory = &environment.memory;
-    let load = environment
-        .load_before
-        .map_or_else(|| "unknown".to_owned(), |load| format!("{load:.2}"));
-    output::answer(&format!(
-        "{}Memory     {}, {} available\nSystem     {}, kernel {}\nLoad avg   {load} over the last minute\n\n{}\n{}",
-        devices_text::processor(&environment.cpu),
-        humanize::bytes(memory.total_bytes),
-        humanize::bytes(memory.available_bytes),
-        environment.os,
-        environment.kernel,
-        devices_text::devices(telemetry),
-        devices_text::missing(&telemetry.missing),
-    ))?;
+    output::sections(&report::machine::sections(&environment, telemetry))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -167,9 +160,10 @@ fn watch(args: &DevicesArgs, places: &TelemetryPaths) -> anyhow::Result<ExitCode
     let cancel = super::signals::listen()?.token();
     let mut watching = Watching::begin(places, rate_hz);
     if watching.telemetry.tracks.is_empty() {
+        let missing = &watching.telemetry.missing;
         bail!(
             "no device can be read:\n{}",
-            devices_text::missing(&watching.telemetry.missing)
+            terminal::write(&[report::machine::missing_sources(missing)])
         );
     }
     let end_ns = args
@@ -245,10 +239,10 @@ impl Screen {
         let mut lines: Vec<String> = telemetry
             .tracks
             .iter()
-            .map(|track| devices_text::line(telemetry, track, at_ns))
+            .map(|track| line(telemetry, track, at_ns))
             .collect();
         if self.is_terminal || !self.has_head {
-            lines.insert(0, devices_text::line_head());
+            lines.insert(0, line_head());
         }
         self.has_head = true;
         self.lines = lines.len();
@@ -256,4 +250,50 @@ impl Screen {
         io::stdout().flush()?;
         Ok(())
     }
+}
+
+/// The columns of a device during a watch.
+const COLUMNS: [(Quantity, usize); 7] = [
+    (Quantity::Busy, 7),
+    (Quantity::Power, 9),
+    (Quantity::Clock, 10),
+    (Quantity::Temperature, 7),
+    (Quantity::HotSpot, 9),
+    (Quantity::MemoryUsed, 11),
+    (Quantity::Throttle, 16),
+];
+
+/// The head of the lines that [`line()`] makes.
+fn line_head() -> String {
+    let columns = COLUMNS.iter().map(|(quantity, width)| {
+        let title = match quantity {
+            Quantity::Temperature => "Temp.",
+            quantity => quantity.title(),
+        };
+        format!("{title:>width$}")
+    });
+    format!(
+        "{:>8}  {:<16}{}",
+        "Time",
+        "Device",
+        columns.collect::<String>()
+    )
+}
+
+/// One device in one line.
+fn line(telemetry: &Telemetry, track: &DeviceTelemetry, at_ns: u64) -> String {
+    let seconds = at_ns as f64 / 1e9;
+    let name = humanize::shorten(&track.device.short_name(), 15);
+    if let Some(lost) = &track.lost {
+        return format!("{seconds:>7.1}s  {name:<16} lost: {}", lost.why);
+    }
+    let values = COLUMNS.iter().map(|(quantity, width)| {
+        let value = device_readings::newest_value(telemetry, track, *quantity);
+        let words = value.map_or_else(
+            || UNKNOWN.to_owned(),
+            |v| device_readings::reading_text(*quantity, v),
+        );
+        format!("{words:>width$}")
+    });
+    format!("{seconds:>7.1}s  {name:<16}{}", values.collect::<String>())
 }

@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use super::TROUBLE;
-use super::{Context, devices_text, engines, output};
+use super::{Context, engines, output};
 use powerband_core::base::humanize;
+use powerband_findings::export::terminal;
+use powerband_findings::report::{document::Block, machine as machine_facts};
 use powerband_devices::machine;
 use powerband_store::library;
 
@@ -16,11 +18,11 @@ pub(super) fn run(context: &Context, reason: &str) -> anyhow::Result<ExitCode> {
     output::note(&format!("No window can be opened: {reason}"));
     let environment = machine::environment();
     let mut text = format!("Powerband {}\n\n", environment.program);
-    text.push_str(&devices_text::processor(&environment.cpu));
-    text.push_str(&format!(
-        "Memory     {}\n\n",
-        humanize::bytes(environment.memory.total_bytes)
-    ));
+    let mut facts = machine_facts::processor(&environment.cpu);
+    let memory = humanize::bytes(environment.memory.total_bytes);
+    facts.push(("Memory".to_owned(), memory.into()));
+    text.push_str(&terminal::write(&[Block::Facts(facts)]));
+    text.push('\n');
     text.push_str(&engines::brief(&engines::survey(context)));
     let recent = library::list(&context.paths);
     if !recent.is_empty() {

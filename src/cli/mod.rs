@@ -10,7 +10,6 @@ mod check;
 mod compare;
 mod completions;
 mod devices;
-mod devices_text;
 mod engines;
 mod export;
 mod fleet;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison;
-use crate::analysis::device_readings::CaseReadings;
+use crate::analysis::device_readings::{CaseReadings, newest_value};
 use crate::analysis::energy::Energy;
 use crate::analysis::examined;
 use crate::analysis::generation::RequestFigures;
@@ -17,8 +17,9 @@ use crate::analysis::scaling::{self, Scaling};
 use crate::export::{profile, with};
 use powerband_core::domain::case::{Case, Epoch};
 use powerband_core::domain::examination::Examination;
+use powerband_core::domain::quantity::Quantity;
 use powerband_core::domain::session::{Completion, Session};
-use powerband_core::domain::telemetry::{DeviceLoss, Telemetry, WatchedDevice};
+use powerband_core::domain::telemetry::{DeviceLoss, DeviceTelemetry, Telemetry, WatchedDevice};
 use powerband_core::stats::summary::Summary;
 
 /// The whole document.
@@ -167,6 +168,32 @@ pub fn device(device: &WatchedDevice) -> Value {
 /// When and why a device stopped responding.
 pub fn lost(lost: &DeviceLoss) -> Value {
     json!({ "at_s": lost.at_ns as f64 / 1e9, "why": lost.why })
+}
+
+/// The devices with their newest readings.
+pub fn devices_now(telemetry: &Telemetry) -> Value {
+    let devices = telemetry.tracks.iter().map(|track| {
+        let mut document = device(&track.device);
+        document["now"] = newest_values(telemetry, track);
+        document["lost"] = track.lost.as_ref().map(lost).into();
+        document
+    });
+    devices.collect()
+}
+
+fn newest_values(telemetry: &Telemetry, track: &DeviceTelemetry) -> Value {
+    let read = Quantity::ALL.into_iter().filter_map(|quantity| {
+        let value = newest_value(telemetry, track, quantity)?;
+        Some((quantity.key().to_owned(), Value::from(value)))
+    });
+    let mut values: Map<String, Value> = read.collect();
+    let cores: Vec<f64> = (0..)
+        .map_while(|core| newest_value(telemetry, track, Quantity::Core(core)))
+        .collect();
+    if !cores.is_empty() {
+        values.insert("cores_percent".to_owned(), Value::from(cores));
+    }
+    Value::Object(values)
 }
 
 /// The readings of each device during a case, by the device's place in the session's list.

@@ -18,6 +18,7 @@ pub mod full;
 pub mod in_short;
 pub mod journey;
 pub mod kernels;
+pub mod machine;
 pub mod material;
 pub mod numbers;
 pub mod overview;
