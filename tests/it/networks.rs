@@ -57,14 +57,15 @@ fn networks_for_pictures_are_those_of_torchvision() {
 import sys
 sys.path.insert(0, sys.argv[3])
 import onnxruntime
-import torch_worker as worker
+import torch
+from torch_worker.networks import build_network
+from torch_worker.recipe import Recipe
 
-worker.import_torch()
-recipe = worker.Recipe('cpu', 'cpu', frozenset(['eager']), {})
-network = worker.build_network(recipe, sys.argv[1], sys.argv[2])
+recipe = Recipe('cpu', 'cpu', frozenset(['eager']), {})
+network = build_network(recipe, sys.argv[1], sys.argv[2])
 assert not network.own_weights, network.notes
-image = worker.torch.randn(2, 3, 224, 224)
-with worker.torch.no_grad():
+image = torch.randn(2, 3, 224, 224)
+with torch.no_grad():
     expected = network.module.eval()(image).numpy()
 found = onnxruntime.InferenceSession(sys.argv[2]).run(None, {'input': image.numpy()})[0]
 print(abs(found - expected).max() / abs(expected).max())
@@ -81,7 +82,7 @@ print(abs(found - expected).max() / abs(expected).max())
 )]
 fn printed_by(python: &Path, script: &str, arguments: &[&Path]) -> String {
     let mut command = Command::new(python);
-    command.arg("-c").arg(script).args(arguments);
+    command.args(["-B", "-c", script]).args(arguments);
     let output = command.output().expect("Python starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");

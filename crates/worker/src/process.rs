@@ -25,7 +25,7 @@ pub use super::lines::Incoming;
 use super::lines::{keep_end, read_lines, skip_greeting};
 use super::stops::ChildChange;
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::base::process_spec::{ProcessSpec, Script};
+use powerband_core::base::process_spec::ProcessSpec;
 
 /// How many lines may wait to be looked at; a child that writes faster has to wait.
 const LINES_WAITING: usize = 64;
@@ -52,7 +52,6 @@ pub struct ChildProcess {
     ended: Option<ExitStatus>,
     /// Whether it was ended by us, or its end was reported.
     is_over: bool,
-    /// Where its script lies, for as long as it may be read.
     _script: Option<TempDir>,
 }
 
@@ -61,14 +60,7 @@ impl ChildProcess {
     pub fn start(spec: &ProcessSpec, longest: usize) -> io::Result<Self> {
         let oom_kills_before = oom_kills();
         let mut command = command(spec);
-        let script = spec.script.as_ref().map(written).transpose()?;
-        if let Some(folder) = &script {
-            command.arg(
-                folder
-                    .path()
-                    .join(spec.script.as_ref().map_or("", |s| s.name)),
-            );
-        }
+        let script = add_script(&mut command, spec)?;
         let mut child = spawn_on(&mut command, &spec.cores)?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let (sender, lines) = sync_channel(LINES_WAITING);
@@ -484,11 +476,19 @@ pub(super) fn spawn_on(command: &mut Command, cores: &[usize]) -> io::Result<Chi
     spawned
 }
 
-/// A script in a folder of its own, which goes with the process.
-pub(super) fn written(script: &Script) -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("powerband-").tempdir()?;
-    fs::write(folder.path().join(script.name), script.text)?;
-    Ok(folder)
+/// Has the program run the script, from a temporary folder that goes with the process.
+pub(super) fn add_script(command: &mut Command, spec: &ProcessSpec) -> io::Result<Option<TempDir>> {
+    let Some(script) = &spec.script else {
+        return Ok(None);
+    };
+    let temporary = tempfile::Builder::new().prefix("powerband-").tempdir()?;
+    let folder = temporary.path().join(script.name);
+    fs::create_dir(&folder)?;
+    for (name, text) in script.files {
+        fs::write(folder.join(name), text)?;
+    }
+    command.arg(folder);
+    Ok(Some(temporary))
 }
 
 fn command(spec: &ProcessSpec) -> Command {

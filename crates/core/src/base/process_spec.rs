@@ -14,7 +14,7 @@ pub struct ProcessSpec {
     pub args: Vec<OsString>,
     /// Variables set on top of our own environment.
     pub env: Vec<(String, OsString)>,
-    /// A script of ours, which is put into a file whose path comes after the arguments.
+    /// A script of ours, which is put into a folder whose path comes after the arguments.
     pub script: Option<Script>,
     /// The processors that it and all its threads may use, by number; empty for those that we may use.
     pub cores: Vec<usize>,
@@ -33,13 +33,13 @@ pub struct RemoteOutput {
     pub is_guarded: bool,
 }
 
-/// A script that an interpreter is to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A script that an interpreter is to run: a folder of files, as Python runs one with a `__main__.py`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// What its file is called.
+    /// What its folder is called.
     pub name: &'static str,
-    /// What is in it.
-    pub text: &'static str,
+    /// Name and text of each file.
+    pub files: &'static [(&'static str, &'static str)],
 }
 
 impl ProcessSpec {
@@ -67,8 +67,8 @@ impl ProcessSpec {
 
     /// Has the program run a script of ours.
     #[must_use]
-    pub fn script(mut self, name: &'static str, text: &'static str) -> Self {
-        self.script = Some(Script { name, text });
+    pub fn script(mut self, script: Script) -> Self {
+        self.script = Some(script);
         self
     }
 

@@ -1,6 +1,6 @@
 //! The engine `torch`: PyTorch, in a Python that the user has, through a worker of our own in Python.
 //!
-//! Here is what a setup may say; `assets/workers/torch_worker.py` does it.
+//! Here is what a setup may say; the Python package `assets/workers/torch_worker/` does it.
 
 use std::path::Path;
 
@@ -12,14 +12,42 @@ use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedModel, Requirement, check_task,
     positive,
 };
-use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::base::process_spec::{ProcessSpec, Script};
 use powerband_core::domain::setup::Setup;
 
-/// The worker, in Python.
-const WORKER: (&str, &str) = (
-    "torch_worker.py",
-    include_str!("../../../../assets/workers/torch_worker.py"),
-);
+/// The files of the worker, a package in Python.
+macro_rules! files {
+    ($($name:literal,)+) => {
+        &[$(($name, include_str!(concat!("../../../../assets/workers/torch_worker/", $name)))),+]
+    };
+}
+const WORKER: Script = Script {
+    name: "torch_worker",
+    files: files![
+        "__init__.py",
+        "__main__.py",
+        "availability.py",
+        "cpu_contention.py",
+        "errors.py",
+        "export.py",
+        "generation.py",
+        "handlers.py",
+        "importing.py",
+        "inference.py",
+        "measuring.py",
+        "memory.py",
+        "modes.py",
+        "networks.py",
+        "onnx_weights.py",
+        "placing.py",
+        "recipe.py",
+        "tensors.py",
+        "text_networks.py",
+        "training.py",
+        "training_data.py",
+        "worker.py",
+    ],
+};
 /// The Python package that has to be there.
 const PACKAGE: &str = "torch";
 /// Words of `mode=`; several are joined by `+`.
@@ -108,7 +136,7 @@ impl Engine for PyTorch {
                 python = python.env(name, value);
             }
         }
-        Some(python.script(WORKER.0, WORKER.1))
+        Some(python.script(WORKER))
     }
 
     fn check(&self, setup: &Setup) -> Result<(), String> {
@@ -330,6 +358,8 @@ const KEYS: &[Key] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn fault(spec: &str) -> String {
@@ -367,16 +397,28 @@ mod tests {
     }
 
     #[test]
+    fn each_file_of_the_worker_goes_along() {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../assets/workers/torch_worker"
+        );
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.filter(|name| name.ends_with(".py")).collect();
+        names.sort();
+        let along: Vec<_> = WORKER.files.iter().map(|(name, _)| *name).collect();
+        assert_eq!(along, names);
+    }
+
+    #[test]
     fn the_worker_is_a_script_for_the_interpreter() {
         let setup = "torch".parse().unwrap();
         let spec = PyTorch
             .worker(&setup, Some(Path::new("/usr/bin/python3")))
             .unwrap();
         assert_eq!(spec.program, Path::new("/usr/bin/python3"));
-        assert!(
-            spec.script
-                .is_some_and(|script| script.text.contains("protocol"))
-        );
+        assert_eq!(spec.script, Some(WORKER));
         assert!(PyTorch.worker(&setup, None).is_none());
         assert!(spec.env.is_empty());
         let calm = "torch,pinning=on,spinning=off".parse().unwrap();

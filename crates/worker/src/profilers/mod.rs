@@ -122,6 +122,8 @@ pub fn missing_profilers() -> Vec<(Profiler, String)> {
 
 #[cfg(test)]
 mod tests {
+    use powerband_core::base::process_spec::Script;
+
     use super::*;
 
     #[test]
@@ -136,7 +138,10 @@ mod tests {
     fn the_worker_comes_after_the_profilers_arguments_with_its_script_last() {
         let worker = ProcessSpec::new("/usr/bin/python3")
             .args(["-u"])
-            .script("worker.py", "pass");
+            .script(Script {
+                name: "worker",
+                files: &[("__main__.py", "pass")],
+            });
         let wrapper = find(Profiler::Rocprofv3).expect("it is known");
         let spec = wrap_worker(
             wrapper,
@@ -147,7 +152,7 @@ mod tests {
         let line = spec.command_line();
         assert!(line.starts_with("/opt/rocm/bin/rocprofv3 "), "{line}");
         assert!(line.contains("-d /f"), "{line}");
-        assert!(line.ends_with("-- /usr/bin/python3 -u worker.py"), "{line}");
+        assert!(line.ends_with("-- /usr/bin/python3 -u worker"), "{line}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::CommandExt as _;
 
 use crate::ending::{FAREWELL, FOR_MEMORY, how_it_ended, oom_kills};
-use crate::process::{bare, named, spawn_on, written};
+use crate::process::{add_script, bare, named, spawn_on};
 use powerband_core::base::process_spec::ProcessSpec;
 
 /// How long a worker may take to end by itself once the connection is closed, and again after SIGTERM.
@@ -28,10 +28,7 @@ pub(super) const SILENCE: Duration = Duration::from_mins(1);
 pub fn run(spec: &ProcessSpec) -> io::Result<String> {
     let oom_kills_before = oom_kills();
     let mut command = bare(spec);
-    let script = spec.script.as_ref().map(written).transpose()?;
-    if let (Some(folder), Some(script)) = (&script, &spec.script) {
-        command.arg(folder.path().join(script.name));
-    }
+    let _script = add_script(&mut command, spec)?;
     command
         .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::piped())
