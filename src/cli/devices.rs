@@ -17,13 +17,13 @@ use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::telemetry::{
     DeviceLoss, DeviceReading, DeviceTelemetry, Quantity, Telemetry,
 };
-use powerband_findings::analysis::device_readings;
-use powerband_findings::export::{self, terminal};
-use powerband_findings::report;
 use powerband_core::domain::telemetry_paths::RATES_HZ;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_devices::sampler::Sampler;
 use powerband_devices::{machine, survey};
+use powerband_findings::analysis::device_readings;
+use powerband_findings::export::{self, terminal};
+use powerband_findings::report;
 use powerband_store::session_file;
 
 /// Readings a second for one look.

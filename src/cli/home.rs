@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use super::TROUBLE;
 use super::{Context, engines, output};
 use powerband_core::base::humanize;
+use powerband_devices::machine;
 use powerband_findings::export::terminal;
 use powerband_findings::report::{document::Block, machine as machine_facts};
-use powerband_devices::machine;
 use powerband_store::library;
 
 /// How many recent sessions are listed.
