@@ -2,9 +2,6 @@
 //!
 //! A result may be out of date; it stays until there is a newer one. A screen settles what it shows, asks whether that needs to be computed, and hands the work to `Shared::derive`.
 
-use crate::doors::Door;
-use crate::shared::Shared;
-
 /// A value that is computed in the background. The key has everything that it depends on.
 #[derive(Debug)]
 pub struct Derived<Key, Value> {
@@ -13,7 +10,7 @@ pub struct Derived<Key, Value> {
     /// What the result is of.
     key: Option<Key>,
     /// What is computed now; older requests are no longer waited for.
-    busy: Option<Key>,
+    pub(crate) busy: Option<Key>,
 }
 
 impl<Key, Value> Default for Derived<Key, Value> {
@@ -66,37 +63,10 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
         self.key = Some(key);
     }
 
-    fn take(&mut self, key: Key, value: Value) {
+    pub(crate) fn take(&mut self, key: Key, value: Value) {
         if self.busy.take_if(|busy| *busy == key).is_some() {
             self.put(key, value);
         }
-    }
-}
-
-impl Shared {
-    /// Computes what `derived` has, in the background, and calls `settle` once it is there. Work without a value is not
-    /// asked for again.
-    pub(crate) fn derive<D: Door + 'static, Key, Value>(
-        &self,
-        door: &mut D,
-        name: &str,
-        derived: fn(&mut D) -> &mut Derived<Key, Value>,
-        key: Key,
-        work: impl FnOnce(&Key) -> Option<Value> + Send + 'static,
-        settle: fn(&mut D, &mut Self),
-    ) where
-        Key: Clone + PartialEq + Send + 'static,
-        Value: Send + 'static,
-    {
-        derived(door).busy = Some(key.clone());
-        let compute = move || Some((work(&key)?, key));
-        self.jobs
-            .spawn_for(name, compute, move |door: &mut D, found, shared| {
-                if let Some((value, key)) = found {
-                    derived(door).take(key, value);
-                    settle(door, shared);
-                }
-            });
     }
 }
 

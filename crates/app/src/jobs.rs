@@ -15,9 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::App;
-use super::doors::Door;
 use super::notices::NoticeLevel;
-use super::shared::Shared;
 use powerband_store::journal::{self, JournalledRun};
 use powerband_store::library::{self, ScannedFile, Stamp};
 
@@ -45,14 +43,6 @@ pub type Waker = Arc<dyn Fn(Urgency) + Send + Sync>;
 /// Takes a result of background work in.
 pub(crate) type JobReport = Box<dyn FnOnce(&mut App) + Send>;
 
-/// A report to a door, as one to the application.
-pub(crate) fn in_door<D: Door>(report: impl FnOnce(&mut D, &mut Shared)) -> impl FnOnce(&mut App) {
-    move |app| {
-        let (door, shared) = D::in_app(app);
-        report(door, shared);
-    }
-}
-
 /// Where background work reports to.
 #[derive(Clone)]
 pub(crate) struct Outlet {
@@ -75,14 +65,6 @@ impl Outlet {
         if self.sender.send(Box::new(report)).is_ok() {
             (self.waker)(urgency);
         }
-    }
-
-    /// Sends a report to a door.
-    pub(crate) fn send_to<D: Door + 'static>(
-        &self,
-        report: impl FnOnce(&mut D, &mut Shared) + Send + 'static,
-    ) {
-        self.send(in_door(report));
     }
 
     /// Reports why something was not done.
@@ -150,19 +132,6 @@ impl Jobs {
         });
     }
 
-    /// Runs work on a background thread, and hands its result to the door that asked for it.
-    pub(crate) fn spawn_for<D: Door + 'static, T: Send + 'static>(
-        &self,
-        name: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-        take: impl FnOnce(&mut D, T, &mut Shared) + Send + 'static,
-    ) {
-        self.spawn_then(name, work, |app, result| {
-            let (door, shared) = D::in_app(app);
-            take(door, result, shared);
-        });
-    }
-
     /// Runs work on a background thread that another part waits for: that part takes a panic in.
     pub(crate) fn spawn_or(
         &self,
@@ -182,20 +151,6 @@ impl Jobs {
             let why = format!("Cannot start a thread for {name}: {error}");
             self.outlet.send(|app| broken(app, why));
         }
-    }
-
-    /// The same for a door: it takes a panic in.
-    pub(crate) fn spawn_or_for<D: Door + 'static>(
-        &self,
-        name: &str,
-        broken: impl FnOnce(&mut D, String, &mut Shared) + Clone + Send + 'static,
-        work: impl FnOnce(&Outlet) + Send + 'static,
-    ) {
-        let broken = |app: &mut App, why| {
-            let (door, shared) = D::in_app(app);
-            broken(door, why, shared);
-        };
-        self.spawn_or(name, broken, work);
     }
 
     /// Does the same work with many things, on a few background threads: each thing whose work panics is

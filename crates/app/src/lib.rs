@@ -10,6 +10,7 @@ pub mod compare;
 pub mod curves;
 pub mod derived;
 pub mod detached;
+mod door_jobs;
 pub mod doors;
 pub mod figures;
 pub mod find;

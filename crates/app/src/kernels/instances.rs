@@ -1,22 +1,10 @@
-//! The instances of the selected kernel, from the timeline of its profile: the one that is open, or the file
-//! beside the session.
+//! The instances of the selected kernel, and how far the search for them is.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{ProfileRef, profile, trace_path};
-use crate::doors::ProfileDoor;
-use crate::screen::Screen;
-use crate::sessions::series;
-use crate::shared::Shared;
-use crate::timeline::Seek;
+use super::ProfileRef;
 use powerband_core::domain::trace::Trace;
-use powerband_findings::analysis::breakdown::Scope;
 use powerband_findings::analysis::instances::Instances;
-use powerband_findings::chart::spec::SeriesId;
-use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::Limits;
-use powerband_runner::importing;
 
 /// An instance that the timeline can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +36,7 @@ pub struct InstancesLookup {
     /// How far it is.
     pub progress: InstanceSearch,
     /// Whether a thread looks for them now.
-    is_asked: bool,
+    pub(super) is_asked: bool,
 }
 
 /// What is known of instances and of the timeline that has them.
@@ -59,191 +47,7 @@ pub struct InstancesState {
     /// The one to show on the timeline once they are found.
     pub(super) wanted: Option<InstanceChoice>,
     /// The profile whose timeline is being read for them.
-    reading: Option<ProfileRef>,
+    pub(super) reading: Option<ProfileRef>,
     /// A timeline that was read for them, for as long as a kernel is selected.
-    trace: Option<(ProfileRef, Arc<Trace>)>,
-}
-
-impl ProfileDoor {
-    /// Looks for the instances of the selected kernel, where they are not known yet.
-    pub(crate) fn look_for_instances(&mut self, shared: &mut Shared) {
-        let Some((pick, kernel)) = self.kernel_of_profile(shared) else {
-            self.kernels.instances.looked = None;
-            self.kernels.instances.trace = None;
-            return;
-        };
-        let state = &mut self.kernels.instances;
-        state.trace.take_if(|(of, _)| *of != pick);
-        let looked = state.looked.take();
-        let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
-        let looked = state.looked.insert(looked.unwrap_or(InstancesLookup {
-            pick,
-            kernel,
-            progress: InstanceSearch::Looking,
-            is_asked: false,
-        }));
-        let is_wanted = looked.progress == InstanceSearch::Looking && !looked.is_asked;
-        if !is_wanted || !shared.shows(Screen::Kernels) {
-            return;
-        }
-        if let Some(trace) = self.trace_of(pick) {
-            return self.ask_for_instances(trace, shared);
-        }
-        if self.kernels.instances.reading == Some(pick) {
-            return;
-        }
-        match trace_path(&shared.sessions, pick) {
-            Ok(path) => self.read_for_instances(pick, path, shared),
-            Err(reason) => self.no_instances(pick, reason.to_owned()),
-        }
-    }
-
-    /// The selected kernel, and the profile on the screen that has it: the one that is shown first.
-    fn kernel_of_profile(&self, shared: &Shared) -> Option<(ProfileRef, String)> {
-        let kernel = self.kernels.selected_kernel()?;
-        let picks = [self.kernels.looking, self.kernels.before];
-        let has_it = |pick: &ProfileRef| {
-            let totals = profile(&shared.sessions, *pick).map(|profile| profile.totals.iter());
-            totals.is_some_and(|mut totals| totals.any(|total| total.name == kernel))
-        };
-        let pick = picks.into_iter().flatten().find(has_it)?;
-        Some((pick, kernel.to_owned()))
-    }
-
-    /// The timeline of a profile, where it is open or was read.
-    fn trace_of(&self, pick: ProfileRef) -> Option<Arc<Trace>> {
-        let owner = Some((pick.session, pick.profile));
-        let mut open = self.timeline.traces.values();
-        let open = open.find(|open| open.owner == owner);
-        let read = self.kernels.instances.trace.as_ref();
-        let read = read.filter(|(of, _)| *of == pick);
-        open.map(|open| Arc::clone(&open.trace))
-            .or_else(|| read.map(|(_, trace)| Arc::clone(trace)))
-    }
-
-    fn ask_for_instances(&mut self, trace: Arc<Trace>, shared: &mut Shared) {
-        let Some(looked) = &mut self.kernels.instances.looked else {
-            return;
-        };
-        let Some(profile) = profile(&shared.sessions, looked.pick) else {
-            return;
-        };
-        looked.is_asked = true;
-        let (pick, kernel, scope) = (
-            looked.pick,
-            looked.kernel.clone(),
-            Scope::from_profile(profile),
-        );
-        let work = move || {
-            (
-                Instances::of_kernel(&trace, &kernel, scope).map(Arc::new),
-                kernel,
-            )
-        };
-        shared.jobs.spawn_for(
-            "instances",
-            work,
-            move |door: &mut Self, (found, kernel), shared| {
-                door.instances_found(pick, &kernel, found, shared);
-            },
-        );
-    }
-
-    fn read_for_instances(&mut self, pick: ProfileRef, path: PathBuf, shared: &mut Shared) {
-        self.kernels.instances.reading = Some(pick);
-        let broken = move |door: &mut Self, why, shared: &mut Shared| {
-            door.trace_of_kernels(pick, Err(why), shared);
-        };
-        shared
-            .jobs
-            .spawn_or_for("read-trace", broken, move |outlet| {
-                let read = read(&path);
-                outlet.send_to(move |door: &mut Self, shared| {
-                    door.trace_of_kernels(pick, read, shared);
-                });
-            });
-    }
-
-    /// The timeline of a profile was read for its instances, or not.
-    fn trace_of_kernels(
-        &mut self,
-        pick: ProfileRef,
-        read: Result<Arc<Trace>, String>,
-        shared: &mut Shared,
-    ) {
-        self.kernels.instances.reading.take_if(|of| *of == pick);
-        match read {
-            Ok(trace) => {
-                self.kernels.instances.trace = Some((pick, trace));
-                self.look_for_instances(shared);
-            }
-            Err(reason) => self.no_instances(pick, reason),
-        }
-    }
-
-    fn no_instances(&mut self, pick: ProfileRef, reason: String) {
-        let looked = self.kernels.instances.looked.as_mut();
-        if let Some(looked) = looked.filter(|looked| looked.pick == pick) {
-            looked.progress = InstanceSearch::Missing(reason);
-        }
-    }
-
-    /// Instances were looked for; dropped where another kernel was selected since.
-    fn instances_found(
-        &mut self,
-        pick: ProfileRef,
-        kernel: &str,
-        found: Option<Arc<Instances>>,
-        shared: &mut Shared,
-    ) {
-        let looked = self.kernels.instances.looked.as_mut();
-        let looked = looked.filter(|looked| looked.pick == pick && looked.kernel == kernel);
-        if let Some(looked) = looked {
-            looked.progress = found.map_or_else(
-                || InstanceSearch::Missing("the timeline has no such name".to_owned()),
-                InstanceSearch::Found,
-            );
-            if let Some(which) = self.kernels.instances.wanted.take() {
-                self.show_instance(which, shared);
-            }
-        }
-    }
-
-    /// The setup whose graph the engine stated, of the profile that has the selected kernel: its series.
-    pub fn graph_of_profile(&self, shared: &Shared) -> Option<SeriesId> {
-        let pick = self.kernels.instances.looked.as_ref()?.pick;
-        let setup = profile(&shared.sessions, pick)?.case?.setup;
-        let session = &shared.sessions.get(pick.session)?.session;
-        let is_examined = session.examinations.contains_key(&setup);
-        is_examined.then(|| series(pick.session, setup))
-    }
-
-    /// The first or the longest instance, on the timeline.
-    pub(crate) fn show_instance(&mut self, which: InstanceChoice, shared: &mut Shared) {
-        let Some(looked) = &self.kernels.instances.looked else {
-            return;
-        };
-        let InstanceSearch::Found(found) = &looked.progress else {
-            self.kernels.instances.wanted = Some(which);
-            return;
-        };
-        let start_ns = match which {
-            InstanceChoice::First => found.first_ns,
-            InstanceChoice::Longest => found.longest_ns,
-        };
-        let seek = Seek::Slice(looked.kernel.clone(), start_ns);
-        self.show_timeline_of(looked.pick, Some(seek), shared);
-    }
-}
-
-/// Reads the timeline of a profile.
-fn read(path: &Path) -> Result<Arc<Trace>, String> {
-    let watch = ReadProgress::default();
-    let sets = importing::file_sets(&[path.to_owned()]);
-    let read = sets.first().map(|set| {
-        let read = set.read_leniently(Limits::default(), &watch, || {});
-        read.map_err(|error| error.in_window())
-    });
-    let read = read.unwrap_or_else(|| Err("the timeline's file is missing".to_owned()));
-    read.map(|imported| Arc::new(imported.trace))
+    pub(super) trace: Option<(ProfileRef, Arc<Trace>)>,
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+mod find_instances;
 pub mod instances;
 pub(crate) mod menu;
 pub(crate) mod palette;
