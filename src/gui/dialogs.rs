@@ -16,7 +16,7 @@ use super::theme::{self, size, space};
 use super::widgets::{button, label};
 use powerband_app::Ask;
 use powerband_app::action::{Action, FigureAction, MachineAction, Sessions};
-use powerband_app::plan::PlanEdit;
+use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::tables::action::TableChange;
 
 /// Time after which a desktop has shown its dialog.
@@ -159,7 +159,10 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
     let first = paths.first().cloned()?;
     Some(match ask {
         Ask::Open => Action::Sessions(Sessions::Open(paths)),
-        Ask::Model => Action::Plan(PlanEdit::Model(first.display().to_string())),
+        Ask::Model => {
+            let model = first.display().to_string();
+            Action::Plan(PlanEdit::Text(PlanField::Model, model))
+        }
         Ask::KeyFile(setup, key) | Ask::KeyFolder(setup, key) => {
             let path = first.display().to_string();
             Action::Plan(PlanEdit::Key(*setup, key.clone(), path))

@@ -9,7 +9,7 @@ use powerband_app::action::{Action, Curves, Library, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::machine::Installing;
 use powerband_app::notices::NoticeLevel;
-use powerband_app::plan::PlanEdit;
+use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::ROOM_FOR_TWO;
@@ -89,7 +89,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     if ["undo", "redo"].contains(&id) {
         app.shared.screen = Screen::Plan;
     }
-    app.bench.planner.edit(PlanEdit::Name("one".to_owned()));
+    app.bench
+        .planner
+        .edit(PlanEdit::Text(PlanField::Name, "one".to_owned()));
     app.bench.planner.edit(PlanEdit::Add("fake".to_owned()));
     if id == "redo" {
         app.bench.planner.edit(PlanEdit::Undo);

@@ -8,7 +8,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Library, Sessions};
 use powerband_app::library::examples;
 use powerband_app::notices::NoticeLevel;
-use powerband_app::plan::PlanEdit;
+use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::OnDisk;
 use powerband_core::base::clock;
@@ -146,7 +146,10 @@ fn copies_are_made_and_the_trash_gives_back() {
     // Undoing is of what is seen: the trash here, the plan on its own screen.
     let mut draft = desk.app().bench.planner.draft.clone();
     draft.batches = "1, 2".to_owned();
-    desk.act(Action::Plan(PlanEdit::Batches(draft.batches.clone())));
+    desk.act(Action::Plan(PlanEdit::Text(
+        PlanField::Batches,
+        draft.batches.clone(),
+    )));
     desk.act(Action::Library(Library::Discard(path.clone())));
     desk.until("it can be had back", |app| {
         !app.library.discarded.is_empty()

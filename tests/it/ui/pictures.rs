@@ -12,7 +12,7 @@ use eframe::egui::{Rect, Vec2};
 use powerband_app::action::{Action, Compare, Curves, Library, Sessions, Shell};
 use powerband_app::compare::SideChoice;
 use powerband_app::notices::NoticeLevel;
-use powerband_app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit};
+use powerband_app::plan::{Draft, DraftSetup, ModelFacts, PlanEdit, PlanField};
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{Pin, SessionId};
@@ -177,7 +177,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
     }
     // Not on the screen of what is pinned below, so that its top is what is seen.
     desk.act(Action::Go(Screen::Home));
-    desk.act(Action::Plan(PlanEdit::Name(String::new())));
+    desk.act(Action::Plan(PlanEdit::Text(PlanField::Name, String::new())));
     desk.app_mut().bench.planner.draft = draft;
     if state == PictureState::Small {
         return;

@@ -2,7 +2,7 @@
 
 use egui_kittest::kittest::NodeT as _;
 use powerband_app::action::{Action, Shell};
-use powerband_app::plan::{MatrixEdit, PlanEdit};
+use powerband_app::plan::{MatrixEdit, PlanEdit, PlanField};
 use powerband_app::screen::Screen;
 
 use super::pictures::{self, Album};
@@ -277,7 +277,10 @@ fn three_precisions_take_five_clicks() {
 fn the_cases_of_the_plan_add_up_to_its_estimate() {
     let mut desk = with_one();
     desk.act(Action::Plan(PlanEdit::Add("rten:cpu".to_owned())));
-    desk.act(Action::Plan(PlanEdit::Batches("1, 4, 16".to_owned())));
+    desk.act(Action::Plan(PlanEdit::Text(
+        PlanField::Batches,
+        "1, 4, 16".to_owned(),
+    )));
     desk.steps(2);
     assert_eq!(desk.column("planned", "setup").len(), 6);
     assert_eq!(
@@ -299,7 +302,10 @@ fn the_cases_of_the_plan_add_up_to_its_estimate() {
     // The card at the side says the same.
     desk.see(&estimate.to_string());
     // A fault takes the table away, and says so.
-    desk.act(Action::Plan(PlanEdit::Batches("0".to_owned())));
+    desk.act(Action::Plan(PlanEdit::Text(
+        PlanField::Batches,
+        "0".to_owned(),
+    )));
     desk.see("Fix the marked fields to see what will be measured.");
     assert!(desk.app().shared.tables.view("planned").is_none());
 }
@@ -309,7 +315,10 @@ fn a_setup_that_cannot_run_here_has_no_estimate() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.app_mut().settings.machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
-    desk.act(Action::Plan(PlanEdit::Batches("1".to_owned())));
+    desk.act(Action::Plan(PlanEdit::Text(
+        PlanField::Batches,
+        "1".to_owned(),
+    )));
     for spec in ["rten:cpu", "ort:cpu"] {
         desk.act(Action::Plan(PlanEdit::Add(spec.to_owned())));
     }

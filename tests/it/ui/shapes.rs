@@ -4,7 +4,7 @@ use eframe::egui::accesskit::Role;
 use powerband_app::action::{Action, Compare, Curves, Sessions, Shell};
 use powerband_app::compare::SideChoice;
 use powerband_app::curves::heat::SweepView;
-use powerband_app::plan::PlanEdit;
+use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 use powerband_core::domain::case::{Case, CaseKey};
@@ -176,7 +176,10 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
         });
         album.take(&mut desk, &format!("heat-map-comparison-{word}"));
     }
-    let sweeps = PlanEdit::Sweeps("sequence=32,128,512\npast=0,128".to_owned());
+    let sweeps = PlanEdit::Text(
+        PlanField::Sweeps,
+        "sequence=32,128,512\npast=0,128".to_owned(),
+    );
     desk.act(Action::Plan(sweeps));
     desk.act(Action::Go(Screen::Plan));
     desk.steps(3);

@@ -2,16 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::{ArrivalMode, MatrixEdit};
+use super::{ArrivalMode, MatrixEdit, PlanField};
 use powerband_core::domain::plan::{PresetName, Profiler};
 
 /// A change of the plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlanEdit {
-    /// Name of the session.
-    Name(String),
-    /// The model.
-    Model(String),
+    /// The text of a field.
+    Text(PlanField, String),
     /// Asks for an ONNX file.
     ChooseModel,
     /// Another setup at the end.
@@ -22,8 +20,6 @@ pub enum PlanEdit {
     Remove(usize),
     /// Moves a setup to another place.
     Move(usize, usize),
-    /// A setup's spelling.
-    Spec(usize, String),
     /// A setup's engine. Options that it does not know are left out.
     Engine(usize, String),
     /// A setup's device.
@@ -38,42 +34,24 @@ pub enum PlanEdit {
     More(Option<usize>),
     /// A change of the matrix, or the setups that it makes.
     Matrix(MatrixEdit),
-    /// A setup's name.
-    Label(usize, String),
     /// A setup's colour; nothing for the next in turn.
     Colour(usize, Option<usize>),
-    /// The batch sizes.
-    Batches(String),
     /// Adds a batch size or takes it out.
     ToggleBatch(usize),
-    /// The sizes of other dimensions, a sweep a line.
-    Sweeps(String),
     /// Adds a size of a dimension or takes it out.
     ToggleSize(String, usize),
     /// Whether the setups are optimisation steps.
     Journey(bool),
     /// The preset.
     Preset(PresetName),
-    /// The rounds.
-    Rounds(String),
     /// How requests arrive.
     Requests(ArrivalMode),
-    /// Requests per second.
-    Rate(String),
     /// Whether every case is measured long enough for its energy.
     Energy(bool),
     /// Whether outputs are compared with the float network.
     Accuracy(bool),
     /// The profiler of each case, after all measurements.
     Profile(Option<Profiler>),
-    /// The user's own inputs for that.
-    Samples(String),
-    /// The shapes.
-    Shapes(String),
-    /// The batch axis.
-    BatchAxis(String),
-    /// What inputs are filled with.
-    Fills(String),
     /// The plan of the large button on *Home*, to change.
     First,
     /// Everything anew.

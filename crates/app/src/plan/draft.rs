@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::PlanField;
 use super::form;
 use super::show_batches;
 use super::slips::{self, Fix};
@@ -224,6 +225,25 @@ impl Draft {
         }
     }
 
+    /// The text of a field, to be changed; nothing where there is no such setup.
+    pub(super) fn text_mut(&mut self, field: PlanField) -> Option<&mut String> {
+        Some(match field {
+            PlanField::Name => &mut self.name,
+            PlanField::Model => &mut self.model,
+            PlanField::Setup(place) => &mut self.setups.get_mut(place)?.spec,
+            PlanField::Label(place) => &mut self.setups.get_mut(place)?.label,
+            PlanField::Batches => &mut self.batches,
+            PlanField::Sweeps => &mut self.sweeps,
+            PlanField::Dims => &mut self.dims,
+            PlanField::Rounds => &mut self.rounds,
+            PlanField::Rate => &mut self.rate,
+            PlanField::Samples => &mut self.samples,
+            PlanField::Shapes => &mut self.shapes,
+            PlanField::BatchAxis => &mut self.batch_axis,
+            PlanField::Fills => &mut self.fills,
+        })
+    }
+
     /// What inputs are filled with, or the line that cannot be read.
     fn inputs_filled(&self) -> Result<BTreeMap<String, Fill>, FillError> {
         let lines = self.fills.lines().map(str::trim);
@@ -385,31 +405,6 @@ fn sweep_fields(points: &[Point]) -> (String, String) {
         .map(String::as_str)
         .collect();
     (show_batches(&batches), others.join("\n"))
-}
-
-/// The field of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlanField {
-    /// The model.
-    Model,
-    /// A setup by its place.
-    Setup(usize),
-    /// Sizes of other dimensions.
-    Sweeps,
-    /// Names of dimensions.
-    Dims,
-    /// The batch sizes.
-    Batches,
-    /// The rounds.
-    Rounds,
-    /// Requests per second.
-    Rate,
-    /// The batch axis.
-    BatchAxis,
-    /// The shapes.
-    Shapes,
-    /// What inputs are filled with.
-    Fills,
 }
 
 /// An error of the plan.

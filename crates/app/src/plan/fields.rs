@@ -1,18 +1,112 @@
-//! Text fields of a plan, and their names.
+//! The text fields of a plan, in one list: their names, what is typed in them, and when they are shown.
 
-use super::{ModelFacts, Planner};
+use super::{ArrivalMode, ModelFacts, Planner};
 use powerband_core::domain::model::{Dim, Port};
+use powerband_core::domain::plan::MeasureRule;
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_worker::engines::Key;
 
-/// The field of a setup's spelling, by its place.
-pub fn of_setup(place: usize) -> String {
-    format!("Setup {}", place + 1)
+/// A text field of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanField {
+    /// The name of the session.
+    Name,
+    /// A built-in network, or the path of a file.
+    Model,
+    /// The spelling of a setup, by its place.
+    Setup(usize),
+    /// The user's name for a setup, by its place.
+    Label(usize),
+    Batches,
+    /// Sizes of other dimensions.
+    Sweeps,
+    /// Names of dimensions; it is not shown.
+    Dims,
+    Rounds,
+    /// Requests per second.
+    Rate,
+    Samples,
+    Shapes,
+    BatchAxis,
+    /// What inputs are filled with.
+    Fills,
 }
 
-/// The field of a setup's name, by its place.
-pub fn of_name(place: usize) -> String {
-    format!("Name of setup {}", place + 1)
+impl PlanField {
+    /// The fields that a plan has once, as the palette lists them.
+    pub(super) const ONCE: [Self; 10] = [
+        Self::Model,
+        Self::Batches,
+        Self::Rounds,
+        Self::Name,
+        Self::Rate,
+        Self::Samples,
+        Self::Sweeps,
+        Self::Shapes,
+        Self::BatchAxis,
+        Self::Fills,
+    ];
+
+    /// Its name, what is typed in it, and the hint where it is empty.
+    fn texts(self) -> [&'static str; 3] {
+        match self {
+            Self::Name => ["Name", "the session's name", ""],
+            Self::Model => [
+                "Model",
+                "the path of a network",
+                "name or path of an ONNX file",
+            ],
+            Self::Setup(_) => ["Setup", "the spelling", "engine:device,key=value"],
+            Self::Label(_) => ["Name of setup", "the name", "name"],
+            Self::Batches => ["Batch sizes", "the batch sizes", "1, 2, 4 or 1..64"],
+            Self::Sweeps => [
+                "Sweep",
+                "the sizes of other dimensions",
+                "sizes of other dimensions, one sweep a line: sequence=128..2048; \
+                 + between dimensions that go together: sequence=128,256+batch=8,4",
+            ],
+            Self::Dims => ["Dimensions", "the names of dimensions", ""],
+            Self::Rounds => ["Rounds", "the rounds", ""],
+            Self::Rate => ["Rate", "the rate of requests", "100"],
+            Self::Samples => [
+                "Samples",
+                "the path of your samples",
+                "made up, or a folder of your own",
+            ],
+            Self::Shapes => [
+                "Shapes",
+                "the shapes of the inputs",
+                "shapes of inputs that the model leaves open, one per line; N is the batch: \
+                 input=Nx3x224x224",
+            ],
+            Self::BatchAxis => [
+                "Batch axis",
+                "the batch axis",
+                "the batch dimension, if the model does not name it: time, or input=1",
+            ],
+            Self::Fills => [
+                "Input values",
+                "what inputs are filled with",
+                "what inputs are filled with, if not as said above, one per line: \
+                 input_ids=random:0..1000, mask=ones, x=FILE.npy",
+            ],
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> String {
+        let [name, _, _] = self.texts();
+        match self {
+            Self::Setup(place) | Self::Label(place) => format!("{name} {}", place + 1),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// What is typed in it.
+    pub(super) fn content(self) -> &'static str {
+        let [_, content, _] = self.texts();
+        content
+    }
 }
 
 /// The control of a setup's engine, by the setup's place.
@@ -36,9 +130,36 @@ pub fn of_matrix(title: &str) -> String {
 }
 
 impl Planner {
+    /// The hint in a field that is empty: what holds without it, or how it is written.
+    pub fn hint(&self, field: PlanField) -> String {
+        match field {
+            PlanField::Name => self.draft.model.clone(),
+            PlanField::Rounds => MeasureRule::from_preset(self.draft.preset)
+                .rounds
+                .to_string(),
+            _ => {
+                let [_, _, hint] = field.texts();
+                hint.to_owned()
+            }
+        }
+    }
+
+    /// Whether a field is shown.
+    pub fn has_field(&self, field: PlanField) -> bool {
+        match field {
+            PlanField::Rate => self.draft.requests != ArrivalMode::OneByOne,
+            PlanField::Samples => self.draft.accuracy,
+            PlanField::Sweeps => self.has_sweeps(),
+            PlanField::Shapes | PlanField::BatchAxis => self.has_shapes(),
+            PlanField::Fills => self.has_fills(),
+            PlanField::Dims => false,
+            _ => true,
+        }
+    }
+
     /// Whether there are shapes to be typed: the model leaves more open than the batch, or some are typed
     /// already.
-    pub fn has_shapes(&self) -> bool {
+    fn has_shapes(&self) -> bool {
         let leaves_open =
             matches!(&self.facts, ModelFacts::Known(summary) if leaves_open(&summary.inputs));
         leaves_open || !self.draft.shapes.is_empty() || !self.draft.batch_axis.is_empty()
@@ -46,7 +167,7 @@ impl Planner {
 
     /// Whether there is something to say of what inputs are filled with: the model has indices, masks or
     /// lengths, or something is typed already.
-    pub fn has_fills(&self) -> bool {
+    fn has_fills(&self) -> bool {
         let has_uses =
             matches!(&self.facts, ModelFacts::Known(summary) if !summary.fills.is_empty());
         has_uses || !self.draft.fills.is_empty()

@@ -39,8 +39,9 @@ pub use action::PlanEdit;
 pub use check::CheckSubject;
 use check::Checking;
 pub use completion::Completion;
-pub use draft::{ArrivalMode, Draft, DraftSetup, PlanError, PlanField};
+pub use draft::{ArrivalMode, Draft, DraftSetup, PlanError};
 use edit::{Typing, apply, typing};
+pub use fields::PlanField;
 pub use form::{Alternative, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
@@ -249,7 +250,7 @@ mod tests {
         planner.edit(PlanEdit::Add("ort".to_owned()));
         planner.edit(PlanEdit::Add("ort".to_owned()));
         for (setup, text) in [(0, "o"), (0, "or"), (1, "t")] {
-            planner.edit(PlanEdit::Spec(setup, text.to_owned()));
+            planner.edit(PlanEdit::Text(PlanField::Setup(setup), text.to_owned()));
         }
         planner.edit(PlanEdit::Undo);
         let specs = planner.draft.setups.iter().map(|setup| setup.spec.as_str());
@@ -260,7 +261,7 @@ mod tests {
     fn letters_of_one_field_are_one_step() {
         let mut planner = Planner::default();
         for text in ["r", "re", "res"] {
-            planner.edit(PlanEdit::Name(text.to_owned()));
+            planner.edit(PlanEdit::Text(PlanField::Name, text.to_owned()));
         }
         planner.edit(PlanEdit::Add("tract".to_owned()));
         planner.edit(PlanEdit::Undo);

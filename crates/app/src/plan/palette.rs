@@ -4,7 +4,7 @@ use crate::App;
 use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::plan::{
-    self, Alternative, ArrivalMode, Control, MatrixEdit, PlanEdit, fields, saved, slips,
+    self, Alternative, ArrivalMode, Control, MatrixEdit, PlanEdit, PlanField, fields, saved, slips,
 };
 use crate::screen::Screen;
 use powerband_core::base::humanize;
@@ -39,50 +39,23 @@ fn planned(title: &str, edit: PlanEdit) -> Offered {
 fn networks(app: &App) -> Vec<Offered> {
     let others = plan::built_in().filter(|(id, _)| *id != app.bench.planner.draft.model);
     let offer = |(id, title): (&str, &str)| {
-        planned(&format!("measure {title}"), PlanEdit::Model(id.to_owned()))
+        planned(
+            &format!("measure {title}"),
+            PlanEdit::Text(PlanField::Model, id.to_owned()),
+        )
     };
     others.map(offer).collect()
 }
 
 /// What is typed, where its field is shown.
 fn typed(app: &App) -> Vec<Offered> {
-    let draft = &app.bench.planner.draft;
-    let fields = [
-        (true, "type the path of a network", "Model"),
-        (true, "type the batch sizes", "Batch sizes"),
-        (true, "type the rounds", "Rounds"),
-        (true, "type the session's name", "Name"),
-        (
-            draft.requests != ArrivalMode::OneByOne,
-            "type the rate of requests",
-            "Rate",
-        ),
-        (draft.accuracy, "type the path of your samples", "Samples"),
-        (
-            app.bench.planner.has_sweeps(),
-            "type the sizes of other dimensions",
-            "Sweep",
-        ),
-        (
-            app.bench.planner.has_shapes(),
-            "type the shapes of the inputs",
-            "Shapes",
-        ),
-        (
-            app.bench.planner.has_shapes(),
-            "type the batch axis",
-            "Batch axis",
-        ),
-        (
-            app.bench.planner.has_fills(),
-            "type what inputs are filled with",
-            "Input values",
-        ),
-    ];
-    let shown = fields.into_iter().filter(|(is_shown, _, _)| *is_shown);
-    shown
-        .map(|(_, title, field)| typed_on(Screen::Plan, &format!("Plan: {title}"), field))
-        .collect()
+    let mut shown = PlanField::ONCE.to_vec();
+    shown.retain(|field| app.bench.planner.has_field(*field));
+    let typed = |field: PlanField| {
+        let title = format!("Plan: type {}", field.content());
+        typed_on(Screen::Plan, &title, &field.name())
+    };
+    shown.into_iter().map(typed).collect()
 }
 
 fn setups(app: &App) -> Vec<Offered> {
@@ -115,12 +88,10 @@ fn setups(app: &App) -> Vec<Offered> {
             let doing = format!("colour {} for", colour + 1);
             offer(&doing, PlanEdit::Colour(place, Some(colour)));
         }
-        for (what, field) in [
-            ("spelling", fields::of_setup(place)),
-            ("name", fields::of_name(place)),
-        ] {
-            let title = format!("Plan: type the {what} of setup {number}, {name}");
-            offered.push(typed_on(Screen::Plan, &title, &field));
+        for field in [PlanField::Setup(place), PlanField::Label(place)] {
+            let what = field.content();
+            let title = format!("Plan: type {what} of setup {number}, {name}");
+            offered.push(typed_on(Screen::Plan, &title, &field.name()));
         }
     }
     offered

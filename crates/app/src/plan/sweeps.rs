@@ -25,7 +25,7 @@ pub struct SweptDim {
 
 impl Planner {
     /// Whether there are dimensions to be swept beside the batch.
-    pub fn has_sweeps(&self) -> bool {
+    pub(super) fn has_sweeps(&self) -> bool {
         !self.draft.sweeps.is_empty() || !self.swept_dimensions().is_empty()
     }
 

@@ -8,7 +8,7 @@ use super::work::{self, Opened};
 use super::{LIVE, OnDisk, OpenSession, SessionId};
 use crate::action::{Action, Curves, Sessions};
 use crate::notices::NoticeLevel;
-use crate::plan::{Draft, PlanEdit};
+use crate::plan::{Draft, PlanEdit, PlanField};
 use crate::screen::Screen;
 use crate::shared::Shared;
 use crate::{App, Ask, WindowRequest, plan};
@@ -79,7 +79,8 @@ impl App {
             };
             if ends_with("onnx") {
                 self.shared.screen = Screen::Plan;
-                self.plan(PlanEdit::Model(path.display().to_string()));
+                let model = path.display().to_string();
+                self.plan(PlanEdit::Text(PlanField::Model, model));
             } else if ends_with("ron") {
                 sessions.push(path);
             } else {

@@ -2,14 +2,12 @@
 
 use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 
-use super::fault;
-use crate::gui::widgets::{field, label, segmented};
+use super::{fault, typed};
+use crate::gui::widgets::{label, segmented};
 use powerband_app::App;
-use powerband_app::plan::{ArrivalMode, Draft, PlanEdit, PlanError, PlanField};
+use powerband_app::plan::{ArrivalMode, PlanEdit, PlanError, PlanField};
 use powerband_core::base::humanize;
-use powerband_core::domain::plan::{
-    AccuracyCheck, MeasureRule, PresetName, Profiler, WorkerLifetime,
-};
+use powerband_core::domain::plan::{AccuracyCheck, PresetName, Profiler, WorkerLifetime};
 
 /// Width of the names.
 const NAME: f32 = 62.0;
@@ -27,12 +25,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
     edits.extend(taken.map(PlanEdit::Preset));
     label::quiet(ui, help(draft.preset));
     named(ui, "Rounds", |ui| {
-        let usual = MeasureRule::from_preset(draft.preset).rounds.to_string();
-        let (_, typed) = field::code(ui, "Rounds", &draft.rounds, &usual, 60.0);
-        edits.extend(typed.map(PlanEdit::Rounds));
+        typed(ui, app, &[], (PlanField::Rounds, &draft.rounds), edits);
     });
     fault(ui, faults, PlanField::Rounds);
-    requests(ui, draft, faults, edits);
+    requests(ui, app, faults, edits);
     named(ui, "Energy", |ui| {
         let choices = [
             (
@@ -49,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
         let taken = segmented::show(ui, "Energy", draft.energy, &choices);
         edits.extend(taken.map(PlanEdit::Energy));
     });
-    accuracy(ui, draft, edits);
+    accuracy(ui, app, edits);
     profile(ui, app, edits);
     if draft.rules.is_some() {
         label::faint(ui, "Rules as in the session that is run again");
@@ -63,7 +59,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
 }
 
 /// How requests arrive.
-fn requests(ui: &mut Ui, draft: &Draft, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
+fn requests(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
+    let draft = &app.bench.planner.draft;
     named(ui, "Requests", |ui| {
         let choices = [
             (
@@ -89,8 +86,7 @@ fn requests(ui: &mut Ui, draft: &Draft, faults: &[PlanError], edits: &mut Vec<Pl
         return;
     }
     named(ui, "Rate", |ui| {
-        let (_, typed) = field::code(ui, "Rate", &draft.rate, "100", 60.0);
-        edits.extend(typed.map(PlanEdit::Rate));
+        typed(ui, app, &[], (PlanField::Rate, &draft.rate), edits);
         label::quiet_line(ui, "requests/s");
     });
     fault(ui, faults, PlanField::Rate);
@@ -114,7 +110,8 @@ fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
 }
 
 /// Whether outputs are compared, and on what.
-fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+fn accuracy(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let draft = &app.bench.planner.draft;
     named(ui, "Accuracy", |ui| {
         let inputs = draft.inputs.unwrap_or(AccuracyCheck::USUAL);
         let compared = format!(
@@ -130,10 +127,7 @@ fn accuracy(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     });
     if draft.accuracy {
         named(ui, "Samples", |ui| {
-            let width = ui.available_width();
-            let hint = "made up, or a folder of your own";
-            let (_, typed) = field::code(ui, "Samples", &draft.samples, hint, width);
-            edits.extend(typed.map(PlanEdit::Samples));
+            typed(ui, app, &[], (PlanField::Samples, &draft.samples), edits);
         });
     }
 }

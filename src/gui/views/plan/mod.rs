@@ -27,6 +27,8 @@ const SIDE: f32 = 328.0;
 const NARROW: f32 = 820.0;
 /// In a card up to this width, the path of a model has a row of its own.
 const NARROW_CARD: f32 = 520.0;
+/// Width of a field for a number.
+const NUMBER: f32 = 60.0;
 /// Width of the list of built-in networks, and what else stands in its row at the least.
 const NETWORKS: (f32, f32) = (220.0, 150.0);
 
@@ -181,6 +183,32 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
+/// A text field where it is shown, with what is wrong with its text below.
+fn typed(
+    ui: &mut Ui,
+    app: &App,
+    faults: &[PlanError],
+    (field, text): (PlanField, &str),
+    edits: &mut Vec<PlanEdit>,
+) {
+    if !app.bench.planner.has_field(field) {
+        return;
+    }
+    let paint = match field {
+        PlanField::Sweeps | PlanField::Shapes | PlanField::Fills => field::lines,
+        PlanField::Name | PlanField::BatchAxis => field::line,
+        _ => field::code,
+    };
+    let width = match field {
+        PlanField::Rounds | PlanField::Rate => NUMBER,
+        _ => ui.available_width(),
+    };
+    let hint = app.bench.planner.hint(field);
+    let (_, typed) = paint(ui, &field.name(), text, &hint, width);
+    edits.extend(typed.map(|text| PlanEdit::Text(field, text)));
+    fault(ui, faults, field);
+}
+
 fn fault(ui: &mut Ui, faults: &[PlanError], field: PlanField) {
     for fault in faults.iter().filter(|fault| fault.field == field) {
         let bad = theme::roles(ui).bad;
@@ -195,16 +223,17 @@ fn below(ui: &mut Ui, words: &str, color: egui::Color32) {
 
 fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let draft = &app.bench.planner.draft;
+    let path = (PlanField::Model, draft.model.as_str());
     label::card_title(ui, "Model");
     let is_wide = ui.available_width() > NARROW_CARD;
     ui.horizontal(|ui| {
         networks(ui, draft, edits);
         if is_wide {
-            path(ui, draft, edits);
+            typed(ui, app, &[], path, edits);
         }
     });
     if !is_wide {
-        path(ui, draft, edits);
+        typed(ui, app, &[], path, edits);
     }
     fault(ui, faults, PlanField::Model);
     match &app.bench.planner.facts {
@@ -217,25 +246,12 @@ fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>
         }
         ModelFacts::Known(summary) => facts(ui, summary),
     }
-    if app.bench.planner.has_shapes() {
-        let width = ui.available_width();
-        let hint = "shapes of inputs that the model leaves open, one per line; N is the batch: \
-                    input=Nx3x224x224";
-        let (_, typed) = field::lines(ui, "Shapes", &draft.shapes, hint, width);
-        edits.extend(typed.map(PlanEdit::Shapes));
-        fault(ui, faults, PlanField::Shapes);
-        let hint = "the batch dimension, if the model does not name it: time, or input=1";
-        let (_, typed) = field::line(ui, "Batch axis", &draft.batch_axis, hint, width);
-        edits.extend(typed.map(PlanEdit::BatchAxis));
-        fault(ui, faults, PlanField::BatchAxis);
-    }
-    if app.bench.planner.has_fills() {
-        let width = ui.available_width();
-        let hint = "what inputs are filled with, if not as said above, one per line: \
-                    input_ids=random:0..1000, mask=ones, x=FILE.npy";
-        let (_, typed) = field::lines(ui, "Input values", &draft.fills, hint, width);
-        edits.extend(typed.map(PlanEdit::Fills));
-        fault(ui, faults, PlanField::Fills);
+    for field in [
+        (PlanField::Shapes, draft.shapes.as_str()),
+        (PlanField::BatchAxis, &draft.batch_axis),
+        (PlanField::Fills, &draft.fills),
+    ] {
+        typed(ui, app, faults, field, edits);
     }
 }
 
@@ -252,7 +268,7 @@ fn networks(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         .show_ui(ui, |ui| {
             for (id, title) in plan::built_in() {
                 if ui.selectable_label(draft.model == id, title).clicked() {
-                    edits.push(PlanEdit::Model(id.to_owned()));
+                    edits.push(PlanEdit::Text(PlanField::Model, id.to_owned()));
                 }
             }
         })
@@ -261,13 +277,6 @@ fn networks(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     if button::labelled(ui, Some(icon::OPEN), "ONNX file…").clicked() {
         edits.push(PlanEdit::ChooseModel);
     }
-}
-
-fn path(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
-    let width = ui.available_width();
-    let hint = "name or path of an ONNX file";
-    let (_, typed) = field::code(ui, "Model", &draft.model, hint, width);
-    edits.extend(typed.map(PlanEdit::Model));
 }
 
 fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
@@ -325,16 +334,13 @@ fn batches(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdi
             label::faint(ui, &format!("and {}", others.join(", ")));
         }
     });
-    let width = ui.available_width();
-    let (_, typed) = field::code(ui, "Batch sizes", &draft.batches, "1, 2, 4 or 1..64", width);
-    edits.extend(typed.map(PlanEdit::Batches));
-    fault(ui, faults, PlanField::Batches);
+    let field = (PlanField::Batches, draft.batches.as_str());
+    typed(ui, app, faults, field, edits);
     label::faint(
         ui,
         "1..64 means the powers of two in between; both can be mixed: 1..16, 24, 32",
     );
-    sweeps::show(ui, app, edits);
-    fault(ui, faults, PlanField::Sweeps);
+    sweeps::show(ui, app, faults, edits);
 }
 
 fn cost(ui: &mut Ui, app: &App, faults: &[PlanError]) {
@@ -408,15 +414,8 @@ fn ready_made(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
 
 fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     label::card_title(ui, "Name");
-    let width = ui.available_width();
-    let (_, typed) = field::line(
-        ui,
-        "Name",
-        &app.bench.planner.draft.name,
-        &app.bench.planner.draft.model,
-        width,
-    );
-    edits.extend(typed.map(PlanEdit::Name));
+    let name = (PlanField::Name, app.bench.planner.draft.name.as_str());
+    typed(ui, app, &[], name, edits);
     ui.horizontal(|ui| {
         label::card_title(ui, "Saved plans");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

@@ -134,11 +134,11 @@ fn header(
             ENGINE + DEVICE + 4.0 * space::TINY
         };
         let room = ui.available_width() - BUTTONS - others - 22.0;
-        let name = fields::of_name(index);
-        let (_, typed) = field::line(ui, &name, &setup.label, "name", room.max(60.0));
-        changes
-            .edits
-            .extend(typed.map(|typed| PlanEdit::Label(index, typed)));
+        let own = PlanField::Label(index);
+        let hint = app.bench.planner.hint(own);
+        let (_, typed) = field::line(ui, &own.name(), &setup.label, &hint, room.max(60.0));
+        let edit = typed.map(|typed| PlanEdit::Text(own, typed));
+        changes.edits.extend(edit);
         if !is_narrow {
             target(ui, app, index, read, changes.edits);
         }
@@ -259,21 +259,20 @@ fn spelling(
     faults: &[PlanError],
     edits: &mut Vec<PlanEdit>,
 ) {
+    let field = PlanField::Setup(index);
     let (response, typed) = completing::show(
         ui,
-        &fields::of_setup(index),
+        &field.name(),
         &setup.spec,
-        "engine:device,key=value",
+        &app.bench.planner.hint(field),
         |text, cursor| app.complete(text, cursor),
     );
     let is_typing = response.has_focus();
     if !is_typing {
         response.on_hover_ui(|ui| keys::help(ui, &setup.spec));
     }
-    edits.extend(typed.map(|typed| PlanEdit::Spec(index, typed)));
-    let own = faults
-        .iter()
-        .filter(|fault| fault.field == PlanField::Setup(index));
+    edits.extend(typed.map(|typed| PlanEdit::Text(field, typed)));
+    let own = faults.iter().filter(|fault| fault.field == field);
     for fault in own {
         ui.horizontal_wrapped(|ui| {
             let bad = theme::roles(ui).bad;

@@ -2,18 +2,19 @@
 
 use eframe::egui::{Button, RichText, Ui, vec2};
 
+use super::typed;
 use crate::gui::theme::{self, space};
-use crate::gui::widgets::{field, label, tip};
+use crate::gui::widgets::{label, tip};
 use powerband_app::App;
 use powerband_app::plan::sweeps::SweptDim;
-use powerband_app::plan::{PlanCheck, PlanEdit};
+use powerband_app::plan::{PlanCheck, PlanEdit, PlanError, PlanField};
 use powerband_core::base::humanize;
 
 /// Shows them, where the model leaves dimensions open or the plan has some.
-pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let dimensions = app.bench.planner.swept_dimensions();
-    let sweeps = &app.bench.planner.draft.sweeps;
-    if !app.bench.planner.has_sweeps() {
+    let field = (PlanField::Sweeps, app.bench.planner.draft.sweeps.as_str());
+    if !app.bench.planner.has_field(PlanField::Sweeps) {
         return;
     }
     let plan = app.planned();
@@ -23,11 +24,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
         chips(ui, dimension, check, edits);
     }
     ui.add_space(space::TINY);
-    let hint = "sizes of other dimensions, one sweep a line: sequence=128..2048; \
-                + between dimensions that go together: sequence=128,256+batch=8,4";
-    let width = ui.available_width();
-    let (_, typed) = field::lines(ui, "Sweep", sweeps, hint, width);
-    edits.extend(typed.map(PlanEdit::Sweeps));
+    typed(ui, app, faults, field, edits);
 }
 
 /// The sizes of a dimension to add and to take out; what the network does not take cannot be added.
