@@ -19,6 +19,7 @@ use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_findings::report;
+use powerband_onnx::shapes::InputSizes;
 use powerband_runner::control::Control;
 use powerband_runner::jobs::submit::{self, DetachOptions};
 use powerband_runner::ladders::{self, LadderMachine};
@@ -196,18 +197,17 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         engines::check(setup)?;
     }
     let points = points(args)?;
-    let fed = args.fed.sizes()?;
     Ok(RunRequest {
-        inputs: fed.fills,
         setups: if args.ladder.is_some() {
             begun.setups
         } else {
             setups
         },
         points: points.or(begun.points),
-        dims: args.dims.clone(),
-        shapes: fed.shapes,
-        batch_axis: fed.batch_axis,
+        sizes: InputSizes {
+            dims: args.dims.clone(),
+            ..args.fed.sizes()?
+        },
         preset: args.preset,
         rounds: args.rounds,
         spacing: args.spacing,

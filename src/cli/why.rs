@@ -18,6 +18,7 @@ use powerband_findings::analysis::limits::experiments::{self as findings, Experi
 use powerband_findings::analysis::limits::{self, Limits};
 use powerband_findings::export::experiments as documents;
 use powerband_findings::report;
+use powerband_onnx::shapes::InputSizes;
 use powerband_runner::experiments::{self, ExperimentMachine};
 use powerband_runner::prepare;
 use powerband_runner::programs::ProgramTrust;
@@ -208,12 +209,11 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
         None => usual_setup(context).parse()?,
     };
     engines::check(&setup)?;
-    let fed = args.fed.sizes()?;
     let begun = RunRequest {
-        shapes: fed.shapes,
-        inputs: fed.fills,
-        dims: args.dims.clone(),
-        batch_axis: fed.batch_axis,
+        sizes: InputSizes {
+            dims: args.dims.clone(),
+            ..args.fed.sizes()?
+        },
         preset: args.preset(),
         rounds: args.rounds,
         ..RunRequest::new(&args.subject)

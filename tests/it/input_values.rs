@@ -11,7 +11,7 @@ use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 use powerband_onnx::pb::attribute_proto::AttributeType;
 use powerband_onnx::pb::{AttributeProto, NodeProto, TensorProto};
 use powerband_onnx::samples::npy;
-use powerband_onnx::shapes::parse_override;
+use powerband_onnx::shapes::{InputSizes, parse_override};
 use powerband_runner::prepare::prepare;
 use powerband_runner::programs::ProgramTrust;
 use powerband_runner::request::RunRequest;
@@ -143,14 +143,17 @@ fn inputs(home: &Home, choices: &[&str]) -> Vec<TensorSpec> {
     let request = RunRequest {
         programs: ProgramTrust::Typed,
         setups: vec!["fake".parse().expect("a setup")],
-        shapes: shapes
-            .iter()
-            .map(|text| parse_override(text).expect("a shape"))
-            .collect(),
-        inputs: choices
-            .iter()
-            .map(|text| parse_input(text).expect("a choice"))
-            .collect(),
+        sizes: InputSizes {
+            shapes: shapes
+                .iter()
+                .map(|text| parse_override(text).expect("a shape"))
+                .collect(),
+            fills: choices
+                .iter()
+                .map(|text| parse_input(text).expect("a choice"))
+                .collect(),
+            ..InputSizes::default()
+        },
         points: Some(vec![Point::of_batch(BATCH)]),
         ..RunRequest::new(&home.path("net.onnx").display().to_string())
     };
@@ -271,7 +274,7 @@ fn a_session_says_what_inputs_were_filled_with_and_repeats_it() {
         Fill::File(home.path("ids.npy").display().to_string())
     );
     let again = RunRequest::from_plan(&session.plan);
-    assert_eq!(again.inputs, session.plan.inputs);
+    assert_eq!(again.sizes.fills, session.plan.inputs);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_onnx::pb::{AttributeProto, NodeProto};
-use powerband_onnx::shapes::parse_override;
+use powerband_onnx::shapes::{InputSizes, parse_override};
 use powerband_runner::prepare::prepare;
 use powerband_runner::prepare_error::PrepareError;
 use powerband_runner::programs::ProgramTrust;
@@ -43,15 +43,18 @@ fn planned(
     let request = RunRequest {
         programs: ProgramTrust::Typed,
         setups: vec!["fake".parse().expect("a setup")],
-        shapes: shape
-            .iter()
-            .map(|text| parse_override(text).expect("a shape"))
-            .collect(),
+        sizes: InputSizes {
+            shapes: shape
+                .iter()
+                .map(|text| parse_override(text).expect("a shape"))
+                .collect(),
+            batch_axis: axis
+                .iter()
+                .map(|text| text.parse().expect("an axis"))
+                .collect(),
+            ..InputSizes::default()
+        },
         points: batches.map(|sizes| sizes.iter().copied().map(Point::of_batch).collect()),
-        batch_axis: axis
-            .iter()
-            .map(|text| text.parse().expect("an axis"))
-            .collect(),
         ..RunRequest::new(&home.path("net.onnx").display().to_string())
     };
     let request = prepare(&place, &request)?;

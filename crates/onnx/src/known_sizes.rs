@@ -7,6 +7,7 @@ use super::dim_expression;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::input_sizes::{BATCH, InputAxis, NamedDim};
 use powerband_core::domain::model::{Dim, Port};
+use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::{self, Point};
 
 /// What is new beside a cache: one step.
@@ -23,6 +24,18 @@ pub struct InputSizes {
     pub dims: Vec<NamedDim>,
     /// What inputs are filled with, where the user said so.
     pub fills: BTreeMap<String, Fill>,
+}
+
+impl InputSizes {
+    /// What a plan says of them.
+    pub fn of_plan(plan: &Plan) -> Self {
+        Self {
+            shapes: plan.shapes.clone(),
+            batch_axis: plan.batch_axis.clone(),
+            dims: plan.dims.clone(),
+            fills: plan.inputs.clone(),
+        }
+    }
 }
 
 /// The sizes that are known of the inputs' dimensions.

@@ -12,6 +12,7 @@ use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle, Wo
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{MODEL_KEY, Setup};
+use powerband_onnx::shapes::InputSizes;
 use powerband_store::installation::Installation;
 
 /// One of the two: a session, and what of it is meant.
@@ -98,10 +99,7 @@ pub fn request_for(
         setups,
         looks,
         points: Some(points),
-        shapes: first.shapes.clone(),
-        batch_axis: first.batch_axis.clone(),
-        dims: first.dims.clone(),
-        inputs: first.inputs.clone(),
+        sizes: InputSizes::of_plan(first),
         load: first.load,
         preset,
         rounds: (rounds > MeasureRule::from_preset(preset).rounds).then_some(rounds),
@@ -182,15 +180,7 @@ fn points_of_both(before: SessionPart<'_>, after: SessionPart<'_>) -> Vec<Point>
 }
 
 fn are_fed_alike(first: &Plan, second: &Plan) -> bool {
-    let fed = |plan: &Plan| {
-        (
-            plan.shapes.clone(),
-            plan.batch_axis.clone(),
-            plan.dims.clone(),
-            plan.inputs.clone(),
-        )
-    };
-    first.load == second.load && fed(first) == fed(second)
+    first.load == second.load && InputSizes::of_plan(first) == InputSizes::of_plan(second)
 }
 
 /// A setup that runs the model of its plan also in a plan of another one.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::generating;
-use super::request::RunRequest;
 use crate::input_specs;
 use crate::prepare_error::PrepareError;
 use powerband_core::base::humanize;
@@ -104,7 +103,7 @@ fn resolve_inputs(
 ) -> Result<Inputs, PrepareError> {
     let mut inputs = Inputs::new();
     let mut first_error = None;
-    let sizes = RunRequest::from_plan(plan).input_sizes();
+    let sizes = InputSizes::of_plan(plan);
     let usual = input_specs::values(network.proto, network.ports, &sizes);
     let makes_tokens = plan.setups.iter().any(is_generate_task);
     for (setup, spec) in plan.setups.iter().enumerate() {

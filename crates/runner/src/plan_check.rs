@@ -205,6 +205,7 @@ mod tests {
     use powerband_core::domain::fill::Fill;
     use powerband_core::domain::plan::AccuracyCheck;
     use powerband_core::domain::point::Point;
+    use powerband_onnx::shapes::InputSizes;
     use powerband_onnx::{file, zoo};
     use powerband_store::settings::Settings;
 
@@ -249,7 +250,10 @@ mod tests {
             ..too_long.clone()
         };
         let no_such_input = RunRequest {
-            inputs: [("nonesuch".to_owned(), Fill::Ones)].into(),
+            sizes: InputSizes {
+                fills: [("nonesuch".to_owned(), Fill::Ones)].into(),
+                ..InputSizes::default()
+            },
             ..request(&model, &[128])
         };
         let no_samples = RunRequest {

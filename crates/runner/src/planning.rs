@@ -107,10 +107,10 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         setups,
         looks,
         points,
-        shapes: request.shapes,
-        batch_axis: request.batch_axis,
-        dims: request.dims,
-        inputs: request.inputs,
+        shapes: request.sizes.shapes,
+        batch_axis: request.sizes.batch_axis,
+        dims: request.sizes.dims,
+        inputs: request.sizes.fills,
         preset: request.preset,
         measure: rules.measure,
         warm_up: rules.warm_up,
@@ -157,10 +157,11 @@ fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
     points.sort_unstable();
     points.dedup();
     if points.is_empty() {
-        let one = fixed_batch(inputs, &request.batch_axis);
-        let one = one.or_else(|| shapes::given_batch(inputs, &request.input_sizes()));
+        let sizes = &request.sizes;
+        let one = fixed_batch(inputs, &sizes.batch_axis);
+        let one = one.or_else(|| shapes::given_batch(inputs, sizes));
         // Of a model that was not looked at, nothing is known.
-        let axes = BatchAxes::find(inputs, &request.batch_axis).ok();
+        let axes = BatchAxes::find(inputs, &sizes.batch_axis).ok();
         let axes = axes.filter(|axes| axes.is_absent() && !inputs.is_empty());
         let one = one.or_else(|| axes.map(|_| 1));
         let batches = one.map_or_else(|| DEFAULT_BATCHES.to_vec(), |batch| vec![batch]);
@@ -172,11 +173,12 @@ fn points(request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
 /// The points with lengths that built-in networks are run at where nothing says them: a text of 128 tokens, or a
 /// step beside a cache of 128. Of other networks it is not known what lengths they take.
 fn with_usual_lengths(points: Vec<Point>, request: &RunRequest, inputs: &[Port]) -> Vec<Point> {
-    let has_file = request
-        .inputs
+    let sizes = &request.sizes;
+    let has_file = sizes
+        .fills
         .values()
         .any(|fill| matches!(fill, Fill::File(_)));
-    let is_said = !request.shapes.is_empty() || !request.dims.is_empty() || has_file;
+    let is_said = !sizes.shapes.is_empty() || !sizes.dims.is_empty() || has_file;
     if zoo::find(&request.model).is_none() || is_said || request.setups.iter().any(is_generate_task)
     {
         return points;

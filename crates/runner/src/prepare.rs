@@ -39,7 +39,10 @@ use powerband_worker::transport::{self, SetupMachine};
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
     let request = &RunRequest {
-        inputs: input_specs::with_whole_paths(&request.inputs),
+        sizes: InputSizes {
+            fills: input_specs::with_whole_paths(&request.sizes.fills),
+            ..request.sizes.clone()
+        },
         ..request.clone()
     };
     for setup in &request.setups {
@@ -49,7 +52,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     case_inputs::check_profiler(request.profiling)?;
     let model = source::open(&request.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
-    let sizes = request.input_sizes();
+    let sizes = &request.sizes;
     let axes = BatchAxes::find(&ports, &sizes.batch_axis)?;
     let mut chosen = choose_setups(place, request)?;
     if chosen.setups.is_empty() {
@@ -60,7 +63,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     if request.seed.is_none() {
         plan.seed = clock::entropy() & 0xffff_ffff;
     }
-    let variants = variants(place, &model, &sizes, &mut chosen)?;
+    let variants = variants(place, &model, sizes, &mut chosen)?;
     let network = NetworkInputs {
         proto: &model.proto,
         ports: &ports,
@@ -69,7 +72,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
     let own = variants.iter();
     let own = own.map(|(setup, variant)| (*setup, variant.network()));
     let CaseInputs { inputs, requests } = CaseInputs::find(&plan, &network, &own.collect())
-        .map_err(|error| with_tried_shapes(place, &model, &ports, &sizes, error))?;
+        .map_err(|error| with_tried_shapes(place, &model, &ports, sizes, error))?;
     let mut warnings = notices(&ports, &axes, &plan, &chosen);
     warnings.extend(not_remembered);
     let models = (0..plan.setups.len()).map(|setup| model_files(&model, variants.get(&setup)));
@@ -254,7 +257,7 @@ fn beginning(
             .iter()
             .any(|setup| engines::find(&setup.engine).is_some_and(|e| !e.is_offered())),
         plan,
-        model: model_ref(model, ports, &request.batch_axis),
+        model: model_ref(model, ports, &request.sizes.batch_axis),
         environment: machine::environment(),
         warnings,
         variants: BTreeMap::new(),

@@ -1,13 +1,9 @@
 //! A request: what is to be measured, as far as the user says it.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::programs::ProgramTrust;
 use powerband_core::domain::experiment::Experiments;
-use powerband_core::domain::fill::Fill;
-use powerband_core::domain::input_sizes::{InputAxis, NamedDim};
 use powerband_core::domain::plan::{
     AccuracyCheck, Load, MeasureRule, Plan, PresetName, Profiler, SetupStyle, TimeLimits,
     WarmUpRule, WorkerLifetime,
@@ -30,7 +26,7 @@ pub struct Rules {
 }
 
 /// What is to be measured, as far as the user says it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRequest {
     /// A network of ours, or the path of a file.
     pub model: String,
@@ -43,14 +39,8 @@ pub struct RunRequest {
     /// Whether each setup is a step on the one before, at the first batch size; the last one goes on to
     /// the other batch sizes.
     pub journey: bool,
-    /// Whole shapes of inputs whose dimensions the model leaves open.
-    pub shapes: BTreeMap<String, Vec<usize>>,
-    /// Which dimensions are the batch; empty for those that are called so, or the first.
-    pub batch_axis: Vec<InputAxis>,
-    /// What the sweep calls dimensions that the model calls otherwise.
-    pub dims: Vec<NamedDim>,
-    /// What inputs are filled with, where the user says so.
-    pub inputs: BTreeMap<String, Fill>,
+    /// What is said of the sizes and values of the model's inputs.
+    pub sizes: InputSizes,
     /// The preset of the measurement settings.
     pub preset: PresetName,
     /// Rules in place of the preset's.
@@ -86,38 +76,7 @@ impl RunRequest {
     pub fn new(model: &str) -> Self {
         Self {
             model: model.to_owned(),
-            setups: Vec::new(),
-            looks: Vec::new(),
-            points: None,
-            journey: false,
-            shapes: BTreeMap::new(),
-            batch_axis: Vec::new(),
-            dims: Vec::new(),
-            inputs: BTreeMap::new(),
-            preset: PresetName::Standard,
-            rules: None,
-            rounds: None,
-            spacing: None,
-            timeout_s: None,
-            seed: None,
-            load: Load::Closed,
-            keeping: WorkerLifetime::Together,
-            energy: false,
-            judging: None,
-            profiling: None,
-            programs: ProgramTrust::File,
-            experiments: None,
-            name: None,
-        }
-    }
-
-    /// What is said of the sizes and values of the model's inputs.
-    pub fn input_sizes(&self) -> InputSizes {
-        InputSizes {
-            shapes: self.shapes.clone(),
-            batch_axis: self.batch_axis.clone(),
-            dims: self.dims.clone(),
-            fills: self.inputs.clone(),
+            ..Self::default()
         }
     }
 
@@ -139,10 +98,7 @@ impl RunRequest {
             looks: plan.looks.clone(),
             points: Some(plan.points.clone()),
             journey: !plan.ladder.is_empty(),
-            shapes: plan.shapes.clone(),
-            batch_axis: plan.batch_axis.clone(),
-            dims: plan.dims.clone(),
-            inputs: plan.inputs.clone(),
+            sizes: InputSizes::of_plan(plan),
             preset: plan.preset,
             // Only what the preset does not say, so that another preset then counts as a whole.
             rules: (planned != usual).then_some(planned),

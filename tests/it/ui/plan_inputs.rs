@@ -34,7 +34,7 @@ fn the_plan_says_what_inputs_are_filled_with_and_takes_another_choice() {
         low: 0.0,
         high: 9.0,
     };
-    assert_eq!(request.inputs["input_ids"], expect);
+    assert_eq!(request.sizes.fills["input_ids"], expect);
     desk.fill("Input values", "input_ids=nines");
     desk.steps(2);
     assert!(desk.app().bench.planner.draft.request().is_err());

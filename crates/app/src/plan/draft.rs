@@ -1,7 +1,5 @@
 //! A plan as the user types it, and the request it makes once it is valid.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::fields::PlanField;
@@ -9,7 +7,7 @@ use super::form;
 use super::show_batches;
 use super::slips::{self, Fix};
 use crate::option_names::without_options;
-use powerband_core::domain::fill::{Fill, FillError, parse_input};
+use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
 use powerband_core::domain::plan::{
     AccuracyCheck, Load, PresetName, Profiler, SetupStyle, WorkerLifetime,
@@ -19,7 +17,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sweep::{self, SweepError};
-use powerband_onnx::shapes;
+use powerband_onnx::shapes::{self, InputSizes};
 use powerband_runner::planning::DEFAULT_BATCHES;
 use powerband_runner::request::{Rules, RunRequest};
 
@@ -103,31 +101,7 @@ pub struct Draft {
 
 impl Default for Draft {
     fn default() -> Self {
-        Self {
-            name: String::new(),
-            name_goes_with_model: false,
-            model: "resnet50".to_owned(),
-            setups: Vec::new(),
-            batches: "1, 2, 4, 8, 16".to_owned(),
-            sweeps: String::new(),
-            dims: String::new(),
-            journey: false,
-            preset: PresetName::Standard,
-            rounds: String::new(),
-            requests: ArrivalMode::OneByOne,
-            rate: String::new(),
-            energy: false,
-            accuracy: false,
-            samples: String::new(),
-            inputs: None,
-            profile: None,
-            shapes: String::new(),
-            batch_axis: String::new(),
-            fills: String::new(),
-            rules: None,
-            keeping: WorkerLifetime::Together,
-            seed: None,
-        }
+        Self::of_request(&RunRequest::new("resnet50"))
     }
 }
 
@@ -158,6 +132,16 @@ impl Draft {
         let usual = DEFAULT_BATCHES.map(Point::of_batch);
         let points = request.points.as_deref().unwrap_or(&usual);
         let (batches, sweeps) = sweep_fields(points);
+        let sizes = &request.sizes;
+        let shapes = sizes
+            .shapes
+            .iter()
+            .map(|(name, dims)| shape_text(name, dims));
+        let fills = sizes
+            .fills
+            .iter()
+            .map(|(name, fill)| format!("{name}={fill}"));
+        let judging = request.judging.as_ref();
         Self {
             name: request.name.clone().unwrap_or_default(),
             name_goes_with_model: request.name.is_some(),
@@ -174,12 +158,7 @@ impl Draft {
                 .collect(),
             batches,
             sweeps,
-            dims: request
-                .dims
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join("\n"),
+            dims: joined(sizes.dims.iter(), "\n"),
             journey: request.journey,
             preset: request.preset,
             rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
@@ -193,32 +172,15 @@ impl Draft {
                 .offered_per_s()
                 .map_or_else(String::new, |per_s| per_s.to_string()),
             energy: request.energy,
-            accuracy: request.judging.is_some(),
-            inputs: request.judging.as_ref().map(|judging| judging.inputs),
-            samples: request
-                .judging
-                .as_ref()
+            accuracy: judging.is_some(),
+            inputs: judging.map(|judging| judging.inputs),
+            samples: judging
                 .and_then(|judging| judging.samples.clone())
                 .unwrap_or_default(),
             profile: request.profiling,
-            shapes: request
-                .shapes
-                .iter()
-                .map(|(name, dims)| shape_text(name, dims))
-                .collect::<Vec<_>>()
-                .join("\n"),
-            batch_axis: request
-                .batch_axis
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(", "),
-            fills: request
-                .inputs
-                .iter()
-                .map(|(name, fill)| format!("{name}={fill}"))
-                .collect::<Vec<_>>()
-                .join("\n"),
+            shapes: joined(shapes, "\n"),
+            batch_axis: joined(sizes.batch_axis.iter(), ", "),
+            fills: joined(fills, "\n"),
             rules: request.rules.clone(),
             keeping: request.keeping,
             seed: request.seed,
@@ -242,13 +204,6 @@ impl Draft {
             PlanField::BatchAxis => &mut self.batch_axis,
             PlanField::Fills => &mut self.fills,
         })
-    }
-
-    /// What inputs are filled with, or the line that cannot be read.
-    fn inputs_filled(&self) -> Result<BTreeMap<String, Fill>, FillError> {
-        let lines = self.fills.lines().map(str::trim);
-        let lines = lines.filter(|line| !line.is_empty());
-        lines.map(parse_input).collect()
     }
 
     /// The request to prepare, or every error with its field.
@@ -292,8 +247,9 @@ impl Draft {
         let batch_axis = parse_batch_axes(&self.batch_axis)
             .map_err(|error| note(PlanField::BatchAxis, error.to_string()))
             .unwrap_or_default();
-        let inputs = self
-            .inputs_filled()
+        let fills = lines(&self.fills)
+            .map(parse_input)
+            .collect::<Result<_, _>>()
             .map_err(|error| note(PlanField::Fills, error.to_string()))
             .unwrap_or_default();
         if self.model.trim().is_empty() {
@@ -315,11 +271,13 @@ impl Draft {
             setups,
             looks: self.looks(),
             points,
-            dims,
             journey: self.journey,
-            shapes,
-            batch_axis,
-            inputs,
+            sizes: InputSizes {
+                shapes,
+                batch_axis,
+                dims,
+                fills,
+            },
             preset: self.preset,
             rounds,
             load,
@@ -387,6 +345,11 @@ impl Draft {
     }
 }
 
+fn joined(texts: impl Iterator<Item = impl ToString>, separator: &str) -> String {
+    let texts: Vec<String> = texts.map(|text| text.to_string()).collect();
+    texts.join(separator)
+}
+
 /// Lines that say something.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
@@ -442,6 +405,7 @@ fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use powerband_core::domain::fill::Fill;
 
     #[test]
     fn every_fault_names_its_field() {
@@ -484,8 +448,11 @@ mod tests {
             }],
             points: Some([1, 4].map(Point::of_batch).to_vec()),
             journey: true,
-            shapes: [("input".to_owned(), vec![1, 8])].into(),
-            inputs: [("input".to_owned(), Fill::Range { from: 3 })].into(),
+            sizes: InputSizes {
+                shapes: [("input".to_owned(), vec![1, 8])].into(),
+                fills: [("input".to_owned(), Fill::Range { from: 3 })].into(),
+                ..InputSizes::default()
+            },
             preset: PresetName::Quick,
             rounds: Some(7),
             seed: Some(11),

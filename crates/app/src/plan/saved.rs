@@ -120,6 +120,29 @@ mod tests {
         assert_eq!(list(&folder(&paths)), [(path, other)]);
     }
 
+    /// As it was written when the plan got its last key.
+    const SAVED: &str = r#"(
+        name: "Two engines", model: "minilm",
+        setups: [(spec: "ort:cpu,threads=2", label: "two", colour: Some(3))],
+        batches: "1, 3", sweeps: "sequence=128", dims: "n=batch", journey: true,
+        preset: Publish, rounds: "7", requests: AtRandom, rate: "12.5", energy: true,
+        accuracy: true, samples: "pictures", inputs: Some(512), profile: Some(Engine),
+        shapes: "ids=Nx128", batch_axis: "ids=0", fills: "ids=ones",
+        rules: None, keeping: OneAtATime, seed: Some(11),
+    )"#;
+
+    #[test]
+    fn a_plan_that_was_saved_opens_with_everything_in_it() {
+        let draft: Draft = ron::from_str(SAVED).unwrap();
+        let keys = |text: &str| {
+            let entries = ron_keys::entries(text).unwrap().into_iter();
+            entries.map(|(key, _)| key).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&ron::to_string(&draft).unwrap()), keys(SAVED));
+        let request = draft.request().unwrap();
+        assert_eq!(Draft::of_request(&request).request(), Ok(request));
+    }
+
     #[test]
     fn a_plan_of_another_version_is_never_lost() {
         let folder_of_all = tempfile::tempdir().unwrap();

@@ -34,11 +34,12 @@ pub const WAKE_UP_MS: u64 = 150;
 pub const MOST_ROUNDS_FACTOR: u32 = 4;
 
 /// How carefully a case is measured, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PresetName {
     /// A first look: a second or so a case.
     Quick,
     /// The default: tight enough to decide by.
+    #[default]
     Standard,
     /// For numbers that leave the house: a minute or more a case, percentiles up to p99.
     Publish,
