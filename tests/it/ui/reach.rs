@@ -128,7 +128,6 @@ ways! {
     Action::Plan(PlanEdit::Text(PlanField::Label(_), _)) => Field("Name of setup 1"),
     Action::Plan(PlanEdit::Colour(_, _)) => Palette,
     Action::Plan(PlanEdit::Text(PlanField::Batches, _)) => Field("Batch sizes"),
-    Action::Plan(PlanEdit::ToggleBatch(_)) => Palette,
     Action::Plan(PlanEdit::Text(PlanField::Sweeps, _)) => Field("Sweep"),
     Action::Plan(PlanEdit::ToggleSize(_, _)) => Palette,
     Action::Plan(PlanEdit::Journey(_)) => Palette,

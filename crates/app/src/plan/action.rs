@@ -36,8 +36,6 @@ pub enum PlanEdit {
     Matrix(MatrixEdit),
     /// A setup's colour; nothing for the next in turn.
     Colour(usize, Option<usize>),
-    /// Adds a batch size or takes it out.
-    ToggleBatch(usize),
     /// Adds a size of a dimension or takes it out.
     ToggleSize(String, usize),
     /// Whether the setups are optimisation steps.

@@ -1,7 +1,7 @@
 //! Applies changes of the plan to the draft.
 
 use super::action::PlanEdit;
-use super::{Draft, DraftSetup, PlanField, parse_batches, respell, show_batches, slips, sweeps};
+use super::{Draft, DraftSetup, PlanField, respell, slips, sweeps};
 
 /// A text field, or that of a key of a setup: letters typed in one are undone together.
 pub(super) type Typing = (PlanField, String);
@@ -26,7 +26,6 @@ fn is_typed(name: &str) -> bool {
 pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
     match edit {
         PlanEdit::Text(field, text) => type_text(draft, field, text),
-        PlanEdit::ToggleBatch(batch) => toggle_batch(draft, batch),
         PlanEdit::ToggleSize(dimension, size) => sweeps::toggle(draft, &dimension, size),
         PlanEdit::Preset(preset) => {
             draft.preset = preset;
@@ -106,16 +105,4 @@ fn respell(setups: &mut [DraftSetup], index: usize, spec: impl FnOnce(&str) -> S
     if let Some(setup) = setups.get_mut(index) {
         setup.spec = spec(&setup.spec);
     }
-}
-
-fn toggle_batch(draft: &mut Draft, batch: usize) {
-    let mut batches = parse_batches(&draft.batches).unwrap_or_default();
-    match batches.iter().position(|&have| have == batch) {
-        Some(place) => {
-            batches.remove(place);
-        }
-        None => batches.push(batch),
-    }
-    batches.sort_unstable();
-    draft.batches = show_batches(&batches);
 }

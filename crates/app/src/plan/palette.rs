@@ -14,9 +14,6 @@ use powerband_core::domain::spelling::Spelling;
 use powerband_findings::chart::palette;
 use powerband_worker::engines::Takes;
 
-/// Batch sizes that are put in or taken out.
-const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
-
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     [
         networks(app),
@@ -273,28 +270,18 @@ fn care(app: &App) -> Vec<Offered> {
             offered.push(planned(&by, PlanEdit::Profile(choice)));
         }
     }
-    let chosen = plan::parse_batches(&draft.batches).unwrap_or_default();
-    offered.extend(BATCHES.map(|batch| {
-        let doing = if chosen.contains(&batch) {
-            "without"
-        } else {
-            "with"
-        };
-        planned(
-            &format!("{doing} batch {batch}"),
-            PlanEdit::ToggleBatch(batch),
-        )
-    }));
     let planned_now = app.planned();
     let check = planned_now.as_ref().and_then(|plan| app.plan_check(plan));
-    for dimension in app.bench.planner.swept_dimensions() {
+    let planner = &app.bench.planner;
+    let dimensions = planner.swept_dimensions().into_iter();
+    for dimension in std::iter::once(planner.batch_dimension()).chain(dimensions) {
         let name = &dimension.name;
         let can_be_had = |size: &usize| {
             let refused = check.map(|check| &check.sizes);
             dimension.sizes.contains(size)
                 || refused.is_none_or(|sizes| !sizes.contains_key(&(name.clone(), *size)))
         };
-        let sizes = dimension.offered.into_iter().filter(can_be_had);
+        let sizes = dimension.offered.iter().copied().filter(can_be_had);
         offered.extend(sizes.map(|size| {
             let doing = if dimension.sizes.contains(&size) {
                 "without"

@@ -1,6 +1,6 @@
-//! The dimensions of a plan's sweep beside the batch: which there are, and their sizes in the plan's text.
+//! The dimensions of a plan's sweep: which there are, and their sizes in the plan's text.
 
-use super::{Draft, ModelFacts, Planner};
+use super::{Draft, ModelFacts, Planner, parse_batches, show_batches};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::BATCH;
 use powerband_core::domain::setup::Setup;
@@ -8,7 +8,9 @@ use powerband_core::domain::sizes;
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_worker::engines::generate::is_generate_task;
 
-/// Sizes that a click adds or takes out: of most dimensions, and of those that count what is there already.
+/// Sizes that a click adds or takes out: of the batch, of most dimensions, and of those that count what is there
+/// already.
+const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const SIZES: [usize; 8] = [16, 32, 64, 128, 256, 512, 1_024, 2_048];
 const SIZES_FROM_ZERO: [usize; 8] = [0, 32, 64, 128, 256, 512, 1_024, 2_048];
 
@@ -20,10 +22,19 @@ pub struct SweptDim {
     /// The sizes that are in the plan, ascending.
     pub sizes: Vec<usize>,
     /// The sizes that are offered.
-    pub offered: [usize; 8],
+    pub offered: &'static [usize],
 }
 
 impl Planner {
+    /// The batch.
+    pub fn batch_dimension(&self) -> SweptDim {
+        SweptDim {
+            name: BATCH.to_owned(),
+            sizes: sizes_of(&self.draft, BATCH),
+            offered: &BATCHES,
+        }
+    }
+
     /// Whether there are dimensions to be swept beside the batch.
     pub(super) fn has_sweeps(&self) -> bool {
         !self.draft.sweeps.is_empty() || !self.swept_dimensions().is_empty()
@@ -34,7 +45,7 @@ impl Planner {
         let dimensions = self.swept_dimensions().into_iter();
         let sizes = dimensions.flat_map(|dimension| {
             let offered = dimension.offered.into_iter();
-            offered.map(move |size| (dimension.name.clone(), size))
+            offered.map(move |size| (dimension.name.clone(), *size))
         });
         sizes.collect()
     }
@@ -58,9 +69,9 @@ impl Planner {
                 known.push(SweptDim {
                     sizes: sizes_of(&self.draft, &name),
                     offered: if name.contains("past") {
-                        SIZES_FROM_ZERO
+                        &SIZES_FROM_ZERO
                     } else {
-                        SIZES
+                        &SIZES
                     },
                     name,
                 });
@@ -97,6 +108,9 @@ fn line(line: &str) -> Option<(&str, &str)> {
 }
 
 fn sizes_of(draft: &Draft, dimension: &str) -> Vec<usize> {
+    if dimension == BATCH {
+        return parse_batches(&draft.batches).unwrap_or_default();
+    }
     let mut lines = draft.sweeps.lines().filter_map(line);
     let own = lines.find(|(name, _)| *name == dimension);
     own.and_then(|(name, text)| sizes::parse(name, text).ok())
@@ -113,6 +127,10 @@ pub(super) fn toggle(draft: &mut Draft, dimension: &str, size: usize) {
         None => chosen.push(size),
     }
     chosen.sort_unstable();
+    if dimension == BATCH {
+        draft.batches = show_batches(&chosen);
+        return;
+    }
     let text: Vec<String> = chosen.iter().map(ToString::to_string).collect();
     let new = (!chosen.is_empty()).then(|| format!("{dimension}={}", text.join(",")));
     let is_own = |text: &str| line(text).is_some_and(|(name, _)| name == dimension);

@@ -19,8 +19,6 @@ use powerband_app::plan::{self, Draft, ModelFacts, PlanEdit, PlanError, PlanFiel
 use powerband_core::base::humanize;
 use powerband_core::domain::sweep;
 
-/// Batch sizes that a click adds or takes out.
-const POWERS: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// Width of the cards at the right.
 const SIDE: f32 = 328.0;
 /// Up to this width those cards stand in the one column.
@@ -308,32 +306,7 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
 fn batches(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let draft = &app.bench.planner.draft;
     label::card_title(ui, "Batch sizes");
-    let chosen = plan::parse_batches(&draft.batches).unwrap_or_default();
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = space::TINY;
-        for batch in POWERS {
-            let is_on = chosen.contains(&batch);
-            let roles = theme::roles(ui);
-            let words = RichText::new(batch.to_string()).font(theme::numbers(12.5));
-            let words = words.color(if is_on { roles.accent } else { roles.quiet });
-            let response = ui.add(egui::Button::new(words).min_size(vec2(44.0, 28.0)));
-            let said = if is_on { "take out" } else { "add" };
-            if response
-                .accessible_name(format!("Batch {batch}, {said}"))
-                .clicked()
-            {
-                edits.push(PlanEdit::ToggleBatch(batch));
-            }
-        }
-        let others: Vec<String> = chosen
-            .iter()
-            .filter(|batch| !POWERS.contains(batch))
-            .map(|batch| humanize::count(*batch as u64))
-            .collect();
-        if !others.is_empty() {
-            label::faint(ui, &format!("and {}", others.join(", ")));
-        }
-    });
+    sweeps::chips(ui, &app.bench.planner.batch_dimension(), None, edits);
     let field = (PlanField::Batches, draft.batches.as_str());
     typed(ui, app, faults, field, edits);
     label::faint(

@@ -9,6 +9,7 @@ use powerband_app::App;
 use powerband_app::plan::sweeps::SweptDim;
 use powerband_app::plan::{PlanCheck, PlanEdit, PlanError, PlanField};
 use powerband_core::base::humanize;
+use powerband_core::domain::point::BATCH;
 
 /// Shows them, where the model leaves dimensions open or the plan has some.
 pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
@@ -21,6 +22,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
     let check = plan.as_ref().and_then(|plan| app.plan_check(plan));
     for dimension in &dimensions {
         ui.add_space(space::SMALL);
+        label::caption(ui, &dimension.name);
         chips(ui, dimension, check, edits);
     }
     ui.add_space(space::TINY);
@@ -28,12 +30,20 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
 }
 
 /// The sizes of a dimension to add and to take out; what the network does not take cannot be added.
-fn chips(ui: &mut Ui, dimension: &SweptDim, check: Option<&PlanCheck>, edits: &mut Vec<PlanEdit>) {
+pub(super) fn chips(
+    ui: &mut Ui,
+    dimension: &SweptDim,
+    check: Option<&PlanCheck>,
+    edits: &mut Vec<PlanEdit>,
+) {
     let name = &dimension.name;
-    label::caption(ui, name);
+    let title = match name.as_str() {
+        BATCH => "Batch",
+        name => name,
+    };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::TINY;
-        for size in dimension.offered {
+        for &size in dimension.offered {
             let is_on = dimension.sizes.contains(&size);
             let roles = theme::roles(ui);
             let words = RichText::new(size.to_string()).font(theme::numbers(12.5));
@@ -43,7 +53,7 @@ fn chips(ui: &mut Ui, dimension: &SweptDim, check: Option<&PlanCheck>, edits: &m
             let chip = Button::new(words).min_size(vec2(44.0, 28.0));
             let response = tip::why_not(ui.add_enabled(refused.is_none(), chip), refused);
             let doing = if is_on { "take out" } else { "add" };
-            let named = response.accessible_name(format!("{name} {size}, {doing}"));
+            let named = response.accessible_name(format!("{title} {size}, {doing}"));
             if named.clicked() {
                 edits.push(PlanEdit::ToggleSize(name.clone(), size));
             }
