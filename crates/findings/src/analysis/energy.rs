@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::device_readings::{self, readings_within};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
@@ -74,11 +76,12 @@ impl fmt::Display for EnergyKind {
 }
 
 /// The energy of a case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Energy {
     /// Which devices it is of: those that the setup computes on.
     pub devices: String,
     /// How it was measured.
+    #[serde(skip)]
     pub method: Method,
     /// Readings a second.
     pub rate_hz: f64,
@@ -87,6 +90,7 @@ pub struct Energy {
     /// Readings behind it.
     pub readings: usize,
     /// Items that were done in that time.
+    #[serde(skip)]
     pub items: f64,
     /// Total energy, in joules.
     pub gross_j: f64,

@@ -18,12 +18,7 @@ pub fn document(answer: &ExperimentAnswer) -> Value {
         "batch": answer.case.point.batch(),
         "point": answer.case.point,
         "median_ms": answer.median_ns.map(|ns| ns / 1e6),
-        "conclusion": conclusion.ok().map(|found| json!({
-            "bound": found.bound,
-            "sentence": found.sentence,
-            "rule": found.rule,
-            "basis": "by experiment",
-        })),
+        "conclusion": conclusion.ok().map(|found| with(found, json!({ "basis": "by experiment" }))),
         "abstained": conclusion.err(),
         "experiments": answer.rows.iter().map(row).collect::<Vec<_>>(),
         "untried": untried.collect::<Vec<_>>(),

@@ -2,18 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::with;
 use crate::analysis::fleet::Effects;
 
 /// The parts of one difference.
 pub fn effects(effects: &Effects) -> Value {
-    json!({
-        "setups": effects.setups,
-        "machines": effects.machines,
-        "batch": effects.point.batch(),
-        "point": effects.point,
-        "of_setup": effects.of_setup,
-        "of_machine": effects.of_machine,
-        "together": effects.together,
-        "finding": effects.sentence(),
-    })
+    let computed = json!({ "batch": effects.point.batch(), "finding": effects.sentence() });
+    with(effects, computed)
 }

@@ -218,20 +218,17 @@ fn devices(watched: &[CaseReadings]) -> Value {
 
 fn energy(energy: &Result<Energy, String>) -> Value {
     match energy {
-        Ok(energy) => json!({
-            "devices": energy.devices,
-            "method": energy.method.to_string(),
-            "rate_hz": energy.rate_hz,
-            "readings": energy.readings,
-            "seconds": energy.seconds,
-            "idle_w": energy.idle_w,
-            "mean_w": energy.mean_w(),
-            "gross_j": energy.gross_j,
-            "net_j": energy.net_j(),
-            "gross_j_per_item": energy.gross_j_per_item(),
-            "net_j_per_item": energy.net_j_per_item(),
-            "items_per_j": energy.items_per_j(),
-        }),
+        Ok(energy) => {
+            let computed = json!({
+                "method": energy.method.to_string(),
+                "mean_w": energy.mean_w(),
+                "net_j": energy.net_j(),
+                "gross_j_per_item": energy.gross_j_per_item(),
+                "net_j_per_item": energy.net_j_per_item(),
+                "items_per_j": energy.items_per_j(),
+            });
+            with(energy, computed)
+        }
         Err(reason) => json!({ "unknown": reason }),
     }
 }

@@ -1,6 +1,8 @@
 //! Two setups on two machines: which part of a difference is the setup's, which the machine's, and whether the one
 //! depends on the other.
 
+use serde::Serialize;
+
 use super::names::names_by_hardware;
 use super::runs::{
     FleetRun, MachineKey, NamedSession, fleet_runs, machines, newest_runs, shown_name,
@@ -14,9 +16,10 @@ use powerband_core::domain::point::Point;
 use powerband_core::stats::bootstrap::Interval;
 
 /// Two setups that both ran on two machines.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effects {
     /// The model that all four ran.
+    #[serde(skip)]
     pub model: String,
     /// The two setups, without what says where they run.
     pub setups: [String; 2],

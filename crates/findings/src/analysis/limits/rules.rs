@@ -5,6 +5,8 @@
 //! is said with the number that stands in the way. From effects that cannot be nothing follows: they show that the
 //! machine was restless.
 
+use serde::Serialize;
+
 use super::bound::Bound;
 use powerband_core::base::humanize;
 
@@ -166,7 +168,7 @@ fn implausible(seen: &Evidence) -> Option<String> {
 }
 
 /// What limits a case, by experiment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Conclusion {
     /// What limits it.
     pub bound: Bound,
