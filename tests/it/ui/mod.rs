@@ -25,6 +25,7 @@ mod hanging;
 mod imported;
 mod instances;
 mod journey;
+mod kept_timelines;
 mod kernels;
 mod kernels_by_hand;
 mod layout;

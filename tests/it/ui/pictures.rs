@@ -472,21 +472,16 @@ fn paint_screens(album: &mut Album, desk: &mut Desk, state: PictureState, suffix
         });
     }
     for pair in pictures.chunks_exact(2) {
-        album.note(pair[0].pixels != pair[1].pixels, &pair[0].name, || {
-            "light is as dark".to_owned()
-        });
+        let differs = pair[0].pixels != pair[1].pixels;
+        album.note(differs, &pair[0].name, || "light is as dark".to_owned());
     }
 }
 
 /// A profile for the screen of profiles, which would be one session too many on others, and a trace.
 pub(super) fn open_for(desk: &mut Desk, screen: Screen) {
     let path = desk.path("profiles.ron");
-    let open = desk
-        .app()
-        .shared
-        .sessions
-        .by_path(&path)
-        .map(|open| open.id);
+    let sessions = &desk.app().shared.sessions;
+    let open = sessions.by_path(&path).map(|open| open.id);
     match open {
         None if screen == Screen::Kernels => {
             write(&path, &super::kernels::session());

@@ -347,16 +347,13 @@ fn ask(desk: &mut Desk) {
         ("Another program is measuring", "Begin anyway", anyway),
     ] {
         let offer = Some((name.to_owned(), action));
-        app.shared
-            .notices
-            .add(NoticeLevel::Question, words, offer, now);
+        let notices = &mut app.shared.notices;
+        notices.add(NoticeLevel::Question, words, offer, now);
     }
     app.shared.place.python = Some("python3".into());
     let keys = "Ctrl+J".parse().ok();
-    app.shared
-        .remembered
-        .shortcuts
-        .insert("go-home".to_owned(), keys);
+    let shortcuts = &mut app.shared.remembered.shortcuts;
+    shortcuts.insert("go-home".to_owned(), keys);
 }
 
 /// A plan with a field for everything, and one that is kept.
@@ -562,8 +559,7 @@ fn every_action_is_reached_without_a_mouse() {
     // Charts are zoomed while they are shown.
     desk.act(Action::Go(Screen::Curves));
     desk.steps(2);
-    collect(desk.app(), &mut arms, &mut fields);
-    for screen in Screen::ALL {
+    for screen in std::iter::once(Screen::Curves).chain(Screen::ALL) {
         desk.app_mut().shared.screen = screen;
         collect(desk.app(), &mut arms, &mut fields);
     }
@@ -572,10 +568,9 @@ fn every_action_is_reached_without_a_mouse() {
         match way {
             Palette => assert!(arms.contains(pattern), "nothing gives {pattern}"),
             Field(name) => assert!(fields.contains(*name), "nothing goes to {name}: {pattern}"),
-            Else(what) => assert!(
-                !arms.contains(pattern),
-                "{pattern} is given; it was said to be {what}"
-            ),
+            Else(what) => {
+                assert!(!arms.contains(pattern), "{pattern} is given, not {what}");
+            }
         }
     }
 }

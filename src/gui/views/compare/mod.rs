@@ -1,28 +1,24 @@
 //! Compare: two sides, matched case by case, and what differs between them.
 
 mod map;
+mod overlaid;
 mod tables;
 
 use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::chart::{self, ChartOptions};
-use crate::gui::widgets::{button, field, flags, label, marker, menu, tip, verdict, waiting};
+use crate::gui::widgets::{button, field, flags, label, marker, verdict, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, Compare, Curves, RunAction, Sessions};
+use powerband_app::action::{Action, Compare, RunAction, Sessions};
 use powerband_app::compare::{RaisedFlag, SideChoice, is_comparable, whole_name};
-use powerband_app::items::MenuTarget;
-use powerband_app::sessions::{self, Pin};
 use powerband_core::base::humanize;
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::verdict::Call;
-use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// Most reasons that are written out; each pair has its own on hover.
 const REASONS: usize = 3;
@@ -257,7 +253,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
     }
     super::columns(ui, app, actions, |ui, is_side, actions| {
         if !is_side {
-            overlaid(ui, app, actions);
+            overlaid::show(ui, app, actions);
             return numbers(ui, app, comparison, actions);
         }
         super::card(ui, |ui| overall(ui, comparison));
@@ -274,7 +270,7 @@ fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         answer(ui, app, comparison, actions);
-        overlaid(ui, app, actions);
+        overlaid::show(ui, app, actions);
         if !comparison.pairs.is_empty() {
             tables::pairs(ui, app, actions);
             tables::parts(ui, app, comparison, actions);
@@ -539,74 +535,4 @@ fn point_choice(
 fn is_whole(app: &App) -> bool {
     let sides = [app.compare.sides.before, app.compare.sides.after];
     sides.into_iter().flatten().any(|pick| pick.whole)
-}
-
-fn overlaid(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let drawn = &app.compare.sides.drawn;
-    if let Some(map) = &drawn.map {
-        return self::map::show(ui, app, map, actions);
-    }
-    both(ui, |ui, width| {
-        for (id, title, spec) in [
-            ("compare-latency", "Latency", &drawn.latency),
-            ("compare-ratios", "Speed-up", &drawn.speed_ups),
-        ] {
-            theme::card(ui).show(ui, |ui| {
-                ui.set_width(width - 34.0);
-                ui.vertical(|ui| {
-                    label::card_title(ui, title);
-                    overlay(ui, app, id, spec, actions);
-                });
-            });
-        }
-    });
-}
-
-fn overlay(ui: &mut Ui, app: &App, id: &str, spec: &ChartSpec, actions: &mut Vec<Action>) {
-    if spec.is_empty() {
-        label::quiet(ui, "No case was measured on both sides.");
-        return;
-    }
-    if is_whole(app) {
-        let series = spec.series.iter();
-        marker::named_few(ui, series.map(|one| (one.colour, one.name.clone())));
-    }
-    let look = ChartOptions {
-        height: 230.0,
-        highlighted: None,
-        zooms: true,
-        crosshair: true,
-    };
-    let touched = chart::show(ui, id, spec, look);
-    let case = |point| case_at(app, id, point);
-    let hovered = touched.hovered.map(case).map(MenuTarget::Case);
-    let pinned = app.curves.pin.map(MenuTarget::Case);
-    menu::of_hovered(&touched.response, app, hovered, pinned, actions);
-    if let Some(pin) = touched.clicked.map(case) {
-        let pin = (app.curves.pin != Some(pin)).then_some(pin);
-        actions.push(Action::Curves(Curves::Pin(pin)));
-    }
-    if !menu::is_open(&touched.response) {
-        tip::of_point(&touched, spec);
-    }
-}
-
-/// The case of a point; a speed-up is that of the case after.
-fn case_at(app: &App, chart: &str, (series, tag): (SeriesId, u64)) -> Pin {
-    let (mut session, setup) = sessions::of_series(series);
-    if chart == "compare-ratios"
-        && let Some(after) = app.compare.sides.after
-    {
-        session = after.session;
-    }
-    Pin {
-        session,
-        case: CaseKey {
-            setup,
-            point: app
-                .compare
-                .sides
-                .point_at(&app.shared.sessions, session, setup, tag),
-        },
-    }
 }
