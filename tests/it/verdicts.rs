@@ -87,7 +87,7 @@ fn setups_of_a_session_are_compared_and_the_status_tells() {
     assert!(pair["noise_floor"].as_f64().unwrap() > 0.009_9);
 
     let text = home.run(&["compare", "a.ron"]).out;
-    for word in ["Verdict", "0.909 ×", "slower", "same", "  Options: "] {
+    for word in ["Verdict", "0.909 ×", "slower", "same", "· Options: "] {
         assert!(text.contains(word), "{word}: {text}");
     }
     let status = |limit: &str| home.run(&["compare", "a.ron", limit]).status;
@@ -149,7 +149,7 @@ fn sessions_are_compared_with_what_differs_above_the_numbers() {
             .unwrap_or_else(|| panic!("{word}: {compared:#?}"))
     };
     assert!(place("not interleaved") < place("Speed-up"));
-    assert!(place("  Options: ") < place("3.33 ×"));
+    assert!(place("· Options: ") < place("3.33 ×"));
     assert!(place("2 faster") > place("Verdict"));
     assert!(place("· 2 cases: not interleaved; ") > place("2 faster"));
     let one = home.run(&["compare", "a.ron", "b.ron", "--batch", "2", "--json"]);

@@ -386,7 +386,7 @@ mod tests {
             "count",
             |app, why| {
                 app.shared
-                    .notify(NoticeLevel::Info, format!("Not counted: {why}"))
+                    .notify(NoticeLevel::Info, format!("Not counted: {why}"));
             },
             move |_| panic!("{count} is odd"),
         );
@@ -416,7 +416,7 @@ mod tests {
             || 1 + 1,
             |app, sum| {
                 app.shared
-                    .notify(NoticeLevel::Info, format!("{sum} in all"))
+                    .notify(NoticeLevel::Info, format!("{sum} in all"));
             },
         );
         assert_eq!(said(), "2 in all");

@@ -175,10 +175,9 @@ impl App {
         } else {
             self.act(Action::Sessions(Sessions::Open(files)));
         }
-        self.settings.look_for_engines(&mut self.shared);
-        self.settings.read_roofs(&self.shared);
-        self.settings
-            .detached(action::Detached::Look, &mut self.shared);
+        self.settings.look_for_engines(&self.shared);
+        SettingsDoor::read_roofs(&self.shared);
+        self.settings.detached(action::Detached::Look, &self.shared);
         self.look_for_journals();
         self.list_plans();
         self.inspect_model();
@@ -226,7 +225,7 @@ impl App {
             Action::Shell(shell) => self.shell(shell),
             Action::Machine(machine) => self.settings.machine(machine, &mut self.shared),
             Action::Roofs(roofs) => self.settings.roofs(roofs, &mut self.shared),
-            Action::Detached(detached) => self.settings.detached(detached, &mut self.shared),
+            Action::Detached(detached) => self.settings.detached(detached, &self.shared),
             Action::Plan(edit) => self.plan(edit),
             Action::Run(run) => self.run(&run),
             Action::Sessions(sessions) => self.sessions(sessions),

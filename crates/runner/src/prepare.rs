@@ -38,13 +38,7 @@ use powerband_worker::transport::{self, SetupMachine};
 
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
-    let request = &RunRequest {
-        sizes: InputSizes {
-            fills: input_specs::with_whole_paths(&request.sizes.fills),
-            ..request.sizes.clone()
-        },
-        ..request.clone()
-    };
+    let request = &with_whole_paths(request);
     for setup in &request.setups {
         engines::check(setup)?;
     }
@@ -120,6 +114,17 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         }),
         job: None,
     })
+}
+
+/// The same request, with whole paths of the files that inputs are filled from.
+fn with_whole_paths(request: &RunRequest) -> RunRequest {
+    RunRequest {
+        sizes: InputSizes {
+            fills: input_specs::with_whole_paths(&request.sizes.fills),
+            ..request.sizes.clone()
+        },
+        ..request.clone()
+    }
 }
 
 /// The same error, with shapes that were run once where some are open.

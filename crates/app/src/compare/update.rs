@@ -68,7 +68,7 @@ impl CompareDoor {
     }
 
     /// The tables of what is compared; two setups are named by their pickers.
-    fn compare_tables(&mut self, shared: &mut Shared) {
+    fn compare_tables(&self, shared: &mut Shared) {
         let Some((before, _, found)) = &self.sides.found.result else {
             shared.tables.remove("pairs");
             shared.tables.remove("metrics");

@@ -105,7 +105,7 @@ impl CurvesState {
     }
 
     /// Makes the tables of the cards anew: speed and accuracy, and an engine's graph.
-    pub(super) fn card_tables(&mut self, shared: &mut Shared) {
+    pub(super) fn card_tables(&self, shared: &mut Shared) {
         let drawn = &self.drawn;
         match &drawn.trade_off {
             card if card.rows.is_empty() => shared.tables.remove("trade-off"),

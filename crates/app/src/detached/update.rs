@@ -13,7 +13,7 @@ use powerband_runner::request::RunRequest;
 use powerband_worker::transport::SetupMachine;
 
 impl SettingsDoor {
-    pub(crate) fn detached(&mut self, action: Detached, shared: &mut Shared) {
+    pub(crate) fn detached(&mut self, action: Detached, shared: &Shared) {
         if self.detached.is_busy {
             return;
         }
@@ -32,7 +32,7 @@ impl SettingsDoor {
     fn ask_about_detached(
         &mut self,
         ask: impl FnOnce(&Outlet) -> Result<(), String> + Send + 'static,
-        shared: &mut Shared,
+        shared: &Shared,
     ) {
         self.detached.is_busy = true;
         let paths = shared.place.paths.clone();
@@ -86,7 +86,7 @@ impl App {
         let place = self.shared.place.clone();
         self.settings.ask_about_detached(
             move |outlet| work::submit(&place, &request, outlet),
-            &mut self.shared,
+            &self.shared,
         );
     }
 }

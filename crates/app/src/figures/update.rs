@@ -50,7 +50,7 @@ impl App {
                 self.shared
                     .jobs
                     .spawn_then("save-figure", work, |app, written| {
-                        app.shared.file_written(written)
+                        app.shared.file_written(written);
                     });
             }
         }

@@ -54,7 +54,7 @@ impl CompareDoor {
         self.fleet_tables(shared);
     }
 
-    fn fleet_tables(&mut self, shared: &mut Shared) {
+    fn fleet_tables(&self, shared: &mut Shared) {
         let shown = self.fleet.shown().map(tables::fleet::of_case);
         let effects = &self.fleet.drawn.effects;
         let effects = (!effects.is_empty())

@@ -21,7 +21,7 @@ use powerband_runner::importing;
 
 impl ProfileDoor {
     /// Looks for the instances of the selected kernel, where they are not known yet.
-    pub(crate) fn look_for_instances(&mut self, shared: &mut Shared) {
+    pub(crate) fn look_for_instances(&mut self, shared: &Shared) {
         let Some((pick, kernel)) = self.kernel_of_profile(shared) else {
             self.kernels.instances.looked = None;
             self.kernels.instances.trace = None;
@@ -76,7 +76,7 @@ impl ProfileDoor {
             .or_else(|| read.map(|(_, trace)| Arc::clone(trace)))
     }
 
-    fn ask_for_instances(&mut self, trace: Arc<Trace>, shared: &mut Shared) {
+    fn ask_for_instances(&mut self, trace: Arc<Trace>, shared: &Shared) {
         let Some(looked) = &mut self.kernels.instances.looked else {
             return;
         };
@@ -104,7 +104,7 @@ impl ProfileDoor {
         );
     }
 
-    fn read_for_instances(&mut self, pick: ProfileRef, path: PathBuf, shared: &mut Shared) {
+    fn read_for_instances(&mut self, pick: ProfileRef, path: PathBuf, shared: &Shared) {
         self.kernels.instances.reading = Some(pick);
         let broken = move |door: &mut Self, why, shared: &mut Shared| {
             door.trace_of_kernels(pick, Err(why), shared);
@@ -124,7 +124,7 @@ impl ProfileDoor {
         &mut self,
         pick: ProfileRef,
         read: Result<Arc<Trace>, String>,
-        shared: &mut Shared,
+        shared: &Shared,
     ) {
         self.kernels.instances.reading.take_if(|of| *of == pick);
         match read {

@@ -54,9 +54,9 @@ impl ProfileDoor {
             Kernels::Over(_) => {}
             Kernels::AllRows => state.set_filter(Filter::NONE),
             Kernels::Categorise(category, pattern) => {
-                self.change_rules(RuleChange::Add(category, pattern), shared);
+                Self::change_rules(RuleChange::Add(category, pattern), shared);
             }
-            Kernels::Forget(place) => self.change_rules(RuleChange::Forget(place), shared),
+            Kernels::Forget(place) => Self::change_rules(RuleChange::Forget(place), shared),
             Kernels::Find(name) => {
                 let seek = Seek::Search(exact_search(&name));
                 return self.show_timeline_of_profile(Some(seek), shared);
@@ -87,7 +87,7 @@ impl ProfileDoor {
     }
 
     /// Shows the graph of the setup that was profiled.
-    fn show_graph_of_profile(&mut self, shared: &mut Shared) {
+    fn show_graph_of_profile(&self, shared: &mut Shared) {
         if let Some(id) = self.graph_of_profile(shared) {
             shared.then(Action::Go(Screen::Curves));
             shared.then(Action::Curves(Curves::Examined(id)));
@@ -117,7 +117,7 @@ impl ProfileDoor {
     }
 
     /// The runs that the user typed when the profiles on the screen were open before.
-    fn recall_runs(&mut self, shared: &mut Shared) {
+    fn recall_runs(&mut self, shared: &Shared) {
         let picks = [self.kernels.before, self.kernels.looking];
         for pick in picks.into_iter().flatten() {
             let key = self.runs_key(pick, shared);
@@ -128,7 +128,7 @@ impl ProfileDoor {
         }
     }
 
-    fn change_rules(&self, change: RuleChange, shared: &Shared) {
+    fn change_rules(change: RuleChange, shared: &Shared) {
         let paths = shared.place.paths.clone();
         let work = move || work::change_rules(&paths, change);
         shared
@@ -169,7 +169,7 @@ impl ProfileDoor {
         self.mark_node();
     }
 
-    fn kernel_tables(&mut self, shared: &mut Shared) {
+    fn kernel_tables(&self, shared: &mut Shared) {
         for id in ["kernels", "categories", "changes", "counters"] {
             shared.tables.remove(id);
         }

@@ -37,7 +37,7 @@ impl LibraryState {
             }
             Library::Select(path) => self.selected = path,
             Library::Rename(path, name) => {
-                self.edit(path, move |session| session.name = name, shared)
+                self.edit(path, move |session| session.name = name, shared);
             }
             Library::Tags(path, tags) => {
                 self.edit(
@@ -47,12 +47,12 @@ impl LibraryState {
                 );
             }
             Library::Notes(path, notes) => {
-                self.edit(path, move |session| session.notes = notes, shared)
+                self.edit(path, move |session| session.notes = notes, shared);
             }
             Library::Duplicate(path) => {
                 let work = move || work::duplicate(&path);
                 shared.jobs.spawn_then("duplicate", work, |app, written| {
-                    app.shared.file_written(written)
+                    app.shared.file_written(written);
                 });
             }
             Library::Discard(path) => {
@@ -100,12 +100,12 @@ impl LibraryState {
         shared.screen == Screen::Library && self.selected.take().is_some()
     }
 
-    pub(super) fn sessions_table(&mut self, shared: &mut Shared) {
+    pub(super) fn sessions_table(&self, shared: &mut Shared) {
         shared.tables.set_table("sessions", self.table());
     }
 
     /// Restores a discarded session, by its place in the list.
-    fn restore(&mut self, place: Option<usize>, shared: &mut Shared) {
+    fn restore(&mut self, place: Option<usize>, shared: &Shared) {
         if let Some(place) = place {
             let (discarded, name) = self.discarded.remove(place);
             let work = move || work::restore(discarded, name);

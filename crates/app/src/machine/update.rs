@@ -28,7 +28,7 @@ impl SettingsDoor {
         }
     }
 
-    fn install(&mut self, shared: &mut Shared) {
+    fn install(&mut self, shared: &Shared) {
         if self.machine.installing.is_some() {
             return;
         }
@@ -46,7 +46,7 @@ impl SettingsDoor {
     }
 
     /// Searches engines; searches again afterwards where the location has changed.
-    pub(crate) fn look_for_engines(&mut self, shared: &mut Shared) {
+    pub(crate) fn look_for_engines(&mut self, shared: &Shared) {
         if self.machine.is_looking {
             self.machine.looks_again = true;
             return;
@@ -85,12 +85,12 @@ impl SettingsDoor {
         shared.follow_ups.push_back(FollowUp::PastDurationsWanted);
     }
 
-    pub(super) fn engines_found(&mut self, engines: Vec<EngineState>, shared: &mut Shared) {
+    pub(super) fn engines_found(&mut self, engines: Vec<EngineState>, shared: &Shared) {
         self.machine.engines = Some(engines);
         self.survey_is_over(shared);
     }
 
-    fn survey_is_over(&mut self, shared: &mut Shared) {
+    fn survey_is_over(&mut self, shared: &Shared) {
         self.machine.is_looking = false;
         if std::mem::take(&mut self.machine.looks_again) {
             self.look_for_engines(shared);

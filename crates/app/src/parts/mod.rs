@@ -24,42 +24,34 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: shell::commands::ALL,
         palette: shell::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: machine::commands::ALL,
         palette: machine::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: roofs::commands::ALL,
         palette: roofs::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: detached::commands::ALL,
         palette: detached::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: sessions::commands::ALL,
         palette: sessions::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: run::commands::ALL,
         palette: run::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: plan::commands::ALL,
         palette: plan::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: curves::commands::ALL,
         palette: curves::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: charts::commands::ALL,
@@ -68,7 +60,6 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: compare::commands::ALL,
         palette: compare::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         palette: fleet::palette::entries,
@@ -97,17 +88,14 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: timeline::commands::ALL,
         palette: timeline::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: library::commands::ALL,
         palette: library::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         commands: tables::commands::ALL,
         palette: tables::palette::entries,
-        ..AppPart::NONE
     },
     AppPart {
         palette: items::palette::entries,

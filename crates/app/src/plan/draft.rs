@@ -105,6 +105,9 @@ impl Default for Draft {
     }
 }
 
+/// What is wrong with a plan that names no model.
+const NO_MODEL: &str = "choose a built-in network or an ONNX file";
+
 impl Draft {
     /// The plan of a session, to be run again; or why there is none.
     pub fn from_session(session: &Session) -> Result<Self, String> {
@@ -253,10 +256,7 @@ impl Draft {
             .map_err(|error| note(PlanField::Fills, error.to_string()))
             .unwrap_or_default();
         if self.model.trim().is_empty() {
-            note(
-                PlanField::Model,
-                "choose a built-in network or an ONNX file".to_owned(),
-            );
+            note(PlanField::Model, NO_MODEL.to_owned());
         }
         if !faults.is_empty() {
             for fault in &mut faults {

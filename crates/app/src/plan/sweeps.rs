@@ -44,7 +44,7 @@ impl Planner {
     pub(super) fn offered_sizes(&self) -> Vec<(String, usize)> {
         let dimensions = self.swept_dimensions().into_iter();
         let sizes = dimensions.flat_map(|dimension| {
-            let offered = dimension.offered.into_iter();
+            let offered = dimension.offered.iter();
             offered.map(move |size| (dimension.name.clone(), *size))
         });
         sizes.collect()

@@ -38,7 +38,7 @@ impl App {
             work::write(&first, second, &paths, &path)
         };
         self.shared.jobs.spawn_then("report", work, |app, written| {
-            app.shared.file_written(written)
+            app.shared.file_written(written);
         });
     }
 }

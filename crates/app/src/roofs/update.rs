@@ -27,7 +27,7 @@ impl SettingsDoor {
     }
 
     /// Reads what is kept.
-    pub(crate) fn read_roofs(&self, shared: &Shared) {
+    pub(crate) fn read_roofs(shared: &Shared) {
         let place = shared.place.clone();
         let work = move || work::read(&place);
         shared

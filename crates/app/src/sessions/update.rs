@@ -374,7 +374,7 @@ impl App {
 }
 
 impl Shared {
-    pub(crate) fn watch_session_files(&mut self) {
+    pub(crate) fn watch_session_files(&self) {
         let open = self.sessions.iter();
         let files = open.filter_map(|open| open.path.clone()).collect();
         self.jobs.watch_files(files);

@@ -90,7 +90,7 @@ impl Shared {
             )),
         };
         self.jobs.spawn_then("export-table", work, |app, written| {
-            app.shared.file_written(written)
+            app.shared.file_written(written);
         });
     }
 }

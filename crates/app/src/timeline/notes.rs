@@ -54,7 +54,7 @@ impl ProfileDoor {
     }
 
     /// Changes a note's text.
-    pub(crate) fn write_note(&mut self, place: usize, text: String, shared: &mut Shared) {
+    pub(crate) fn write_note(&mut self, place: usize, text: String, shared: &Shared) {
         let shown = self.timeline.shown;
         let book = self.timeline.notebook_mut();
         let note = book.and_then(|book| book.notes.get_mut(place));
@@ -65,7 +65,7 @@ impl ProfileDoor {
     }
 
     /// Removes a note.
-    pub(crate) fn remove_note(&mut self, place: usize, shared: &mut Shared) {
+    pub(crate) fn remove_note(&mut self, place: usize, shared: &Shared) {
         let Some(book) = self.timeline.notebook_mut() else {
             return;
         };
@@ -101,7 +101,7 @@ impl ProfileDoor {
     }
 
     /// Writes notes and the arrangement of tracks beside their trace, in the background.
-    pub(crate) fn keep_notes(&mut self, id: TraceId, shared: &mut Shared) {
+    pub(crate) fn keep_notes(&mut self, id: TraceId, shared: &Shared) {
         let kept = self
             .timeline
             .traces

@@ -86,7 +86,7 @@ impl ProfileDoor {
         self.renew_stretch_table(shared);
     }
 
-    fn arrange_tracks(&mut self, change: Timeline, shared: &mut Shared) {
+    fn arrange_tracks(&mut self, change: Timeline, shared: &Shared) {
         let shown = self.timeline.shown;
         let Some((_, view)) = self.timeline.current_mut() else {
             return;
@@ -104,7 +104,7 @@ impl ProfileDoor {
         }
     }
 
-    fn copy_arguments(&mut self, shared: &mut Shared) {
+    fn copy_arguments(&self, shared: &mut Shared) {
         let current = self.timeline.current();
         let Some(facts) = current.and_then(|(_, _, view)| view.facts.clone()) else {
             return;
@@ -205,7 +205,7 @@ impl ProfileDoor {
                 }
             }
             Timeline::Measure(stretch, rows) => {
-                self.measure(TimeSelection { stretch, rows }, shared)
+                self.measure(TimeSelection { stretch, rows }, shared);
             }
             Timeline::Partner => {
                 if let Some(partner) = state.partner() {
@@ -219,7 +219,7 @@ impl ProfileDoor {
         }
     }
 
-    fn measure(&mut self, measured: TimeSelection, shared: &mut Shared) {
+    fn measure(&mut self, measured: TimeSelection, shared: &Shared) {
         let Some(id) = self.timeline.shown else {
             return;
         };
@@ -305,7 +305,7 @@ impl ProfileDoor {
             }
         }
         if !wanted.is_empty() {
-            self.read_traces(wanted, shared);
+            Self::read_traces(wanted, shared);
         }
     }
 
@@ -348,13 +348,13 @@ impl ProfileDoor {
         reading.profile = Some(pick.profile);
         reading.seek = seek;
         self.timeline.reading.push(reading.clone());
-        self.read_traces(vec![reading], shared);
+        Self::read_traces(vec![reading], shared);
     }
 
-    fn read_traces(&self, wanted: Vec<TraceReading>, shared: &Shared) {
+    fn read_traces(wanted: Vec<TraceReading>, shared: &Shared) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
         let broken = move |door: &mut Self, why, shared: &mut Shared| {
-            door.traces_not_read(&ids, why, shared)
+            door.traces_not_read(&ids, why, shared);
         };
         shared
             .jobs
@@ -435,7 +435,7 @@ impl ProfileDoor {
         let seek = done.and_then(|read| read.seek);
         match read {
             Ok(mut open) => {
-                open.lanes = self.lanes_beneath(&open, shared);
+                open.lanes = Self::lanes_beneath(&open, shared);
                 if let Some((session, profile)) = open.owner.filter(|_| is_new) {
                     let pick = ProfileRef { session, profile };
                     shared.then(Action::Kernels(Kernels::Look(pick)));
@@ -476,7 +476,7 @@ impl ProfileDoor {
     }
 
     /// Device telemetry during a trace, where its session has it.
-    fn lanes_beneath(&self, open: &OpenTrace, shared: &Shared) -> Vec<Lane> {
+    fn lanes_beneath(open: &OpenTrace, shared: &Shared) -> Vec<Lane> {
         let found = open.owner.and_then(|(session, profile)| {
             let session = &shared.sessions.get(session)?.session;
             let profile = session.profiles.get(profile)?;

@@ -33,7 +33,7 @@ pub(crate) fn read(wanted: &[TraceReading], outlet: &Outlet) {
             if let Some(read) = read.transpose() {
                 let id = reading.id;
                 outlet.send_to(move |door: &mut ProfileDoor, shared| {
-                    door.trace_read(id, read, shared)
+                    door.trace_read(id, read, shared);
                 });
             }
         }

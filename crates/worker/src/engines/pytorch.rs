@@ -405,7 +405,9 @@ mod tests {
         let names = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<_> = names.filter(|name| name.ends_with(".py")).collect();
+        let mut names: Vec<_> = names
+            .filter(|name| !name.starts_with("__pycache__"))
+            .collect();
         names.sort();
         let along: Vec<_> = WORKER.files.iter().map(|(name, _)| *name).collect();
         assert_eq!(along, names);
