@@ -50,6 +50,12 @@ fn a_run_is_planned_started_and_found_again() {
     });
     // Typed letters count: the plan's preset was another one.
     window.command("preset quick");
+    // A click beside the palette would only close it.
+    window.until("the button without the palette", |picture| {
+        picture
+            .button()
+            .filter(|button| button.middle() == start.middle())
+    });
     desk.click(start.middle());
     let path = window.until("a saved session", |_| desk.sessions().into_iter().next());
     let session = desk.show(&path);

@@ -68,6 +68,11 @@ impl BenchDoor {
             past_durations: PastDurationCache::default(),
         }
     }
+
+    /// The run whose workers may still be measuring.
+    pub(crate) fn run_in_progress(&mut self) -> Option<&mut LiveRun> {
+        self.run.as_mut().filter(|run| run.stage.is_going_on())
+    }
 }
 
 /// The four ways to compare.

@@ -110,7 +110,9 @@ fn the_user_says_where_python_is() {
 #[test]
 fn a_second_place_is_looked_into_once_the_first_is() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.until("the search for engines is over", |app| !app.settings.machine.is_looking);
+    desk.until("the search for engines is over", |app| {
+        !app.settings.machine.is_looking
+    });
     desk.act(Action::Machine(MachineAction::Rescan));
     desk.act(Action::Machine(MachineAction::Point(
         PathSetting::OnnxRuntime,

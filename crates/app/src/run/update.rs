@@ -237,12 +237,7 @@ impl App {
     }
 
     fn control_run(&mut self, request: &RunAction) {
-        let Some(run) = self
-            .bench
-            .run
-            .as_mut()
-            .filter(|run| run.stage.is_going_on())
-        else {
+        let Some(run) = self.bench.run_in_progress() else {
             return;
         };
         match request {

@@ -81,12 +81,7 @@ impl App {
         if closing == Closing::Stay {
             return;
         }
-        let Some(run) = self
-            .bench
-            .run
-            .as_mut()
-            .filter(|run| run.stage.is_going_on())
-        else {
+        let Some(run) = self.bench.run_in_progress() else {
             self.shared.outputs.push(WindowRequest::Close);
             return;
         };
