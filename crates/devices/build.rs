@@ -23,7 +23,7 @@ fn main() {
     reason = "a build script has no worker/process.rs"
 )]
 fn git(arguments: &[&str]) -> Option<String> {
-    if !Path::new(".git").exists() {
+    if !Path::new("../../.git").exists() {
         return None;
     }
     let output = Command::new("git").args(arguments).output().ok()?;
