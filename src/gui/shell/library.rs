@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use eframe::egui::{
-    self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Sense, Ui, vec2,
+    self, Align, CornerRadius, Label, Layout, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2,
 };
 
 use crate::gui::icon;
@@ -160,9 +160,11 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
                 if !open.session.is_published_only() {
                     label::faint(ui, &humanize::short_moment(&open.session.created));
                 }
-                ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                    open_name(ui, app, open, actions);
-                });
+                // An id of its own: what comes to stand beside the name must not close the name's menu.
+                let of_name = UiBuilder::new()
+                    .id(ui.id().with("name"))
+                    .layout(Layout::left_to_right(Align::Center));
+                ui.scope_builder(of_name, |ui| open_name(ui, app, open, actions));
             });
         });
     });

@@ -162,9 +162,15 @@ impl App {
 
     fn session_read(&mut self, path: &Path, read: Result<Opened, ReadError>) {
         match read {
+            // One that was read anew may have been closed since.
+            Ok(opened) if !self.is_asked_for(opened.id) => {}
             Ok(opened) => self.opened(opened),
             Err(error) => self.not_opened(path, &error.to_string()),
         }
+    }
+
+    fn is_asked_for(&self, id: SessionId) -> bool {
+        self.shared.opening.files.contains_key(&id) || self.shared.sessions.get(id).is_some()
     }
 
     pub(crate) fn opened(&mut self, opened: Opened) {
