@@ -8,13 +8,13 @@ use serde_json::json;
 use super::args::BenchArgs;
 use super::bench::{FinishedRun, measure, origin, place, status, target};
 use super::{Context, output};
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
 use powerband_findings::export;
 use powerband_findings::report::{self, in_short};
 use powerband_runner::again::{self, SessionPart};
-use powerband_runner::request::RunRequest;
 
 /// Measures and compares.
 pub(super) fn run(

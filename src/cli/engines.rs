@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, machines, output};
 use powerband_core::base::environment_roots::EnvironmentRoots;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_findings::analysis::repeat;
 use powerband_worker::engines::install::InstallRequest;
 use powerband_worker::engines::runtimes::OfferedEnvironment;
@@ -231,7 +231,7 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
         bail!(
             "\"{}\" cannot be installed; onnxruntime can, and {} is always there",
             args.engine,
-            engines::LAST_RESORT
+            LAST_RESORT
         );
     }
     let request = InstallRequest {

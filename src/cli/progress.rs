@@ -16,12 +16,12 @@ use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
+use powerband_core::domain::visit::{RunStep, StepFollower};
 use powerband_core::stats::summary::median;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::progress::{Meter, remaining_text};
 use powerband_findings::analysis::{accuracy, examined, profiled};
 use powerband_runner::run::PreparedRun;
-use powerband_runner::visit::{RunStep, StepFollower};
 
 /// Shows how far a run is.
 #[derive(Debug)]

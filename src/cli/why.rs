@@ -10,23 +10,23 @@ use super::bench::{self, FinishedRun};
 use super::{Context, TROUBLE, output};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::profile::Profile;
+use powerband_core::domain::request::ProgramTrust;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_findings::analysis::limits::experiments::{self as findings, ExperimentAnswer};
 use powerband_findings::analysis::limits::{self, Limits};
 use powerband_findings::export::experiments as documents;
 use powerband_findings::report;
-use powerband_onnx::shapes::InputSizes;
 use powerband_runner::experiments::{self, ExperimentMachine};
 use powerband_runner::prepare;
-use powerband_runner::programs::ProgramTrust;
 use powerband_runner::record::SessionTarget;
-use powerband_runner::request::RunRequest;
 use powerband_runner::roofs::kept;
 use powerband_runner::roofs::measuring::{self, RoofRequest};
-use powerband_worker::engines::{self, LAST_RESORT, Requirement};
+use powerband_worker::engines::{self, Requirement};
 
 /// Runs the experiments, or shows those that were made.
 pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode> {

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
-use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::{inspect, shapes, source};
 use powerband_worker::protocol::{Reply, Request};
 use powerband_worker::supervisor::Worker;

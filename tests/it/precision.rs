@@ -3,7 +3,7 @@
 use powerband_core::domain::point::Point;
 use std::path::Path;
 
-use powerband_onnx::shapes::InputSizes;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_onnx::{inspect, shapes, source};
 
 use crate::agreement::{self, BATCH};

@@ -2,13 +2,14 @@
 
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::Point;
+use powerband_core::domain::request::ProgramTrust;
+use powerband_core::domain::request::RunRequest;
 use powerband_onnx::pb::{AttributeProto, NodeProto};
-use powerband_onnx::shapes::{InputSizes, parse_override};
+use powerband_onnx::shapes::parse_override;
 use powerband_runner::prepare::prepare;
 use powerband_runner::prepare_error::PrepareError;
-use powerband_runner::programs::ProgramTrust;
-use powerband_runner::request::RunRequest;
 use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
 

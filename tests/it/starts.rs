@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use powerband_core::control::Control;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Completion;
 use powerband_core::domain::spacing::Spacing;
-use powerband_runner::control::Control;
-use powerband_runner::request::RunRequest;
 
 use crate::control::{Running, is_round, outcomes, request, started};
 use crate::support::Home;

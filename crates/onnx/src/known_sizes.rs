@@ -4,39 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
-use powerband_core::domain::fill::Fill;
-use powerband_core::domain::input_sizes::{BATCH, InputAxis, NamedDim};
+use powerband_core::domain::input_sizes::{BATCH, InputAxis, InputSizes, NamedDim};
 use powerband_core::domain::model::{Dim, Port};
-use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::{self, Point};
 
 /// What is new beside a cache: one step.
 pub(super) const STEP: usize = 1;
-
-/// What the user says of the inputs' sizes and values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InputSizes {
-    /// Whole shapes of inputs that the model leaves open.
-    pub shapes: BTreeMap<String, Vec<usize>>,
-    /// Which dimensions are the batch; empty for those that are called so, or the first.
-    pub batch_axis: Vec<InputAxis>,
-    /// What the sweep calls dimensions that the model calls otherwise.
-    pub dims: Vec<NamedDim>,
-    /// What inputs are filled with, where the user said so.
-    pub fills: BTreeMap<String, Fill>,
-}
-
-impl InputSizes {
-    /// What a plan says of them.
-    pub fn of_plan(plan: &Plan) -> Self {
-        Self {
-            shapes: plan.shapes.clone(),
-            batch_axis: plan.batch_axis.clone(),
-            dims: plan.dims.clone(),
-            fills: plan.inputs.clone(),
-        }
-    }
-}
 
 /// The sizes that are known of the inputs' dimensions.
 pub(super) struct KnownSizes<'a> {

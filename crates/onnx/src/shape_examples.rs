@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
-use super::known_sizes::{InputSizes, KnownSizes, STEP, is_length, is_past, is_total};
+use super::known_sizes::{KnownSizes, STEP, is_length, is_past, is_total};
 use super::shape_error::{InputShapes, ShapeError};
 use powerband_core::domain::input_sizes::BATCH;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;
 

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 use super::batch_axis::{BatchAxes, name_of};
 use super::dim_expression;
-pub use super::known_sizes::InputSizes;
 use super::known_sizes::KnownSizes;
 use super::proto::elements;
 pub use super::shape_error::ShapeError;
 use super::shape_examples;
 use powerband_core::base::humanize;
 use powerband_core::domain::fill::Fill;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::input_sizes::{BATCH, InputAxis};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;

@@ -4,15 +4,14 @@
 //! again, in turns* come this way. Each setup runs the file that its session measured, or nothing is measured.
 
 use super::prepare::prepare;
-use super::request::RunRequest;
 use super::run::PreparedRun;
 use crate::prepare_error::PrepareError;
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle, WorkerLifetime};
 use powerband_core::domain::point::{self, Point};
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{MODEL_KEY, Setup};
-use powerband_onnx::shapes::InputSizes;
 use powerband_store::installation::Installation;
 
 /// One of the two: a session, and what of it is meant.
@@ -99,7 +98,7 @@ pub fn request_for(
         setups,
         looks,
         points: Some(points),
-        sizes: InputSizes::of_plan(first),
+        sizes: first.input_sizes(),
         load: first.load,
         preset,
         rounds: (rounds > MeasureRule::from_preset(preset).rounds).then_some(rounds),
@@ -180,7 +179,7 @@ fn points_of_both(before: SessionPart<'_>, after: SessionPart<'_>) -> Vec<Point>
 }
 
 fn are_fed_alike(first: &Plan, second: &Plan) -> bool {
-    first.load == second.load && InputSizes::of_plan(first) == InputSizes::of_plan(second)
+    first.load == second.load && first.input_sizes() == second.input_sizes()
 }
 
 /// A setup that runs the model of its plan also in a plan of another one.

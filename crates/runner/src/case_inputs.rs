@@ -12,12 +12,12 @@ use crate::prepare_error::PrepareError;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputAxis;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{AccuracyCheck, Plan, Profiler};
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::pb::ModelProto;
 use powerband_onnx::samples;
-use powerband_onnx::shapes::InputSizes;
 use powerband_worker::engines::generate::{Generate, is_generate_task};
 use powerband_worker::profilers;
 
@@ -103,7 +103,7 @@ fn resolve_inputs(
 ) -> Result<Inputs, PrepareError> {
     let mut inputs = Inputs::new();
     let mut first_error = None;
-    let sizes = InputSizes::of_plan(plan);
+    let sizes = plan.input_sizes();
     let usual = input_specs::values(network.proto, network.ports, &sizes);
     let makes_tokens = plan.setups.iter().any(is_generate_task);
     for (setup, spec) in plan.setups.iter().enumerate() {

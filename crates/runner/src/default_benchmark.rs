@@ -2,8 +2,8 @@
 //! the best engine of this machine.
 
 use super::ladders::LadderMachine;
-use super::request::RunRequest;
 use powerband_core::domain::plan::PresetName;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::DeviceKind;
 

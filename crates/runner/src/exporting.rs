@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::input_specs;
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::inspect;
-use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::ModelFile;
 use powerband_store::installation::Installation;
 use powerband_worker::engines;

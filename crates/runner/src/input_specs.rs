@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use crate::prepare_error::PrepareError;
 use powerband_core::domain::fill::Fill;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::input_values::InputValues;
 use powerband_onnx::pb::ModelProto;
-use powerband_onnx::shapes::{self, InputSizes};
+use powerband_onnx::shapes;
 
 /// What is known of a network's inputs, with the user's choices.
 pub(super) fn values<'a>(

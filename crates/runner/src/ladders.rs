@@ -4,9 +4,9 @@
 //! A step that cannot be made here stays in the plan and says why: what is missing is a finding, too. To
 //! add one: a line in [`ALL`].
 
-use crate::request::RunRequest;
 use powerband_core::domain::plan::{AccuracyCheck, SetupStyle};
 use powerband_core::domain::point::Point;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::setup::Setup;
 use powerband_worker::engines::EngineInfo;
 

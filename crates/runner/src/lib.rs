@@ -3,7 +3,6 @@
 
 pub mod again;
 mod case_inputs;
-pub mod control;
 pub mod default_benchmark;
 pub mod experiments;
 pub mod exporting;
@@ -19,12 +18,10 @@ pub mod prepare;
 pub mod prepare_error;
 pub mod programs;
 pub mod record;
-pub mod request;
 pub mod roofs;
 pub mod run;
 pub mod schedule;
 pub mod shape_trial;
 mod variants;
-pub mod visit;
 pub mod watching;
 mod worker_memory_budget;

@@ -199,13 +199,13 @@ mod tests {
     use super::*;
     use crate::planning;
     use crate::prepare::prepare;
-    use crate::programs::ProgramTrust;
-    use crate::request::RunRequest;
     use powerband_core::base::paths::Paths;
     use powerband_core::domain::fill::Fill;
+    use powerband_core::domain::input_sizes::InputSizes;
     use powerband_core::domain::plan::AccuracyCheck;
     use powerband_core::domain::point::Point;
-    use powerband_onnx::shapes::InputSizes;
+    use powerband_core::domain::request::ProgramTrust;
+    use powerband_core::domain::request::RunRequest;
     use powerband_onnx::{file, zoo};
     use powerband_store::settings::Settings;
 

@@ -4,14 +4,14 @@
 //! with what it knows of the model and of the machine. So the window shows what a run measures. Does no I/O.
 
 use super::generating;
-use super::request::{RunRequest, preset_rules};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{OptimisationStep, Plan, SetupStyle, TimeLimits};
-use powerband_core::domain::point::Point;
+use powerband_core::domain::point::{DEFAULT_BATCHES, Point};
+use powerband_core::domain::request::{RunRequest, preset_rules};
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::{shapes, zoo};
@@ -23,8 +23,6 @@ const SEQUENCE: &str = "sequence";
 const PAST: &str = "past";
 /// Tokens where nothing says how many.
 const USUAL_LENGTH: usize = 128;
-/// Batch sizes of a run that names none.
-pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// The setups that a request names, with their engines; where it names none, one of each engine that can
 /// run its model, whether or not the engine is installed here.

@@ -15,9 +15,10 @@ use crate::input_specs;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::BATCH;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::Point;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::file;
@@ -30,7 +31,6 @@ use powerband_onnx::rewrite::ranges::{Method, Ranges};
 use powerband_onnx::rewrite::recipe::Recipe;
 use powerband_onnx::rewrite::{Precision, Rewritten, left, observe};
 use powerband_onnx::samples::{self, SampleSet, npy};
-use powerband_onnx::shapes::InputSizes;
 use powerband_onnx::source::{self, ModelFile};
 use powerband_onnx::{inspect, shapes};
 use powerband_store::installation::Installation;
@@ -428,6 +428,6 @@ pub(super) fn reference_setup(place: &Installation) -> (Setup, Option<PathBuf>) 
     let found = engines::find("ort").map(|engine| probe::runtime_for(engine, &ort, &places));
     match found {
         Some(Ok(Some(runtime))) => (ort, Some(runtime.path)),
-        _ => (named(engines::LAST_RESORT), None),
+        _ => (named(LAST_RESORT), None),
     }
 }

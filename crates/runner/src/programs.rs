@@ -8,21 +8,10 @@ use std::path::PathBuf;
 
 use crate::prepare_error::PrepareError;
 use powerband_core::base::paths::Paths;
+use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::setup::Setup;
 use powerband_store::programs::{self, Programs};
 use powerband_worker::engines;
-
-/// The trust in the programs of a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProgramTrust {
-    /// The user typed the plan, or saw its lines and allowed them: they are remembered.
-    Typed,
-    /// The user allows whatever it says, for this once.
-    Allowed,
-    /// The plan is from a file: what was not started from here before is refused.
-    #[default]
-    File,
-}
 
 /// The folder that programs are started from.
 pub fn folder() -> PathBuf {

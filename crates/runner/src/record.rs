@@ -6,10 +6,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::control::Control;
 use super::run::{self, Observer, PreparedRun};
 use powerband_core::base::paths::Paths;
 use powerband_core::base::{atomic_file, clock};
+use powerband_core::control::Control;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::session::Session;
 use powerband_store::journal::{Journal, JournalExtent};

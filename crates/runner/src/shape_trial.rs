@@ -12,17 +12,18 @@ use crate::prepare_error::PrepareError;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::point::Point;
+use powerband_core::domain::setup::LAST_RESORT;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::batch_axis::fixed_batch;
 use powerband_onnx::fitting_shapes;
 use powerband_onnx::inspect;
 use powerband_onnx::shape_error::InputShapes;
-use powerband_onnx::shapes::{self, InputSizes, ShapeError};
+use powerband_onnx::shapes::{self, ShapeError};
 use powerband_onnx::source::ModelFile;
 use powerband_store::installation::Installation;
-use powerband_worker::engines;
 use powerband_worker::protocol::{Reply, Request};
 use powerband_worker::supervisor::Worker;
 
@@ -103,7 +104,7 @@ fn try_all(
     let cancel = CancelToken::default();
     let (setup, runtime) = precision::reference_setup(place);
     // An engine that lacks operators says nothing of shapes by refusing.
-    let is_authority = setup.engine != engines::LAST_RESORT;
+    let is_authority = setup.engine != LAST_RESORT;
     let batch = fixed_batch(ports, &sizes.batch_axis).unwrap_or(1);
     let Ok(mut worker) = Worker::start(&setup, runtime.as_deref(), &place.program, LIMIT, &cancel)
     else {

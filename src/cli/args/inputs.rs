@@ -2,7 +2,8 @@
 
 use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::input_sizes::InputAxis;
-use powerband_onnx::shapes::{InputSizes, parse_override};
+use powerband_core::domain::input_sizes::InputSizes;
+use powerband_onnx::shapes::parse_override;
 
 /// Shapes and values of inputs.
 #[derive(Clone, Debug, Default, clap::Args)]

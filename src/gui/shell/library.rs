@@ -162,7 +162,7 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
                 }
                 // An id of its own: what comes to stand beside the name must not close the name's menu.
                 let of_name = UiBuilder::new()
-                    .id(ui.id().with("name"))
+                    .scope_id(ui.scope_id().with("name"))
                     .layout(Layout::left_to_right(Align::Center));
                 ui.scope_builder(of_name, |ui| open_name(ui, app, open, actions));
             });

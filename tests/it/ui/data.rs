@@ -8,6 +8,7 @@ use powerband_app::detached::DetachedRun;
 use powerband_app::machine::EngineState;
 use powerband_app::run::LiveRun;
 use powerband_app::sessions::Findings;
+use powerband_core::control::Control;
 use powerband_core::domain::accuracy::{Accuracy, OutputDistance};
 use powerband_core::domain::case::{Case, CaseKey, CaseOpening, Round, WarmUp};
 use powerband_core::domain::device::{Cpu, Gpu, MainMemory};
@@ -29,7 +30,6 @@ use powerband_core::domain::telemetry::Quantity;
 use powerband_core::domain::work::NumberFormat;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::chart::lanes::Lane;
-use powerband_runner::control::Control;
 use powerband_runner::planning;
 
 use super::devices;

@@ -8,8 +8,8 @@ use crate::jobs::Outlet;
 use crate::notices::NoticeLevel;
 use crate::screen::Screen;
 use crate::shared::Shared;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
-use powerband_runner::request::RunRequest;
 use powerband_worker::transport::SetupMachine;
 
 impl SettingsDoor {

@@ -5,12 +5,12 @@ use crate::action::{Action, Sessions};
 use crate::jobs::Outlet;
 use crate::notices::NoticeLevel;
 use powerband_core::base::paths::Paths;
+use powerband_core::domain::request::RunRequest;
 use powerband_runner::jobs::collect as collecting;
 use powerband_runner::jobs::record::{self, JobRecord};
 use powerband_runner::jobs::state::{self, PartState};
 use powerband_runner::jobs::submit::{self, DetachOptions};
 use powerband_runner::prepare;
-use powerband_runner::request::RunRequest;
 use powerband_store::installation::Installation;
 
 /// How far they are, and why that is not known. Slurm is asked only where there are any.

@@ -10,8 +10,8 @@ use crate::notices::NoticeLevel;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::{Load, Plan, PresetName, WorkerLifetime};
+use powerband_core::domain::request::preset_rules;
 use powerband_runner::plan_check::{self, NamedSize, OutlineCache, PlanCheck};
-use powerband_runner::request::preset_rules;
 
 /// How long a refusal counts without another look: a file may have been put right.
 const LOOK_AGAIN_NS: u64 = 2_000_000_000;

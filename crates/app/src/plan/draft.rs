@@ -8,18 +8,19 @@ use super::show_batches;
 use super::slips::{self, Fix};
 use crate::option_names::without_options;
 use powerband_core::domain::fill::parse_input;
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
 use powerband_core::domain::plan::{
     AccuracyCheck, Load, PresetName, Profiler, SetupStyle, WorkerLifetime,
 };
+use powerband_core::domain::point::DEFAULT_BATCHES;
 use powerband_core::domain::point::{BATCH, Point};
+use powerband_core::domain::request::{Rules, RunRequest};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sweep::{self, SweepError};
-use powerband_onnx::shapes::{self, InputSizes};
-use powerband_runner::planning::DEFAULT_BATCHES;
-use powerband_runner::request::{Rules, RunRequest};
+use powerband_onnx::shapes;
 
 /// One row of the plan's setups, as the user types it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

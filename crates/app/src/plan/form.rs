@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::respell;
 use crate::App;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_worker::engines::{self, CheckError, Engine, Key, Takes};
-use powerband_worker::transport::WHERE_KEY;
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use super::ModelFacts;
 use crate::App;
 use powerband_core::domain::plan::Plan;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_core::domain::telemetry_paths::USUAL_HZ;
-use powerband_runner::request::RunRequest;
 use powerband_runner::{default_benchmark, planning};
 
 impl App {

@@ -19,11 +19,13 @@ pub use self::log::LogLine;
 use self::states::CaseFilter;
 use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
+use powerband_core::control::Control;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::TimeSpan;
+use powerband_core::domain::visit::{RunStep, RunStepKind, StepFollower};
 use powerband_core::schedule::warm_up::visit_warm_up;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::progress::{self, Meter, RunProgress, Tally};
@@ -31,8 +33,6 @@ use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::lanes::{self, Lanes};
 use powerband_findings::chart::samples;
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_runner::control::Control;
-use powerband_runner::visit::{RunStep, RunStepKind, StepFollower};
 
 /// Newest samples that the strip shows.
 const STRIP_SAMPLES: usize = 400;

@@ -7,7 +7,8 @@ use crate::App;
 use crate::action::RunAction;
 use crate::notices::NoticeLevel;
 use crate::sessions::Pin;
-use powerband_runner::programs::{self, ProgramTrust};
+use powerband_core::domain::request::ProgramTrust;
+use powerband_runner::programs;
 use powerband_store::programs::remember;
 
 /// A run that waits for an answer.

@@ -7,8 +7,8 @@ use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::{Outcome, Phase, SKIPPED};
 use powerband_core::domain::queue::QueueState;
+use powerband_core::domain::visit::RunStepKind;
 use powerband_findings::tables::cell::Tone;
-use powerband_runner::visit::RunStepKind;
 
 /// Which cases the table of a run lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -258,12 +258,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use powerband_core::control::Control;
     use powerband_core::domain::case::{CaseOpening, Round, WarmUp};
     use powerband_core::domain::event::TimedEvent;
     use powerband_core::domain::point::Point;
     use powerband_core::domain::setup_report::SetupReport;
     use powerband_findings::analysis::testing;
-    use powerband_runner::control::Control;
 
     const CASE: CaseKey = CaseKey {
         setup: 0,

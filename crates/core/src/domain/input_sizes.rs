@@ -1,12 +1,28 @@
 //! What the user says of the sizes of a network's inputs: whole shapes, and which dimension is the batch.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::fill::Fill;
+
 /// In a shape, the place of the batch, whatever its size: written as `N`.
 pub const BATCH: usize = 0;
+
+/// What the user says of the inputs' sizes and values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputSizes {
+    /// Whole shapes of inputs that the model leaves open.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Which dimensions are the batch; empty for those that are called so, or the first.
+    pub batch_axis: Vec<InputAxis>,
+    /// What the sweep calls dimensions that the model calls otherwise.
+    pub dims: Vec<NamedDim>,
+    /// What inputs are filled with, where the user said so.
+    pub fills: BTreeMap<String, Fill>,
+}
 
 /// A shape as the option `--shape` takes it: `x=50xNx64`.
 pub fn shape_text(input: &str, dims: &[usize]) -> String {

@@ -19,7 +19,7 @@ pub use crate::p99_samples;
 use super::case::CaseKey;
 use super::experiment::Experiments;
 use super::fill::Fill;
-use super::input_sizes::{InputAxis, NamedDim};
+use super::input_sizes::{InputAxis, InputSizes, NamedDim};
 use super::point::Point;
 use super::setup::Setup;
 use super::spacing::Spacing;
@@ -341,6 +341,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What it says of the sizes and values of the model's inputs.
+    pub fn input_sizes(&self) -> InputSizes {
+        InputSizes {
+            shapes: self.shapes.clone(),
+            batch_axis: self.batch_axis.clone(),
+            dims: self.dims.clone(),
+            fills: self.inputs.clone(),
+        }
+    }
+
     /// The device of setups whose times another program reported.
     pub const ELSEWHERE: &str = "imported";
 

@@ -11,6 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The name of the dimension that every point has.
 pub const BATCH: &str = "batch";
 
+/// Batch sizes of a run that names none.
+pub const DEFAULT_BATCHES: [usize; 5] = [1, 2, 4, 8, 16];
+
 /// A dimension's name and its size.
 type Binding = (String, usize);
 

@@ -8,6 +8,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// The engine whose times are made up, for tests.
+pub const MADE_UP_ENGINE: &str = "fake";
+/// The engine that is always there, for where no other was found.
+pub const LAST_RESORT: &str = "rten";
+
 /// The option by which a setup runs a model of its own in place of the plan's.
 pub const MODEL_KEY: &str = "model";
 

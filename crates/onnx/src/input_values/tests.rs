@@ -9,8 +9,9 @@ use crate::inspect;
 use crate::pb::ModelProto;
 use crate::pb::tensor_proto::DataType;
 use crate::samples::npy;
-use crate::shapes::{self, InputSizes, parse_override};
+use crate::shapes::{self, parse_override};
 use powerband_core::domain::fill::{Fill, parse_input};
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
 

@@ -19,7 +19,6 @@ mod unspun_threads;
 use self::derivation::Derivation;
 pub use self::subject::ExperimentMachine;
 use self::subject::ExperimentSubject;
-use super::request::RunRequest;
 use super::run::PreparedRun;
 use crate::prepare_error::PrepareError;
 use powerband_core::domain::case::CaseKey;
@@ -28,6 +27,7 @@ use powerband_core::domain::experiment::{
 };
 use powerband_core::domain::plan::{Load, Plan, PresetName, Profiler, SetupStyle, WorkerLifetime};
 use powerband_core::domain::point::Point;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{CORES_KEY, MODEL_KEY, NEIGHBOUR_KEY, Setup};
 use powerband_worker::engines;

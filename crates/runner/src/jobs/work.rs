@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use super::record::{IN_FOLDER, JobRecord};
-use crate::control::Control;
 use crate::prepare;
-use crate::programs::ProgramTrust;
 use crate::record::{SessionTarget, record};
-use crate::request::RunRequest;
 use powerband_core::base::atomic_file;
 use powerband_core::base::ending::Ending;
 use powerband_core::base::paths::Paths;
+use powerband_core::control::Control;
+use powerband_core::domain::request::ProgramTrust;
+use powerband_core::domain::request::RunRequest;
 use powerband_store::installation::Installation;
 use powerband_worker::remote::serve;
 

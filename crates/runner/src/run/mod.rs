@@ -22,11 +22,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::control::Control;
 use super::schedule;
 use super::watching::Watcher;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
+use powerband_core::control::Control;
 use powerband_core::domain::case::{CaseKey, Round, WarmUp};
 use powerband_core::domain::event::{Activity, RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};

@@ -16,7 +16,7 @@ use super::{
     Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedInfo, LoadedModel, Runnable, positive,
 };
 use powerband_core::base::process_spec::ProcessSpec;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{MADE_UP_ENGINE, Setup};
 use powerband_core::domain::tensor::Tensor;
 
 const FAILURES: [&str; 12] = [
@@ -68,7 +68,7 @@ pub struct Fake;
 
 impl Engine for Fake {
     fn id(&self) -> &'static str {
-        "fake"
+        MADE_UP_ENGINE
     }
 
     fn title(&self) -> &'static str {

@@ -48,9 +48,6 @@ pub const ALL: &[&dyn Engine] = &[
     &fake::Fake,
 ];
 
-/// The engine that is always there, for where no other was found.
-pub const LAST_RESORT: &str = "rten";
-
 /// More workers or threads than this are a slip of the finger.
 const MOST_COPIES: usize = 64;
 

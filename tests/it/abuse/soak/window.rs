@@ -20,8 +20,8 @@ use powerband_app::{App, Installation};
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::plan::{MeasureRule, PresetName, TimeLimits, WarmUpRule};
+use powerband_core::domain::request::Rules;
 use powerband_core::stats::summary::median;
-use powerband_runner::request::Rules;
 
 /// Sessions that stay in the library; older ones go to the trash.
 const LIBRARY: usize = 12;

@@ -2,17 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::programs::ProgramTrust;
-use powerband_core::domain::experiment::Experiments;
-use powerband_core::domain::plan::{
+use super::experiment::Experiments;
+use super::input_sizes::InputSizes;
+use super::plan::{
     AccuracyCheck, Load, MeasureRule, Plan, PresetName, Profiler, SetupStyle, TimeLimits,
     WarmUpRule, WorkerLifetime,
 };
-use powerband_core::domain::point::Point;
-use powerband_core::domain::setup::Setup;
-use powerband_core::domain::spacing::Spacing;
-use powerband_onnx::shapes::InputSizes;
-use powerband_worker::engines;
+use super::point::Point;
+use super::setup::{MADE_UP_ENGINE, Setup};
+use super::spacing::Spacing;
 
 /// Rules that are not those of a preset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +21,18 @@ pub struct Rules {
     pub warm_up: WarmUpRule,
     /// When a worker counts as hung.
     pub limits: TimeLimits,
+}
+
+/// The trust in the programs of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProgramTrust {
+    /// The user typed the plan, or saw its lines and allowed them: they are remembered.
+    Typed,
+    /// The user allows whatever it says, for this once.
+    Allowed,
+    /// The plan is from a file: what was not started from here before is refused.
+    #[default]
+    File,
 }
 
 /// What is to be measured, as far as the user says it.
@@ -98,7 +108,7 @@ impl RunRequest {
             looks: plan.looks.clone(),
             points: Some(plan.points.clone()),
             journey: !plan.ladder.is_empty(),
-            sizes: InputSizes::of_plan(plan),
+            sizes: plan.input_sizes(),
             preset: plan.preset,
             // Only what the preset does not say, so that another preset then counts as a whole.
             rules: (planned != usual).then_some(planned),
@@ -118,8 +128,7 @@ pub fn preset_rules(preset: PresetName, setups: &[Setup]) -> Rules {
     let on_gpu = setups.iter().any(|setup| setup.device != "cpu");
     let mut measure = MeasureRule::from_preset(preset);
     // Times that are made up are the same in every process and at every moment.
-    let is_made_up =
-        |setup: &Setup| engines::find(&setup.engine).is_some_and(|engine| !engine.is_offered());
+    let is_made_up = |setup: &Setup| setup.engine == MADE_UP_ENGINE;
     if !setups.is_empty() && setups.iter().all(is_made_up) {
         measure.spacing = None;
     }

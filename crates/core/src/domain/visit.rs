@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use powerband_core::base::humanize;
-use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::event::{Activity, RunEvent};
-use powerband_core::domain::outcome::Phase;
+use crate::base::humanize;
+use crate::domain::case::CaseKey;
+use crate::domain::event::{Activity, RunEvent};
+use crate::domain::outcome::Phase;
 
 /// What a run does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,9 +159,9 @@ impl StepFollower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::case::{CaseOpening, Round};
-    use powerband_core::domain::point::Point;
-    use powerband_core::domain::setup_report::SetupReport;
+    use crate::domain::case::{CaseOpening, Round};
+    use crate::domain::point::Point;
+    use crate::domain::setup_report::SetupReport;
 
     const CASE: CaseKey = CaseKey {
         setup: 1,

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use powerband_core::base::cancel::CancelToken;
-use powerband_core::domain::case::CaseKey;
+use crate::base::cancel::CancelToken;
+use crate::domain::case::CaseKey;
 
 /// How often a resting run looks at its token, which a signal handler raises without waking it.
 const LOOK: Duration = Duration::from_millis(200);
@@ -119,12 +119,12 @@ impl Control {
     }
 
     /// Takes the cases that are wanted again; each is given once.
-    pub(super) fn take_wanted_again(&self) -> BTreeSet<CaseKey> {
+    pub fn take_wanted_again(&self) -> BTreeSet<CaseKey> {
         std::mem::take(&mut self.state().wanted_again)
     }
 
     /// Ends the rounds, unless a case was taken back that the run has not heard of.
-    pub(super) fn ends_rounds(&self) -> bool {
+    pub fn ends_rounds(&self) -> bool {
         let mut state = self.state();
         state.rounds_are_over = state.wanted_again.is_empty();
         state.rounds_are_over
@@ -145,12 +145,12 @@ impl Control {
     }
 
     /// Takes the cases that are not wanted any more; each is given once.
-    pub(super) fn take_unwanted(&self) -> BTreeSet<CaseKey> {
+    pub fn take_unwanted(&self) -> BTreeSet<CaseKey> {
         std::mem::take(&mut self.state().unwanted)
     }
 
     /// Opens a visit. Its token is raised with the run's, or when the case is left out.
-    pub(super) fn begin_visit(&self, case: CaseKey) -> CancelToken {
+    pub fn begin_visit(&self, case: CaseKey) -> CancelToken {
         let stop = self.cancel.part();
         let mut state = self.state();
         if state.unwanted.contains(&case) {
@@ -165,7 +165,7 @@ impl Control {
     }
 
     /// The visit has to wait for a worker; outside a visit this means nothing.
-    pub(super) fn begin_start(&self) {
+    pub fn begin_start(&self) {
         let ControlState {
             unwanted, visit, ..
         } = &mut *self.state();
@@ -180,19 +180,19 @@ impl Control {
     }
 
     /// The worker is ready.
-    pub(super) fn end_start(&self) {
+    pub fn end_start(&self) {
         if let Some(visit) = &mut self.state().visit {
             visit.is_starting = false;
         }
     }
 
     /// Closes the visit.
-    pub(super) fn end_visit(&self) {
+    pub fn end_visit(&self) {
         self.state().visit = None;
     }
 
     /// Waits until a resting run has something to do: going on, stopping, or leaving a case out.
-    pub(super) fn rest(&self) {
+    pub fn rest(&self) {
         let mut state = self.state();
         while state.paused
             && state.unwanted.is_empty()
@@ -210,7 +210,7 @@ impl Control {
 
     /// Waits for so long, unless there is something to heed: a rest, a case that is left out or taken back, the end.
     /// Comes back now and then in any case.
-    pub(super) fn wait(&self, limit: Duration) {
+    pub fn wait(&self, limit: Duration) {
         let state = self.state();
         let is_asked = state.paused
             || !state.unwanted.is_empty()
@@ -236,7 +236,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use powerband_core::domain::point::Point;
+    use crate::domain::point::Point;
 
     const CASE: CaseKey = CaseKey {
         setup: 0,
