@@ -5,23 +5,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lexer::{code_only, tokens};
-use super::uses::{PathUse, paths};
+use super::facts::{FileFacts, PathUse};
 
 type Module = Vec<String>;
 /// Which modules a module uses.
 type Uses = BTreeMap<Module, BTreeSet<Module>>;
 
 /// The circles among the files of a crate, whose paths are below `folder`: a line each.
-pub(super) fn circles(folder: &str, files: &BTreeMap<String, String>) -> Vec<String> {
-    let by_module: BTreeMap<Module, (&String, &String)> = files
+pub(super) fn circles(folder: &str, files: &BTreeMap<&str, &FileFacts>) -> Vec<String> {
+    let by_module: BTreeMap<Module, (&str, &FileFacts)> = files
         .iter()
-        .filter(|(path, _)| *path != "main.rs" && !is_test(path))
-        .map(|(path, text)| (module_of(path), (path, text)))
+        .filter(|(path, _)| **path != "main.rs" && !is_test(path))
+        .map(|(path, facts)| (module_of(path), (*path, *facts)))
         .collect();
     let uses: Uses = by_module
         .iter()
-        .map(|(module, (_, text))| (module.clone(), used_by(module, text, &by_module)))
+        .map(|(module, (_, facts))| (module.clone(), used_by(module, facts, &by_module)))
         .collect();
     let reached: Uses = uses
         .keys()
@@ -38,7 +37,7 @@ pub(super) fn circles(folder: &str, files: &BTreeMap<String, String>) -> Vec<Str
         .collect::<BTreeSet<Vec<Module>>>()
         .iter()
         .map(|circle| {
-            let names = circle.iter().map(|module| by_module[module].0.as_str());
+            let names = circle.iter().map(|module| by_module[module].0);
             let names: Vec<&str> = names.collect();
             format!(
                 "{folder}: {} import each other in a circle: move what they share into a file that both use",
@@ -69,9 +68,9 @@ fn is_test(path: &str) -> bool {
         .any(|part| tests.contains(&part))
 }
 
-fn used_by<T>(here: &Module, text: &str, modules: &BTreeMap<Module, T>) -> BTreeSet<Module> {
-    let code = code_only(text);
-    paths(&tokens(&code))
+fn used_by<T>(here: &Module, facts: &FileFacts, modules: &BTreeMap<Module, T>) -> BTreeSet<Module> {
+    facts
+        .paths
         .iter()
         .filter(|found| !found.inside.iter().any(|module| is_test(module)))
         .filter_map(|found| target(found, here, modules))

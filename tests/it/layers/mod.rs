@@ -3,17 +3,19 @@
 //! Who may use whom is in the Cargo.toml of each crate. `planted` shows that each rule finds what it should.
 
 mod circles;
-mod lexer;
+mod facts;
 mod names;
 mod planted;
 mod rules;
 mod security;
-mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use facts::FileFacts;
 
 /// A file below the root: its path with forward slashes, and its text.
 type SourceFile = (String, String);
@@ -31,19 +33,16 @@ fn files_are_short() -> io::Result<()> {
 }
 
 #[test]
-fn functions_say_what_they_return_or_do() -> io::Result<()> {
-    assert_none(&offences(names::riddles)?);
-    Ok(())
+fn functions_say_what_they_return_or_do() {
+    let found = FACTS
+        .iter()
+        .flat_map(|(path, facts)| names::riddles(path, facts));
+    assert_none(&found.collect::<Vec<_>>());
 }
 
 #[test]
-fn types_are_understood_without_their_module() -> io::Result<()> {
-    let mut files = Vec::new();
-    for folder in ["src", "crates", "tests", "benches"] {
-        files.extend(source_files(folder)?);
-    }
-    assert_none(&names::shared_type_names(&files));
-    Ok(())
+fn types_are_understood_without_their_module() {
+    assert_none(&names::shared_type_names(&FACTS));
 }
 
 #[test]
@@ -53,15 +52,12 @@ fn texts_of_the_window_advise_no_options() -> io::Result<()> {
 }
 
 #[test]
-fn no_files_of_a_crate_import_each_other_in_a_circle() -> io::Result<()> {
-    let mut crates: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for (path, text) in source_files("src")?
-        .into_iter()
-        .chain(source_files("crates")?)
-    {
+fn no_files_of_a_crate_import_each_other_in_a_circle() {
+    let mut crates: BTreeMap<String, BTreeMap<&str, &FileFacts>> = BTreeMap::new();
+    for (path, facts) in FACTS.iter() {
         if let Some((folder, file)) = path.split_once("src/") {
             let files = crates.entry(format!("{folder}src/")).or_default();
-            files.insert(file.to_owned(), text);
+            files.insert(file, facts);
         }
     }
     assert!(crates.len() > 8, "{} crates", crates.len());
@@ -70,7 +66,6 @@ fn no_files_of_a_crate_import_each_other_in_a_circle() -> io::Result<()> {
         .flat_map(|(folder, files)| circles::circles(folder, files))
         .collect();
     assert_none(&found);
-    Ok(())
 }
 
 #[test]
@@ -103,15 +98,31 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// What stands in each of our Rust files, read once for all rules.
+static FACTS: LazyLock<BTreeMap<String, FileFacts>> = LazyLock::new(|| {
+    let files = all_files().expect("our files can be read");
+    let facts = files.into_iter().map(|(path, text)| {
+        let facts = FileFacts::read(&path, &text);
+        (path, facts)
+    });
+    facts.collect()
+});
+
 /// What a rule finds in all of our Rust files.
 fn offences(rule: impl Fn(&str, &str) -> Vec<String>) -> io::Result<Vec<String>> {
-    let mut offences = Vec::new();
+    let files = all_files()?;
+    Ok(files
+        .iter()
+        .flat_map(|(path, text)| rule(path, text))
+        .collect())
+}
+
+fn all_files() -> io::Result<Vec<SourceFile>> {
+    let mut files = Vec::new();
     for folder in ["src", "crates", "tests", "benches"] {
-        for (path, text) in source_files(folder)? {
-            offences.extend(rule(&path, &text));
-        }
+        files.extend(source_files(folder)?);
     }
-    Ok(offences)
+    Ok(files)
 }
 
 /// A file's text, or an error that names the file.

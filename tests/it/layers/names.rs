@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lexer::{code_only, tokens};
+use super::facts::FileFacts;
 
 /// No function is called only this: each says what it returns or does.
 const BANNED: [&str; 14] = [
@@ -13,16 +13,14 @@ const BANNED: [&str; 14] = [
 const MAX_DEFINITIONS: usize = 3;
 
 /// Functions of a file whose name is one of the words that say nothing.
-pub(super) fn riddles(path: &str, text: &str) -> Vec<String> {
-    let code = code_only(text);
-    let tokens = tokens(&code);
-    let functions = tokens.windows(2).filter(|pair| pair[0].text == "fn");
+pub(super) fn riddles(path: &str, facts: &FileFacts) -> Vec<String> {
+    let functions = facts.functions.iter();
     functions
-        .filter(|pair| BANNED.contains(&pair[1].text))
-        .map(|pair| {
+        .filter(|function| BANNED.contains(&function.name.as_str()))
+        .map(|function| {
             format!(
                 "{path}:{}: a function is called `{}`: say what it returns or does",
-                pair[1].line, pair[1].text
+                function.line, function.name
             )
         })
         .collect()
@@ -36,11 +34,15 @@ struct TypeDefinition {
 }
 
 /// Names of types that are defined too often, and public ones that a crate has twice.
-pub(super) fn shared_type_names(files: &[(String, String)]) -> Vec<String> {
-    let mut by_name: BTreeMap<String, Vec<TypeDefinition>> = BTreeMap::new();
-    for (path, text) in files {
-        for (name, definition) in definitions(path, text) {
-            by_name.entry(name).or_default().push(definition);
+pub(super) fn shared_type_names(files: &BTreeMap<String, FileFacts>) -> Vec<String> {
+    let mut by_name: BTreeMap<&str, Vec<TypeDefinition>> = BTreeMap::new();
+    for (path, facts) in files {
+        for one in &facts.types {
+            by_name.entry(&one.name).or_default().push(TypeDefinition {
+                place: format!("{path}:{}", one.line),
+                crate_folder: crate_folder(path).to_owned(),
+                is_public: one.is_public,
+            });
         }
     }
     by_name
@@ -83,32 +85,4 @@ fn crate_folder(path: &str) -> &str {
         .or_else(|| path.split_once('/'))
         .unwrap_or((path, ""));
     folder
-}
-
-/// The types that a file defines. Associated types are indented, and named by their trait.
-fn definitions(path: &str, text: &str) -> Vec<(String, TypeDefinition)> {
-    let code = code_only(text);
-    let lines = code.lines().enumerate();
-    let found = lines.filter_map(|(number, line)| {
-        let (visibility, rest) = match line.trim_start().strip_prefix("pub") {
-            Some(rest) => ("pub", rest.trim_start_matches(|c| c != ' ')),
-            None => ("", line),
-        };
-        let mut words = rest.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        let mut words = words.by_ref().filter(|word| !word.is_empty());
-        let kind = words.next()?;
-        let is_type = match kind {
-            "struct" | "enum" | "trait" | "union" => true,
-            "type" => !line.starts_with(' '),
-            _ => false,
-        };
-        let name = words.next().filter(|_| is_type)?;
-        let definition = TypeDefinition {
-            place: format!("{path}:{}", number + 1),
-            crate_folder: crate_folder(path).to_owned(),
-            is_public: !visibility.is_empty(),
-        };
-        Some((name.to_owned(), definition))
-    });
-    found.collect()
 }

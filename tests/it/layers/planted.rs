@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::circles::circles;
+use super::facts::FileFacts;
 use super::{names, rules};
 
 /// Exactly one offence, which names this place and says this.
@@ -47,38 +48,39 @@ fn a_long_file_is_found() {
 
 #[test]
 fn a_function_whose_name_says_nothing_is_found() {
+    let riddles = |text| names::riddles("src/a.rs", &FileFacts::read("src/a.rs", text));
     let text = "impl Row {\n    /// fn of()\n    pub fn of(row: u8) -> Self {}\n}\n";
-    check_one(&names::riddles("src/a.rs", text), "src/a.rs:3:", "`of`");
-    check_none(&names::riddles(
-        "src/a.rs",
-        "fn rows_of(table: &Table) {}\n",
-    ));
+    check_one(&riddles(text), "src/a.rs:3:", "`of`");
+    check_none(&riddles("fn rows_of(table: &Table) {}\n"));
 }
 
 #[test]
 fn a_type_name_that_is_shared_is_found() {
-    let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
-    let private = ["a", "b", "c", "d"].map(|name| {
-        let path = format!("crates/core/src/{name}.rs");
-        file(&path, "struct Row;\n")
-    });
-    check_one(&names::shared_type_names(&private), "`Row`", "4 times");
-    check_none(&names::shared_type_names(&private[..3]));
+    let shared = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|(path, text)| {
+            let path = format!("crates/{path}.rs");
+            let facts = FileFacts::read(&path, text);
+            (path, facts)
+        });
+        names::shared_type_names(&files.collect())
+    };
+    let private = ["a", "b", "c", "d"].map(|name| format!("core/src/{name}"));
+    let private: Vec<_> = private
+        .iter()
+        .map(|path| (path.as_str(), "struct Row;"))
+        .collect();
+    check_one(&shared(&private), "`Row`", "4 times");
+    check_none(&shared(&private[..3]));
     let public = [
-        file("crates/core/src/a.rs", "pub(crate) enum Row {}\n"),
-        file("crates/core/src/b.rs", "pub type Row = u8;\n"),
+        ("core/src/a", "pub(crate) enum Row {}"),
+        ("core/src/b", "pub type Row = u8;"),
     ];
-    check_one(
-        &names::shared_type_names(&public),
-        "`Row`",
-        "2 public types of one crate",
-    );
-    let apart = [
-        file("crates/core/src/a.rs", "pub struct Row;\n"),
-        file("crates/store/src/a.rs", "pub struct Row;\n"),
-        file("crates/store/src/b.rs", "impl A {\n    type Row = u8;\n}\n"),
-    ];
-    check_none(&names::shared_type_names(&apart));
+    check_one(&shared(&public), "`Row`", "2 public types of one crate");
+    check_none(&shared(&[
+        ("core/src/a", "pub struct Row;"),
+        ("store/src/a", "pub struct Row;"),
+        ("store/src/b", "impl A {\n    type Row = u8;\n}"),
+    ]));
 }
 
 #[test]
@@ -110,10 +112,12 @@ fn a_stale_path_is_found() {
 
 /// The circles of a small crate.
 fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
-    let files: BTreeMap<String, String> = files
+    let facts: Vec<_> = files
         .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .map(|(path, text)| (*path, FileFacts::read(path, text)))
         .collect();
+    let files: BTreeMap<&str, &FileFacts> =
+        facts.iter().map(|(path, facts)| (*path, facts)).collect();
     circles("crates/small/src/", &files)
 }
 
