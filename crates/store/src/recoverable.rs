@@ -12,19 +12,23 @@ use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 
 use crate::journal::{self, JournalError};
-use crate::{library, session_file};
+use crate::library;
+use crate::session_file::{self, WriteError};
 
 /// How the folder of such a session is called, before some random letters.
 const PREFIX: &str = "powerband-unsaved-";
 
 /// Writes a session into the temporary folder, where only this user can look at it.
-pub fn keep_aside(session: &Session) -> Result<PathBuf, String> {
+pub fn keep_aside(session: &Session) -> Result<PathBuf, WriteError> {
     let folder = tempfile::Builder::new().prefix(PREFIX).tempdir();
-    let folder = folder.map_err(|error| error.to_string())?;
+    let folder = folder.map_err(|source| WriteError::Io {
+        path: tempfile::env::temp_dir(),
+        source,
+    })?;
     let path = folder
         .path()
         .join(format!("{}.ron", library::safe(&session.name)));
-    session_file::write(&path, session).map_err(|error| error.to_string())?;
+    session_file::write(&path, session)?;
     // Not removed as a temporary folder would be.
     drop(folder.keep());
     Ok(path)

@@ -29,14 +29,9 @@ pub(super) fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
     if found < RAISABLE {
         return Err(RewriteError::Opset { found, needed });
     }
-    let refused = |operator: String| RewriteError::Raise {
-        found,
-        needed,
-        operator,
-    };
     // A function names sets of its own, and the inside of it is not looked at.
     if let Some(function) = model.functions.first() {
-        return Err(refused(function.name.clone().unwrap_or_default()));
+        return Err(refused(found, function.name.as_deref().unwrap_or_default()));
     }
     let shapes = parts::ranks(model);
     let Some(graph) = &mut model.graph else {
@@ -51,7 +46,7 @@ pub(super) fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
     };
     for node in std::mem::take(&mut graph.node) {
         if is_own(&node.domain) {
-            let written = work.node(node).map_err(refused)?;
+            let written = work.node(node)?;
             graph.node.extend(written);
         } else {
             graph.node.push(node);
@@ -66,6 +61,14 @@ pub(super) fn raise(model: &mut ModelProto) -> Result<(), RewriteError> {
     Ok(())
 }
 
+fn refused(found: i64, operator: &str) -> RewriteError {
+    RewriteError::Raise {
+        found,
+        needed: NEEDED,
+        operator: operator.to_owned(),
+    }
+}
+
 struct Raise {
     names: TakenNames,
     uses: BTreeMap<String, usize>,
@@ -76,8 +79,8 @@ struct Raise {
 }
 
 impl Raise {
-    /// What a node is rewritten to, or the operator that stands in the way.
-    fn node(&mut self, mut node: NodeProto) -> Result<Vec<NodeProto>, String> {
+    /// What a node is rewritten to.
+    fn node(&mut self, mut node: NodeProto) -> Result<Vec<NodeProto>, RewriteError> {
         match node.op_type.as_str() {
             "Squeeze" | "Unsqueeze" | "ReduceSum" => self.list(&mut node, "axes"),
             "Split" => self.list(&mut node, "split"),
@@ -88,7 +91,7 @@ impl Raise {
                 if proto::text(&node, "coordinate_transformation_mode")
                     == Some("tf_half_pixel_for_nn") =>
             {
-                return Err(node.op_type);
+                return Err(refused(self.found, &node.op_type));
             }
             _ => {}
         }
@@ -115,13 +118,13 @@ impl Raise {
 
     /// The share that is dropped in training is an input now. What the mask holds where nothing is dropped is
     /// said since set 12 only, so that one that is read cannot be kept.
-    fn dropout(&mut self, node: &mut NodeProto) -> Result<(), String> {
+    fn dropout(&mut self, node: &mut NodeProto) -> Result<(), RewriteError> {
         if self.found >= 12 {
             return Ok(());
         }
         let mask = node.output.get(1).filter(|name| !name.is_empty());
         if mask.is_some_and(|name| self.uses.contains_key(name)) {
-            return Err(node.op_type.clone());
+            return Err(refused(self.found, &node.op_type));
         }
         node.output.truncate(1);
         let ratio = proto::attribute(node, "ratio").map(|found| found.f());
