@@ -289,9 +289,9 @@ fn shape(text: &str) -> Option<Vec<usize>> {
     sizes.into_iter().map(size).collect()
 }
 
-fn element(path: &Path, descr: &str) -> Result<ElementType, NpyError> {
-    let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'));
-    let inside = quote.and_then(|quote| descr[1..].split_once(quote));
+fn element(path: &Path, text: &str) -> Result<ElementType, NpyError> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let inside = quote.and_then(|quote| text[1..].split_once(quote));
     let unknown = |found: &str| NpyError::Element {
         path: path.to_owned(),
         found: found.to_owned(),
@@ -304,18 +304,11 @@ fn element(path: &Path, descr: &str) -> Result<ElementType, NpyError> {
         Some((order @ ("<" | ">" | "|" | "="), kind)) => (order, kind),
         _ => ("|", word),
     };
-    let element = match kind {
-        "f2" => ElementType::F16,
-        "f4" => ElementType::F32,
-        "f8" => ElementType::F64,
-        "i1" => ElementType::I8,
-        "i2" => ElementType::I16,
-        "i4" => ElementType::I32,
-        "i8" => ElementType::I64,
-        "u1" => ElementType::U8,
-        "b1" => ElementType::Bool,
-        _ => return Err(unknown(word)),
-    };
+    use ElementType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8};
+    let mut all = [F16, F32, F64, I8, I16, I32, I64, U8, Bool].into_iter();
+    let element = all
+        .find(|known| descr(*known)[1..] == *kind)
+        .ok_or_else(|| unknown(word))?;
     if order == ">" && element.size() > 1 {
         let path = path.to_owned();
         return Err(NpyError::BigEndian { path });
