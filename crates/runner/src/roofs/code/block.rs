@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 /// What a block is a multiple of, in bytes: the most that a loop moves at once.
 pub(crate) const STEP: usize = 4096;
-/// The size of a large page of x86-64 and aarch64.
+/// The size of a large page of x86-64.
 const LARGE_PAGE: usize = 2 << 20;
 /// What is in a new block: not zeros, which some processors do not carry to memory.
 pub(super) const FILLING: u8 = 0x5A;

@@ -4,8 +4,6 @@
 //! only handed out where the processor has its instructions. A folder or file is an instruction set; the roofs try
 //! all that there are, because the widest is not always the fastest.
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
 pub(crate) mod block;
 mod system;
 #[cfg(target_arch = "x86_64")]
@@ -78,9 +76,7 @@ impl BytesCode {
 pub(crate) fn compute_codes() -> Vec<&'static ComputeCode> {
     #[cfg(target_arch = "x86_64")]
     let all = x86_64::compute();
-    #[cfg(target_arch = "aarch64")]
-    let all = aarch64::COMPUTE.iter();
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(target_arch = "x86_64"))]
     let all = [].iter();
     all.filter(|code| (code.is_available)()).collect()
 }
@@ -98,9 +94,7 @@ pub(crate) fn refused() -> Vec<String> {
 pub(crate) fn bytes_codes() -> Vec<&'static BytesCode> {
     #[cfg(target_arch = "x86_64")]
     let all = x86_64::BYTES.iter();
-    #[cfg(target_arch = "aarch64")]
-    let all = aarch64::BYTES.iter();
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(target_arch = "x86_64"))]
     let all = [].iter();
     all.chain(system::BYTES)
         .filter(|code| (code.is_available)())
@@ -111,9 +105,7 @@ pub(crate) fn bytes_codes() -> Vec<&'static BytesCode> {
 pub(crate) fn additions(blocks: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
     x86_64::additions(blocks);
-    #[cfg(target_arch = "aarch64")]
-    aarch64::additions(blocks);
-    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+    if cfg!(target_arch = "x86_64") {
         16 * blocks
     } else {
         0
