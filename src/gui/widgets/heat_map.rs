@@ -15,7 +15,7 @@ use powerband_findings::chart::heat_map::{CellIndex, HeatMap, Panel};
 use powerband_findings::chart::layout::Font;
 use powerband_findings::chart::layout::cells::{self, PanelLayout};
 use powerband_findings::chart::layout::heat_map::lay_out;
-use powerband_findings::chart::sketch::{Ink, SketchShape, text_shape};
+use powerband_findings::chart::sketch::{Ink, SketchShape};
 
 pub(crate) use powerband_findings::chart::layout::cells::Head;
 
@@ -175,14 +175,17 @@ impl HeatMapCanvas<'_> {
         let text = size.map(|size| cells::size_text(*size)).unwrap_or_default();
         let items = with_letters(self.sketch.painter, |letters| {
             let anchor = field.header_anchor(head, letters);
-            let width = (letters.width)(&text, Font::Numbers);
+            let width = letters.width(&text, Font::Numbers);
             let ground = SketchShape::Ground {
                 area: anchor.area((width, letters.size)).expanded(2.0),
                 ink: Ink::Panel,
                 strength: 1.0,
                 radius: 2.0,
             };
-            [ground, text_shape(anchor, text, Font::Numbers, Ink::Accent)]
+            [
+                ground,
+                letters.text(anchor, text, Font::Numbers, Ink::Accent),
+            ]
         });
         self.sketch.paint(&items);
     }

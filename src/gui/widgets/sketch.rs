@@ -17,7 +17,7 @@ use powerband_findings::chart::colours::Colours;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::layout::cell_words::hatching;
 use powerband_findings::chart::layout::roofline::{self, NodeTarget, RooflineLayout};
-use powerband_findings::chart::layout::{Anchor, Font, Letters, wall_time};
+use powerband_findings::chart::layout::{Font, Letters, wall_time};
 use powerband_findings::chart::roofline::Roofline;
 use powerband_findings::chart::sketch::{Ink, SketchShape};
 use powerband_findings::chart::wall_time::WallBar;
@@ -25,6 +25,8 @@ use powerband_findings::chart::wall_time::WallBar;
 /// Width of a line and a hairline, and how far from a point the pointer meets it.
 const LINE: f32 = 2.0;
 const HAIR: f32 = 1.0;
+/// The size of type of names in bars, as in exported pictures.
+const BODY: f64 = 12.5;
 const REACH: f64 = 8.0;
 /// Between a point and the ring around it.
 const RING: f32 = 3.0;
@@ -195,20 +197,21 @@ where
 
 /// The sizes and widths of words in the window.
 pub(super) fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>) -> T) -> T {
-    let width = |text: &str, font: Font| f64::from(galley(painter, text, font).size().x);
+    let measure = |text: &str, font, size| f64::from(galley(painter, text, font, size).size().x);
     then(&Letters {
         size: text::CAPTION.into(),
+        body: BODY,
         marker: marker::RADIUS.into(),
         line: LINE.into(),
         hair: HAIR.into(),
-        width: &width,
+        measure: &measure,
     })
 }
 
-fn galley(painter: &Painter, words: &str, font: Font) -> Arc<Galley> {
+fn galley(painter: &Painter, words: &str, font: Font, size: f64) -> Arc<Galley> {
     let font = match font {
-        Font::Words => theme::text_font(text::CAPTION),
-        Font::Numbers => theme::numbers(text::CAPTION),
+        Font::Words => theme::text_font(size as f32),
+        Font::Numbers => theme::numbers(size as f32),
     };
     painter.layout_no_wrap(words.to_owned(), font, Color32::PLACEHOLDER)
 }
@@ -314,14 +317,7 @@ impl<'a> Sketch<'a> {
             SketchShape::Clearing(_) => {}
             SketchShape::Hatched(area) => self.hatched(*area),
             SketchShape::Marker { .. } => self.marker(item),
-            SketchShape::Text {
-                anchor,
-                text,
-                font,
-                ink,
-                angle,
-                ..
-            } => self.paint_text(anchor, text, *font, self.color(*ink), *angle as f32),
+            SketchShape::Text { .. } => self.paint_text(item),
             SketchShape::Group { items, .. } => self.paint(items),
         }
     }
@@ -380,13 +376,26 @@ impl<'a> Sketch<'a> {
         self.painter.add(Shape::mesh(mesh));
     }
 
-    fn paint_text(&self, anchor: &Anchor, text: &str, font: Font, color: Color32, angle: f32) {
+    fn paint_text(&self, item: &SketchShape) {
+        let SketchShape::Text {
+            anchor,
+            text,
+            font,
+            size,
+            ink,
+            angle,
+            ..
+        } = item
+        else {
+            return;
+        };
+        let (color, angle) = (self.color(*ink), *angle as f32);
         let place = self.pos(anchor.at);
         let seen = self.painter.clip_rect().expand(2.0 * text::CAPTION);
         if angle == 0.0 && !seen.y_range().contains(place.y) {
             return;
         }
-        let galley = galley(self.painter, text, font);
+        let galley = galley(self.painter, text, *font, *size);
         let size = (galley.size().x.into(), galley.size().y.into());
         let corner = self.rect(anchor.area(size)).min;
         if angle == 0.0 {

@@ -21,6 +21,8 @@ pub enum Ink {
     Hairline,
     /// What is selected.
     Accent,
+    /// Better.
+    Good,
     /// Worse, failed.
     Bad,
     /// The ground of the figure.
@@ -45,6 +47,7 @@ impl Ink {
             Self::Faint => of.faint,
             Self::Hairline => of.line,
             Self::Accent => of.accent,
+            Self::Good => of.good,
             Self::Bad => of.bad,
             Self::Panel => of.panel,
             Self::Raised => of.raised,
@@ -143,6 +146,8 @@ pub enum SketchShape {
         anchor: Anchor,
         text: String,
         font: Font,
+        /// Of its type.
+        size: f64,
         ink: Ink,
         /// Clockwise rotation around its position, in radians.
         angle: f64,
@@ -193,18 +198,6 @@ impl SketchShape {
             _ => {}
         }
         self
-    }
-}
-
-/// A text without rotation.
-pub fn text_shape(anchor: Anchor, text: impl Into<String>, font: Font, ink: Ink) -> SketchShape {
-    SketchShape::Text {
-        anchor,
-        text: text.into(),
-        font,
-        ink,
-        angle: 0.0,
-        class: "",
     }
 }
 

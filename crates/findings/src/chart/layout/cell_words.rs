@@ -52,7 +52,7 @@ pub fn cell_texts(
         Content::Missing { word, .. } => (word.clone(), Font::Words),
         Content::Value(value) => (scale.text(*value), Font::Numbers),
     };
-    let width = (letters.width)(&text, font);
+    let width = letters.width(&text, font);
     let Some(mark) = cell.call.map(mark) else {
         if width > room {
             return in_two_lines(&text, font, area, letters);
@@ -63,7 +63,7 @@ pub fn cell_texts(
             font,
         }];
     };
-    let own = (letters.width)(mark, Font::Words);
+    let own = letters.width(mark, Font::Words);
     let gap = 0.4 * letters.size;
     let mark = mark.to_owned();
     if own + gap + width > room {
@@ -93,7 +93,7 @@ pub fn cell_texts(
 /// no room for them either.
 fn in_two_lines(text: &str, font: Font, area: Area, letters: &Letters<'_>) -> Vec<CellText> {
     let line = LEAST_HEIGHT * letters.size;
-    let width = |text: &str| (letters.width)(text, font);
+    let width = |text: &str| letters.width(text, font);
     let breaks = text.match_indices(' ').map(|(at, _)| text.split_at(at));
     let widest = |(first, rest): &(&str, &str)| width(first).max(width(rest.trim_start()));
     let best = breaks.min_by(|a, b| widest(a).total_cmp(&widest(b)));

@@ -3,7 +3,7 @@
 use super::{Anchor, Font, HorizontalAnchor as End, Letters, VerticalAnchor, ticks};
 use crate::chart::area::{Area, Position};
 use crate::chart::heat_map::{CellIndex, HeatMap, MapAxis, ScaleKind};
-use crate::chart::sketch::{self, Ink, SketchShape};
+use crate::chart::sketch::{Ink, SketchShape};
 
 /// Height of a line of words, in sizes of type.
 const LINE: f64 = 1.5;
@@ -144,7 +144,7 @@ fn height_around_cells(map: &HeatMap, letters: &Letters<'_>) -> f64 {
 
 fn grid(map: &HeatMap, width: f64, letters: &Letters<'_>) -> Grid {
     let (columns, panels) = (map.x.sizes.len().max(1), map.panels.len().max(1));
-    let label = |size: &usize| (letters.width)(&size_text(*size), Font::Numbers);
+    let label = |size: &usize| letters.width(&size_text(*size), Font::Numbers);
     let labels = map.y.sizes.iter().map(label).fold(0.0, f64::max);
     let labels = labels + 0.7 * letters.size;
     let least = if columns > MANY { NARROW } else { ROOMY };
@@ -188,7 +188,7 @@ fn legend(
         x += wide + ASIDE * size;
         at
     };
-    let words = |text: &str| (letters.width)(text, Font::Words);
+    let words = |text: &str| letters.width(text, Font::Words);
     let to_words = (SAMPLE + TO_WORDS) * size;
     let sample = |(x, y): Position| {
         let half = BAR.1 * size / 2.0;
@@ -202,7 +202,7 @@ fn legend(
     };
     let beside = |(x, y): Position, aside: f64, text: &str| {
         let anchor = Anchor::new((x + aside, y), End::Start, VerticalAnchor::Middle);
-        sketch::text_shape(anchor, text, Font::Words, Ink::Quiet)
+        letters.text(anchor, text, Font::Words, Ink::Quiet)
     };
     if map.scale.kind == ScaleKind::Limit {
         for (share, text) in [(0.0, WITHIN[0]), (1.0, WITHIN[1])] {
@@ -228,7 +228,9 @@ fn legend(
         items.extend(map.scale.ticks().into_iter().map(|(share, text)| {
             let at = (bar.left + share * bar.width(), below);
             let anchor = Anchor::new(at, End::Middle, VerticalAnchor::Middle);
-            sketch::text_shape(anchor, text, Font::Numbers, Ink::Quiet).class("scale")
+            letters
+                .text(anchor, text, Font::Numbers, Ink::Quiet)
+                .class("scale")
         }));
     }
     if let Some(limit) = &map.limit {
@@ -368,7 +370,7 @@ impl PanelLayout {
         let at = |column: usize| self.header_anchor(Head::Column(column), letters).at;
         let places = texts.iter().enumerate();
         let places: Vec<(f64, f64)> = places
-            .map(|(column, text)| (at(column).0, (letters.width)(text, Font::Numbers)))
+            .map(|(column, text)| (at(column).0, letters.width(text, Font::Numbers)))
             .collect();
         let ends = (self.cells.left, self.cells.right);
         let kept = ticks::with_room(&places, ends).into_iter();

@@ -5,7 +5,7 @@ use super::cells::{self, LIMIT, PanelLayout};
 use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::chart::area::Area;
 use crate::chart::heat_map::{Content, HeatMap, MapCell, Panel};
-use crate::chart::sketch::{Ink, SketchShape, text_shape};
+use crate::chart::sketch::{Ink, SketchShape};
 
 /// Between cells.
 const GAP: f64 = 0.5;
@@ -67,7 +67,7 @@ fn words_around(
             left += size * 1.4;
         }
         let short = letters.cut(&panel.name, Font::Words, field.cells.right - left);
-        let name = text_shape(
+        let name = letters.text(
             at((left, y), HorizontalAnchor::Start),
             short,
             Font::Words,
@@ -79,14 +79,16 @@ fn words_around(
         (at(field.y_title, HorizontalAnchor::Start), &map.y.name),
         (at(field.x_title, HorizontalAnchor::End), &map.x.name),
     ] {
-        items.push(text_shape(at, name, Font::Words, Ink::Faint));
+        items.push(letters.text(at, name, Font::Words, Ink::Faint));
     }
     let columns = field.x_labels(&map.x, letters).into_iter();
     let rows = field.y_labels(&map.y, letters).into_iter();
     let columns = columns.map(|(at, text)| (at, text, HorizontalAnchor::Middle, "x-tick"));
     let rows = rows.map(|(at, text)| (at, text, HorizontalAnchor::End, "y-tick"));
     items.extend(columns.chain(rows).map(|(place, text, side, class)| {
-        text_shape(at(place, side), text, Font::Numbers, Ink::Quiet).class(class)
+        letters
+            .text(at(place, side), text, Font::Numbers, Ink::Quiet)
+            .class(class)
     }));
 }
 
@@ -124,7 +126,7 @@ fn shapes_of(
     for written in cell_texts(cell, &map.scale, area, letters) {
         if is_hatched {
             // Words on hatching need a ground.
-            let half = (letters.width)(&written.text, written.font) / 2.0 + 2.0;
+            let half = letters.width(&written.text, written.font) / 2.0 + 2.0;
             let ((x, y), high) = (written.at, letters.size * 0.65);
             items.push(SketchShape::Ground {
                 area: Area::new(x - half, y - high, x + half, y + high),
@@ -134,7 +136,11 @@ fn shapes_of(
             });
         }
         let at = Anchor::new(written.at, HorizontalAnchor::Middle, VerticalAnchor::Middle);
-        items.push(text_shape(at, written.text, written.font, ink).class("value"));
+        items.push(
+            letters
+                .text(at, written.text, written.font, ink)
+                .class("value"),
+        );
     }
     items
 }

@@ -4,7 +4,7 @@ use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, ticks};
 use crate::analysis::device_readings;
 use crate::chart::area::{Area, Position};
 use crate::chart::lanes::{Lane, Lanes};
-use crate::chart::sketch::{Ink, SketchShape, text_shape};
+use crate::chart::sketch::{Ink, SketchShape};
 use crate::chart::spec::Tick;
 
 /// Heights in sizes of type: a lane, between two lanes, the name of a device above its first lane; above the lanes
@@ -91,7 +91,7 @@ pub fn lay_out(shown: &Lanes, area: Area, look: LanesStyle, letters: &Letters<'_
     let size = letters.size;
     let widest = |text: fn(&Lane) -> &str, font| {
         let widths = shown.lanes.iter();
-        let widths = widths.map(|lane| (letters.width)(text(lane), font));
+        let widths = widths.map(|lane| letters.width(text(lane), font));
         widths.fold(0.0, f64::max)
     };
     let names = widest(|lane| &lane.title, Font::Words);
@@ -150,12 +150,11 @@ impl Sheet<'_> {
     }
 
     fn width(&self, text: &str, font: Font) -> f64 {
-        (self.letters.width)(text, font)
+        self.letters.width(text, font)
     }
 
     fn hairline(&mut self, from: Position, to: Position) {
-        let thickness = self.letters.hair / self.letters.line;
-        let line = SketchShape::line((from, to), thickness, Ink::Hairline);
+        let line = self.letters.hairline((from, to), Ink::Hairline);
         self.items.push(line);
     }
 
@@ -167,7 +166,8 @@ impl Sheet<'_> {
         ink: Ink,
     ) {
         let at = Anchor::new(at, side, height);
-        self.items.push(text_shape(at, text, Font::Words, ink));
+        self.items
+            .push(self.letters.text(at, text, Font::Words, ink));
     }
 
     /// The cases behind the lanes, each in its setup's colour, with words where these fit and touch none before.
@@ -214,7 +214,9 @@ impl Sheet<'_> {
         for index in ticks::with_room(&places, (self.plot.left, self.plot.right)) {
             let at = (places[index].0, y + size * 0.55);
             let at = Anchor::new(at, HorizontalAnchor::Middle, VerticalAnchor::Top);
-            let tick = text_shape(at, &ticks[index].text, Font::Numbers, Ink::Quiet);
+            let tick = self
+                .letters
+                .text(at, &ticks[index].text, Font::Numbers, Ink::Quiet);
             self.items.push(tick.class("x-tick"));
         }
         let at = (self.plot.right, y + size * 1.95);
@@ -255,7 +257,7 @@ impl Sheet<'_> {
         let at = (place.left - self.letters.size * 0.8, middle);
         let at = Anchor::new(at, HorizontalAnchor::End, VerticalAnchor::Middle);
         self.items
-            .push(text_shape(at, value, Font::Numbers, Ink::Text));
+            .push(self.letters.text(at, value, Font::Numbers, Ink::Text));
         self.hairline((place.left, place.bottom), (place.right, place.bottom));
         let title = lane.title.to_lowercase();
         let tooltip = format!("{} {title}: {}", lane.device, lane.range);
@@ -308,7 +310,7 @@ impl Sheet<'_> {
             };
             let anchor = Anchor::new((x + shift, plot.top + 2.0), side, VerticalAnchor::Top);
             let short = self.letters.cut(text, Font::Words, room - 8.0);
-            let short = text_shape(anchor, short, Font::Words, Ink::Bad);
+            let short = self.letters.text(anchor, short, Font::Words, Ink::Bad);
             self.items
                 .push(SketchShape::group("cut", text, vec![short]));
         }

@@ -1,30 +1,68 @@
 //! How large words are in the figure that is laid out.
 
-use super::Font;
+use super::{Anchor, Font};
+use crate::chart::area::Position;
+use crate::chart::sketch::{Ink, SketchShape};
 
 /// Sizes of type, lines and markers of a painter, and how wide words are.
+#[derive(Clone, Copy)]
 pub struct Letters<'a> {
     /// The size of type.
     pub size: f64,
+    /// The size of type of names in bars and legends.
+    pub body: f64,
     /// Half the width of a marker.
     pub marker: f64,
     /// The width of a line.
     pub line: f64,
     /// The width of a hairline.
     pub hair: f64,
-    /// The width of words.
-    pub width: &'a dyn Fn(&str, Font) -> f64,
+    /// The width of words in a size of type.
+    pub measure: &'a dyn Fn(&str, Font, f64) -> f64,
 }
 
 impl Letters<'_> {
+    /// The same with type of another size.
+    #[must_use]
+    pub fn sized(self, size: f64) -> Self {
+        Self { size, ..self }
+    }
+
+    pub fn width(&self, text: &str, font: Font) -> f64 {
+        (self.measure)(text, font, self.size)
+    }
+
+    /// A text without rotation.
+    pub fn text(
+        &self,
+        anchor: Anchor,
+        text: impl Into<String>,
+        font: Font,
+        ink: Ink,
+    ) -> SketchShape {
+        SketchShape::Text {
+            anchor,
+            text: text.into(),
+            font,
+            size: self.size,
+            ink,
+            angle: 0.0,
+            class: "",
+        }
+    }
+
+    pub fn hairline(&self, ends: (Position, Position), ink: Ink) -> SketchShape {
+        SketchShape::line(ends, self.hair / self.line, ink)
+    }
+
     /// A text cut with an ellipsis, so that it fits.
     pub fn cut(&self, text: &str, font: Font, room: f64) -> String {
-        cut(text, room, |text| (self.width)(text, font))
+        cut(text, room, |text| self.width(text, font))
     }
 
     /// A text in at most so many lines, as `broken` breaks it.
     pub fn broken(&self, text: &str, font: Font, room: f64, most: usize) -> Vec<String> {
-        broken(text, room, most, |text| (self.width)(text, font))
+        broken(text, room, most, |text| self.width(text, font))
     }
 }
 
@@ -91,10 +129,11 @@ pub(crate) mod testing {
     pub(crate) fn letters() -> Letters<'static> {
         Letters {
             size: 10.0,
+            body: 10.0,
             marker: 3.6,
             line: 2.0,
             hair: 1.0,
-            width: &|text, _| 6.0 * text.chars().count() as f64,
+            measure: &|text, _, _| 6.0 * text.chars().count() as f64,
         }
     }
 }

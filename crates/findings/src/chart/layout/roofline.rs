@@ -5,7 +5,7 @@ use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
 use crate::chart::area::{Area, Position};
 use crate::chart::roofline::{GIGA, NodeClass, Roofline, RooflinePoint, line_text, title_of};
-use crate::chart::sketch::{HAIR, Ink, STRENGTH, SketchShape, text_shape};
+use crate::chart::sketch::{HAIR, Ink, STRENGTH, SketchShape};
 use powerband_core::base::humanize;
 
 /// Sizes in those of type: a line of words, a sample in the legend, room between its entries.
@@ -135,7 +135,7 @@ impl<'a> RooflineBuilder<'a> {
     }
 
     fn width(&self, text: &str, font: Font) -> f64 {
-        (self.letters.width)(text, font)
+        self.letters.width(text, font)
     }
 
     fn place(&self, x: f64, y: f64) -> Position {
@@ -191,7 +191,7 @@ impl<'a> RooflineBuilder<'a> {
     fn legend_text(&mut self, (x, y): Position, text: &str) {
         let at = (x + self.letters.size * (SAMPLE + 0.5), y);
         let anchor = Anchor::new(at, HorizontalAnchor::Start, VerticalAnchor::Middle);
-        let entry = text_shape(anchor, text, Font::Words, Ink::Quiet);
+        let entry = self.letters.text(anchor, text, Font::Words, Ink::Quiet);
         self.items.push(entry);
     }
 
@@ -217,7 +217,7 @@ impl<'a> RooflineBuilder<'a> {
             VerticalAnchor::Top,
         );
         self.items
-            .push(text_shape(at, &y.title, Font::Words, Ink::Faint));
+            .push(self.letters.text(at, &y.title, Font::Words, Ink::Faint));
         for tick in &y.ticks {
             let height = self.place(x.low, tick.at).1;
             let ends = ((inner.left, height), (inner.right, height));
@@ -226,7 +226,7 @@ impl<'a> RooflineBuilder<'a> {
             let at = (inner.left - size * 0.7, height);
             let at = Anchor::new(at, HorizontalAnchor::End, VerticalAnchor::Middle);
             self.items
-                .push(text_shape(at, &tick.text, Font::Numbers, Ink::Quiet));
+                .push(self.letters.text(at, &tick.text, Font::Numbers, Ink::Quiet));
         }
         let middles: Vec<(f64, f64)> = x
             .ticks
@@ -241,12 +241,12 @@ impl<'a> RooflineBuilder<'a> {
             let at = Anchor::new(at, HorizontalAnchor::Middle, VerticalAnchor::Top);
             let text = &x.ticks[place].text;
             self.items
-                .push(text_shape(at, text, Font::Numbers, Ink::Quiet));
+                .push(self.letters.text(at, text, Font::Numbers, Ink::Quiet));
         }
         let at = (inner.right, self.area.bottom);
         let at = Anchor::new(at, HorizontalAnchor::End, VerticalAnchor::Bottom);
         self.items
-            .push(text_shape(at, &x.title, Font::Words, Ink::Faint));
+            .push(self.letters.text(at, &x.title, Font::Words, Ink::Faint));
     }
 
     /// Where a line begins and ends, in coordinates; nothing where none of it is on the chart.
@@ -293,6 +293,7 @@ impl<'a> RooflineBuilder<'a> {
             anchor: room.anchor,
             text,
             font: Font::Words,
+            size: self.letters.size,
             ink: if roof.kind == LineKind::Engine {
                 Ink::Text
             } else {
@@ -459,7 +460,7 @@ impl<'a> RooflineBuilder<'a> {
         };
         self.named += 1;
         self.taken.push(anchor.area(extent));
-        let name = text_shape(*anchor, text, Font::Words, Ink::Text);
+        let name = self.letters.text(*anchor, text, Font::Words, Ink::Text);
         self.items.push(name);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::chart::area::Area;
-use crate::chart::sketch::{Ink, SketchShape, text_shape};
+use crate::chart::sketch::{Ink, SketchShape};
 use crate::chart::treemap::{Region, Tile, places};
 use powerband_core::base::humanize;
 
@@ -84,14 +84,14 @@ fn head_of(items: &mut Vec<SketchShape>, region: &Region, area: Area, letters: &
     let name = region.category.title();
     let both = format!("{name}  {}", humanize::percent(region.share));
     let room = area.width() - 2.0 * size * TO_HEAD.0;
-    let text = if (letters.width)(&both, Font::Words) <= room {
+    let text = if letters.width(&both, Font::Words) <= room {
         both
     } else {
         letters.cut(name, Font::Words, room)
     };
     let at = (area.left + size * TO_HEAD.0, area.top + size * TO_HEAD.1);
     let at = Anchor::new(at, HorizontalAnchor::Start, VerticalAnchor::Top);
-    items.push(text_shape(at, text, Font::Words, Ink::Text));
+    items.push(letters.text(at, text, Font::Words, Ink::Text));
 }
 
 fn shapes_of(
@@ -117,7 +117,7 @@ fn shapes_of(
     let has_share = room.height() >= line * BOTH;
     let for_name = room.height() - if has_share { line } else { 0.0 };
     let most = ((for_name / line) as usize).clamp(1, MOST);
-    let width = |text: &str, font| (letters.width)(text, font);
+    let width = |text: &str, font| letters.width(text, font);
     let name = letters.broken(&tile.name, Font::Words, room.width(), most);
     let name = name.into_iter().map(|text| (text, Font::Words, Ink::Text));
     let has_share = has_share && width(&share, Font::Numbers) <= room.width();
@@ -137,7 +137,7 @@ fn shapes_of(
             HorizontalAnchor::Start,
             VerticalAnchor::Top,
         );
-        items.push(text_shape(at, text, font, ink));
+        items.push(letters.text(at, text, font, ink));
         top += line;
     }
     items

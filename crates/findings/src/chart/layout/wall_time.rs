@@ -2,7 +2,7 @@
 
 use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::chart::area::Area;
-use crate::chart::sketch::{Ink, SketchShape, text_shape};
+use crate::chart::sketch::{Ink, SketchShape};
 use crate::chart::wall_time::WallBar;
 
 /// Sizes in those of type: the bar, a line below it, the space between, a sample of a colour.
@@ -52,14 +52,14 @@ pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<SketchS
         top += size * LINE;
         let at = |x, side| Anchor::new((x, middle), side, VerticalAnchor::Middle);
         let start = at(area.left + size * 1.7, HorizontalAnchor::Start);
-        items.push(text_shape(start, name, Font::Words, ink));
-        items.push(text_shape(
+        items.push(letters.text(start, name, Font::Words, ink));
+        items.push(letters.text(
             at(times, HorizontalAnchor::End),
             time,
             Font::Numbers,
             Ink::Text,
         ));
-        items.push(text_shape(
+        items.push(letters.text(
             at(shares, HorizontalAnchor::End),
             share,
             Font::Numbers,
@@ -90,7 +90,7 @@ pub fn lay_out(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (Vec<SketchS
 fn columns(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (f64, f64) {
     let widest = |texts: &mut dyn Iterator<Item = String>, font| {
         texts
-            .map(|text| (letters.width)(&text, font))
+            .map(|text| letters.width(&text, font))
             .fold(0.0, f64::max)
     };
     let mut names = bar.parts.iter().map(|part| part.name.clone());
@@ -99,7 +99,7 @@ fn columns(bar: &WallBar, area: Area, letters: &Letters<'_>) -> (f64, f64) {
     let mut times = bar.parts.iter().map(|part| part.numbers().0).chain([wall]);
     let time = widest(&mut times, Font::Numbers);
     let mut shares = bar.parts.iter().map(|part| part.numbers().1);
-    let share = widest(&mut shares, Font::Numbers).max((letters.width)("100 %", Font::Numbers));
+    let share = widest(&mut shares, Font::Numbers).max(letters.width("100 %", Font::Numbers));
     let times = area.left + letters.size * 4.0 + name + time;
     let shares = times + letters.size * 1.6 + share;
     let over = (shares - area.right).max(0.0);

@@ -5,6 +5,7 @@ use super::legend::{self, LegendItem};
 use super::sketch;
 use crate::chart::area::Area;
 use crate::chart::lanes::Lanes;
+use crate::chart::layout::Letters;
 use crate::chart::layout::lanes::{self, LanesStyle};
 
 /// The height that suits it.
@@ -21,12 +22,11 @@ fn entries(shown: &Lanes) -> Vec<LegendItem<'_>> {
 }
 
 /// Draws it.
-pub(super) fn draw(canvas: &mut SvgCanvas, shown: &Lanes, area: Area) {
+pub(super) fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, shown: &Lanes, area: Area) {
     let area = legend::draw(canvas, &entries(shown), area);
     let look = LanesStyle {
         value: |lane| &lane.range,
         time: None,
     };
-    let placed = sketch::with_letters(canvas, |letters| lanes::lay_out(shown, area, look, letters));
-    sketch::draw(canvas, &placed.items);
+    sketch::draw(canvas, &lanes::lay_out(shown, area, look, letters).items);
 }

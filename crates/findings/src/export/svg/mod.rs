@@ -4,7 +4,6 @@
 //! this one, so that all three show the same.
 
 mod axes;
-mod bars;
 mod canvas;
 mod chart;
 mod lanes;
@@ -13,11 +12,21 @@ mod marks;
 mod sketch;
 mod timeline_figure;
 
-use self::canvas::{HorizontalAnchor, SvgCanvas, TextStyle, VerticalAnchor};
+use self::canvas::{SvgCanvas, TextStyle};
 use super::style::{Preset, Style};
 use super::text_metrics::Typeface;
 use crate::chart::area::Area;
 use crate::chart::figure::Drawing;
+use crate::chart::layout::bars::{self, BarRow};
+use crate::chart::layout::{
+    Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, cells, heat_map, roofline, treemap,
+    wall_time,
+};
+use crate::chart::roofline::Roofline;
+use crate::chart::sketch::{Ink, SketchShape};
+
+/// Nothing above the numbers of bars.
+const NO_HEADS: [String; 2] = [String::new(), String::new()];
 
 /// Draws a figure.
 pub fn write(drawing: &Drawing, style: &Style) -> String {
@@ -28,6 +37,8 @@ pub fn write(drawing: &Drawing, style: &Style) -> String {
 pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     let mut canvas = SvgCanvas::new(style);
     let measures = canvas.measures;
+    let measure = sketch::measure(&canvas);
+    let letters = sketch::letters(measures, &measure);
     let about_height = if about.is_empty() {
         0.0
     } else {
@@ -42,7 +53,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     let around = title_height + 2.0 * measures.margin;
     let height = style
         .height
-        .unwrap_or_else(|| natural(&canvas, drawing, style, room) + around);
+        .unwrap_or_else(|| natural(&canvas, &letters, drawing, style, room) + around);
     let area = Area::new(
         measures.margin,
         measures.margin + title_height,
@@ -57,23 +68,55 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     if drawing.is_empty() {
         nothing(&mut canvas, area);
     } else {
-        match drawing {
-            Drawing::Chart(spec) => chart::draw(&mut canvas, spec, area),
-            Drawing::Lanes(shown) => lanes::draw(&mut canvas, shown, area),
-            Drawing::Bars(shown) => bars::draw(&mut canvas, &shown.bars, area),
-            Drawing::Changes(shown) => bars::changes(&mut canvas, &shown.steps, area),
-            Drawing::Treemap(shown) => sketch::treemap(&mut canvas, &shown.regions, area),
-            Drawing::HeatMap(shown) => sketch::heat_map(&mut canvas, shown, area),
-            Drawing::Timeline(shown) => timeline_figure::draw(&mut canvas, shown, area),
-            Drawing::Roofline(shown) => sketch::roofs(&mut canvas, shown, area),
-            Drawing::WallTime(shown) => sketch::wall(&mut canvas, shown, area),
-        }
+        draw(&mut canvas, &letters, drawing, area);
     }
     canvas.finish(drawing.title(), style.width, height)
 }
 
+fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, drawing: &Drawing, area: Area) {
+    let items = match drawing {
+        Drawing::Chart(spec) => return chart::draw(canvas, spec, area),
+        Drawing::Lanes(shown) => return lanes::draw(canvas, letters, shown, area),
+        Drawing::Timeline(shown) => return timeline_figure::draw(canvas, shown, area),
+        Drawing::Bars(shown) => {
+            let rows = BarRow::of_bars(&shown.bars);
+            bars::lay_out(&rows, &NO_HEADS, area, letters).items
+        }
+        Drawing::Changes(shown) => {
+            let rows = BarRow::of_changes(&shown.steps);
+            bars::lay_out(&rows, &NO_HEADS, area, letters).items
+        }
+        Drawing::Treemap(shown) => treemap::lay_out(&shown.regions, area, letters).items,
+        Drawing::HeatMap(shown) => heat_map::lay_out(shown, area, letters).items,
+        Drawing::Roofline(shown) => roofline_with_note(shown, area, letters),
+        Drawing::WallTime(shown) => wall_time::lay_out(shown, area, letters).0,
+    };
+    sketch::draw(canvas, &items);
+}
+
+/// A roofline, and below it what is not on it.
+fn roofline_with_note(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Vec<SketchShape> {
+    if chart.note.is_empty() {
+        return roofline::lay_out(chart, area, letters).items;
+    }
+    let bottom = area.bottom - letters.size * 1.8;
+    let above = Area::new(area.left, area.top, area.right, bottom);
+    let mut items = roofline::lay_out(chart, above, letters).items;
+    let note = letters.cut(&chart.note, Font::Words, area.width());
+    let at = (area.left, area.bottom);
+    let at = Anchor::new(at, HorizontalAnchor::Start, VerticalAnchor::Bottom);
+    items.push(letters.text(at, note, Font::Words, Ink::Quiet));
+    items
+}
+
 /// The height that suits a figure, without title and margins.
-fn natural(canvas: &SvgCanvas, drawing: &Drawing, style: &Style, room: f64) -> f64 {
+fn natural(
+    canvas: &SvgCanvas,
+    letters: &Letters<'_>,
+    drawing: &Drawing,
+    style: &Style,
+    room: f64,
+) -> f64 {
     let share = match style.preset {
         Preset::Screen => 0.5,
         Preset::Column => 0.7,
@@ -87,15 +130,15 @@ fn natural(canvas: &SvgCanvas, drawing: &Drawing, style: &Style, room: f64) -> f
             }
         }
         Drawing::Lanes(shown) => lanes::height(canvas, shown, room),
-        Drawing::Bars(shown) => bars::height(canvas, shown.bars.len()),
-        Drawing::Changes(shown) => bars::height(canvas, shown.steps.len()),
+        Drawing::Bars(shown) => bars::height(shown.bars.len(), &NO_HEADS, letters),
+        Drawing::Changes(shown) => bars::height(shown.steps.len(), &NO_HEADS, letters),
         Drawing::Treemap(_) => room * share.max(0.45),
-        Drawing::HeatMap(shown) => sketch::map_height(canvas, shown, room),
+        Drawing::HeatMap(shown) => cells::height(shown, room, letters),
         Drawing::Timeline(shown) => timeline_figure::height(canvas, shown, room),
         Drawing::Roofline(shown) => {
-            room * share.max(0.5) + sketch::legend_height(canvas, shown, room)
+            room * share.max(0.5) + roofline::legend_height(shown, room, letters)
         }
-        Drawing::WallTime(shown) => sketch::wall_height(canvas, shown),
+        Drawing::WallTime(shown) => wall_time::height(shown, letters),
     }
 }
 

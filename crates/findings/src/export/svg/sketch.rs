@@ -1,83 +1,36 @@
 //! Figures that are laid out as shapes.
 
-use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, VerticalAnchor};
-use crate::chart::area::Area;
-use crate::chart::heat_map::HeatMap;
+use std::rc::Rc;
+
+use super::canvas::{Pen, SvgCanvas};
 use crate::chart::layout::cell_words::hatching;
-use crate::chart::layout::{Font, Letters, cells, heat_map, roofline, treemap, wall_time};
-use crate::chart::roofline::Roofline;
+use crate::chart::layout::{Font, Letters};
 use crate::chart::sketch::SketchShape;
-use crate::chart::treemap::Region;
-use crate::chart::wall_time::WallBar;
+use crate::export::style::Measures;
 use crate::export::text_metrics::Typeface;
 
 /// The dashes of a published line.
 const DASHES: &str = "4 3";
 
-/// The height that suits a bar of wall time.
-pub(super) fn wall_height(canvas: &SvgCanvas, bar: &WallBar) -> f64 {
-    with_letters(canvas, |letters| wall_time::height(bar, letters))
+/// How wide words are in a picture.
+pub(super) fn measure(canvas: &SvgCanvas) -> impl Fn(&str, Font, f64) -> f64 + use<> {
+    let metrics = Rc::clone(&canvas.letters);
+    move |text, font, size| metrics.width(text, kind(font), size)
 }
 
-/// The height of the legend of a roofline.
-pub(super) fn legend_height(canvas: &SvgCanvas, chart: &Roofline, room: f64) -> f64 {
-    with_letters(canvas, |letters| {
-        roofline::legend_height(chart, room, letters)
-    })
-}
-
-/// The height that suits a heat map.
-pub(super) fn map_height(canvas: &SvgCanvas, map: &HeatMap, room: f64) -> f64 {
-    with_letters(canvas, |letters| cells::height(map, room, letters))
-}
-
-/// Draws a heat map.
-pub(super) fn heat_map(canvas: &mut SvgCanvas, map: &HeatMap, area: Area) {
-    let placed = with_letters(canvas, |letters| heat_map::lay_out(map, area, letters));
-    draw(canvas, &placed.items);
-}
-
-/// Draws a treemap.
-pub(super) fn treemap(canvas: &mut SvgCanvas, regions: &[Region], area: Area) {
-    let placed = with_letters(canvas, |letters| treemap::lay_out(regions, area, letters));
-    draw(canvas, &placed.items);
-}
-
-/// Draws a bar of wall time.
-pub(super) fn wall(canvas: &mut SvgCanvas, bar: &WallBar, area: Area) {
-    let (items, _) = with_letters(canvas, |letters| wall_time::lay_out(bar, area, letters));
-    draw(canvas, &items);
-}
-
-/// Draws a roofline, and below it what is not on it.
-pub(super) fn roofs(canvas: &mut SvgCanvas, chart: &Roofline, area: Area) {
-    let note = if chart.note.is_empty() {
-        0.0
-    } else {
-        canvas.measures.caption * 1.8
-    };
-    let above = Area::new(area.left, area.top, area.right, area.bottom - note);
-    let placed = with_letters(canvas, |letters| roofline::lay_out(chart, above, letters));
-    draw(canvas, &placed.items);
-    if note > 0.0 {
-        let words = canvas.caption(canvas.colours.quiet);
-        let text = canvas.cut(&chart.note, words, area.width());
-        let words = words.anchored(HorizontalAnchor::Start, VerticalAnchor::Bottom);
-        canvas.text((area.left, area.bottom), &text, words);
-    }
-}
-
-pub(super) fn with_letters<T>(canvas: &SvgCanvas, then: impl FnOnce(&Letters<'_>) -> T) -> T {
-    let measures = canvas.measures;
-    let metrics = std::rc::Rc::clone(&canvas.letters);
-    let width = move |text: &str, font: Font| metrics.width(text, kind(font), measures.caption);
-    then(&Letters {
+/// The sizes of a picture.
+pub(super) fn letters<'a>(
+    measures: Measures,
+    measure: &'a dyn Fn(&str, Font, f64) -> f64,
+) -> Letters<'a> {
+    Letters {
         size: measures.caption,
+        body: measures.body,
         marker: measures.marker,
         line: measures.line,
         hair: measures.hair,
-        width: &width,
-    })
+        measure,
+    }
 }
 
 fn kind(font: Font) -> Typeface {
@@ -171,6 +124,7 @@ fn draw_text(canvas: &mut SvgCanvas, item: &SketchShape) {
         anchor,
         text,
         font,
+        size,
         ink,
         angle,
         class,
@@ -179,7 +133,7 @@ fn draw_text(canvas: &mut SvgCanvas, item: &SketchShape) {
         return;
     };
     let mut words = canvas.caption(ink.rgb(canvas.colours)).class(class);
-    words.kind = kind(*font);
+    (words.kind, words.size) = (kind(*font), *size);
     let words = words.anchored(anchor.side, anchor.height);
     canvas.turned(anchor.at, *angle, |canvas| {
         canvas.text(anchor.at, text, words);
