@@ -204,6 +204,7 @@ pub(super) fn with_letters<T>(painter: &Painter, then: impl FnOnce(&Letters<'_>)
         marker: marker::RADIUS.into(),
         line: LINE.into(),
         hair: HAIR.into(),
+        is_print: false,
         measure: &measure,
     })
 }
@@ -258,15 +259,16 @@ impl<'a> Sketch<'a> {
                 from,
                 to,
                 thickness,
-                is_dashed,
+                dashes,
                 ink,
                 ..
             } => {
                 let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
                 let ends = [self.pos(*from), self.pos(*to)];
-                if *is_dashed {
-                    let dashes = Shape::dashed_line(&ends, stroke, 4.0, 3.0);
-                    self.painter.extend(dashes);
+                if let [dash, gap, ..] = **dashes {
+                    let (dash, gap) = (dash as f32, gap as f32);
+                    self.painter
+                        .extend(Shape::dashed_line(&ends, stroke, dash, gap));
                 } else {
                     self.painter.line_segment(ends, stroke);
                 }

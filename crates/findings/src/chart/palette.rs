@@ -30,6 +30,22 @@ pub fn is_dashed(index: usize) -> bool {
     (index / COLOURS) % 2 == 1
 }
 
+/// The dashes of a series: from the sixth on, on paper of every one but the first.
+pub(crate) fn dashes(index: usize, is_print: bool) -> &'static [f64] {
+    const PRINT: [&[f64]; COLOURS] = [
+        &[],
+        &[5.0, 2.0],
+        &[1.6, 1.8],
+        &[6.0, 1.8, 1.4, 1.8],
+        &[9.0, 3.0],
+    ];
+    match is_print {
+        true => PRINT[(index + index / COLOURS) % COLOURS],
+        false if is_dashed(index) => &[7.0, 5.0],
+        false => &[],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

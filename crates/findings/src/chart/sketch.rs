@@ -70,7 +70,8 @@ pub enum SketchShape {
         to: Position,
         /// In widths of a line.
         thickness: f64,
-        is_dashed: bool,
+        /// Lengths of dashes and gaps, in turns; none for an unbroken line.
+        dashes: &'static [f64],
         ink: Ink,
         /// What programs know it by that read the picture.
         class: &'static str,
@@ -172,10 +173,19 @@ impl SketchShape {
             from,
             to,
             thickness,
-            is_dashed: false,
+            dashes: &[],
             ink,
             class: "",
         }
+    }
+
+    /// The same line with dashes.
+    #[must_use]
+    pub fn dashed(mut self, lengths: &'static [f64]) -> Self {
+        if let Self::Line { dashes, .. } = &mut self {
+            *dashes = lengths;
+        }
+        self
     }
 
     /// Shapes that say something under the pointer.

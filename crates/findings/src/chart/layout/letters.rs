@@ -17,6 +17,8 @@ pub struct Letters<'a> {
     pub line: f64,
     /// The width of a hairline.
     pub hair: f64,
+    /// Whether it is for paper, where lines differ without colours.
+    pub is_print: bool,
     /// The width of words in a size of type.
     pub measure: &'a dyn Fn(&str, Font, f64) -> f64,
 }
@@ -133,6 +135,7 @@ pub(crate) mod testing {
             marker: 3.6,
             line: 2.0,
             hair: 1.0,
+            is_print: false,
             measure: &|text, _, _| 6.0 * text.chars().count() as f64,
         }
     }

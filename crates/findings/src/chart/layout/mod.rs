@@ -11,6 +11,7 @@ pub mod failures;
 pub mod heat_map;
 pub mod labels;
 pub mod lanes;
+pub(crate) mod legend;
 mod letters;
 pub mod marks;
 mod names;

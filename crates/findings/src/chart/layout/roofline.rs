@@ -467,18 +467,11 @@ impl<'a> RooflineBuilder<'a> {
 
 /// A line as its kind is drawn.
 fn line(from: Position, to: Position, kind: LineKind) -> SketchShape {
-    let (thickness, is_dashed, ink) = match kind {
-        LineKind::Published => (THIN, true, Ink::Quiet),
-        LineKind::Measured => (1.0, false, Ink::Quiet),
-        LineKind::Engine => (THICK, false, Ink::Text),
-    };
-    SketchShape::Line {
-        from,
-        to,
-        thickness,
-        is_dashed,
-        ink,
-        class: "",
+    let ends = (from, to);
+    match kind {
+        LineKind::Published => SketchShape::line(ends, THIN, Ink::Quiet).dashed(&[4.0, 3.0]),
+        LineKind::Measured => SketchShape::line(ends, 1.0, Ink::Quiet),
+        LineKind::Engine => SketchShape::line(ends, THICK, Ink::Text),
     }
 }
 

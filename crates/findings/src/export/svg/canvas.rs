@@ -48,7 +48,7 @@ impl TextStyle {
 pub(super) struct Pen {
     pub(super) colour: Rgb,
     pub(super) width: f64,
-    pub(super) dashes: &'static str,
+    pub(super) dashes: &'static [f64],
     pub(super) class: &'static str,
 }
 
@@ -57,12 +57,12 @@ impl Pen {
         Self {
             colour,
             width,
-            dashes: "",
+            dashes: &[],
             class: "",
         }
     }
 
-    pub(super) fn dashed(self, dashes: &'static str) -> Self {
+    pub(super) fn dashed(self, dashes: &'static [f64]) -> Self {
         Self { dashes, ..self }
     }
 
@@ -77,10 +77,9 @@ impl Pen {
             number(self.width)
         );
         if !self.dashes.is_empty() {
-            write_to(
-                &mut text,
-                format_args!(" stroke-dasharray=\"{}\"", self.dashes),
-            );
+            let dashes: Vec<String> = self.dashes.iter().map(|length| number(*length)).collect();
+            let dashes = dashes.join(" ");
+            write_to(&mut text, format_args!(" stroke-dasharray=\"{dashes}\""));
         }
         write_class(&mut text, self.class);
         text
@@ -456,16 +455,4 @@ fn hatch(index: usize, colours: &Colours) -> String {
     format!(
         "<pattern id=\"hatch{index}\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">{inside}</pattern>\n"
     )
-}
-
-/// The dashes of a series: in the window from the sixth on, on paper for every one but the first.
-pub(super) fn dashes(canvas: &SvgCanvas, index: usize) -> &'static str {
-    const PRINT: [&str; palette::COLOURS] = ["", "5 2", "1.6 1.8", "6 1.8 1.4 1.8", "9 3"];
-    if canvas.is_print {
-        PRINT[(index + index / palette::COLOURS) % palette::COLOURS]
-    } else if palette::is_dashed(index) {
-        "7 5"
-    } else {
-        ""
-    }
 }

@@ -1,14 +1,15 @@
 //! A chart: bands, lines, columns and markers between the hairlines and the marks.
 
 use super::axes::SvgPlot;
-use super::canvas::{Pen, SvgCanvas, dashes};
-use super::{legend, marks};
+use super::canvas::{Pen, SvgCanvas};
+use super::{marks, sketch};
 use crate::chart::area::{Area, Position};
 use crate::chart::colours::Fill;
-use crate::chart::layout::PlotSurface as _;
-use crate::chart::layout::bands;
 use crate::chart::layout::labels::{ChartLabels, OmittedLabel, labels};
+use crate::chart::layout::legend::{self, LegendItem};
 use crate::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
+use crate::chart::layout::{Letters, PlotSurface as _, bands};
+use crate::chart::palette;
 use crate::chart::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Series, Stroke};
 use powerband_core::base::humanize;
 
@@ -16,9 +17,10 @@ use powerband_core::base::humanize;
 const MOST_TOLD: usize = 3_000;
 
 /// Draws it.
-pub(super) fn draw(canvas: &mut SvgCanvas, spec: &ChartSpec, area: Area) {
-    let (names, labels) = labels_beside_legend(canvas, spec, area);
-    let below = legend::draw(canvas, &names.items(), area);
+pub(super) fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, spec: &ChartSpec, area: Area) {
+    let (items, labels) = labels_beside_legend(canvas, letters, spec, area);
+    let (legend, below) = legend::lay_out(&items, area, letters);
+    sketch::draw(canvas, &legend);
     let plot = SvgPlot::new(canvas, spec, below);
     plot.hairlines(canvas);
     canvas.clipped(plot.inner.expanded(canvas.measures.line), |canvas| {
@@ -37,15 +39,16 @@ pub(super) fn draw(canvas: &mut SvgCanvas, spec: &ChartSpec, area: Area) {
 
 /// The entries of the legend, which also says what has no room on the chart, and the words that have room below
 /// a legend of that height.
-fn labels_beside_legend<'s>(
+fn labels_beside_legend(
     canvas: &SvgCanvas,
-    spec: &'s ChartSpec,
+    letters: &Letters<'_>,
+    spec: &ChartSpec,
     area: Area,
-) -> (legend::Names<'s>, ChartLabels) {
+) -> (Vec<LegendItem>, ChartLabels) {
     let mut left_out = Vec::new();
     loop {
-        let names = legend::Names::new(spec, &left_out);
-        let below = legend::below(canvas, &names.items(), area);
+        let items = LegendItem::of_chart(spec, &left_out);
+        let below = legend::below(&items, area, letters);
         let labels = labels(&SvgPlot::new(canvas, spec, below));
         let news = labels
             .left_out
@@ -53,14 +56,15 @@ fn labels_beside_legend<'s>(
             .filter(|one| !left_out.contains(*one));
         let news: Vec<OmittedLabel> = news.cloned().collect();
         if news.is_empty() {
-            return (names, labels);
+            return (items, labels);
         }
         left_out.extend(news);
     }
 }
 
 /// The dashes of a published curve.
-const PUBLISHED: &str = "3 3";
+const PUBLISHED: &[f64] = &[3.0, 3.0];
+
 /// Columns, or the band and the line.
 fn body(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series) {
     match series.stroke {
@@ -102,7 +106,7 @@ fn line(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series, run: &[Char
     let dashes = if series.stroke == Stroke::Published {
         PUBLISHED
     } else {
-        dashes(canvas, series.colour)
+        palette::dashes(series.colour, canvas.is_print)
     };
     let pen = pen.dashed(dashes).class("series");
     canvas.path(&points, pen);

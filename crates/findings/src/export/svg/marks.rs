@@ -11,7 +11,7 @@ use crate::chart::layout::words::{LabelKind, PlacedLabel};
 use crate::chart::spec::Mark;
 
 /// Dashes of lines that only help.
-const DASHES: &str = "3 3";
+const DASHES: &[f64] = &[3.0, 3.0];
 
 /// Fronts and dividers, which lie behind the series.
 pub(super) fn behind(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>) {
@@ -109,7 +109,7 @@ fn draw_limit(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, y: f64, words: Option<
     let above = Area { bottom: y, ..inner };
     canvas.rect(above, canvas.colours.bad, 0.05, 0.0);
     let pen = Pen::new(canvas.colours.accent, canvas.measures.hair * 1.2);
-    let pen = pen.dashed("5 4").class("limit");
+    let pen = pen.dashed(&[5.0, 4.0]).class("limit");
     canvas.line((inner.left, y), (inner.right, y), pen);
     if let Some(words) = words {
         draw_words(canvas, words);

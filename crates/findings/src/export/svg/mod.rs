@@ -6,8 +6,6 @@
 mod axes;
 mod canvas;
 mod chart;
-mod lanes;
-mod legend;
 mod marks;
 mod sketch;
 mod timeline_figure;
@@ -17,7 +15,10 @@ use super::style::{Preset, Style};
 use super::text_metrics::Typeface;
 use crate::chart::area::Area;
 use crate::chart::figure::Drawing;
+use crate::chart::lanes::Lanes;
 use crate::chart::layout::bars::{self, BarRow};
+use crate::chart::layout::lanes::{self, LanesStyle};
+use crate::chart::layout::legend::{self, LegendItem};
 use crate::chart::layout::{
     Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, cells, heat_map, roofline, treemap,
     wall_time,
@@ -38,7 +39,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     let mut canvas = SvgCanvas::new(style);
     let measures = canvas.measures;
     let measure = sketch::measure(&canvas);
-    let letters = sketch::letters(measures, &measure);
+    let letters = sketch::letters(&canvas, &measure);
     let about_height = if about.is_empty() {
         0.0
     } else {
@@ -53,7 +54,7 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
     let around = title_height + 2.0 * measures.margin;
     let height = style
         .height
-        .unwrap_or_else(|| natural(&canvas, &letters, drawing, style, room) + around);
+        .unwrap_or_else(|| natural(&letters, drawing, style, room) + around);
     let area = Area::new(
         measures.margin,
         measures.margin + title_height,
@@ -75,9 +76,9 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
 
 fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, drawing: &Drawing, area: Area) {
     let items = match drawing {
-        Drawing::Chart(spec) => return chart::draw(canvas, spec, area),
-        Drawing::Lanes(shown) => return lanes::draw(canvas, letters, shown, area),
-        Drawing::Timeline(shown) => return timeline_figure::draw(canvas, shown, area),
+        Drawing::Chart(spec) => return chart::draw(canvas, letters, spec, area),
+        Drawing::Timeline(shown) => return timeline_figure::draw(canvas, letters, shown, area),
+        Drawing::Lanes(shown) => lanes_below_legend(shown, area, letters),
         Drawing::Bars(shown) => {
             let rows = BarRow::of_bars(&shown.bars);
             bars::lay_out(&rows, &NO_HEADS, area, letters).items
@@ -92,6 +93,24 @@ fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, drawing: &Drawing, area: 
         Drawing::WallTime(shown) => wall_time::lay_out(shown, area, letters).0,
     };
     sketch::draw(canvas, &items);
+}
+
+/// The setups of lanes, for their legend.
+fn setups(shown: &Lanes) -> Vec<LegendItem> {
+    let setups = shown.setups.iter();
+    setups
+        .map(|(colour, name)| LegendItem::shade(Some(*colour), name))
+        .collect()
+}
+
+fn lanes_below_legend(shown: &Lanes, area: Area, letters: &Letters<'_>) -> Vec<SketchShape> {
+    let (mut items, below) = legend::lay_out(&setups(shown), area, letters);
+    let style = LanesStyle {
+        value: |lane| &lane.range,
+        time: None,
+    };
+    items.extend(lanes::lay_out(shown, below, style, letters).items);
+    items
 }
 
 /// A roofline, and below it what is not on it.
@@ -110,13 +129,7 @@ fn roofline_with_note(chart: &Roofline, area: Area, letters: &Letters<'_>) -> Ve
 }
 
 /// The height that suits a figure, without title and margins.
-fn natural(
-    canvas: &SvgCanvas,
-    letters: &Letters<'_>,
-    drawing: &Drawing,
-    style: &Style,
-    room: f64,
-) -> f64 {
+fn natural(letters: &Letters<'_>, drawing: &Drawing, style: &Style, room: f64) -> f64 {
     let share = match style.preset {
         Preset::Screen => 0.5,
         Preset::Column => 0.7,
@@ -124,17 +137,17 @@ fn natural(
     };
     match drawing {
         Drawing::Chart(spec) => {
-            room * share + {
-                let names = legend::Names::new(spec, &[]);
-                legend::height(canvas, &names.items(), room)
-            }
+            let items = LegendItem::of_chart(spec, &[]);
+            room * share + legend::height(&items, room, letters)
         }
-        Drawing::Lanes(shown) => lanes::height(canvas, shown, room),
+        Drawing::Lanes(shown) => {
+            lanes::height(shown) * letters.size + legend::height(&setups(shown), room, letters)
+        }
         Drawing::Bars(shown) => bars::height(shown.bars.len(), &NO_HEADS, letters),
         Drawing::Changes(shown) => bars::height(shown.steps.len(), &NO_HEADS, letters),
         Drawing::Treemap(_) => room * share.max(0.45),
         Drawing::HeatMap(shown) => cells::height(shown, room, letters),
-        Drawing::Timeline(shown) => timeline_figure::height(canvas, shown, room),
+        Drawing::Timeline(shown) => timeline_figure::height(shown, room, letters),
         Drawing::Roofline(shown) => {
             room * share.max(0.5) + roofline::legend_height(shown, room, letters)
         }

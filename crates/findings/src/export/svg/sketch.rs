@@ -6,29 +6,27 @@ use super::canvas::{Pen, SvgCanvas};
 use crate::chart::layout::cell_words::hatching;
 use crate::chart::layout::{Font, Letters};
 use crate::chart::sketch::SketchShape;
-use crate::export::style::Measures;
-use crate::export::text_metrics::Typeface;
-
-/// The dashes of a published line.
-const DASHES: &str = "4 3";
+use crate::export::text_metrics::{self, Typeface};
 
 /// How wide words are in a picture.
 pub(super) fn measure(canvas: &SvgCanvas) -> impl Fn(&str, Font, f64) -> f64 + use<> {
     let metrics = Rc::clone(&canvas.letters);
-    move |text, font, size| metrics.width(text, kind(font), size)
+    move |text, font, size| metrics.width(&text_metrics::clean(text), kind(font), size)
 }
 
 /// The sizes of a picture.
 pub(super) fn letters<'a>(
-    measures: Measures,
+    canvas: &SvgCanvas,
     measure: &'a dyn Fn(&str, Font, f64) -> f64,
 ) -> Letters<'a> {
+    let measures = canvas.measures;
     Letters {
         size: measures.caption,
         body: measures.body,
         marker: measures.marker,
         line: measures.line,
         hair: measures.hair,
+        is_print: canvas.is_print,
         measure,
     }
 }
@@ -54,11 +52,10 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             from,
             to,
             thickness,
-            is_dashed,
+            dashes,
             ink,
             class,
         } => {
-            let dashes = if *is_dashed { DASHES } else { "" };
             let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
             canvas.line(*from, *to, pen.dashed(dashes).class(class));
         }

@@ -1,17 +1,18 @@
 //! A stretch of a timeline: a ruler, tracks with their slices, and below them memory and devices.
 
 use super::canvas::{HorizontalAnchor, Pen, SvgCanvas, VerticalAnchor};
-use super::legend::{self, LegendItem};
+use super::sketch;
 use crate::analysis::device_readings;
 use crate::chart::area::{Area, Position};
 use crate::chart::lanes::Lane;
+use crate::chart::layout::Letters;
 use crate::chart::layout::lanes::{RowPosition, stacked};
+use crate::chart::layout::legend::{self, LegendItem};
 use crate::chart::timeline::{self, exact, ruler};
 use crate::chart::timeline_figure::{
     DrawnSlice, FigureMemoryLane, FigureTrack, TimelineFigure, series,
 };
 use powerband_core::base::humanize;
-use powerband_core::domain::trace::SliceKind;
 
 /// Heights in sizes of the captions' type: a row, the name of a device, what is between two tracks.
 const ROW: f64 = 1.6;
@@ -46,20 +47,15 @@ fn sizes(shown: &TimelineFigure) -> f64 {
 }
 
 /// The height that suits it.
-pub(super) fn height(canvas: &SvgCanvas, shown: &TimelineFigure, room: f64) -> f64 {
-    let entries = entries(shown);
-    sizes(shown) * canvas.measures.caption + legend::height(canvas, &items(&entries), room)
+pub(super) fn height(shown: &TimelineFigure, room: f64, letters: &Letters<'_>) -> f64 {
+    sizes(shown) * letters.size + legend::height(&kinds(shown), room, letters)
 }
 
 /// What the colours mean.
-fn entries(shown: &TimelineFigure) -> Vec<(SliceKind, String)> {
-    timeline::legend(shown.kinds().into_iter())
-}
-
-fn items(entries: &[(SliceKind, String)]) -> Vec<LegendItem<'_>> {
-    let entries = entries.iter();
+fn kinds(shown: &TimelineFigure) -> Vec<LegendItem> {
+    let entries = timeline::legend(shown.kinds().into_iter()).into_iter();
     entries
-        .map(|(kind, words)| LegendItem::shade(series(*kind), words))
+        .map(|(kind, words)| LegendItem::shade(series(kind), &words))
         .collect()
 }
 
@@ -92,9 +88,14 @@ impl TimelineField<'_> {
 }
 
 /// Draws it.
-pub(super) fn draw(canvas: &mut SvgCanvas, shown: &TimelineFigure, area: Area) {
-    let entries = entries(shown);
-    let area = legend::draw(canvas, &items(&entries), area);
+pub(super) fn draw(
+    canvas: &mut SvgCanvas,
+    letters: &Letters<'_>,
+    shown: &TimelineFigure,
+    area: Area,
+) {
+    let (legend, area) = legend::lay_out(&kinds(shown), area, letters);
+    sketch::draw(canvas, &legend);
     let least = (canvas.measures.caption * LEAST_NAMES).min(area.width() * 0.4);
     let names = (area.width() * NAMES).max(least);
     let field = TimelineField {
