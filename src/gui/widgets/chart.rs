@@ -7,23 +7,25 @@ use std::sync::Arc;
 
 use eframe::egui::{
     Align2, Color32, CursorIcon, Galley, Id, Mesh, Pos2, Rangef, Rect, Response, Sense, Shape,
-    Stroke, Ui, UiBuilder, pos2, vec2,
+    Stroke, Ui, UiBuilder, Vec2, pos2, vec2,
 };
 use egui_plot::{Bar, BarChart, HLine, Line, LineStyle, Plot, PlotPoints, PlotTransform, PlotUi};
 
 use super::chart_canvas::{ChartCanvas, REACH, faded, pos};
-use super::{figure, marker, marks, zoom};
+use super::sketch::{Sketch, with_letters};
+use super::{figure, marker, zoom};
 use crate::gui::theme::{self, Roles, text};
 use powerband_findings::chart::axis;
 use powerband_findings::chart::figure::Drawing as Figure;
 use powerband_findings::chart::layout::bands::{self, BAND, Slice};
+use powerband_findings::chart::layout::failures::failure_marks;
 use powerband_findings::chart::layout::labels::{OmittedLabel, labels, limit_line};
 use powerband_findings::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
 use powerband_findings::chart::layout::words::PlacedLabel;
-use powerband_findings::chart::layout::{Font, PlotSurface as _, ticks};
+use powerband_findings::chart::layout::{Font, Letters, PlotSurface as _, marks, ticks};
 use powerband_findings::chart::palette;
 use powerband_findings::chart::spec::{
-    Axis, ChartPoint, ChartSpec, Series, SeriesId, Stroke as Drawing, Tick,
+    Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke as Drawing, Tick,
 };
 
 /// Room above the plot for what the y axis measures.
@@ -113,12 +115,16 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: ChartOptions) 
     };
     ui.painter_at(inner).set(behind, canvas.bands());
     canvas.axes(outer, title);
-    marks::behind(&canvas);
+    let inside = canvas.painter.with_clip_rect(inner.expand(1.0));
+    let behind = with_letters(&inside, |letters| marks::behind(&canvas, letters));
+    Sketch::new(ui, &inside, Vec2::ZERO).paint(&behind);
     for series in &spec.series {
         canvas.markers(series);
     }
     let labels = labels(&canvas);
-    marks::show(&canvas, &labels);
+    let sketch = Sketch::new(ui, &canvas.painter, Vec2::ZERO).highlighting(look.highlighted);
+    let on_top = |letters: &Letters<'_>| marks::on_top(&canvas, &labels, letters);
+    sketch.paint(&with_letters(&canvas.painter, on_top));
     leave_out(ui, id, labels.left_out);
     let grip = canvas.limit(ui, id, labels.limit.as_ref());
     let limit = grip.as_ref().and_then(|grip| canvas.dragged_to(grip));
@@ -141,7 +147,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: ChartOptions) 
     figure::offer(ui, id, outer, || Figure::Chart(Box::new(spec.clone())));
     ChartInput {
         clicked: hovered.filter(|_| plot.clicked()),
-        failed: hand.and_then(|hand| marks::failed_at(&canvas, hand)),
+        failed: hand.and_then(|hand| canvas.failed_at(hand)),
         response: plot,
         hovered,
         limit,
@@ -369,22 +375,17 @@ impl ChartCanvas<'_> {
     fn limit(&self, ui: &Ui, id: &str, words: Option<&PlacedLabel>) -> Option<Response> {
         let limit = self.spec.limit.as_ref()?;
         let y = limit_line(self)? as f32;
-        let above = Rect::from_min_max(self.inner.min, pos2(self.inner.right(), y));
-        self.painter
-            .rect_filled(above, 0.0, self.roles.bad.gamma_multiply(0.05));
         let grip = Rect::from_x_y_ranges(self.inner.x_range(), Rangef::new(y - 5.0, y + 5.0));
         let hand = ui
             .interact(grip, ui.scope_id().with((id, "limit")), Sense::drag())
             .accessible_name(format!("Latency {}", limit.text))
             .on_hover_and_drag_cursor(CursorIcon::ResizeVertical);
         let is_held = hand.hovered() || hand.dragged();
-        let stroke = Stroke::new(if is_held { 2.0 } else { 1.2 }, self.roles.accent);
-        let ends = [pos2(self.inner.left(), y), pos2(self.inner.right(), y)];
-        self.painter
-            .extend(Shape::dashed_line(&ends, stroke, 5.0, 4.0));
-        if let Some(words) = words {
-            self.draw_text(words, self.roles.accent);
-        }
+        let width = if is_held { 2.0 } else { 1.2 };
+        let items = with_letters(&self.painter, |letters| {
+            marks::limit(self, words, width, letters)
+        });
+        Sketch::new(ui, &self.painter, Vec2::ZERO).paint(&items);
         Some(hand)
     }
 
@@ -398,6 +399,18 @@ impl ChartCanvas<'_> {
     fn is_seen(&self, point: &ChartPoint) -> bool {
         let (x, y) = (&self.spec.x, &self.spec.y);
         (x.low..=x.high).contains(&point.x) && (y.low..=y.high).contains(&point.y)
+    }
+
+    /// The failures at the mark under the pointer, with their reasons.
+    fn failed_at(&self, hand: Pos2) -> Option<String> {
+        let near = failure_marks(self)
+            .into_iter()
+            .map(|failed| (pos(failed.at).distance(hand), failed.mark))
+            .filter(|(distance, _)| *distance < REACH);
+        let Mark::Failed { x, .. } = near.min_by(|a, b| a.0.total_cmp(&b.0))?.1 else {
+            return None;
+        };
+        Some(self.spec.failures_at(*x))
     }
 
     fn nearest(&self, hand: Pos2) -> Option<(&Series, &ChartPoint)> {

@@ -8,12 +8,14 @@ use egui_plot::{PlotPoint, PlotTransform};
 use super::marker;
 use crate::gui::theme::{self, Roles, text};
 use powerband_findings::chart::area::{Area, Position};
-use powerband_findings::chart::layout::words::PlacedLabel;
 use powerband_findings::chart::layout::{Font, PlotSurface, Size};
 use powerband_findings::chart::spec::{ChartSpec, SeriesId};
 
 /// Most distance of the pointer from a point or the limit.
 pub(super) const REACH: f32 = 24.0;
+
+/// How much of their colour series keep while another one is under the pointer.
+pub(super) const FADED: f32 = 0.25;
 
 /// Where a chart is painted, and how.
 pub(super) struct ChartCanvas<'a> {
@@ -65,16 +67,6 @@ impl ChartCanvas<'_> {
             .layout_no_wrap(text, font_id(font), Color32::PLACEHOLDER)
     }
 
-    /// Words at their place, on their ground.
-    pub(super) fn draw_text(&self, words: &PlacedLabel, color: Color32) {
-        if let Some(ground) = words.ground() {
-            let color = self.roles.panel.gamma_multiply(0.8);
-            self.painter.rect_filled(rect(ground), 2.0, color);
-        }
-        let galley = self.galley(&words.text, words.what.font());
-        self.painter.galley(rect(words.area).min, galley, color);
-    }
-
     pub(super) fn line(&self, (from, to): (Position, Position), stroke: Stroke) {
         self.painter.line_segment([pos(from), pos(to)], stroke);
     }
@@ -95,7 +87,7 @@ fn font_id(font: Font) -> FontId {
 /// A series fades while another one is under the pointer.
 pub(super) fn faded(color: Color32, id: SeriesId, highlighted: Option<SeriesId>) -> Color32 {
     match highlighted {
-        Some(other) if other != id => color.gamma_multiply(0.25),
+        Some(other) if other != id => color.gamma_multiply(FADED),
         _ => color,
     }
 }

@@ -15,7 +15,6 @@ pub(super) mod label;
 pub(super) mod lanes;
 pub(super) mod legend;
 pub(super) mod marker;
-mod marks;
 pub(super) mod menu;
 pub(super) mod segmented;
 pub(super) mod sheet;

@@ -9,7 +9,7 @@ use eframe::egui::{
     Response, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, accesskit::Role, vec2,
 };
 
-use super::chart_canvas::{area, pos, rect};
+use super::chart_canvas::{FADED, area, pos, rect};
 use super::{figure, marker};
 use crate::gui::theme::{self, text};
 use powerband_findings::chart::area::{Area, Position};
@@ -20,6 +20,7 @@ use powerband_findings::chart::layout::roofline::{self, NodeTarget, RooflineLayo
 use powerband_findings::chart::layout::{Font, Letters, wall_time};
 use powerband_findings::chart::roofline::Roofline;
 use powerband_findings::chart::sketch::{Ink, SketchShape};
+use powerband_findings::chart::spec::SeriesId;
 use powerband_findings::chart::wall_time::WallBar;
 
 /// Width of a line and a hairline, and how far from a point the pointer meets it.
@@ -223,6 +224,9 @@ pub(crate) struct Sketch<'a> {
     colours: &'a Colours,
     /// From where they were laid out to where they are painted.
     pub(crate) by: Vec2,
+    /// The series under the pointer: all others fade.
+    highlighted: Option<SeriesId>,
+    is_faded: bool,
 }
 
 impl<'a> Sketch<'a> {
@@ -231,11 +235,24 @@ impl<'a> Sketch<'a> {
             painter,
             colours: theme::colours(ui),
             by,
+            highlighted: None,
+            is_faded: false,
+        }
+    }
+
+    pub(super) fn highlighting(self, highlighted: Option<SeriesId>) -> Self {
+        Self {
+            highlighted,
+            ..self
         }
     }
 
     fn color(&self, ink: Ink) -> Color32 {
-        theme::color(ink.rgb(self.colours))
+        let color = theme::color(ink.rgb(self.colours));
+        if self.is_faded && ink != Ink::Panel {
+            return color.gamma_multiply(FADED);
+        }
+        color
     }
 
     fn pos(&self, at: Position) -> Pos2 {
@@ -318,31 +335,36 @@ impl<'a> Sketch<'a> {
             // Tiles have no hatching here.
             SketchShape::Clearing(_) => {}
             SketchShape::Hatched(area) => self.hatched(*area),
-            SketchShape::Marker { .. } => self.marker(item),
+            SketchShape::Ring {
+                at,
+                radius,
+                ground,
+                thickness,
+                ink,
+                ..
+            } => {
+                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                let ground = ground.map_or(Color32::TRANSPARENT, |ink| self.color(ink));
+                let (at, radius) = (self.pos(*at), *radius as f32);
+                self.painter.circle(at, radius, ground, stroke);
+            }
+            SketchShape::Marker {
+                at,
+                shape,
+                radius,
+                ink,
+                strength,
+            } => {
+                let color = self.color(*ink).gamma_multiply(*strength as f32);
+                let (at, radius) = (self.pos(*at), *radius as f32);
+                marker::paint(self.painter, at, *shape, radius, color);
+            }
             SketchShape::Text { .. } => self.paint_text(item),
+            SketchShape::OfSeries { series, items } => {
+                let is_faded = self.highlighted.zip(*series).is_some_and(|(a, b)| a != b);
+                Self { is_faded, ..*self }.paint(items);
+            }
             SketchShape::Group { items, .. } => self.paint(items),
-        }
-    }
-
-    fn marker(&self, item: &SketchShape) {
-        let SketchShape::Marker {
-            at,
-            shape,
-            radius,
-            ink,
-            strength,
-        } = item
-        else {
-            return;
-        };
-        let (at, radius) = (self.pos(*at), *radius as f32);
-        let color = self.color(*ink);
-        if let Some(index) = shape {
-            let color = color.gamma_multiply(*strength as f32);
-            marker::paint(self.painter, at, *index, radius, color);
-        } else {
-            let ring = Stroke::new(LINE * 0.75, color);
-            self.painter.circle_stroke(at, radius, ring);
         }
     }
 

@@ -5,6 +5,7 @@ use super::area::{Area, Position};
 use super::colours::{Colours, Fill, Rgb};
 use super::heat_map::{ScaleKind, colours};
 use super::layout::{Anchor, Font};
+use super::series_id::SeriesId;
 
 /// The colour of a shape, by its use.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub enum Ink {
     Faint,
     /// That of lines between things.
     Hairline,
+    /// That of lines across a chart.
+    Divider,
     /// What is selected.
     Accent,
     /// Better.
@@ -46,6 +49,7 @@ impl Ink {
             Self::Quiet => of.quiet,
             Self::Faint => of.faint,
             Self::Hairline => of.line,
+            Self::Divider => of.line.towards(of.faint, 0.45),
             Self::Accent => of.accent,
             Self::Good => of.good,
             Self::Bad => of.bad,
@@ -130,12 +134,25 @@ pub enum SketchShape {
         radius: f64,
         ink: Ink,
     },
+    /// The edge of a circle.
+    Ring {
+        /// Its middle.
+        at: Position,
+        radius: f64,
+        /// What it is filled with.
+        ground: Option<Ink>,
+        /// In widths of a line.
+        thickness: f64,
+        ink: Ink,
+        /// What programs know it by that read the picture.
+        class: &'static str,
+    },
     /// A marker.
     Marker {
         /// Its middle.
         at: Position,
-        /// The palette index whose shape it has; a ring for none.
-        shape: Option<usize>,
+        /// The palette index whose shape it has.
+        shape: usize,
         /// Half its width.
         radius: f64,
         ink: Ink,
@@ -154,6 +171,11 @@ pub enum SketchShape {
         angle: f64,
         /// What programs know them by that read the picture.
         class: &'static str,
+    },
+    /// Shapes that fade while another series is under the pointer.
+    OfSeries {
+        series: Option<SeriesId>,
+        items: Vec<Self>,
     },
     /// Shapes that belong together.
     Group {
@@ -195,6 +217,15 @@ impl SketchShape {
             class,
             tooltip,
             items,
+        }
+    }
+
+    /// What fades while another series is under the pointer.
+    #[must_use]
+    pub fn of_series(self, series: SeriesId) -> Self {
+        Self::OfSeries {
+            series: Some(series),
+            items: vec![self],
         }
     }
 

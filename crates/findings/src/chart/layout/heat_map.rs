@@ -59,7 +59,7 @@ fn words_around(
         if let Some(colour) = panel.colour {
             items.push(SketchShape::Marker {
                 at: (left + size * 0.5, y),
-                shape: Some(colour),
+                shape: colour,
                 radius: letters.marker,
                 ink: Ink::Series(colour),
                 strength: 1.0,

@@ -204,7 +204,7 @@ fn sample(sample: Sample, (x, y): Position, letters: Letters<'_>) -> Vec<SketchS
     }
     shapes.push(SketchShape::Marker {
         at,
-        shape: Some(index),
+        shape: index,
         radius,
         ink,
         strength: 1.0,

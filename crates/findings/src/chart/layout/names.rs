@@ -105,8 +105,9 @@ pub(super) fn place_point_names(plot: &dyn PlotSurface, room: &mut LabelSpace) {
 /// What the names of points may not cover: the sides of fronts, points and their intervals.
 fn occupied_areas(plot: &dyn PlotSurface) -> Vec<Area> {
     let mut taken = Vec::new();
-    for shape in super::marks::shapes(plot) {
-        if let super::marks::MarkShape::Edge(corners) = shape {
+    for mark in &plot.spec().marks {
+        if let Mark::Edge { through } = mark {
+            let corners: Vec<Position> = through.iter().map(|(x, y)| plot.place(*x, *y)).collect();
             let sides = corners.windows(2);
             taken.extend(sides.map(|ends| Area::between(ends[0], ends[1]).expanded(1.0)));
         }

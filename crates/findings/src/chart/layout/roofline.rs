@@ -22,9 +22,10 @@ const LEAST_NAMED: f64 = 0.02;
 const NAME: usize = 26;
 /// Between a line and the words along it, in sizes of type.
 const ASIDE: f64 = 0.35;
-/// Thickness of intervals and published lines, and of lines of engines, in widths of a line.
+/// Thickness of intervals and published lines, of lines of engines, and of rings, in widths of a line.
 const THIN: f64 = 0.6;
 const THICK: f64 = 2.0;
+const RING: f64 = 0.75;
 /// Places along a line that are tried for its words.
 const STEPS: u32 = 12;
 
@@ -171,13 +172,8 @@ impl<'a> RooflineBuilder<'a> {
         for class in &self.chart.classes {
             let text = entry(class);
             let at = room(self, &text);
-            let marker = SketchShape::Marker {
-                at: (at.0 + size * SAMPLE / 2.0, at.1),
-                shape: class.look,
-                radius: size * 0.42,
-                ink: ink(class),
-                strength: STRENGTH,
-            };
+            let middle = (at.0 + size * SAMPLE / 2.0, at.1);
+            let marker = marker(class.look, middle, size * 0.42, ink(class));
             self.items
                 .push(SketchShape::group("point", "", vec![marker]));
             self.legend_text(at, &text);
@@ -394,19 +390,12 @@ impl<'a> RooflineBuilder<'a> {
     fn dot(&mut self, dot: &RooflinePoint) {
         let spot = self.node_target(dot);
         let class = self.chart.classes.get(dot.class);
-        let marker = |shape, radius, ink| SketchShape::Marker {
-            at: spot.at,
-            shape,
-            radius,
-            ink,
-            strength: STRENGTH,
-        };
         let look = class.and_then(|class| class.look);
-        let point = vec![marker(look, spot.radius, self.ink(dot))];
+        let point = vec![marker(look, spot.at, spot.radius, self.ink(dot))];
         self.items
             .push(SketchShape::group("point", &dot.tooltip, point));
         if self.chart.selected == Some(dot.node) {
-            let ring = vec![marker(None, spot.radius + 3.0, Ink::Accent)];
+            let ring = vec![marker(None, spot.at, spot.radius + 3.0, Ink::Accent)];
             self.items.push(SketchShape::group("point", "", ring));
         }
         self.taken
@@ -462,6 +451,27 @@ impl<'a> RooflineBuilder<'a> {
         self.taken.push(anchor.area(extent));
         let name = self.letters.text(*anchor, text, Font::Words, Ink::Text);
         self.items.push(name);
+    }
+}
+
+/// The marker of a palette index, or a ring.
+fn marker(shape: Option<usize>, at: Position, radius: f64, ink: Ink) -> SketchShape {
+    match shape {
+        Some(shape) => SketchShape::Marker {
+            at,
+            shape,
+            radius,
+            ink,
+            strength: STRENGTH,
+        },
+        None => SketchShape::Ring {
+            at,
+            radius,
+            ground: None,
+            thickness: RING,
+            ink,
+            class: "",
+        },
     }
 }
 

@@ -2,19 +2,22 @@
 
 use super::axes::SvgPlot;
 use super::canvas::{Pen, SvgCanvas};
-use super::{marks, sketch};
+use super::sketch;
 use crate::chart::area::{Area, Position};
 use crate::chart::colours::Fill;
 use crate::chart::layout::labels::{ChartLabels, OmittedLabel, labels};
 use crate::chart::layout::legend::{self, LegendItem};
 use crate::chart::layout::series::{COLUMN, HOLLOW, column_intervals, dots, is_crowd};
-use crate::chart::layout::{Letters, PlotSurface as _, bands};
+use crate::chart::layout::{Letters, PlotSurface as _, bands, marks};
 use crate::chart::palette;
 use crate::chart::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Series, Stroke};
 use powerband_core::base::humanize;
 
 /// With more points than this, points have no tooltips.
 const MOST_TOLD: usize = 3_000;
+
+/// Width of the limit, in hairlines.
+const LIMIT: f64 = 1.2;
 
 /// Draws it.
 pub(super) fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, spec: &ChartSpec, area: Area) {
@@ -24,7 +27,7 @@ pub(super) fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, spec: &ChartSp
     let plot = SvgPlot::new(canvas, spec, below);
     plot.hairlines(canvas);
     canvas.clipped(plot.inner.expanded(canvas.measures.line), |canvas| {
-        marks::behind(canvas, &plot);
+        sketch::draw(canvas, &marks::behind(&plot, letters));
         for series in &spec.series {
             body(canvas, &plot, series);
         }
@@ -34,7 +37,9 @@ pub(super) fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, spec: &ChartSp
     for series in &spec.series {
         markers(canvas, &plot, series, is_told);
     }
-    marks::draw(canvas, &plot, &labels);
+    sketch::draw(canvas, &marks::on_top(&plot, &labels, letters));
+    let limit = marks::limit(&plot, labels.limit.as_ref(), LIMIT, letters);
+    sketch::draw(canvas, &limit);
 }
 
 /// The entries of the legend, which also says what has no room on the chart, and the words that have room below

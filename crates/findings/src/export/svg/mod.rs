@@ -6,7 +6,6 @@
 mod axes;
 mod canvas;
 mod chart;
-mod marks;
 mod sketch;
 mod timeline_figure;
 

@@ -106,8 +106,27 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
                 canvas.line(from, to, pen);
             }
         }
-        SketchShape::Marker { .. } => marker(canvas, item),
+        SketchShape::Ring {
+            at,
+            radius,
+            ground,
+            thickness,
+            ink,
+            class,
+        } => {
+            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            let ground = ground.map(|ground| ground.rgb(colours));
+            canvas.circle(*at, *radius, ground, Some(pen.class(class)));
+        }
+        SketchShape::Marker {
+            at,
+            shape,
+            radius,
+            strength,
+            ..
+        } => canvas.strong_marker(*at, *shape, *radius, *strength),
         SketchShape::Text { .. } => draw_text(canvas, item),
+        SketchShape::OfSeries { items, .. } => draw(canvas, items),
         SketchShape::Group {
             class,
             tooltip,
@@ -135,23 +154,4 @@ fn draw_text(canvas: &mut SvgCanvas, item: &SketchShape) {
     canvas.turned(anchor.at, *angle, |canvas| {
         canvas.text(anchor.at, text, words);
     });
-}
-
-fn marker(canvas: &mut SvgCanvas, item: &SketchShape) {
-    let SketchShape::Marker {
-        at,
-        shape,
-        radius,
-        ink,
-        strength,
-    } = item
-    else {
-        return;
-    };
-    if let Some(index) = shape {
-        canvas.strong_marker(*at, *index, *radius, *strength);
-    } else {
-        let pen = Pen::new(ink.rgb(canvas.colours), canvas.measures.line * 0.75);
-        canvas.circle(*at, *radius, None, Some(pen));
-    }
 }
