@@ -313,6 +313,15 @@ impl<'a> Sketch<'a> {
                 let points = points.iter().map(|at| self.pos(*at)).collect();
                 self.painter.add(Shape::line(points, stroke));
             }
+            SketchShape::Under { points, foot, ink } => {
+                let mut mesh = Mesh::default();
+                for ends in points.windows(2) {
+                    let (a, b) = (ends[0], ends[1]);
+                    let corners = [a, (a.0, *foot), b, (b.0, *foot)].map(|at| self.pos(at));
+                    add_strip(&mut mesh, corners, self.color(*ink));
+                }
+                self.painter.add(Shape::mesh(mesh));
+            }
             SketchShape::Dot { at, radius, ink } => {
                 let (at, color) = (self.pos(*at), self.color(*ink));
                 self.painter.circle_filled(at, *radius as f32, color);
@@ -390,12 +399,8 @@ impl<'a> Sketch<'a> {
             // A thin parallelogram: a line of its own for each would cost a shape each.
             let (from, to) = (self.pos(from), self.pos(to));
             let aside = vec2(0.35, 0.35);
-            let first = mesh.vertices.len() as u32;
-            for at in [from - aside, from + aside, to - aside, to + aside] {
-                mesh.colored_vertex(at, color);
-            }
-            mesh.add_triangle(first, first + 1, first + 2);
-            mesh.add_triangle(first + 1, first + 2, first + 3);
+            let corners = [from - aside, from + aside, to - aside, to + aside];
+            add_strip(&mut mesh, corners, color);
         }
         self.painter.add(Shape::mesh(mesh));
     }
@@ -433,4 +438,14 @@ impl<'a> Sketch<'a> {
         let shape = TextShape::new(turned, galley, color).with_angle(angle);
         self.painter.add(shape);
     }
+}
+
+/// Adds two triangles: the first three corners, and the last three.
+fn add_strip(mesh: &mut Mesh, corners: [Pos2; 4], color: Color32) {
+    let first = mesh.vertices.len() as u32;
+    for at in corners {
+        mesh.colored_vertex(at, color);
+    }
+    mesh.add_triangle(first, first + 1, first + 2);
+    mesh.add_triangle(first + 1, first + 2, first + 3);
 }

@@ -32,6 +32,8 @@ pub enum Ink {
     Panel,
     /// A ground that is set apart from it.
     Raised,
+    /// So much of the colour of a series, or of grey, on the ground.
+    Pale(Option<usize>, f64),
     /// The colour of a block or a tile.
     Fill(Fill),
     /// A share of a scale of colours.
@@ -55,6 +57,10 @@ impl Ink {
             Self::Bad => of.bad,
             Self::Panel => of.panel,
             Self::Raised => of.raised,
+            Self::Pale(series, strength) => {
+                let colour = series.map_or(of.faint, |index| of.series(index));
+                of.panel.towards(colour, strength)
+            }
             Self::Fill(fill) => of.fill(fill),
             Self::Scale(kind, share) => colours::share_colour(of, kind, share),
             Self::OnScale(kind, share) => colours::ink(colours::share_colour(of, kind, share)),
@@ -125,6 +131,13 @@ pub enum SketchShape {
         ink: Ink,
         /// What programs know it by that read the picture.
         class: &'static str,
+    },
+    /// What is between a line from left to right and a level below it.
+    Under {
+        /// The points of the line.
+        points: Vec<Position>,
+        foot: f64,
+        ink: Ink,
     },
     /// A filled circle.
     Dot {

@@ -318,7 +318,7 @@ impl Sheet<'_> {
 }
 
 /// What of a line from left to right is between two places: it is cut where it comes from outside.
-fn within(points: &[Position], (low, high): (f64, f64)) -> Vec<Position> {
+pub(super) fn within(points: &[Position], (low, high): (f64, f64)) -> Vec<Position> {
     let is_inside = |at: &Position| (low..=high).contains(&at.0);
     if points.iter().all(is_inside) {
         return points.to_vec();

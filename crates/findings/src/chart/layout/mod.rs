@@ -23,6 +23,7 @@ pub mod series;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod ticks;
+pub(crate) mod timeline_figure;
 pub mod treemap;
 pub mod wall_time;
 pub mod words;

@@ -7,7 +7,6 @@ mod axes;
 mod canvas;
 mod chart;
 mod sketch;
-mod timeline_figure;
 
 use self::canvas::{SvgCanvas, TextStyle};
 use super::style::{Preset, Style};
@@ -19,8 +18,8 @@ use crate::chart::layout::bars::{self, BarRow};
 use crate::chart::layout::lanes::{self, LanesStyle};
 use crate::chart::layout::legend::{self, LegendItem};
 use crate::chart::layout::{
-    Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, cells, heat_map, roofline, treemap,
-    wall_time,
+    Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, cells, heat_map, roofline,
+    timeline_figure, treemap, wall_time,
 };
 use crate::chart::roofline::Roofline;
 use crate::chart::sketch::{Ink, SketchShape};
@@ -76,7 +75,6 @@ pub fn write_about(drawing: &Drawing, about: &str, style: &Style) -> String {
 fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, drawing: &Drawing, area: Area) {
     let items = match drawing {
         Drawing::Chart(spec) => return chart::draw(canvas, letters, spec, area),
-        Drawing::Timeline(shown) => return timeline_figure::draw(canvas, letters, shown, area),
         Drawing::Lanes(shown) => lanes_below_legend(shown, area, letters),
         Drawing::Bars(shown) => {
             let rows = BarRow::of_bars(&shown.bars);
@@ -88,6 +86,7 @@ fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, drawing: &Drawing, area: 
         }
         Drawing::Treemap(shown) => treemap::lay_out(&shown.regions, area, letters).items,
         Drawing::HeatMap(shown) => heat_map::lay_out(shown, area, letters).items,
+        Drawing::Timeline(shown) => timeline_figure::lay_out(shown, area, letters),
         Drawing::Roofline(shown) => roofline_with_note(shown, area, letters),
         Drawing::WallTime(shown) => wall_time::lay_out(shown, area, letters).0,
     };

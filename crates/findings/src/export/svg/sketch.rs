@@ -75,6 +75,12 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
             canvas.path(points, pen.class(class));
         }
+        SketchShape::Under { points, foot, ink } => {
+            if let (Some(first), Some(last)) = (points.first(), points.last()) {
+                let outline = [&[(first.0, *foot)], &points[..], &[(last.0, *foot)]].concat();
+                canvas.area(&outline, ink.rgb(colours), 1.0);
+            }
+        }
         SketchShape::Dot { at, radius, ink } => {
             canvas.circle(*at, *radius, Some(ink.rgb(colours)), None);
         }
