@@ -83,8 +83,7 @@ impl HeatMapCanvas<'_> {
         let id = ui.scope_id().with((id, "field", place));
         let outer = self.sketch.rect(field.area_with_headers());
         let response = ui.interact(outer, id, Sense::click());
-        let hand = response.hover_pos().map(|hand| hand - self.sketch.by);
-        let hand = hand.map(|hand| (f64::from(hand.x), f64::from(hand.y)));
+        let hand = response.hover_pos().map(|hand| self.sketch.place(hand));
         let hovered = hand.and_then(|hand| field.cell_at(hand));
         let head = hand.and_then(|hand| field.head_at(hand));
         let is_focused = response.has_focus();

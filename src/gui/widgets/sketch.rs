@@ -9,7 +9,7 @@ use eframe::egui::{
     Response, Sense, Shape, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, accesskit::Role, vec2,
 };
 
-use super::chart_canvas::{FADED, area, pos, rect};
+use super::chart_canvas::{FADED, pos, rect};
 use super::{figure, marker};
 use crate::gui::theme::{self, text};
 use powerband_findings::chart::area::{Area, Position};
@@ -29,6 +29,8 @@ const HAIR: f32 = 1.0;
 /// The size of type of names in bars, as in exported pictures.
 const BODY: f64 = 12.5;
 const REACH: f64 = 8.0;
+/// Height of a roofline.
+const ROOFLINE: f32 = 400.0;
 /// Between a point and the ring around it.
 const RING: f32 = 3.0;
 
@@ -44,32 +46,28 @@ pub(crate) struct SketchInput {
     pub is_left: bool,
 }
 
-/// Shows a roofline over the width that there is, with rings around some nodes.
-pub(crate) fn roofline(
-    ui: &mut Ui,
-    id: &str,
-    chart: &Roofline,
-    height: f32,
-    lit: &[usize],
-) -> SketchInput {
-    let size = vec2(ui.available_width(), height);
+/// Shows a roofline over the width that there is.
+pub(crate) fn roofline(ui: &mut Ui, id: &str, chart: &Roofline) -> SketchInput {
+    let shapes = ui.scope_id().with((id, "shapes"));
+    let laid_out = laid_out(ui, shapes, chart, |width, letters| {
+        let area = Area::new(0.0, 0.0, width, ROOFLINE.into());
+        roofline::lay_out(chart, area, letters)
+    });
+    let placed = &laid_out.placed;
+    let size = vec2(ui.available_width(), ROOFLINE);
     let (outer, response) = ui.allocate_exact_size(size, Sense::click());
     let painter = ui.painter_at(outer.expand(1.0));
-    let roles = theme::roles(ui);
-    let placed = with_letters(&painter, |letters| {
-        roofline::lay_out(chart, area(outer), letters)
-    });
-    Sketch::new(ui, &painter, Vec2::ZERO).paint(&placed.items);
+    let sketch = Sketch::new(ui, &painter, outer.min.to_vec2());
+    sketch.paint(&placed.items);
     let at = response.hover_pos();
-    let hovered = at.and_then(|at| placed.node_at((at.x.into(), at.y.into()), REACH));
+    let hovered = at.and_then(|at| placed.node_at(sketch.place(at), REACH));
     let is_focused = response.has_focus();
-    let cursor = cursor(ui, response.id, chart, &placed, is_focused);
+    let cursor = cursor(ui, response.id, chart, placed, is_focused);
     let ring = hovered.or_else(|| cursor.filter(|_| is_focused));
-    let ringed = ring.into_iter().chain(lit.iter().copied());
-    for spot in ringed.filter_map(|node| spot_of(&placed, node)) {
+    if let Some(spot) = ring.and_then(|node| spot_of(placed, node)) {
         let radius = spot.radius as f32 + RING;
-        let stroke = Stroke::new(1.5, roles.text);
-        painter.circle_stroke(pos(spot.at), radius, stroke);
+        let stroke = Stroke::new(1.5, theme::roles(ui).text);
+        painter.circle_stroke(sketch.pos(spot.at), radius, stroke);
     }
     let said = cursor.and_then(|node| chart.node_text(node));
     let said = said.unwrap_or_default().replace('\n', ", ");
@@ -145,20 +143,23 @@ fn cursor(
 
 /// Shows a bar of wall time over the width that there is; the answer is the part under the pointer.
 pub(crate) fn wall(ui: &mut Ui, id: &str, bar: &WallBar) -> (Response, Option<usize>) {
-    let width = ui.available_width();
-    let height = with_letters(ui.painter(), |letters| wall_time::height(bar, letters));
-    let (outer, response) = ui.allocate_exact_size(vec2(width, height as f32), Sense::hover());
-    let painter = ui.painter_at(outer.expand(1.0));
-    let (items, places) = with_letters(&painter, |letters| {
-        wall_time::lay_out(bar, area(outer), letters)
+    let shapes = ui.scope_id().with((id, "shapes"));
+    let laid_out = laid_out(ui, shapes, bar, |width, letters| {
+        let area = Area::new(0.0, 0.0, width, wall_time::height(bar, letters));
+        (area.bottom as f32, wall_time::lay_out(bar, area, letters))
     });
-    Sketch::new(ui, &painter, Vec2::ZERO).paint(&items);
+    let (height, (items, places)) = &laid_out.placed;
+    let size = vec2(ui.available_width(), *height);
+    let (outer, response) = ui.allocate_exact_size(size, Sense::hover());
+    let painter = ui.painter_at(outer.expand(1.0));
+    let sketch = Sketch::new(ui, &painter, outer.min.to_vec2());
+    sketch.paint(items);
     let parts: Vec<String> = bar.parts.iter().map(|part| part.summary_text()).collect();
     let name = format!("{}. {}", bar.title, parts.join("; "));
     let response = response.accessible_name(name);
     figure::offer(ui, id, outer, || Drawing::WallTime(Box::new(bar.clone())));
     let hand = response.hover_pos();
-    let is_in = |place: &Area| hand.is_some_and(|at| place.contains((at.x.into(), at.y.into())));
+    let is_in = |place: &Area| hand.is_some_and(|at| place.contains(sketch.place(at)));
     let part = places.iter().position(is_in);
     (response, part)
 }
@@ -223,7 +224,7 @@ pub(crate) struct Sketch<'a> {
     pub(crate) painter: &'a Painter,
     colours: &'a Colours,
     /// From where they were laid out to where they are painted.
-    pub(crate) by: Vec2,
+    by: Vec2,
     /// The series under the pointer: all others fade.
     highlighted: Option<SeriesId>,
     is_faded: bool,
@@ -257,6 +258,12 @@ impl<'a> Sketch<'a> {
 
     fn pos(&self, at: Position) -> Pos2 {
         pos(at) + self.by
+    }
+
+    /// The place of a position on the screen, as it was laid out.
+    pub(crate) fn place(&self, at: Pos2) -> Position {
+        let at = at - self.by;
+        (at.x.into(), at.y.into())
     }
 
     /// Where an area is painted.

@@ -22,8 +22,6 @@ const COMMANDS: [&str; 3] = [
     "powerband bench resnet50 --profile",
     "powerband why resnet50 --setup ort:cpu --batch 1",
 ];
-/// Height of the roofline.
-const ROOFLINE: f32 = 400.0;
 /// Most height of the table of steps.
 const LIGHT: f32 = 360.0;
 /// Below this width findings stand below the roofline.
@@ -137,7 +135,7 @@ fn roofline(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>
         if found.roofline.dots.is_empty() {
             return no_points(ui, found);
         }
-        let touched = sketch::roofline(ui, "roofline", &found.roofline, ROOFLINE, &[]);
+        let touched = sketch::roofline(ui, "roofline", &found.roofline);
         let words = touched
             .hovered
             .and_then(|node| found.roofline.node_text(node));
