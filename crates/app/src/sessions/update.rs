@@ -170,7 +170,10 @@ impl App {
     }
 
     fn is_asked_for(&self, id: SessionId) -> bool {
-        self.shared.opening.files.contains_key(&id) || self.shared.sessions.get(id).is_some()
+        let opening = &self.shared.opening;
+        opening.files.contains_key(&id)
+            || opening.examples.contains_key(&id)
+            || self.shared.sessions.get(id).is_some()
     }
 
     pub(crate) fn opened(&mut self, opened: Opened) {
