@@ -8,13 +8,14 @@ use serde_json::json;
 use super::args::BenchArgs;
 use super::bench::{FinishedRun, measure, origin, place, status, target};
 use super::{Context, output};
+use powerband_core::domain::again::{SessionPart, request_for};
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
 use powerband_findings::export;
 use powerband_findings::report::{self, in_short};
-use powerband_runner::again::{self, SessionPart};
+use powerband_runner::again;
 
 /// Measures and compares.
 pub(super) fn run(
@@ -25,7 +26,7 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let (before, after) = (super::measured(before)?, super::measured(after)?);
     let parts = [&before, &after].map(SessionPart::all);
-    let request = again::request_for(parts[0], parts[1])?;
+    let request = request_for(parts[0], parts[1])?;
     let target = target(args)?;
     let request = RunRequest {
         rounds: args.rounds.or(request.rounds),

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::args::{CompareArgs, PointArgs};
 use super::{Context, REGRESSION, output};
 use powerband_core::base::atomic_file;
+use powerband_core::domain::again::{SessionPart, request_for};
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
@@ -19,7 +20,6 @@ use powerband_findings::analysis::repeat::shell_quoted;
 use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export;
 use powerband_findings::report::in_short;
-use powerband_runner::again::{self, SessionPart};
 use powerband_store::library;
 
 /// Compares and prints.
@@ -255,7 +255,7 @@ fn print_rerun_command(
 ) {
     let is_of_two = after.is_some_and(|after| {
         let parts = [before, after].map(|part| SessionPart::all(&part.session));
-        again::request_for(parts[0], parts[1]).is_ok()
+        request_for(parts[0], parts[1]).is_ok()
     });
     if let (true, Some(after)) = (is_of_two, &args.after) {
         let paths = [&args.before, after].map(|path| shell_quoted(&path.display().to_string()));

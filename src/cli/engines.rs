@@ -10,9 +10,11 @@ use super::{Context, machines, output};
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_findings::analysis::repeat;
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::COMMON_KEYS;
 use powerband_worker::engines::install::InstallRequest;
 use powerband_worker::engines::runtimes::OfferedEnvironment;
-use powerband_worker::engines::{self, COMMON_KEYS, Engine, Requirement};
+use powerband_worker::engines::{self, Engine, Requirement};
 use powerband_worker::fetch::{self, FetchStep};
 use powerband_worker::probe::{self, EngineProbe};
 
@@ -178,7 +180,7 @@ fn key_names() -> String {
 
 fn keys() -> String {
     let mut text = String::from("Keys of a setup, ENGINE[:DEVICE][,key=value]…\n");
-    let mut add = |owner: &str, keys: &[engines::Key]| {
+    let mut add = |owner: &str, keys: &[engine_options::Key]| {
         for key in keys {
             text.push_str(&format!(
                 "  {owner:<6} {}=…  {}; {}\n",

@@ -11,9 +11,9 @@ use super::{Context, output, signals};
 use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_core::domain::setup::Setup;
+use powerband_planning::transport::{self, SetupMachine};
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::remote::{RemoteError, RemoteEvent};
-use powerband_worker::transport::{self, SetupMachine};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);
@@ -83,7 +83,7 @@ pub(super) fn on_each(
     if hosts.is_empty() {
         return Ok(setups);
     }
-    if let Some(setup) = setups.iter().find(|setup| transport::is_elsewhere(setup)) {
+    if let Some(setup) = setups.iter().find(|setup| setup.is_elsewhere()) {
         bail!("{setup} says itself where it runs; leave --on out, or its where= or via=");
     }
     let on = |setup: &Setup, host: &String| {

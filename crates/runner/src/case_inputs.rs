@@ -15,10 +15,11 @@ use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{AccuracyCheck, Plan, Profiler};
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_onnx::pb::ModelProto;
 use powerband_onnx::samples;
-use powerband_worker::engines::generate::{Generate, is_generate_task};
+use powerband_worker::engines::generate::Generate;
 use powerband_worker::profilers;
 
 /// A network as far as its inputs go.
@@ -105,10 +106,10 @@ fn resolve_inputs(
     let mut first_error = None;
     let sizes = plan.input_sizes();
     let usual = input_specs::values(network.proto, network.ports, &sizes);
-    let makes_tokens = plan.setups.iter().any(is_generate_task);
+    let makes_tokens = plan.setups.iter().any(Setup::is_generate_task);
     for (setup, spec) in plan.setups.iter().enumerate() {
         // The sizes of requests are not dimensions of the network.
-        if is_generate_task(spec) {
+        if spec.is_generate_task() {
             continue;
         }
         let other = own.get(&setup);

@@ -7,36 +7,12 @@ use std::collections::BTreeMap;
 
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Plan;
-use powerband_core::domain::point::Point;
-use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, TensorSpec};
 use powerband_onnx::decoder::Decoder;
 use powerband_onnx::pb::ModelProto;
+use powerband_planning::lengths::{NEW, PROMPT, USUAL_NEW, USUAL_PROMPT};
 use powerband_worker::engines;
-use powerband_worker::engines::generate::{Generate, is_generate_task};
-
-/// The dimension of a point with the tokens of each prompt.
-pub const PROMPT: &str = "prompt";
-/// The dimension of a point with the new tokens of each sequence.
-pub const NEW: &str = "new";
-/// Tokens of a prompt where the sweep does not say.
-const USUAL_PROMPT: usize = 128;
-/// New tokens where the sweep does not say.
-const USUAL_NEW: usize = 32;
-
-/// The points of a plan with the lengths of requests, where one of its setups makes tokens and the sweep does not
-/// say how many.
-pub(super) fn with_lengths(points: Vec<Point>, setups: &[Setup]) -> Vec<Point> {
-    if !setups.iter().any(is_generate_task) {
-        return points;
-    }
-    let usual = [(PROMPT, USUAL_PROMPT), (NEW, USUAL_NEW)];
-    let completed = points.into_iter().map(|point| {
-        let missing = usual.iter().filter(|(name, _)| point.get(name).is_none());
-        missing.fold(point, |point, (name, size)| point.with(name, *size))
-    });
-    completed.collect()
-}
+use powerband_worker::engines::generate::Generate;
 
 /// What requests the cases of a plan are, or why a case cannot be one.
 pub(super) fn requests<'a>(
@@ -45,7 +21,7 @@ pub(super) fn requests<'a>(
 ) -> BTreeMap<CaseKey, Result<Generate, String>> {
     let mut requests = BTreeMap::new();
     let setups = plan.setups.iter().enumerate();
-    for (setup, spec) in setups.filter(|(_, spec)| is_generate_task(spec)) {
+    for (setup, spec) in setups.filter(|(_, spec)| spec.is_generate_task()) {
         let runs_files = engines::find(&spec.engine).is_some_and(|engine| engine.takes_files());
         let decoder = runs_files.then(|| Decoder::find(model_of(setup)));
         let decoder = decoder.transpose().map_err(|error| error.to_string());
@@ -76,28 +52,5 @@ pub(super) fn prompt_input(generate: &Generate) -> TensorSpec {
     TensorSpec {
         batch_axes: vec![0],
         ..TensorSpec::new(name, element, vec![generate.batch, generate.prompt])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn points_of_requests_have_their_lengths() {
-        let lengths = |setup: &str, point: Point| {
-            let points = with_lengths(vec![point], &[setup.parse().unwrap()]);
-            points[0].to_string()
-        };
-        let plain = Point::of_batch(2);
-        assert_eq!(lengths("ort", plain), "batch 2");
-        assert_eq!(
-            lengths("ort,task=generate", plain),
-            "batch 2, new 32, prompt 128"
-        );
-        assert_eq!(
-            lengths("ort,task=generate", plain.with("prompt", 7)),
-            "batch 2, new 32, prompt 7"
-        );
     }
 }

@@ -3,20 +3,19 @@
 
 pub mod again;
 mod case_inputs;
-pub mod default_benchmark;
 pub mod experiments;
 pub mod exporting;
 pub mod generating;
 pub mod importing;
 mod input_specs;
 pub mod jobs;
-pub mod ladders;
 pub mod plan_check;
-pub mod planning;
 pub mod precision;
 pub mod prepare;
 pub mod prepare_error;
 pub mod programs;
+#[cfg(test)]
+mod ready_plan_tests;
 pub mod record;
 pub mod roofs;
 pub mod run;

@@ -18,9 +18,9 @@ use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::input_values::ValuesError;
 use powerband_onnx::inspect;
 use powerband_onnx::outline::Outline;
+use powerband_planning::transport::SetupMachine;
 use powerband_store::installation::Installation;
 use powerband_worker::engines;
-use powerband_worker::transport::SetupMachine;
 
 /// A size of a dimension by its name.
 pub type NamedSize = (String, usize);
@@ -197,7 +197,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::planning;
     use crate::prepare::prepare;
     use powerband_core::base::paths::Paths;
     use powerband_core::domain::fill::Fill;
@@ -207,6 +206,7 @@ mod tests {
     use powerband_core::domain::request::ProgramTrust;
     use powerband_core::domain::request::RunRequest;
     use powerband_onnx::{file, zoo};
+    use powerband_planning::plans;
     use powerband_store::settings::Settings;
 
     fn place(home: &std::path::Path) -> Installation {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn checked(place: &Installation, request: &RunRequest, offered: &[NamedSize]) -> PlanCheck {
-        let plan = planning::plan(request.clone(), request.setups.clone(), &[], 10.0);
+        let plan = plans::plan(request.clone(), request.setups.clone(), &[], 10.0);
         check(place, &plan, offered, &mut OutlineCache::default())
     }
 

@@ -10,7 +10,7 @@ use super::case_inputs::{CaseInputs, NetworkInputs};
 use super::run::judging::Reference;
 use super::run::{EarlierSession, PreparedRun};
 use super::variants::{ChosenSetups, Variant, variants, with_runtime};
-use super::{case_inputs, planning, programs, shape_trial};
+use super::{case_inputs, programs, shape_trial};
 use crate::prepare_error::PrepareError;
 use crate::roofs::kept;
 use crate::{input_specs, precision};
@@ -24,17 +24,19 @@ use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry_paths::USUAL_HZ;
 use powerband_devices::machine;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
+use powerband_planning::plans;
+use powerband_planning::transport::SetupMachine;
 use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
-use powerband_worker::engines::{self, Requirement};
+use powerband_worker::engines::{self, Engine, Requirement};
 use powerband_worker::probe;
 use powerband_worker::remote::files::ModelFiles;
-use powerband_worker::transport::{self, SetupMachine};
 
 /// Makes a request into a run.
 pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun, PrepareError> {
@@ -53,7 +55,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         return Err(PrepareError::NoEngine(chosen.notes.join("; ")));
     }
     let rate_hz = place.watch.as_ref().map_or(USUAL_HZ, |watch| watch.rate_hz);
-    let mut plan = planning::plan(request.clone(), chosen.setups.clone(), &ports, rate_hz);
+    let mut plan = plans::plan(request.clone(), chosen.setups.clone(), &ports, rate_hz);
     if request.seed.is_none() {
         plan.seed = clock::entropy() & 0xffff_ffff;
     }
@@ -204,12 +206,16 @@ pub fn prepare_more(
 /// The setups that were asked for, with their libraries; or every engine that can run here.
 fn choose_setups(place: &Installation, request: &RunRequest) -> Result<ChosenSetups, PrepareError> {
     let by_itself = request.setups.is_empty();
-    let candidates = planning::candidates(request);
+    let candidates = plans::candidates(request).into_iter();
+    let candidates: Vec<(Setup, &dyn Engine)> = candidates
+        .filter_map(|(setup, _)| {
+            let engine = engines::find(&setup.engine)?;
+            Some((setup, engine))
+        })
+        .collect();
     let places = candidates
         .iter()
-        .any(|(setup, engine)| {
-            engine.needs() != Requirement::Nothing && !transport::is_elsewhere(setup)
-        })
+        .any(|(setup, engine)| engine.needs() != Requirement::Nothing && !setup.is_elsewhere())
         .then(|| {
             let python = place.python.as_deref();
             probe::places(&place.paths, place.onnxruntime.clone(), python)

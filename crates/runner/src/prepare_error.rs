@@ -1,11 +1,12 @@
 //! Why something cannot be measured.
 
 use powerband_core::base::plain_text::harmless;
+use powerband_core::domain::again::NotAgain;
 use powerband_onnx::input_values::ValuesError;
 use powerband_onnx::inspect::InspectError;
 use powerband_onnx::shapes::ShapeError;
 use powerband_onnx::source::SourceError;
-use powerband_worker::engines::CheckError;
+use powerband_planning::engine_options::CheckError;
 
 /// Why what was asked for cannot be measured.
 #[derive(Debug, thiserror::Error)]
@@ -43,8 +44,8 @@ pub enum PrepareError {
     )]
     OtherMachine,
     /// Two sessions cannot be measured again, in turns.
-    #[error("the two cannot be measured again: {0}")]
-    NotAgain(String),
+    #[error(transparent)]
+    NotAgain(#[from] NotAgain),
     /// The inputs for comparing outputs cannot be used.
     #[error("{0}")]
     Samples(String),

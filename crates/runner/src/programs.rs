@@ -10,8 +10,8 @@ use crate::prepare_error::PrepareError;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::setup::Setup;
+use powerband_planning::engine_options;
 use powerband_store::programs::{self, Programs};
-use powerband_worker::engines;
 
 /// The folder that programs are started from.
 pub fn folder() -> PathBuf {
@@ -22,7 +22,7 @@ pub fn folder() -> PathBuf {
 pub fn lines(setups: &[Setup]) -> Vec<String> {
     let mut lines = Vec::new();
     for setup in setups {
-        for program in engines::programs(setup) {
+        for program in engine_options::programs(setup) {
             let line = format!("{}: {program}", setup.engine);
             if !lines.contains(&line) {
                 lines.push(line);

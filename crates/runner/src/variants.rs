@@ -14,9 +14,10 @@ use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::source::ModelFile;
 use powerband_onnx::{inspect, source};
+use powerband_planning::engine_options;
+use powerband_planning::transport::SetupMachine;
 use powerband_store::installation::Installation;
 use powerband_worker::engines::{self, Requirement};
-use powerband_worker::transport::SetupMachine;
 
 /// The setups of a plan, and what was found for them.
 pub(super) struct ChosenSetups {
@@ -65,7 +66,7 @@ pub(super) fn variants(
         let own = spec.own_model();
         let own = own.map(|name| source::open(name, &place.paths.cache));
         let own = own.transpose()?;
-        let recipe = engines::rewrite_recipe(spec).unwrap_or_default();
+        let recipe = engine_options::rewrite_recipe(spec).unwrap_or_default();
         if recipe.is_plain() {
             if let Some(file) = own {
                 let variant = Variant {

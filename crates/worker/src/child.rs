@@ -30,6 +30,7 @@ use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
 use powerband_onnx::input_values;
 use powerband_onnx::samples::npy;
+use powerband_planning::engine_options;
 
 /// Speaks until its standard input closes.
 pub fn run() -> io::Result<()> {
@@ -117,7 +118,7 @@ struct WorkerState {
 impl Answers for WorkerState {
     fn answer(&mut self, request: Request) -> Result<Reply, EngineError> {
         if let Request::Load { setup, .. } = &request {
-            let streams = engines::streams(setup).map_err(EngineError::Unsupported)?;
+            let streams = engine_options::streams(setup).map_err(EngineError::Unsupported)?;
             if streams > 1 {
                 let started = streams::start::<Self>(streams);
                 self.streams =
@@ -431,7 +432,7 @@ fn output_ranges(model: &mut dyn Runnable) -> Result<Vec<OutputRange>, EngineErr
 fn limit_memory(setup: &Setup) -> Result<(), EngineError> {
     let info = rustix::system::sysinfo();
     let machine = (setup.device == "cpu").then(|| u64::from(info.mem_unit) * info.totalram);
-    let wanted = engines::memory_limit(setup).map_err(EngineError::Unsupported)?;
+    let wanted = engine_options::memory_limit(setup).map_err(EngineError::Unsupported)?;
     if let Some(bytes) = wanted.or(machine) {
         // A limit that the user's login already has can be lowered, never raised.
         let hard = getrlimit(Resource::Data).maximum;

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{probe, process};
+use crate::engines;
 use crate::engines::install::{self, InstallRequest};
 use crate::engines::runtimes::{self, FoundRuntime};
-use crate::engines::{self, EngineInfo};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::paths::Paths;
+use powerband_planning::engine_options::EngineInfo;
 
 /// A download may be slow, but not for ever.
 const DOWNLOAD_LIMIT: Duration = Duration::from_mins(30);

@@ -1,5 +1,4 @@
-//! Measuring in a child process: engines, what the two sides say, what the child does, how the parent keeps it, and
-//! the ways to other machines.
+//! Measuring in a child process: engines, what the two sides say, what the child does, and how the parent keeps it.
 
 pub mod child;
 mod command;
@@ -20,5 +19,4 @@ pub mod slurm;
 pub mod stops;
 mod streams;
 pub mod supervisor;
-pub mod transport;
 pub mod worker_group;

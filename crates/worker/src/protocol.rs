@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engines::EngineError;
 use crate::engines::generate::Generate;
-use crate::engines::{EngineError, EngineInfo};
 use powerband_core::domain::case::{
     CaseKey, CaseOpening, CpuContention, Epoch, PhaseSamples, WarmUp,
 };
@@ -21,6 +21,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_core::schedule::warm_up::WarmUpLimit;
+use powerband_planning::engine_options::EngineInfo;
 
 /// Raised whenever a line changes its meaning. Both sides must have the same.
 pub(crate) const VERSION: u32 = 2;

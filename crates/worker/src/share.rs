@@ -4,11 +4,13 @@
 //! the copies' k-th runs, because a batch is done when its last share is.
 
 use super::protocol::{MeasuredRound, Reply, Request, RoundRule, WorkerCase};
-use crate::engines::{self, CLOCK_KEY};
+use crate::engines;
 use powerband_core::domain::case::{CaseOpening, CpuContention, Epoch, PhaseSamples, WarmUp};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::CLOCK_KEY;
 
 /// What shares a batch: copies or streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +33,8 @@ impl Sharing {
     /// Keys of a setup that only the whole has.
     fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Copies => &[engines::COPIES_KEY, engines::DEVICES_KEY],
-            Self::Streams => &[engines::STREAMS_KEY],
+            Self::Copies => &[engine_options::COPIES_KEY, engine_options::DEVICES_KEY],
+            Self::Streams => &[engine_options::STREAMS_KEY],
         }
     }
 }
@@ -57,7 +59,7 @@ impl WorkerShare {
     /// The setup as this one runs it: on its own device, with its share of the threads.
     pub fn setup(self, setup: &Setup, threads: usize) -> Setup {
         let mut own = setup.clone();
-        let devices = engines::devices(setup).unwrap_or_default();
+        let devices = engine_options::devices(setup).unwrap_or_default();
         if let Some(number) = devices.get(self.index % devices.len().max(1)) {
             let kind = setup.device.split(':').next().unwrap_or("cpu");
             own.device = format!("{kind}:{number}");

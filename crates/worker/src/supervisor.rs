@@ -16,6 +16,7 @@ use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::setup::Setup;
+use powerband_planning::engine_options;
 
 /// How often a waiting parent looks whether it was asked to stop.
 const LOOK: Duration = Duration::from_millis(200);
@@ -371,7 +372,7 @@ pub fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> Proce
         Some(spec) => spec,
         None => own_worker(program),
     };
-    spec.on_cores(engines::cores(setup).unwrap_or_default())
+    spec.on_cores(engine_options::cores(setup).unwrap_or_default())
 }
 
 /// Our own executable as a worker.

@@ -11,13 +11,14 @@ use super::protocol::{Reply, Request, RoundRule, WorkerCase};
 use super::share::{self, Sharing, WorkerShare};
 use super::stops::Stops;
 use super::supervisor::{Worker, WorkerError};
-use crate::engines::{self, EngineError};
+use crate::engines::EngineError;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::machine::ClockOffset;
 use powerband_core::domain::setup::Setup;
+use powerband_planning::engine_options;
 
 /// From the word to the first run: long enough for every copy to hear it.
 const NOTICE: Duration = Duration::from_millis(20);
@@ -74,7 +75,7 @@ impl WorkerGroup {
         limit: Duration,
         cancel: &CancelToken,
     ) -> Result<Self, WorkerError> {
-        let copies = engines::copies(setup).map_err(EngineError::Unsupported)?;
+        let copies = engine_options::copies(setup).map_err(EngineError::Unsupported)?;
         let start = |_| Worker::start_process(process, limit, cancel);
         let workers = (0..copies).map(start).collect::<Result<_, _>>()?;
         Ok(Self::from_workers(workers, Sharing::Copies))

@@ -30,7 +30,7 @@ use powerband_core::domain::telemetry::Quantity;
 use powerband_core::domain::work::NumberFormat;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::chart::lanes::Lane;
-use powerband_runner::planning;
+use powerband_planning::plans;
 
 use super::devices;
 
@@ -307,7 +307,7 @@ pub(super) fn journey() -> Session {
     }
     .session();
     let plan = &mut session.plan;
-    plan.ladder = planning::ladder(&plan.setups, &plan.looks, &plan.points);
+    plan.ladder = plans::ladder(&plan.setups, &plan.looks, &plan.points);
     let keys = plan.cases();
     session.cases.retain(|case| keys.contains(&case.key()));
     for case in session.cases.iter_mut().filter(|case| case.setup == 2) {

@@ -16,6 +16,7 @@ use crate::curves::ring;
 use crate::derived::Derived;
 use crate::reports::ReportSubject;
 use crate::sessions::{OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
+use powerband_core::domain::again;
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{CasePair, Comparison};
@@ -26,7 +27,6 @@ use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_runner::again;
 
 /// One side: a setup of an open session, at one batch size or at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

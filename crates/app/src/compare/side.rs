@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::SideChoice;
 use crate::sessions::OpenSessions;
+use powerband_core::domain::again::SessionPart;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_runner::again::SessionPart;
 
 /// A side of a comparison.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use crate::screen::Screen;
 use crate::shared::Shared;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
-use powerband_worker::transport::SetupMachine;
+use powerband_planning::transport::SetupMachine;
 
 impl SettingsDoor {
     pub(crate) fn detached(&mut self, action: Detached, shared: &Shared) {

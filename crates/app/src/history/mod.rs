@@ -13,11 +13,11 @@ use std::sync::Arc;
 use crate::compare::side::ComparisonSide;
 use crate::derived::Derived;
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use powerband_core::domain::again;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::history::{self, History, HistoryPoint};
 use powerband_findings::chart::spec::ChartSpec;
-use powerband_runner::again;
 use powerband_store::library::Stamp;
 
 /// The case that is followed: one of an open session.

@@ -14,13 +14,12 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
-use powerband_runner::ladders::LadderMachine;
+use powerband_planning::engine_options::EngineInfo;
+use powerband_planning::ladders::LadderMachine;
 use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
-use powerband_worker::engines::EngineInfo;
 use powerband_worker::engines::runtimes::OfferedEnvironment;
 use powerband_worker::probe::EngineProbe;
-use powerband_worker::transport;
 
 /// The build of ONNX Runtime that runs on any processor.
 pub(crate) const EVERYWHERE: &str = "cpu";
@@ -180,7 +179,7 @@ impl MachineState {
     /// Why a setup cannot run here; nothing where it can, or where that is not known yet.
     pub fn refusal(&self, setup: &Setup) -> Option<String> {
         // What another machine has is not known here.
-        if transport::is_elsewhere(setup) {
+        if setup.is_elsewhere() {
             return None;
         }
         let engines = self.engines.as_ref()?;

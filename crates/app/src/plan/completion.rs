@@ -7,7 +7,8 @@ use super::respell;
 use crate::App;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::{Spelling, SpellingPart, part_at};
-use powerband_worker::engines::{self, Key, Takes};
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::{Key, Takes};
 
 /// Most proposals.
 const MOST: usize = 10;
@@ -68,11 +69,11 @@ impl App {
 
     /// Keys that a setup does not have yet.
     fn keys_for(setup: &Setup, has_value: bool) -> Vec<Alternative> {
-        let Some(engine) = engines::find(&setup.engine) else {
+        let Some(engine) = engine_options::find(&setup.engine) else {
             return Vec::new();
         };
         let is_given = |key: &&Key| setup.options.contains_key(key.name);
-        engines::keys_of(engine)
+        engine_options::keys_of(engine)
             .filter(|key| has_value || !is_given(key))
             .map(|key| {
                 let name = key.family().unwrap_or(key.name);
@@ -88,7 +89,7 @@ impl App {
                         Takes::Path(_) | Takes::Folder(_) | Takes::Text(..) => key.full_help(),
                         _ => format!("{}: {}", key.full_help(), key.values()),
                     },
-                    why_not: engines::key_conflict(setup, key),
+                    why_not: engine_options::key_conflict(setup, key),
                 }
             })
             .collect()
@@ -134,7 +135,7 @@ mod tests {
     use super::*;
     use crate::machine::EngineState;
     use crate::plan::matrix::tests::app;
-    use powerband_worker::engines::EngineInfo;
+    use powerband_planning::engine_options::EngineInfo;
 
     fn titles(app: &App, text: &str) -> Vec<String> {
         let found = app.complete(text, text.len());

@@ -4,7 +4,7 @@ use super::{ArrivalMode, ModelFacts, Planner};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::plan::MeasureRule;
 use powerband_onnx::batch_axis::BatchAxes;
-use powerband_worker::engines::Key;
+use powerband_planning::engine_options::Key;
 
 /// A text field of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

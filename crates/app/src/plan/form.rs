@@ -6,7 +6,8 @@ use super::respell;
 use crate::App;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_core::domain::telemetry::DeviceKind;
-use powerband_worker::engines::{self, CheckError, Engine, Key, Takes};
+use powerband_planning::engine_options::{self, EngineOptions};
+use powerband_planning::engine_options::{CheckError, Key, Takes};
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,9 +81,9 @@ impl Control {
 }
 
 /// Keys whose controls are always shown, in their order; that of the machine, where machines have names, is the first.
-fn front_keys(engine: &dyn Engine, has_machines: bool) -> Vec<&'static Key> {
+fn front_keys(engine: &dyn EngineOptions, has_machines: bool) -> Vec<&'static Key> {
     let is_machine = |key: &Key| has_machines && key.name == WHERE_KEY;
-    let mut keys: Vec<&'static Key> = engines::keys_of(engine)
+    let mut keys: Vec<&'static Key> = engine_options::keys_of(engine)
         .filter(|key| key.rank > 0 || is_machine(key))
         .collect();
     keys.sort_by_key(|key| key.rank);
@@ -105,7 +106,7 @@ impl App {
     /// Controls of a setup: those that are always shown, or those behind *More*. Of several keys for one place,
     /// the engine's own is the one in front.
     pub fn controls(&self, setup: &Setup, in_front: bool) -> Vec<Control> {
-        let Some(engine) = engines::find(&setup.engine) else {
+        let Some(engine) = engine_options::find(&setup.engine) else {
             return Vec::new();
         };
         let front = self.front_keys(engine);
@@ -113,37 +114,37 @@ impl App {
             front
         } else {
             let is_in_front = |key: &Key| front.iter().any(|one| one.name == key.name);
-            let more = engines::keys_of(engine);
+            let more = engine_options::keys_of(engine);
             more.filter(|key| !is_in_front(key)).collect()
         };
         keys.into_iter()
             .map(|key| Control {
                 key,
                 value: value_of(setup, key),
-                why_not: engines::key_conflict(setup, key),
+                why_not: engine_options::key_conflict(setup, key),
             })
             .collect()
     }
 
-    fn front_keys(&self, engine: &dyn Engine) -> Vec<&'static Key> {
+    fn front_keys(&self, engine: &dyn EngineOptions) -> Vec<&'static Key> {
         front_keys(engine, !self.shared.place.machines.is_empty())
     }
 
     /// How many of the keys behind *More* a setup has.
     pub fn given_behind_more(&self, setup: &Setup) -> usize {
-        let Some(engine) = engines::find(&setup.engine) else {
+        let Some(engine) = engine_options::find(&setup.engine) else {
             return 0;
         };
         let front = self.front_keys(engine);
         let is_given = |key: &&Key| setup.options.keys().any(|name| key.covers(name));
         let is_in_front = |key: &&Key| front.iter().any(|one| one.name == key.name);
-        let more = engines::keys_of(engine).filter(|key| !is_in_front(key));
+        let more = engine_options::keys_of(engine).filter(|key| !is_in_front(key));
         more.filter(is_given).count()
     }
 
     /// Engines that a setup may have.
     pub fn engine_choices(&self, current: &str) -> Vec<Alternative> {
-        let offered = engines::ALL
+        let offered = engine_options::ALL
             .iter()
             .filter(|engine| engine.is_offered() || engine.id() == current);
         offered
@@ -291,7 +292,7 @@ impl App {
 
 /// What makes no sense about a setup, without the setup's text before it.
 pub(super) fn reason_of(setup: &Setup) -> Option<String> {
-    match engines::check(setup).err()? {
+    match engine_options::check(setup).err()? {
         CheckError::Value { reason, .. } => Some(reason),
         other => Some(other.to_string()),
     }

@@ -1,6 +1,7 @@
 //! Options of a setup, for the help beside its field.
 
-use powerband_worker::engines::{self, Key};
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::Key;
 
 /// Help for a setup as it is spelled so far.
 #[derive(Debug)]
@@ -18,11 +19,11 @@ pub fn setup_help(spec: &str) -> Option<SetupHelp> {
     let mut parts = spec.split(',');
     let head = parts.next().unwrap_or_default();
     let id = head.split(':').next().unwrap_or_default().trim();
-    let engine = engines::find(id)?;
+    let engine = engine_options::find(id)?;
     let written: Vec<&str> = parts
         .map(|part| part.split('=').next().unwrap_or_default().trim())
         .collect();
-    let keys = engine.keys().iter().chain(engines::COMMON_KEYS);
+    let keys = engine.keys().iter().chain(engine_options::COMMON_KEYS);
     let (named, others) = keys.partition(|key| written.iter().any(|name| key.covers(name)));
     Some(SetupHelp {
         engine: engine.title(),

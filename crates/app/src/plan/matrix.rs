@@ -7,7 +7,7 @@ use super::{parse_batches, respell};
 use crate::App;
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::Setup;
-use powerband_worker::engines::Takes;
+use powerband_planning::engine_options::Takes;
 
 /// Most combinations that are looked at.
 const MOST: usize = 256;

@@ -29,11 +29,11 @@ use powerband_core::domain::point::BATCH;
 pub use powerband_core::domain::sizes::show as show_batches;
 use powerband_core::domain::sizes::{self, SizeError};
 use powerband_onnx::zoo;
-use powerband_runner::ladders;
+use powerband_planning::engine_options;
+pub use powerband_planning::engine_options::Takes;
+use powerband_planning::ladders;
 pub use powerband_runner::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
-use powerband_worker::engines;
-pub use powerband_worker::engines::Takes;
 
 pub use action::PlanEdit;
 pub use check::CheckSubject;
@@ -229,12 +229,12 @@ pub fn ladders() -> impl Iterator<Item = &'static ladders::Ladder> {
 
 /// What people call an engine; what is written where there is none.
 pub fn engine_title(id: &str) -> &str {
-    engines::find(id).map_or(id, |engine| engine.title())
+    engine_options::find(id).map_or(id, |engine| engine.title())
 }
 
 /// Names of engines in a setup.
 pub fn engine_ids() -> impl Iterator<Item = &'static str> {
-    engines::ALL
+    engine_options::ALL
         .iter()
         .filter(|engine| engine.is_offered())
         .map(|engine| engine.id())

@@ -12,7 +12,7 @@ use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
 use powerband_findings::chart::palette;
-use powerband_worker::engines::Takes;
+use powerband_planning::engine_options::Takes;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     [

@@ -6,7 +6,8 @@ use powerband_core::domain::plan::Plan;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_core::domain::telemetry_paths::USUAL_HZ;
-use powerband_runner::{default_benchmark, planning};
+use powerband_planning::default_benchmark;
+use powerband_planning::plans;
 
 impl App {
     /// The plan as it would be run, for an estimate; `None` where it is invalid.
@@ -17,7 +18,7 @@ impl App {
     /// A request as it would be run here, for an estimate.
     pub fn planned_of(&self, request: RunRequest) -> Plan {
         let names_none = request.setups.is_empty();
-        let setups = planning::candidates(&request)
+        let setups = plans::candidates(&request)
             .into_iter()
             .filter(|(_, engine)| !names_none || self.settings.machine.has_engine(engine.id()))
             .map(|(setup, _)| setup);
@@ -35,7 +36,7 @@ impl App {
             .watching
             .rate_hz()
             .unwrap_or(USUAL_HZ);
-        planning::plan(request, setups.collect(), inputs, rate_hz)
+        plans::plan(request, setups.collect(), inputs, rate_hz)
     }
 
     /// What the large button measures, as far as it is known yet what this machine has.

@@ -2,15 +2,16 @@
 
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
-use powerband_worker::engines::{self, Key, Takes};
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::{Key, Takes};
 
 /// The text with another engine. Options that it does not know, or that make no sense with it, are left out.
 pub(super) fn with_engine(text: &str, id: &str) -> String {
     let before = Spelling::parse(text);
-    let Some(engine) = engines::find(id) else {
+    let Some(engine) = engine_options::find(id) else {
         return text.to_owned();
     };
-    let known = |name: &String| engines::keys_of(engine).any(|key| key.covers(name));
+    let known = |name: &String| engine_options::keys_of(engine).any(|key| key.covers(name));
     let mut left: Vec<(String, String)> = before.setup.options.into_iter().collect();
     left.retain(|(name, _)| known(name));
     let mut setup = Setup {
@@ -18,10 +19,10 @@ pub(super) fn with_engine(text: &str, id: &str) -> String {
         device: before.setup.device,
         options: [].into(),
     };
-    if engines::check(&setup).is_err() {
+    if engine_options::check(&setup).is_err() {
         "cpu".clone_into(&mut setup.device);
     }
-    if engines::check(&setup).is_err() {
+    if engine_options::check(&setup).is_err() {
         // It needs options, and which of these are right shows only with them.
         setup.options.extend(left.drain(..));
     }
@@ -40,7 +41,7 @@ pub(super) fn with_engine(text: &str, id: &str) -> String {
 fn is_valid(setup: &Setup, (name, value): &(String, String)) -> bool {
     let mut with = setup.clone();
     with.options.insert(name.clone(), value.clone());
-    engines::check(&with).is_ok()
+    engine_options::check(&with).is_ok()
 }
 
 /// The text with another device.
@@ -80,15 +81,15 @@ pub(super) fn set(setup: &mut Setup, name: &str, value: &str) {
 
 /// A key of an engine, by its name or by one of its family.
 pub(super) fn key_of(engine: &str, name: &str) -> Option<&'static Key> {
-    let engine = engines::find(engine)?;
-    let mut keys = engines::keys_of(engine);
+    let engine = engine_options::find(engine)?;
+    let mut keys = engine_options::keys_of(engine);
     keys.find(|key| key.name == name || key.covers(name))
 }
 
 /// A key of any engine, by its name.
 pub(super) fn any_key(name: &str) -> Option<&'static Key> {
-    let engines = engines::ALL.iter();
-    let mut keys = engines.flat_map(|engine| engines::keys_of(*engine));
+    let engines = engine_options::ALL.iter();
+    let mut keys = engines.flat_map(|engine| engine_options::keys_of(*engine));
     keys.find(|key| key.name == name)
 }
 

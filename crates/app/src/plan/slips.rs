@@ -3,7 +3,8 @@
 use super::{engine_ids, respell};
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::spelling::Spelling;
-use powerband_worker::engines::{self, Takes};
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::Takes;
 
 /// A slip, and the text without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(super) fn fix(text: &str) -> Option<Fix> {
 
 fn engine(spelling: &Spelling) -> Option<Fix> {
     let wrong = &spelling.setup.engine;
-    if engines::find(wrong).is_some() {
+    if engine_options::find(wrong).is_some() {
         return None;
     }
     let meant = near_miss(wrong, &engine_ids().collect::<Vec<_>>())?;
@@ -38,12 +39,12 @@ fn engine(spelling: &Spelling) -> Option<Fix> {
 
 /// A value without its key: `fp16` for `precision=fp16`.
 fn missing_key_fix(spelling: &Spelling) -> Option<Fix> {
-    let engine = engines::find(&spelling.setup.engine)?;
+    let engine = engine_options::find(&spelling.setup.engine)?;
     for (place, part) in spelling.unread.iter().enumerate() {
-        let takes_it = |key: &&engines::Key| {
+        let takes_it = |key: &&engine_options::Key| {
             !matches!(key.takes, Takes::Switch(..)) && key.choices().contains(&part.as_str())
         };
-        let mut keys = engines::keys_of(engine).filter(takes_it);
+        let mut keys = engine_options::keys_of(engine).filter(takes_it);
         let Some(key) = keys.next().filter(|_| keys.next().is_none()) else {
             continue;
         };
@@ -56,10 +57,12 @@ fn missing_key_fix(spelling: &Spelling) -> Option<Fix> {
 }
 
 fn key(spelling: &Spelling) -> Option<Fix> {
-    let engine = engines::find(&spelling.setup.engine)?;
-    let known: Vec<&str> = engines::keys_of(engine).map(|key| key.name).collect();
+    let engine = engine_options::find(&spelling.setup.engine)?;
+    let known: Vec<&str> = engine_options::keys_of(engine)
+        .map(|key| key.name)
+        .collect();
     let mut given = spelling.setup.options.iter();
-    let is_unknown = |name: &str| engines::keys_of(engine).all(|key| !key.covers(name));
+    let is_unknown = |name: &str| engine_options::keys_of(engine).all(|key| !key.covers(name));
     let (wrong, value) = given.find(|(name, _)| is_unknown(name))?;
     let meant = near_miss(wrong, &known)?;
     let mut fixed = spelling.clone();
@@ -72,11 +75,11 @@ fn key(spelling: &Spelling) -> Option<Fix> {
 }
 
 fn value(spelling: &Spelling) -> Option<Fix> {
-    engines::check(&spelling.setup).err()?;
-    let engine = engines::find(&spelling.setup.engine)?;
+    engine_options::check(&spelling.setup).err()?;
+    let engine = engine_options::find(&spelling.setup.engine)?;
     let mut given = spelling.setup.options.iter();
     given.find_map(|(name, value)| {
-        let key = engines::keys_of(engine).find(|key| key.covers(name))?;
+        let key = engine_options::keys_of(engine).find(|key| key.covers(name))?;
         let is_closed = !matches!(key.takes, Takes::OneOr(..));
         let (wrong, meant) = key.near_miss_value(value).filter(|_| is_closed)?;
         let words = value.split('+').map(str::trim);

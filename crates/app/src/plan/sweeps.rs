@@ -6,7 +6,6 @@ use powerband_core::domain::point::BATCH;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sizes;
 use powerband_onnx::batch_axis::BatchAxes;
-use powerband_worker::engines::generate::is_generate_task;
 
 /// Sizes that a click adds or takes out: of the batch, of most dimensions, and of those that count what is there
 /// already.
@@ -56,7 +55,7 @@ impl Planner {
         let mut names: Vec<String> = Vec::new();
         let setups = self.draft.setups.iter();
         let specs = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
-        if specs.into_iter().any(|setup| is_generate_task(&setup)) {
+        if specs.into_iter().any(|setup| setup.is_generate_task()) {
             names.extend(["prompt", "new"].map(str::to_owned));
         } else if let ModelFacts::Known(summary) = &self.facts {
             names.extend(open_dimensions(&summary.inputs));

@@ -7,7 +7,7 @@ use crate::option_names::without_options;
 use crate::screen::Screen;
 use crate::{App, Ask, WindowRequest, library};
 use powerband_core::domain::model::ModelSummary;
-use powerband_runner::ladders;
+use powerband_planning::ladders;
 
 /// What the notice offers after a plan was replaced.
 const UNDO: Action = Action::Plan(PlanEdit::Undo);

@@ -8,6 +8,7 @@ use crate::sessions::Findings;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::control::Control;
+use powerband_core::domain::again::{SessionPart, request_for};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::request::ProgramTrust;
@@ -15,7 +16,7 @@ use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::journey;
-use powerband_runner::again::{self, SessionPart};
+use powerband_runner::again;
 use powerband_runner::experiments::{self, ExperimentMachine};
 use powerband_runner::prepare;
 use powerband_runner::record::{self, SessionTarget};
@@ -67,13 +68,15 @@ pub(super) fn measure_again(
     [before, after]: [SessionPart<'_>; 2],
     programs: ProgramTrust,
 ) -> Result<Ready, String> {
-    let prepared = again::request_for(before, after).and_then(|request| {
-        let request = RunRequest {
-            programs,
-            ..request
-        };
-        again::prepare_again(place, &request, before, after)
-    });
+    let prepared = request_for(before, after)
+        .map_err(Into::into)
+        .and_then(|request| {
+            let request = RunRequest {
+                programs,
+                ..request
+            };
+            again::prepare_again(place, &request, before, after)
+        });
     let prepared = prepared.map_err(|error| error.to_string())?;
     Ok((prepared, SessionTarget::Library))
 }

@@ -1,6 +1,7 @@
 //! The nouns: plain data that every other layer speaks in. No I/O, no clock, no threads.
 
 pub mod accuracy;
+pub mod again;
 pub mod case;
 pub mod claim;
 pub mod device;

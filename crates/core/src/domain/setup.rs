@@ -31,10 +31,17 @@ pub const PROGRAM_KEY: &str = "remote_program";
 /// What keys begin with that are a scheduler's own options.
 pub const SLURM_KEYS: &str = "slurm.";
 
+/// The key with which a setup says what its runs are.
+pub const TASK_KEY: &str = "task";
+/// The task of a language model: whole requests, token by token.
+pub const GENERATE: &str = "generate";
+/// This machine, as `where=` calls it.
+pub const HERE: &str = "here";
+
 /// One way to run a model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setup {
-    /// Identifier of the engine: `ort`, `tract`.
+    /// Identifier of the engine: `ort`, `rten`.
     pub engine: String,
     /// Where it runs: `cpu`, `cuda:0`.
     pub device: String,
@@ -72,6 +79,17 @@ pub enum SetupError {
 }
 
 impl Setup {
+    /// Whether its runs are requests to a language model.
+    pub fn is_generate_task(&self) -> bool {
+        self.options.get(TASK_KEY).map(String::as_str) == Some(GENERATE)
+    }
+
+    /// Whether it asks for another machine.
+    pub fn is_elsewhere(&self) -> bool {
+        let place = self.options.get(WHERE_KEY);
+        self.options.contains_key(VIA_KEY) || place.is_some_and(|place| place != HERE)
+    }
+
     /// The same with another value of an option.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<String>) -> Self {

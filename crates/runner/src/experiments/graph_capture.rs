@@ -3,7 +3,7 @@
 use super::derivation::Derivation;
 use super::subject::{DerivedSetup, ExperimentSubject};
 use powerband_core::domain::experiment::ExperimentChange;
-use powerband_worker::engines::pytorch;
+use powerband_planning::engine_options::pytorch;
 
 /// What starting each kernel by itself costs.
 pub(super) const GRAPH_CAPTURE: Derivation = Derivation {

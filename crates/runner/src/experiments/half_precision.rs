@@ -3,7 +3,7 @@
 use super::derivation::Derivation;
 use super::subject::{DerivedSetup, ExperimentSubject};
 use powerband_core::domain::experiment::ExperimentChange;
-use powerband_worker::engines::pytorch;
+use powerband_planning::engine_options::pytorch;
 
 /// Half the bytes, and on most cards twice the arithmetic.
 pub(super) const HALF_PRECISION: Derivation = Derivation {

@@ -31,7 +31,6 @@ use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{CORES_KEY, MODEL_KEY, NEIGHBOUR_KEY, Setup};
 use powerband_worker::engines;
-use powerband_worker::transport;
 
 /// Every experiment, in the order in which they are shown.
 const ALL: &[Derivation] = &[
@@ -168,7 +167,7 @@ fn request(
     here: &ExperimentMachine,
 ) -> Result<RunRequest, String> {
     let engine = engines::check(setup).map_err(|error| error.to_string())?;
-    if transport::is_elsewhere(setup) {
+    if setup.is_elsewhere() {
         return Err(format!(
             "{setup} runs on another machine, and experiments are made on this one alone; run powerband why over there"
         ));
@@ -294,8 +293,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::planning;
     use powerband_devices::cores::Cores;
+    use powerband_planning::plans;
 
     fn machine(n_cores: usize) -> ExperimentMachine {
         ExperimentMachine {
@@ -373,7 +372,7 @@ mod tests {
             both(pinned, "ort:cpu")
         );
         let setups = request.setups.clone();
-        let measure = planning::plan(request.clone(), setups, &[], 10.0).measure;
+        let measure = plans::plan(request.clone(), setups, &[], 10.0).measure;
         assert_eq!((measure.rounds, measure.spacing), (5, None));
         assert_eq!(request.profiling, Some(Profiler::Engine));
     }

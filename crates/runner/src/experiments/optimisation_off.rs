@@ -3,7 +3,7 @@
 use super::derivation::Derivation;
 use super::subject::{DerivedSetup, ExperimentSubject};
 use powerband_core::domain::experiment::ExperimentChange;
-use powerband_worker::engines::pytorch;
+use powerband_planning::engine_options::pytorch;
 
 /// What fusing and folding bring: fewer nodes to start, and fewer bytes between them.
 pub(super) const OPTIMISATION_OFF: Derivation = Derivation {

@@ -3,7 +3,8 @@
 use powerband_core::domain::setup::{CORES_KEY, Setup};
 use powerband_devices::cores::{Cores, spelled};
 use powerband_devices::machine;
-use powerband_worker::engines::{self, Engine, Key};
+use powerband_planning::engine_options::{self, Key};
+use powerband_worker::engines::{self, Engine};
 
 /// The machine, as far as experiments depend on it.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl<'a> ExperimentSubject<'a> {
             "ort" | "rten" | "torch" => Some(here.cores.physical()),
             _ => None,
         };
-        let stays_on = engines::cores(setup).unwrap_or_default().len();
+        let stays_on = engine_options::cores(setup).unwrap_or_default().len();
         let usual = usual.map(|threads| {
             if stays_on > 0 {
                 threads.min(stays_on)
@@ -109,7 +110,7 @@ impl<'a> ExperimentSubject<'a> {
     /// Why its engine has no such option.
     pub(super) fn has_key(&self, key: &str) -> Result<(), String> {
         let has = |engine: &dyn Engine| {
-            let mut keys = engines::keys_of(engine);
+            let mut keys = engine_options::keys_of(engine);
             keys.any(|one: &Key| one.covers(key))
         };
         match engines::find(&self.setup.engine) {
@@ -144,7 +145,7 @@ impl<'a> ExperimentSubject<'a> {
     pub(super) fn leaving_cores(&self, threads: usize) -> Result<Setup, String> {
         if self.setup.options.contains_key(CORES_KEY) {
             let setup = self.with("threads", &threads.to_string())?;
-            let taken = engines::cores(&setup)?;
+            let taken = engine_options::cores(&setup)?;
             let idle = self.here.cores.idle_beside(&taken);
             return if idle.is_empty() {
                 Err(format!("{CORES_KEY}= leaves no core idle"))

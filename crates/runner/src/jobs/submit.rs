@@ -14,11 +14,11 @@ use powerband_core::base::paths::Paths;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::Point;
+use powerband_planning::transport::script::{last_line, quoted};
+use powerband_planning::transport::{self, SetupMachine, slurm};
 use powerband_store::library;
 use powerband_worker::process;
 use powerband_worker::remote::sending::sha256;
-use powerband_worker::transport::script::{last_line, quoted};
-use powerband_worker::transport::{self, SetupMachine, slurm};
 
 /// How long Slurm may take to accept a job.
 const LIMIT: Duration = Duration::from_mins(1);

@@ -25,6 +25,7 @@ use powerband_devices::machine;
 use powerband_onnx::pb::ModelProto;
 use powerband_onnx::zoo::roofs as networks;
 use powerband_onnx::{file, source};
+use powerband_planning::engine_options;
 use powerband_store::installation::Installation;
 use powerband_worker::engines::{self, Engine};
 use powerband_worker::protocol::{Reply, Request, RoundRule, WorkerCase};
@@ -538,7 +539,7 @@ fn file_of(
     let Some(setup) = rewritten else {
         return Ok(path);
     };
-    let recipe = engines::rewrite_recipe(setup)?;
+    let recipe = engine_options::rewrite_recipe(setup)?;
     if recipe.is_plain() {
         return Ok(path);
     }

@@ -14,10 +14,11 @@ use powerband_core::base::clock;
 use powerband_core::domain::roofs::{EngineRoof, PROCESSOR, Roofs, is_here, roof_setup};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_planning::engine_options::EngineInfo;
 use powerband_store::installation::Installation;
 use powerband_store::roofs_file;
 use powerband_worker::engines::runtimes;
-use powerband_worker::engines::{self as all_engines, Engine, EngineInfo};
+use powerband_worker::engines::{self as all_engines, Engine};
 use powerband_worker::probe;
 
 /// Steps that an engine counts for beside those of the processor: each takes about as long as two of these.

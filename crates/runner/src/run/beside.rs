@@ -3,7 +3,8 @@
 use super::ActiveRun;
 use crate::roofs::neighbour::{self, BackgroundLoad, BackgroundLoadKind};
 use powerband_devices::cores::{Cores, spelled};
-use powerband_worker::engines::{self, BackgroundWork};
+use powerband_planning::engine_options;
+use powerband_planning::engine_options::BackgroundWork;
 use powerband_worker::supervisor::WorkerError;
 
 impl ActiveRun<'_, '_> {
@@ -17,10 +18,10 @@ impl ActiveRun<'_, '_> {
             return Ok(None);
         };
         let failed = |reason: String| WorkerError::Start(format!("its neighbour: {reason}"));
-        let Some(beside) = engines::background_work(spec).map_err(failed)? else {
+        let Some(beside) = engine_options::background_work(spec).map_err(failed)? else {
             return Ok(None);
         };
-        let taken = engines::cores(spec).map_err(failed)?;
+        let taken = engine_options::cores(spec).map_err(failed)?;
         let idle = Cores::here().idle_beside(&taken);
         if idle.is_empty() {
             return Err(failed(format!(

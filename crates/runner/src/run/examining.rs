@@ -9,10 +9,10 @@ use super::ActiveRun;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::examination::Examination;
+use powerband_planning::transport;
 use powerband_worker::engines;
 use powerband_worker::protocol::{Reply, Request};
 use powerband_worker::supervisor::{Worker, WorkerError};
-use powerband_worker::transport;
 
 impl ActiveRun<'_, '_> {
     /// Examines a setup that was not examined yet. What goes wrong here goes wrong again when the model

@@ -27,7 +27,6 @@ use powerband_core::stats::ranking::{self, AccuracyCounter};
 use powerband_onnx::input_values;
 use powerband_onnx::samples::inputs::converted;
 use powerband_onnx::samples::{self, npy};
-use powerband_worker::engines::generate::is_generate_task;
 use powerband_worker::protocol::{Reply, Request};
 use powerband_worker::remote::files::ModelFiles;
 use powerband_worker::supervisor::Worker;
@@ -114,7 +113,8 @@ impl ActiveRun<'_, '_> {
     /// that theirs cannot.
     fn without_requests(&mut self, setups: Vec<usize>) -> Vec<usize> {
         let plan = &self.request.beginning.plan;
-        let makes_tokens = |setup: &usize| plan.setups.get(*setup).is_some_and(is_generate_task);
+        let makes_tokens =
+            |setup: &usize| plan.setups.get(*setup).is_some_and(Setup::is_generate_task);
         let (requests, others): (Vec<usize>, Vec<usize>) =
             setups.into_iter().partition(makes_tokens);
         for setup in requests {

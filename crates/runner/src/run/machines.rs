@@ -10,11 +10,11 @@ use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::queue::QueueState;
 use powerband_core::domain::tensor::TensorSpec;
+use powerband_planning::transport::SetupMachine;
 use powerband_worker::protocol::Request;
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::remote::{RemoteError, RemoteEvent, UploadProgress};
 use powerband_worker::supervisor::{self, WorkerError};
-use powerband_worker::transport::SetupMachine;
 use powerband_worker::worker_group::WorkerGroup;
 
 /// Progress is told in so many steps, and not more often.

@@ -34,6 +34,7 @@ use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_core::schedule::warm_up::visit_warm_up;
+use powerband_planning::transport::SetupMachine;
 use powerband_store::installation::WatchRequest;
 use powerband_store::journal::Journal;
 use powerband_worker::engines::EngineError;
@@ -43,7 +44,6 @@ use powerband_worker::remote::files::ModelFiles;
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::stops::Stops;
 use powerband_worker::supervisor::WorkerError;
-use powerband_worker::transport::SetupMachine;
 use powerband_worker::worker_group::WorkerGroup;
 
 /// Everything a run needs beyond its plan.

@@ -11,11 +11,11 @@ use powerband_core::domain::event::RunEvent;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_devices::{machine, process};
+use powerband_planning::transport;
 use powerband_worker::engines;
 use powerband_worker::process::ProcessEnd;
 use powerband_worker::protocol::{Reply, Request};
 use powerband_worker::supervisor::WorkerError;
-use powerband_worker::transport;
 use powerband_worker::worker_group::WorkerGroup;
 
 /// The most memory that the processes of a setup had, together.

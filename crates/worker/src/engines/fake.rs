@@ -10,94 +10,15 @@ use rand_distr::{Distribution as _, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
-use super::key::{MOST, Takes};
-use super::programs::always;
-use super::{
-    Engine, EngineError, EngineInfo, Key, LoadRequest, LoadedInfo, LoadedModel, Runnable, positive,
-};
+use super::{Engine, EngineError, EngineInfo, LoadRequest, LoadedInfo, LoadedModel, Runnable};
 use powerband_core::base::process_spec::ProcessSpec;
-use powerband_core::domain::setup::{MADE_UP_ENGINE, Setup};
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
-
-const FAILURES: [&str; 12] = [
-    "load-error",
-    "load-unsupported",
-    "load-hang",
-    "load-exit",
-    "open-error",
-    "open-memory",
-    "run-error",
-    "run-hang",
-    "run-abort",
-    "run-kill",
-    "run-exit",
-    "run-allocate",
-];
-
-const KEYS: &[Key] = &[
-    Key::new(
-        "fixed",
-        Takes::Number("µs"),
-        "time of a run that does not depend on the batch",
-    )
-    .with_default("800"),
-    Key::new(
-        "item",
-        Takes::Number("µs"),
-        "time of each item of the batch",
-    )
-    .with_default("200"),
-    Key::new("noise", Takes::Number("%"), "spread of the times").with_default("1"),
-    Key::new(
-        "sleep",
-        Takes::One(&["yes"]),
-        "also wait as long as the time that is made up",
-    ),
-    Key::new("fail", Takes::One(&FAILURES), "how to fail"),
-    Key::new("at", Takes::Count(MOST), "the batch size at which to fail").with_default("all"),
-    Key::new(
-        "worker",
-        Takes::Path("a program"),
-        "start this instead of our own worker",
-    )
-    .running(always),
-];
-
-/// The engine.
-pub struct Fake;
+use powerband_planning::engine_options::{Fake, number, positive};
 
 impl Engine for Fake {
-    fn id(&self) -> &'static str {
-        MADE_UP_ENGINE
-    }
-
-    fn title(&self) -> &'static str {
-        "made-up timings"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        KEYS
-    }
-
-    fn is_offered(&self) -> bool {
-        false
-    }
-
     fn worker(&self, setup: &Setup, _runtime: Option<&Path>) -> Option<ProcessSpec> {
         setup.options.get("worker").map(ProcessSpec::new)
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), String> {
-        positive(setup, "at")?;
-        number(setup, "fixed", 0.0)?;
-        number(setup, "item", 0.0)?;
-        number(setup, "noise", 0.0)?;
-        match setup.options.get("fail") {
-            Some(fail) if !FAILURES.contains(&fail.as_str()) => {
-                Err(format!("fail={fail} is none of {}", FAILURES.join(", ")))
-            }
-            _ => Ok(()),
-        }
     }
 
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
@@ -209,16 +130,6 @@ impl Runnable for FakeTimings {
             "made-up timings have no outputs".to_owned(),
         ))
     }
-}
-
-fn number(setup: &Setup, key: &str, default: f64) -> Result<f64, String> {
-    let Some(text) = setup.options.get(key) else {
-        return Ok(default);
-    };
-    text.parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value >= 0.0)
-        .ok_or_else(|| format!("{key}={text} is not a number from zero"))
 }
 
 fn hang() -> ! {

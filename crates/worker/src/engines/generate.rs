@@ -9,24 +9,16 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineError, Runnable, TASK_KEY};
+use super::{EngineError, Runnable};
 use powerband_core::base::humanize;
 use powerband_core::domain::generation::Generation;
-use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::{ElementType, Tensor, TensorData, TensorSpec};
 use powerband_onnx::decoder::{Decoder, FedInput};
 
-/// What a setup says of its task where it makes tokens.
-pub(crate) const GENERATE: &str = "generate";
 /// Requests whose times fit into the memory that is set aside before they are measured.
 const REQUESTS_SET_ASIDE: usize = 64;
 /// Scores that are looked at side by side.
 const LANES: usize = 16;
-
-/// Whether a setup's runs are requests to a language model.
-pub fn is_generate_task(setup: &Setup) -> bool {
-    setup.options.get(TASK_KEY).map(String::as_str) == Some(GENERATE)
-}
 
 /// What each request of a case asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

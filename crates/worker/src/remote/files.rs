@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::link::Link;
 use super::sending::{self, UploadArchive};
 use super::{RemoteError, UploadProgress};
-use crate::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::event::UploadKind;
 use powerband_onnx::seen_file::SeenFiles;
+use powerband_planning::transport::script::{last_line, quoted};
 
 /// Stands in a model's folder once all of it is there.
 const WHOLE: &str = "whole";

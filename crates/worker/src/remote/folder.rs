@@ -3,8 +3,8 @@
 
 use super::RemoteError;
 use super::link::Link;
-use crate::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
+use powerband_planning::transport::script::{last_line, quoted};
 
 /// What a machine says before anything was sent to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn read(answer: &str) -> MachineFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::SetupMachine;
+    use powerband_planning::transport::SetupMachine;
 
     #[test]
     fn an_answer_is_read() {

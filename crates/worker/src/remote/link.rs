@@ -11,12 +11,12 @@ use tempfile::TempDir;
 use super::RemoteError;
 use crate::process::{self, ChildProcess, Finished, Incoming};
 use crate::slurm::{self, JobEnd};
-use crate::transport::{SetupMachine, Share, script};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::process_spec::{ProcessSpec, RemoteOutput};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::queue::QueueState;
+use powerband_planning::transport::{SetupMachine, Share, script};
 
 /// How long opening may take: a jump host, or a second factor on a telephone.
 const OPEN_LIMIT: Duration = Duration::from_mins(1);

@@ -8,12 +8,12 @@ use super::link::{ASK_LIMIT, Link};
 use super::sending::{self, UploadArchive};
 use super::{Described, RemoteError, UploadProgress};
 use crate::process::{ChildProcess, Incoming};
-use crate::transport::script::{before_failure, last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::base::humanize;
 use powerband_core::domain::event::UploadKind;
 use powerband_core::domain::machine::ClockOffset;
+use powerband_planning::transport::script::{before_failure, last_line, quoted};
 
 /// How many times the other clock is asked; the quickest answer counts.
 const PINGS: usize = 9;
@@ -186,7 +186,7 @@ fn why_not(link: &Link, path: &str, facts: &MachineFacts, stderr: &str) -> Remot
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::SetupMachine;
+    use powerband_planning::transport::SetupMachine;
 
     #[test]
     fn what_does_not_start_over_there_says_why_and_what_helps() {

@@ -9,14 +9,14 @@ use super::sampling::RemoteSampler;
 use super::serve::Located;
 use super::{Described, RemoteError, RemoteEvent, UploadProgress, program};
 use crate::process::{self, Finished};
-use crate::transport::script::{last_line, quoted};
-use crate::transport::{self, SetupMachine};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, RemoteOutput};
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::machine::{ClockOffset, RemoteMachine};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
+use powerband_planning::transport::script::{last_line, quoted};
+use powerband_planning::transport::{self, SetupMachine};
 
 /// A machine that is ready.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::RemoteError;
 use super::guard::SILENCE;
 use crate::process::{ChildProcess, Incoming, named};
-use crate::transport::SetupMachine;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::base::{clock, humanize};
@@ -21,6 +20,7 @@ use powerband_core::domain::telemetry::{DeviceReading, MissingSource, WatchedDev
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_devices::sampler::{SampledReadings, Sampler};
 use powerband_devices::survey;
+use powerband_planning::transport::SetupMachine;
 
 /// How often readings are written to the connection.
 const WRITTEN: Duration = Duration::from_millis(500);

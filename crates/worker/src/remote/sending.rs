@@ -14,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 use super::link::{Link, finished_or_not};
 use super::{RemoteError, UploadProgress};
 use crate::process;
-use crate::transport::script::{last_line, quoted};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::event::UploadKind;
+use powerband_planning::transport::script::{last_line, quoted};
 
 /// Sending may take long, but not for ever.
 const SEND_LIMIT: Duration = Duration::from_hours(2);

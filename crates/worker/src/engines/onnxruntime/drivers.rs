@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::providers::Provider;
+use powerband_planning::engine_options::onnxruntime::providers::Provider;
 
 /// A kind of device, whose driver it needs, and the files by which any such driver is known: on a machine of its
 /// own, in WSL, on a Jetson.
@@ -48,7 +48,7 @@ fn missing_below<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engines::onnxruntime::providers;
+    use powerband_planning::engine_options::onnxruntime::providers;
 
     #[test]
     fn a_library_for_cards_lacks_them_where_no_driver_is() {

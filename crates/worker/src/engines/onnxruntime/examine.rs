@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use ort::environment::Environment;
 use ort::session::Session;
 
-use super::options::OrtOptions;
 use super::{bind, builder, commit, environment, explain, provider_title};
 use crate::engines::{EngineError, EngineProfile, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP};
 use powerband_core::base::clock;
 use powerband_core::domain::examination::{Examination, Fusions, only_starts_nodes};
 use powerband_core::domain::tensor::Tensor;
 use powerband_onnx::{external, file, fusion, inspect, ort_profile};
+use powerband_planning::engine_options::onnxruntime::OrtOptions;
 
 /// Runs that are watched; the first ones, which warm up, do not count.
 const RUNS: u32 = 5;

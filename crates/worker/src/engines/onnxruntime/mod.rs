@@ -27,63 +27,23 @@ use ort::session::{IoBinding, Session};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use self::generate::OrtDecoder;
-use self::options::{KEYS, OrtOptions, ProviderChoice};
+
 use self::values::{from_ort, to_ort};
 use super::generate::{Generate, RequestRunnable};
 use super::runtimes;
 use super::{
-    Engine, EngineError, EngineInfo, EngineProfile, Key, LoadRequest, LoadedInfo, LoadedModel,
-    Requirement, Runnable, check_task, copies, streams,
+    Engine, EngineError, EngineInfo, EngineProfile, LoadRequest, LoadedInfo, LoadedModel,
+    Requirement, Runnable,
 };
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
-
-/// The engine.
-pub struct OnnxRuntime;
+use powerband_planning::engine_options::onnxruntime::providers as offered_providers;
+use powerband_planning::engine_options::onnxruntime::{OnnxRuntime, OrtOptions, ProviderChoice};
 
 impl Engine for OnnxRuntime {
-    fn id(&self) -> &'static str {
-        "ort"
-    }
-
-    fn title(&self) -> &'static str {
-        "ONNX Runtime"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        KEYS
-    }
-
     fn needs(&self) -> Requirement {
         Requirement::OnnxRuntime
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), String> {
-        check_task(setup)?;
-        let options = OrtOptions::from_setup(setup)?;
-        if options.pinning && (copies(setup)? > 1 || streams(setup)? > 1) {
-            return Err(
-                "pinning=on would put every copy on the same processors; leave copies= and streams= out"
-                    .to_owned(),
-            );
-        }
-        match ProviderChoice::from_setup(setup)? {
-            ProviderChoice::BuiltIn(provider, wanted) if provider.word == "cpu" => {
-                if let Some((name, _)) = wanted.options.first() {
-                    return Err(format!(
-                        "ep.{name} has no effect on the provider cpu; say which provider= it is for"
-                    ));
-                }
-                if options.strict {
-                    return Err(
-                        "strict=true has an effect with another provider than cpu only".to_owned(),
-                    );
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
     }
 
     fn probe(&self, runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
@@ -93,7 +53,7 @@ impl Engine for OnnxRuntime {
             library: runtime.map(Path::to_path_buf),
             devices: vec!["cpu".to_owned()],
             providers: providers(),
-            usual_providers: providers::default_providers(),
+            usual_providers: offered_providers::default_providers(),
             lacks: missing_options(),
         })
     }
@@ -234,13 +194,15 @@ fn builder(
 ) -> Result<(SessionBuilder, Vec<String>), EngineError> {
     let setup = request.setup;
     let builder = Session::builder(environment).map_err(|error| explain(&error))?;
-    let mut builder = options.apply_to(builder).map_err(|error| explain(&error))?;
+    let mut builder = options::apply(options, builder).map_err(|error| explain(&error))?;
     let mut notes = Vec::new();
     if let (Some("cuda"), Some(runtime)) = (setup.device.split(':').next(), request.runtime) {
         vendor_libraries::preload(runtime);
     }
     match ProviderChoice::from_setup(setup).map_err(EngineError::Unsupported)? {
-        ProviderChoice::BuiltIn(provider, wanted) => provider.register(&mut builder, &wanted)?,
+        ProviderChoice::BuiltIn(provider, wanted) => {
+            providers::register(provider, &mut builder, &wanted)?
+        }
         ProviderChoice::PlugIn {
             library,
             name,
@@ -264,7 +226,7 @@ fn builder(
 /// Keeps the thread that calls ONNX Runtime on its processor, where threads are pinned. Its pool was started
 /// before, and has processors of its own.
 fn pin_this_thread(options: &OrtOptions) -> Result<(), String> {
-    let Some(&first) = options.pinned_cores()?.first() else {
+    let Some(&first) = options::pinned_cores(options)?.first() else {
         return Ok(());
     };
     let mut set = CpuSet::new();
@@ -336,16 +298,17 @@ fn title(runtime: Option<&Path>) -> String {
 }
 
 fn providers() -> Vec<String> {
-    let built_in = providers::ALL
+    let built_in = offered_providers::ALL
         .iter()
-        .filter(|provider| provider.is_built_in());
+        .filter(|provider| providers::is_built_in(provider));
     built_in.map(|provider| provider.title.to_owned()).collect()
 }
 
 /// What setups of this library cannot ask for, and why.
 fn missing_options() -> BTreeMap<String, String> {
-    let all = providers::ALL.iter();
-    let (built_in, missing): (Vec<_>, Vec<_>) = all.partition(|provider| provider.is_built_in());
+    let all = offered_providers::ALL.iter();
+    let (built_in, missing): (Vec<_>, Vec<_>) =
+        all.partition(|provider| providers::is_built_in(provider));
     let without = missing.into_iter().map(|provider| {
         (
             format!("provider={}", provider.word),

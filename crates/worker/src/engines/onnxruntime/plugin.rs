@@ -18,8 +18,8 @@ use ort::environment::Environment;
 use ort::session::builder::SessionBuilder;
 
 use super::interface::GetBase;
-use super::providers::ProviderRequest;
 use crate::engines::EngineError;
+use powerband_planning::engine_options::onnxruntime::providers::ProviderRequest;
 
 /// The version of the table that first had plug-ins.
 const VERSION: u32 = 22;

@@ -22,51 +22,20 @@ use self::generate::RtenDecoder;
 use self::report::node_times;
 use self::values::{Outputs, from_rten, refused, to_rten};
 use super::generate::{Generate, RequestRunnable};
-use super::key::{MOST, Takes};
 use super::{
-    Engine, EngineError, EngineInfo, EngineProfile, Key, LoadRequest, LoadedInfo, LoadedModel,
-    Runnable, TASK, check_cpu_alone, check_task, node_events, positive,
+    Engine, EngineError, EngineInfo, EngineProfile, LoadRequest, LoadedInfo, LoadedModel, Runnable,
+    node_events,
 };
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::Tensor;
 use powerband_onnx::{file, proto};
+use powerband_planning::engine_options::positive;
+use powerband_planning::engine_options::rten::{Rten, optimises};
 
 /// Version of the crate that is compiled in; a test compares it with the lock file.
 const VERSION: &str = "0.27.0";
 
-const KEY: Key = Key::new(
-    "threads",
-    Takes::Count(MOST),
-    "threads that share the operators' work",
-)
-.with_default("the cores this process may use")
-.with_control(2, "Threads");
-
-/// Whether the graph is optimised first.
-const OPTIMISATION: Key =
-    Key::new("opt", Takes::One(&["none", "all"]), "graph optimisation").with_default("all");
-
-pub(crate) struct Rten;
-
 impl Engine for Rten {
-    fn id(&self) -> &'static str {
-        "rten"
-    }
-
-    fn title(&self) -> &'static str {
-        "rten"
-    }
-
-    fn keys(&self) -> &'static [Key] {
-        &[KEY, OPTIMISATION, TASK]
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), String> {
-        check_task(setup)?;
-        optimises(setup)?;
-        check_cpu_alone(setup)
-    }
-
     fn probe(&self, _runtime: Option<&Path>) -> Result<EngineInfo, EngineError> {
         Ok(EngineInfo::on_cpu(format!("rten {VERSION}")))
     }
@@ -134,14 +103,6 @@ fn threads(setup: &Setup) -> Result<usize, EngineError> {
 }
 
 /// Whether the graph is optimised first.
-fn optimises(setup: &Setup) -> Result<bool, String> {
-    match setup.options.get("opt").map(String::as_str) {
-        None | Some("all") => Ok(true),
-        Some("none") => Ok(false),
-        Some(other) => Err(format!("opt={other} is not known, only none and all")),
-    }
-}
-
 /// A network that was read, and what its file says of its outputs.
 struct RtenNetwork {
     model: rten::Model,

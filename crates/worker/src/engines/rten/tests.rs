@@ -5,6 +5,7 @@ use powerband_core::domain::tensor::{ElementType, TensorData, TensorSpec};
 use powerband_onnx::infer::testing::{TestGraph, attr, port};
 use powerband_onnx::pb::AttributeProto;
 use powerband_onnx::pb::tensor_proto::DataType;
+use powerband_planning::engine_options::EngineOptions as _;
 
 fn loaded(graph: &TestGraph, file_name: &str) -> Result<Box<dyn LoadedModel>, EngineError> {
     let folder = tempfile::tempdir().unwrap();

@@ -13,18 +13,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::python::{Variable, path_variable, site_packages_of};
-use self::versions::{WantedVersion, newest_first};
 use powerband_core::base::paths::Paths;
+use powerband_planning::engine_options::versions::{WantedVersion, newest_first};
 
 pub use self::environments::{OfferedEnvironment, offers};
 pub(crate) use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };
-pub(super) use self::versions::{compare_versions, continues};
+pub(super) use powerband_planning::engine_options::versions::{compare_versions, continues};
 
 mod environments;
 mod python;
-mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -345,11 +344,6 @@ pub fn find_all(places: &RuntimePlaces) -> Vec<FoundRuntime> {
         seen.insert(fs::canonicalize(&runtime.path).unwrap_or_else(|_| runtime.path.clone()))
     });
     found
-}
-
-/// Whether `runtime=` names a library or a folder, and not a version of those that are here.
-pub(crate) fn names_path(wanted: &str) -> bool {
-    WantedVersion::parse(wanted.trim()).is_none()
 }
 
 /// The library to load: the one that `runtime=` wants, or the first there is.

@@ -7,10 +7,10 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::versions::compare_versions;
 use super::{FoundRuntime, RuntimeError, RuntimeOrigin, RuntimePlaces, file_name, folders_in};
 use powerband_core::base::paths;
 use powerband_core::base::process_spec::ProcessSpec;
+use powerband_planning::engine_options::versions::compare_versions;
 
 /// Asks Python for its folders, never importing from the current one.
 const SITE_PACKAGES_SCRIPT: &str = "import sys; \

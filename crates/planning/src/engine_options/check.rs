@@ -1,11 +1,7 @@
 //! Looks a setup over before anything is started: its engine, keys and values, and what a slip may mean.
 
 use super::key::{Key, Takes};
-use super::{
-    ALL, COMMON_KEYS, Engine, background_work, copies, cores, find, memory_limit, rewrite_recipe,
-    streams,
-};
-use crate::transport;
+use super::{ALL, COMMON_KEYS, EngineOptions, common, find};
 use powerband_core::base::humanize;
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::setup::Setup;
@@ -42,12 +38,12 @@ pub enum CheckError {
 }
 
 /// Every key that a setup of an engine may have, its own before the common ones.
-pub fn keys_of(engine: &dyn Engine) -> impl Iterator<Item = &'static Key> + use<> {
+pub fn keys_of(engine: &dyn EngineOptions) -> impl Iterator<Item = &'static Key> + use<> {
     engine.keys().iter().chain(COMMON_KEYS)
 }
 
 /// Looks a setup over before anything is started: engine, keys, values.
-pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
+pub fn check(setup: &Setup) -> Result<&'static dyn EngineOptions, CheckError> {
     let engine = find(&setup.engine).ok_or_else(|| CheckError::Engine {
         name: setup.engine.clone(),
         help: match setup.engine.as_str() {
@@ -68,22 +64,13 @@ pub fn check(setup: &Setup) -> Result<&'static dyn Engine, CheckError> {
             help: suggestion_or(key, &names, "it knows"),
         });
     }
-    check_values(setup, engine).map_err(|reason| CheckError::Value {
-        setup: setup.to_string(),
-        reason: misspelt(setup, engine).unwrap_or(reason),
-    })?;
+    common::check(setup)
+        .and_then(|()| engine.check(setup))
+        .map_err(|reason| CheckError::Value {
+            setup: setup.to_string(),
+            reason: misspelt(setup, engine).unwrap_or(reason),
+        })?;
     Ok(engine)
-}
-
-fn check_values(setup: &Setup, engine: &dyn Engine) -> Result<(), String> {
-    memory_limit(setup)?;
-    rewrite_recipe(setup)?;
-    copies(setup)?;
-    streams(setup)?;
-    transport::check(setup)?;
-    cores(setup)?;
-    background_work(setup)?;
-    engine.check(setup)
 }
 
 /// Why a key has no effect in a setup, or cannot be there; nothing where it can.
@@ -118,7 +105,7 @@ fn offered_ids() -> impl Iterator<Item = &'static str> {
 }
 
 /// Of a setup with a fault: the word from a list that one of its values is almost written like.
-fn misspelt(setup: &Setup, engine: &dyn Engine) -> Option<String> {
+fn misspelt(setup: &Setup, engine: &dyn EngineOptions) -> Option<String> {
     let given = setup.options.iter();
     let mut slips = given.filter_map(|(name, value)| {
         let key = keys_of(engine).find(|key| key.covers(name))?;

@@ -17,7 +17,7 @@ use std::path::Path;
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::machine::NamedMachine;
-use powerband_core::domain::setup::{NEIGHBOUR_KEY, Setup};
+use powerband_core::domain::setup::{HERE, NEIGHBOUR_KEY, Setup};
 pub use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, VIA_KEY, WHERE_KEY};
 
 /// Every transport.
@@ -213,7 +213,7 @@ fn parse(text: &str) -> Result<(Option<&'static dyn Transport>, &str), String> {
 
 /// Refuses what a setup says of its machine where that makes no sense. Names of the settings are looked up later.
 pub(crate) fn check(setup: &Setup) -> Result<(), String> {
-    if is_elsewhere(setup) && setup.options.contains_key(NEIGHBOUR_KEY) {
+    if setup.is_elsewhere() && setup.options.contains_key(NEIGHBOUR_KEY) {
         return Err(format!(
             "{NEIGHBOUR_KEY}= works on this machine alone; leave it out, or leave {WHERE_KEY}= and {VIA_KEY}= out"
         ));
@@ -221,7 +221,7 @@ pub(crate) fn check(setup: &Setup) -> Result<(), String> {
     let option = |key: &str| setup.options.get(key).map(String::as_str);
     let asks_scheduler = setup.options.keys().any(|key| key.starts_with(SLURM_KEYS));
     match (option(WHERE_KEY), option(VIA_KEY)) {
-        (None | Some("here"), _) if asks_scheduler => Err(format!(
+        (None | Some(HERE), _) if asks_scheduler => Err(format!(
             "{SLURM_KEYS}… are options of the scheduler; add where=slurm"
         )),
         (Some(place), _) if asks_scheduler && place.starts_with("ssh:") => Err(format!(
@@ -241,13 +241,6 @@ pub(crate) fn check(setup: &Setup) -> Result<(), String> {
 /// The setup as its worker over there is to see it: without the way there.
 pub fn over_there(setup: &Setup) -> Setup {
     setup.clone().without_machine()
-}
-
-/// Whether a setup asks for another machine.
-pub fn is_elsewhere(setup: &Setup) -> bool {
-    let place = setup.options.get(WHERE_KEY);
-    setup.options.contains_key(VIA_KEY)
-        || place.is_some_and(|place| place != here::LocalTransport.id())
 }
 
 #[cfg(test)]
@@ -308,6 +301,6 @@ mod tests {
             .parse()
             .unwrap();
         assert_eq!(over_there(&setup).to_string(), "ort:cpu,threads=2");
-        assert!(is_elsewhere(&setup) && !is_elsewhere(&over_there(&setup)));
+        assert!(setup.is_elsewhere() && !over_there(&setup).is_elsewhere());
     }
 }

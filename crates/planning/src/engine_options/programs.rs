@@ -42,8 +42,10 @@ pub(super) fn may_name_a_file(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ALL;
+    use super::super::key::Takes;
     use super::*;
-    use crate::engines::{ALL, MODEL_KEY, Takes};
+    use powerband_core::domain::setup::MODEL_KEY;
 
     #[test]
     fn every_key_that_takes_free_text_says_whether_it_runs() {

@@ -18,7 +18,7 @@ pub struct Key {
     /// What a control is called; empty for the name.
     title: &'static str,
     /// Whether a value runs a program, or loads a library or code; nothing where none does.
-    pub(super) runs: Option<fn(&str) -> bool>,
+    pub runs: Option<fn(&str) -> bool>,
     /// Its place among the controls that are always shown; 0 for those behind *More*.
     pub rank: u8,
 }
@@ -55,7 +55,7 @@ pub(super) const MOST: u32 = 4096;
 
 impl Key {
     /// A key that stands behind *More*.
-    pub(crate) const fn new(name: &'static str, takes: Takes, help: &'static str) -> Self {
+    pub const fn new(name: &'static str, takes: Takes, help: &'static str) -> Self {
         Self {
             name,
             takes,
@@ -68,7 +68,7 @@ impl Key {
     }
 
     /// With values that run or load something, where this says so.
-    pub(super) const fn running(self, runs: fn(&str) -> bool) -> Self {
+    pub const fn running(self, runs: fn(&str) -> bool) -> Self {
         Self {
             runs: Some(runs),
             ..self
@@ -76,12 +76,12 @@ impl Key {
     }
 
     /// With what holds without it.
-    pub(crate) const fn with_default(self, default: &'static str) -> Self {
+    pub const fn with_default(self, default: &'static str) -> Self {
         Self { default, ..self }
     }
 
     /// With a control that is always shown, at this place and under this title.
-    pub(crate) const fn with_control(self, rank: u8, title: &'static str) -> Self {
+    pub const fn with_control(self, rank: u8, title: &'static str) -> Self {
         Self {
             title,
             rank,
@@ -90,7 +90,7 @@ impl Key {
     }
 
     /// With another title than its name, for a control behind *More*.
-    pub(crate) const fn called(self, title: &'static str) -> Self {
+    pub const fn called(self, title: &'static str) -> Self {
         Self { title, ..self }
     }
 
@@ -153,7 +153,7 @@ impl Key {
     }
 
     /// A value that is not the default, to try whether the key has an effect.
-    pub(crate) fn example(&self) -> &'static str {
+    pub fn example(&self) -> &'static str {
         match self.takes {
             Takes::Count(_) | Takes::Number(_) => "2",
             Takes::Path(_) | Takes::Folder(_) => "path",

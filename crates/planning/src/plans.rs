@@ -3,7 +3,8 @@
 //! `prepare` makes the plan of a run here, with the model open; the window makes it here for the estimate,
 //! with what it knows of the model and of the machine. So the window shows what a run measures. Does no I/O.
 
-use super::generating;
+use super::engine_options::{self, EngineOptions};
+use super::lengths;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::Experiments;
@@ -15,8 +16,6 @@ use powerband_core::domain::request::{RunRequest, preset_rules};
 use powerband_core::domain::setup::Setup;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::{shapes, zoo};
-use powerband_worker::engines::generate::is_generate_task;
-use powerband_worker::engines::{self, Engine};
 
 /// The dimensions of built-in networks for text.
 const SEQUENCE: &str = "sequence";
@@ -26,18 +25,18 @@ const USUAL_LENGTH: usize = 128;
 
 /// The setups that a request names, with their engines; where it names none, one of each engine that can
 /// run its model, whether or not the engine is installed here.
-pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
+pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn EngineOptions)> {
     if !request.setups.is_empty() {
         let named = request.setups.iter().cloned();
         return named
             .filter_map(|setup| {
-                let engine = engines::find(&setup.engine)?;
+                let engine = engine_options::find(&setup.engine)?;
                 Some((setup, engine))
             })
             .collect();
     }
     let is_built_in = zoo::find(&request.model).is_some_and(|network| !network.is_probe());
-    engines::ALL
+    engine_options::ALL
         .iter()
         .copied()
         .filter(|engine| engine.is_offered() && engine.stands_alone())
@@ -52,7 +51,7 @@ pub fn candidates(request: &RunRequest) -> Vec<(Setup, &'static dyn Engine)> {
 /// read. Without a seed in the request the seed is 0.
 pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f64) -> Plan {
     let completed = |points| {
-        let points = generating::with_lengths(points, &setups);
+        let points = lengths::with_lengths(points, &setups);
         with_usual_lengths(points, &request, inputs)
     };
     let points = completed(points(&request, inputs));
@@ -177,7 +176,9 @@ fn with_usual_lengths(points: Vec<Point>, request: &RunRequest, inputs: &[Port])
         .values()
         .any(|fill| matches!(fill, Fill::File(_)));
     let is_said = !sizes.shapes.is_empty() || !sizes.dims.is_empty() || has_file;
-    if zoo::find(&request.model).is_none() || is_said || request.setups.iter().any(is_generate_task)
+    if zoo::find(&request.model).is_none()
+        || is_said
+        || request.setups.iter().any(Setup::is_generate_task)
     {
         return points;
     }

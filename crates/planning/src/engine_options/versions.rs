@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 /// Orders versions: 1.9 before 1.22, 1.22.0rc1 before 1.22, 1.22 before 1.22.0.post1.
-pub(in crate::engines) fn compare_versions(a: &str, b: &str) -> Ordering {
+pub fn compare_versions(a: &str, b: &str) -> Ordering {
     let (a, b) = (version_key(a), version_key(b));
     // A part that is not there counts as zero.
     let at = |key: &[(u8, u64)], i: usize| key.get(i).copied().unwrap_or((NUMBER, 0));
@@ -16,14 +16,14 @@ pub(in crate::engines) fn compare_versions(a: &str, b: &str) -> Ordering {
 }
 
 /// Whether a version goes on where a shorter one stops, by whole parts: 1.22.0 continues 1.22, not 1.2.
-pub(in crate::engines) fn continues(version: &str, shorter: &str) -> bool {
+pub fn continues(version: &str, shorter: &str) -> bool {
     version
         .strip_prefix(shorter)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Newest first, and what has no version last.
-pub(super) fn newest_first(a: Option<&str>, b: Option<&str>) -> Ordering {
+pub fn newest_first(a: Option<&str>, b: Option<&str>) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) => compare_versions(b, a),
         (a, b) => b.is_some().cmp(&a.is_some()),
@@ -60,14 +60,14 @@ fn version_key(version: &str) -> Vec<(u8, u64)> {
 }
 
 /// A version with or without a flavor, as in `runtime=1.22-cuda`.
-pub(super) struct WantedVersion<'a> {
-    pub(super) version: &'a str,
-    pub(super) flavor: Option<&'a str>,
+pub struct WantedVersion<'a> {
+    pub version: &'a str,
+    pub flavor: Option<&'a str>,
 }
 
 impl<'a> WantedVersion<'a> {
     /// Nothing where the text is no version, and so a path.
-    pub(super) fn parse(wanted: &'a str) -> Option<Self> {
+    pub fn parse(wanted: &'a str) -> Option<Self> {
         let (version, flavor) = match wanted.split_once('-') {
             Some((version, flavor)) => (version, Some(flavor)),
             None => (wanted, None),
@@ -82,12 +82,17 @@ impl<'a> WantedVersion<'a> {
     }
 
     /// Whether this version and flavor will do.
-    pub(super) fn matches(&self, version: Option<&str>, flavor: Option<&str>) -> bool {
+    pub fn matches(&self, version: Option<&str>, flavor: Option<&str>) -> bool {
         let is_flavor =
             |wanted: &str| flavor.is_some_and(|flavor| flavor.eq_ignore_ascii_case(wanted));
         version.is_some_and(|version| continues(version, self.version))
             && self.flavor.is_none_or(is_flavor)
     }
+}
+
+/// Whether `runtime=` names a library or a folder, and not a version of those that are here.
+pub fn names_path(wanted: &str) -> bool {
+    WantedVersion::parse(wanted.trim()).is_none()
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@
 //! A step that cannot be made here stays in the plan and says why: what is missing is a finding, too. To
 //! add one: a line in [`ALL`].
 
+use super::engine_options::EngineInfo;
 use powerband_core::domain::plan::{AccuracyCheck, SetupStyle};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::setup::Setup;
-use powerband_worker::engines::EngineInfo;
 
 /// A plan that comes ready.
 pub struct Ladder {
@@ -210,53 +210,4 @@ fn everything(here: &LadderMachine) -> Vec<StepSetup> {
     }
     steps.push(("rten", "rten".to_owned()));
     steps
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use powerband_worker::engines;
-
-    fn here(devices: &[&str], providers: &[&str]) -> LadderMachine {
-        let texts = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-        let info = EngineInfo {
-            devices: texts(devices),
-            providers: texts(providers),
-            ..EngineInfo::default()
-        };
-        LadderMachine {
-            engines: vec![("torch", info.clone()), ("ort", info)],
-        }
-    }
-
-    #[test]
-    fn every_step_is_a_setup_that_its_engine_understands() {
-        let machines = [
-            here(&["cpu"], &["CPU", "OpenVINO"]),
-            here(&["cpu", "cuda:0"], &["CPU", "CUDA", "TensorRT"]),
-            here(&["cpu", "rocm:0"], &["CPU", "MIGraphX"]),
-            LadderMachine::default(),
-        ];
-        for machine in &machines {
-            for ladder in ALL {
-                let request = ladder.request(machine);
-                assert!(!request.setups.is_empty(), "{}", ladder.id);
-                for setup in &request.setups {
-                    assert!(engines::check(setup).is_ok(), "{}: {setup}", ladder.id);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_card_is_used_where_there_is_one() {
-        let request = find("resnet50-case-study")
-            .unwrap()
-            .request(&here(&["cpu", "rocm:0"], &[]));
-        let specs: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
-        assert_eq!(specs[1], "torch:rocm:0,mode=amp-fp16");
-        assert_eq!(specs[2], "ort:rocm:0,provider=migraphx");
-        assert!(request.journey);
-        assert!(find("everest").err().unwrap().contains("densenet121-suite"));
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Share, Transport};
 use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::setup::HERE;
 
 /// This machine.
 #[derive(Debug)]
@@ -9,11 +10,11 @@ pub struct LocalTransport;
 
 impl Transport for LocalTransport {
     fn id(&self) -> &'static str {
-        "here"
+        HERE
     }
 
     fn form(&self) -> &'static str {
-        "here"
+        HERE
     }
 
     fn check(&self, target: &str) -> Result<(), String> {

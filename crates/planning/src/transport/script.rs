@@ -5,7 +5,7 @@
 
 /// Comes on a line of its own before the output of what was asked for; greetings, and what a noisy `.bashrc` says,
 /// come before it.
-pub(crate) const BEGINS: &str = "powerband-begins-here";
+pub const BEGINS: &str = "powerband-begins-here";
 
 /// Stands on standard error in front of the exit status of a line `before` that failed.
 const BEFORE_FAILED: &str = "powerband-before-failed";
@@ -21,7 +21,7 @@ pub fn quoted(word: &str) -> String {
 
 /// A line that prepares with `before`, announces what follows, and does it. What prepares, such as `module`, is there
 /// in a login shell alone, and does not read what is meant for the program, which is not started where it fails.
-pub(crate) fn announced(before: &str, what: &str) -> String {
+pub fn announced(before: &str, what: &str) -> String {
     let before = before.trim().trim_end_matches(';');
     let announced = format!("echo; echo {BEGINS}; {what}");
     if before.is_empty() {
@@ -36,7 +36,7 @@ pub(crate) fn announced(before: &str, what: &str) -> String {
 }
 
 /// How a line `before` failed, where standard error says that it did: its exit status, and what it wrote last.
-pub(crate) fn before_failure(stderr: &str) -> Option<String> {
+pub fn before_failure(stderr: &str) -> Option<String> {
     let (said, status) = stderr.split_once(BEFORE_FAILED)?;
     let status = status.lines().next().unwrap_or_default().trim();
     Some(match last_line(said) {

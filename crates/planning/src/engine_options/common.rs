@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::generate::{GENERATE, is_generate_task};
 use super::key::{Key, MOST, Takes};
 use super::programs::{always, is_elsewhere};
-use super::{
-    COPIES_KEY, DEVICES_KEY, MODEL_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, TASK_KEY, find,
-};
+use super::{COPIES_KEY, DEVICES_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
 use crate::transport::{self, PROGRAM_KEY, VIA_KEY, WHERE_KEY};
 use powerband_core::base::humanize;
-use powerband_core::domain::setup::{CORES_KEY, NEIGHBOUR_KEY, Setup};
+use powerband_core::domain::setup::{
+    CORES_KEY, GENERATE, MODEL_KEY, NEIGHBOUR_KEY, Setup, TASK_KEY,
+};
 use powerband_onnx::rewrite::Precision;
 use powerband_onnx::rewrite::ranges::Method;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
@@ -117,6 +116,18 @@ pub const COMMON_KEYS: &[Key] = &[
     .running(always),
 ];
 
+/// Refuses values of those keys that make no sense.
+pub(super) fn check(setup: &Setup) -> Result<(), String> {
+    memory_limit(setup)?;
+    rewrite_recipe(setup)?;
+    copies(setup)?;
+    streams(setup)?;
+    transport::check(setup)?;
+    cores(setup)?;
+    background_work(setup)?;
+    Ok(())
+}
+
 /// Words of `neighbour=`.
 const NEIGHBOURS: [&str; 2] = ["stream", "compute"];
 
@@ -151,7 +162,7 @@ pub fn cores(setup: &Setup) -> Result<Vec<usize>, String> {
         }
         cores.extend(first..=last);
     }
-    if transport::is_elsewhere(setup) {
+    if setup.is_elsewhere() {
         return Err(format!(
             "{CORES_KEY}= holds a worker to processors of this machine; leave {WHERE_KEY}= and {VIA_KEY}= out"
         ));
@@ -183,7 +194,7 @@ pub fn background_work(setup: &Setup) -> Result<Option<BackgroundWork>, String> 
 }
 
 /// The key for what a run is, of engines that run files.
-pub(super) const TASK: Key = Key::new(
+pub const TASK: Key = Key::new(
     TASK_KEY,
     Takes::One(&["infer", GENERATE]),
     "what a run is: the network once, or with generate a whole request to a decoder with past key/values, prompt and new tokens (dimensions prompt and new)",
@@ -191,8 +202,8 @@ pub(super) const TASK: Key = Key::new(
 .with_default("infer");
 
 /// Refuses what does not go with requests to a language model.
-pub(super) fn check_task(setup: &Setup) -> Result<(), String> {
-    if !is_generate_task(setup) {
+pub fn check_task(setup: &Setup) -> Result<(), String> {
+    if !setup.is_generate_task() {
         return match setup.options.get(TASK_KEY).map(String::as_str) {
             None | Some("infer") => Ok(()),
             Some(other) => Err(format!(
@@ -287,7 +298,7 @@ pub fn rewrite_recipe(setup: &Setup) -> Result<Recipe, String> {
 }
 
 /// The most memory that the setup's worker may allocate, in bytes.
-pub(crate) fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
+pub fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
     let Some(text) = setup.options.get("memory") else {
         return Ok(None);
     };
@@ -300,7 +311,7 @@ pub(crate) fn memory_limit(setup: &Setup) -> Result<Option<u64>, String> {
 }
 
 /// A whole number above zero from a setup's options.
-pub(super) fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String> {
+pub fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String> {
     let Some(text) = setup.options.get(key) else {
         return Ok(None);
     };
@@ -312,7 +323,7 @@ pub(super) fn positive(setup: &Setup, key: &str) -> Result<Option<usize>, String
 }
 
 /// Refuses what an engine that knows only the processor and threads cannot do.
-pub(super) fn check_cpu_alone(setup: &Setup) -> Result<(), String> {
+pub fn check_cpu_alone(setup: &Setup) -> Result<(), String> {
     if setup.device != "cpu" {
         return Err(format!(
             "{} runs on the cpu alone, not on {}",

@@ -1,0 +1,9 @@
+//! What can be asked: the options of engines, the ways to machines, and the plan that a request becomes. Reads no file
+//! and starts nothing.
+
+pub mod default_benchmark;
+pub mod engine_options;
+pub mod ladders;
+pub mod lengths;
+pub mod plans;
+pub mod transport;
