@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use tempfile::TempDir;
 
+use powerband::backend::LocalBackend;
 use powerband_app::action::{Action, Library, Sessions};
 use powerband_app::palette_entries::all_entries;
 use powerband_app::screen::Screen;
@@ -100,7 +101,7 @@ impl Timed {
             environment_roots: EnvironmentRoots::default(),
         };
         Self {
-            app: App::new(place, Arc::new(|_| ())),
+            app: App::new(place, Arc::new(LocalBackend::default()), Arc::new(|_| ())),
         }
     }
 

@@ -23,10 +23,10 @@ use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_findings::report;
+use powerband_planning::engine_options::program_lines;
 use powerband_planning::ladders::{self, LadderMachine};
 use powerband_runner::jobs::submit::{self, DetachOptions};
 use powerband_runner::prepare;
-use powerband_runner::programs;
 use powerband_runner::record::{Recorder, SessionTarget};
 use powerband_runner::run::PreparedRun;
 use powerband_store::installation::Installation;
@@ -118,7 +118,7 @@ pub(super) fn origin(args: &BenchArgs, setups: &[Setup]) -> ProgramTrust {
     if !args.allow_commands {
         return ProgramTrust::File;
     }
-    for line in programs::lines(setups) {
+    for line in program_lines(setups) {
         output::note(&format!("Allowed: {line}"));
     }
     ProgramTrust::Allowed

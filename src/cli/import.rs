@@ -12,6 +12,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
+use powerband_devices::version;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::reported_stats;
 use powerband_findings::export::{profile, terminal};
@@ -19,7 +20,8 @@ use powerband_findings::report::kernels;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_runner::importing::{self, ImportedSession};
+use powerband_import::session::{self, ImportedSession};
+use powerband_store::session_copy;
 use powerband_store::session_file;
 
 /// Rows of each kind that are shown.
@@ -40,9 +42,15 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCo
         progress: Some(&read),
     };
     let columns = args.columns.as_deref().map(columns).transpose()?;
-    let mut taken = importing::import_files(&args.files, columns.as_ref(), limits, &watch)?;
+    let mut taken = session::import_files(
+        &args.files,
+        columns.as_ref(),
+        limits,
+        &watch,
+        version::VERSION,
+    )?;
     if let Some(out) = &args.out {
-        importing::keep(&mut taken, out)?;
+        session_copy::keep(&mut taken.session, &taken.traces, out)?;
     }
     if args.json {
         let rules = Rules::with_user_rules(&context.settings.categories);

@@ -14,7 +14,7 @@ use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::{kernel_comparison as comparison, limits};
 use powerband_findings::export::kernels as documents;
 use powerband_findings::report;
-use powerband_runner::roofs::kept;
+use powerband_store::roofs_file;
 use powerband_store::session_file;
 
 /// Letters of the list of other profiles.
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &KernelsArgs) -> anyhow::Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let mut found = breakdown::profile_breakdown(profile, &rules, level.unwrap_or_default());
-    let roofs = kept::for_session(&session, &context.paths);
+    let roofs = roofs_file::for_session(&session, &context.paths);
     let limits = limits::profile_limits(&session, place, &roofs);
     limits::rows::add_row_limits(&mut found, profile, &rules, &limits);
     let shown = found.filtered_rows(&filter);

@@ -26,6 +26,7 @@ use powerband_runner::prepare;
 use powerband_runner::record::SessionTarget;
 use powerband_runner::roofs::kept;
 use powerband_runner::roofs::measuring::{self, RoofRequest};
+use powerband_store::roofs_file;
 use powerband_worker::engines::{self, Requirement};
 
 /// Runs the experiments, or shows those that were made.
@@ -244,7 +245,7 @@ fn usual_setup(context: &Context) -> &'static str {
 fn by_model(context: &Context, session: &Session, answer: &ExperimentAnswer) -> Option<Limits> {
     let is_asked = |profile: &Profile| profile.case == Some(answer.case);
     let place = session.profiles.iter().position(is_asked)?;
-    let roofs = kept::for_session(session, &context.paths);
+    let roofs = roofs_file::for_session(session, &context.paths);
     Some(limits::profile_limits(session, place, &roofs))
 }
 

@@ -1,5 +1,6 @@
 //! The window itself: from start to close, frame by frame.
 
+use crate::backend::LocalBackend;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -186,7 +187,11 @@ impl Window {
         theme::install(ctx);
         let pace = Pace::default();
         let mut window = Self {
-            app: App::new(started.place, waker(ctx, pace.clone())),
+            app: App::new(
+                started.place,
+                Arc::new(LocalBackend::default()),
+                waker(ctx, pace.clone()),
+            ),
             calm: RepaintThrottle::new(pace),
             dialogs: Dialogs::default(),
             waking: Some(started.files),

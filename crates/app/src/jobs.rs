@@ -369,7 +369,7 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let mut app = App::new(place, Arc::new(|_| {}));
+        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
         let jobs = Jobs::new(Arc::new(|_| {}));
         // Applies the next report, and returns what it said.
         let mut said = || {

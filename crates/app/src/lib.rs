@@ -4,6 +4,7 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 pub mod action;
+pub mod backend;
 pub mod charts;
 pub mod command;
 pub mod compare;
@@ -44,6 +45,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use action::{Action, Sessions, Shell};
+use backend::Backend;
 use curves::CurvesState;
 use doors::{BenchDoor, CompareDoor, ProfileDoor, SettingsDoor};
 use figures::Picture;
@@ -134,8 +136,8 @@ pub struct App {
 
 impl App {
     /// An application that has read its own settings only.
-    pub fn new(place: Installation, waker: Waker) -> Self {
-        let (mut shared, said) = Shared::new(place, waker);
+    pub fn new(place: Installation, backend: Arc<dyn Backend>, waker: Waker) -> Self {
+        let (mut shared, said) = Shared::new(place, backend, waker);
         if let Some(said) = said {
             shared.notify(NoticeLevel::Trouble, said);
         }

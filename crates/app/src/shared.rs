@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::action::{Action, Shell};
+use crate::backend::Backend;
 use crate::charts::ChartsState;
 use crate::jobs::{Jobs, Waker};
 use crate::notices::{NoticeLevel, Notices};
@@ -21,6 +22,8 @@ use powerband_store::library::ScannedFile;
 pub struct Shared {
     /// Folders and programs.
     pub place: Installation,
+    /// What measures, reads devices and starts programs.
+    pub backend: Arc<dyn Backend>,
     /// The screen that is shown.
     pub screen: Screen,
     /// What the window remembers from one start to the next.
@@ -110,7 +113,11 @@ pub(crate) struct OpeningFiles {
 
 impl Shared {
     /// What is remembered from the last start, and why it could not be read.
-    pub(crate) fn new(place: Installation, waker: Waker) -> (Self, Option<String>) {
+    pub(crate) fn new(
+        place: Installation,
+        backend: Arc<dyn Backend>,
+        waker: Waker,
+    ) -> (Self, Option<String>) {
         let file = settings::window_file(&place);
         let (remembered, said) = settings::read(&file);
         let shared = Self {
@@ -140,6 +147,7 @@ impl Shared {
             is_comparison_stale: false,
             follow_ups: VecDeque::new(),
             remembered,
+            backend,
             place,
         };
         (shared, said)

@@ -10,6 +10,7 @@ pub mod nvidia;
 pub mod pytorch;
 pub mod reading;
 pub mod records;
+pub mod session;
 #[cfg(test)]
 mod test_databases;
 #[cfg(test)]

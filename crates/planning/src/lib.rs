@@ -5,5 +5,6 @@ pub mod default_benchmark;
 pub mod engine_options;
 pub mod ladders;
 pub mod lengths;
+pub mod plan_check;
 pub mod plans;
 pub mod transport;

@@ -6,7 +6,6 @@ mod case_inputs;
 pub mod experiments;
 pub mod exporting;
 pub mod generating;
-pub mod importing;
 mod input_specs;
 pub mod jobs;
 pub mod plan_check;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::case_inputs::{self, CaseInputs, NetworkInputs};
 use crate::input_specs;
 use crate::prepare_error::PrepareError;
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputAxis;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::Plan;
@@ -18,23 +17,10 @@ use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::input_values::ValuesError;
 use powerband_onnx::inspect;
 use powerband_onnx::outline::Outline;
+use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_planning::transport::SetupMachine;
 use powerband_store::installation::Installation;
 use powerband_worker::engines;
-
-/// A size of a dimension by its name.
-pub type NamedSize = (String, usize);
-
-/// What a run of a plan would refuse.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PlanCheck {
-    /// Why nothing of it would be measured.
-    pub whole: Option<String>,
-    /// Why single cases would not be measured.
-    pub cases: BTreeMap<CaseKey, String>,
-    /// Sizes that could be added to its sweep and that the network does not take.
-    pub sizes: BTreeMap<NamedSize, String>,
-}
 
 /// Outlines of networks that were read, by what the plan calls them.
 #[derive(Debug, Default)]
@@ -199,6 +185,7 @@ mod tests {
     use super::*;
     use crate::prepare::prepare;
     use powerband_core::base::paths::Paths;
+    use powerband_core::domain::case::CaseKey;
     use powerband_core::domain::fill::Fill;
     use powerband_core::domain::input_sizes::InputSizes;
     use powerband_core::domain::plan::AccuracyCheck;

@@ -11,6 +11,7 @@ use powerband_core::base::paths::Paths;
 use powerband_core::base::{atomic_file, clock};
 use powerband_core::control::Control;
 use powerband_core::domain::event::RunStart;
+use powerband_core::domain::recorded_run::RecordedRun;
 use powerband_core::domain::session::Session;
 use powerband_store::journal::{Journal, JournalExtent};
 use powerband_store::library::Stamp;
@@ -46,19 +47,6 @@ impl SessionTarget {
             Self::File { path, may_replace } => session_file::check_target(path, *may_replace),
         }
     }
-}
-
-/// A finished run, saved or not.
-#[derive(Debug)]
-pub struct RecordedRun {
-    /// What was measured.
-    pub session: Session,
-    /// The session's file; or why there is none, and where its journal is.
-    pub saved: Result<PathBuf, String>,
-    /// Why the session is not where it was wanted, but in the library or in the temporary folder.
-    pub diverted: Option<String>,
-    /// What else went wrong without doing harm, a sentence each.
-    pub notes: Vec<String>,
 }
 
 /// A run that is about to begin, with its journal.

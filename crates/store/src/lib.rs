@@ -13,6 +13,7 @@ pub mod programs;
 pub mod recoverable;
 pub mod ron_keys;
 pub mod roofs_file;
+pub mod session_copy;
 pub mod session_file;
 pub mod settings;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! came as a file it may be anyone's. What was started from here before is known by its line and by the folder, since
 //! `python bench.py` is another program in another folder.
 
+use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,19 @@ impl Programs {
             .cloned()
             .collect()
     }
+}
+
+/// The folder that programs are started from.
+pub fn folder() -> PathBuf {
+    env::current_dir().unwrap_or_default()
+}
+
+/// Lines with unknown programs that the user must allow before a plan from a file runs.
+pub fn to_ask_for(paths: &Paths, lines: &[String]) -> Vec<String> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    Programs::read(paths).unknown(&folder(), lines)
 }
 
 /// Remembers lines as started from a folder.

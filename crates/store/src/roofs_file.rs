@@ -9,8 +9,21 @@ use std::path::{Path, PathBuf};
 use ron::ser::PrettyConfig;
 
 use super::ron_keys::options;
+use powerband_core::base::paths::Paths;
 use powerband_core::base::{atomic_file, regular_file};
 use powerband_core::domain::roofs::Roofs;
+use powerband_core::domain::session::Session;
+
+/// Saved roofs of some devices: valid and outdated ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownRoofs {
+    /// Roofs that hold, with the numbers that their devices have now.
+    pub fresh: Vec<Roofs>,
+    /// Roofs that no longer hold, and why.
+    pub stale: Vec<(Roofs, String)>,
+    /// A sentence for each file that cannot be used.
+    pub warnings: Vec<String>,
+}
 
 /// Roofs that were read, and warnings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,6 +134,16 @@ fn tidy(text: &str) -> String {
 fn machine() -> String {
     let name = rustix::system::uname();
     tidy(&name.nodename().to_string_lossy())
+}
+
+/// The roofs that a session's limits are found with: its own, else those that are kept of this machine. That
+/// they are of the session's device is looked at where they are used.
+pub fn for_session(session: &Session, paths: &Paths) -> Vec<Roofs> {
+    if session.roofs.is_empty() {
+        read(&paths.roofs).roofs
+    } else {
+        session.roofs.clone()
+    }
 }
 
 #[cfg(test)]

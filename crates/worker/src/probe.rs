@@ -9,13 +9,14 @@ use std::time::Duration;
 use super::process;
 use super::protocol::{Reply, Request};
 use super::supervisor::Worker;
-use crate::engines::runtimes::{self, FoundRuntime, OfferedEnvironment, RuntimePlaces};
+use crate::engines::runtimes::{self, FoundRuntime, RuntimePlaces};
 use crate::engines::{self, Engine, Requirement};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::setup::{Setup, SetupError};
 use powerband_planning::engine_options::EngineInfo;
+use powerband_planning::engine_options::OfferedEnvironment;
 
 /// A Python that takes longer to name its folders is passed over.
 const PYTHON_LIMIT: Duration = Duration::from_secs(10);

@@ -255,7 +255,7 @@ fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let no_card: Vec<String> = app
         .settings
         .machine
-        .missing_cards()
+        .missing_cards(&*app.shared.backend)
         .iter()
         .map(|m| m.sentence())
         .collect();
@@ -345,7 +345,7 @@ fn graphics(app: &App) -> (String, String) {
     let cards: Vec<&WatchedDevice> = devices.iter().filter(|d| d.kind.is_gpu()).collect();
     match cards[..] {
         [] => {
-            let missing = app.settings.machine.missing_cards();
+            let missing = app.settings.machine.missing_cards(&*app.shared.backend);
             let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
             let words = format!("{}: no GPU", humanize::list(&names));
             ("None found".to_owned(), words)

@@ -31,7 +31,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 if kept.is_empty() && measuring.is_none() {
                     label::quiet(
                         ui,
-                        &RoofsState::invitation(app.settings.machine.n_engines()),
+                        &RoofsState::invitation(
+                            app.settings.machine.n_engines(),
+                            &*app.shared.backend,
+                        ),
                     );
                     ui.add_space(space::SMALL);
                 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use powerband::backend::LocalBackend;
 use powerband_app::App;
 use powerband_app::shell::settings::{self, SavedState, Theme};
 use powerband_core::base::paths::Paths;
@@ -58,7 +59,7 @@ fn started(home: &Home) -> App {
         &Settings::default(),
         PathBuf::from("/none"),
     );
-    App::new(place, Arc::new(|_| {}))
+    App::new(place, Arc::new(LocalBackend::default()), Arc::new(|_| {}))
 }
 
 fn said(app: &App) -> Vec<String> {

@@ -20,8 +20,8 @@ use powerband_import::benchmarks::timings;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::ImportSource as File;
+use powerband_import::session;
 use powerband_import::{self as import, Format, ImportError, Imported};
-use powerband_runner::importing;
 use powerband_store::{session_file, trace_file};
 
 use super::seeds::{self, LIMITS};
@@ -137,7 +137,7 @@ fn rough_counts(imported: &Imported) -> String {
 /// Does with a file's content what the program does: a session that can be kept, sums, a comparison, a
 /// timeline.
 fn use_all(imported: Imported, path: &Path) {
-    let taken = importing::session(vec![("damaged".to_owned(), imported)]);
+    let taken = session::session(vec![("damaged".to_owned(), imported)], "0.1.0");
     let rules = Rules::default();
     for profile in &taken.session.profiles {
         for level in BreakdownLevel::ALL {

@@ -17,7 +17,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_runner::importing;
+use powerband_import::session;
 use powerband_store::session_file;
 
 use super::data::{SessionSpec, speed};
@@ -379,7 +379,13 @@ fn any_session_is_planned_again_as_it_was_measured() {
     shelve(&home, "loaded", &loaded);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = root.join("tests/fixtures/import/hyperfine/python-sum.json");
-    let taken = importing::import_files(&[file], None, Limits::default(), &ReadProgress::default());
+    let taken = session::import_files(
+        &[file],
+        None,
+        Limits::default(),
+        &ReadProgress::default(),
+        "0.1.0",
+    );
     let foreign = taken.expect("a file of another tool").session;
     shelve(&home, "foreign", &foreign);
     let mut desk = Desk::awake(home, Vec::new());

@@ -1,8 +1,11 @@
 //! Looks for detached runs, collects and cancels them.
 
+use std::sync::Arc;
+
 use super::work;
 use crate::App;
 use crate::action::Detached;
+use crate::backend::Backend;
 use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use crate::notices::NoticeLevel;
@@ -19,10 +22,10 @@ impl SettingsDoor {
         }
         let paths = shared.place.paths.clone();
         self.ask_about_detached(
-            move |outlet| match action {
+            move |backend, outlet| match action {
                 Detached::Look => Ok(()),
-                Detached::Collect(id) => work::collect(&paths, &id, outlet),
-                Detached::Cancel(id) => work::cancel(&paths, &id),
+                Detached::Collect(id) => work::collect(&paths, backend, &id, outlet),
+                Detached::Cancel(id) => backend.cancel_detached(&paths, &id),
             },
             shared,
         );
@@ -31,20 +34,21 @@ impl SettingsDoor {
     /// Does something in the background, and looks how far they are then.
     fn ask_about_detached(
         &mut self,
-        ask: impl FnOnce(&Outlet) -> Result<(), String> + Send + 'static,
+        ask: impl FnOnce(&dyn Backend, &Outlet) -> Result<(), String> + Send + 'static,
         shared: &Shared,
     ) {
         self.detached.is_busy = true;
         let paths = shared.place.paths.clone();
+        let backend = Arc::clone(&shared.backend);
         let failed = |door: &mut Self, reason: String, shared: &mut Shared| {
             door.detached.is_busy = false;
             shared.notify(NoticeLevel::Trouble, format!("Detached runs: {reason}"));
         };
         shared.jobs.spawn_or_for("detached", failed, move |outlet| {
-            if let Err(reason) = ask(outlet) {
+            if let Err(reason) = ask(&*backend, outlet) {
                 outlet.send_to(move |door: &mut Self, shared| failed(door, reason, shared));
             }
-            let (runs, trouble) = work::check_runs(&paths);
+            let (runs, trouble) = backend.detached_runs(&paths);
             outlet.send_to(|door: &mut Self, _| {
                 door.detached.is_busy = false;
                 door.detached.runs = runs;
@@ -85,7 +89,7 @@ impl App {
         self.shared.screen = Screen::Run;
         let place = self.shared.place.clone();
         self.settings.ask_about_detached(
-            move |outlet| work::submit(&place, &request, outlet),
+            move |backend, outlet| work::submit(&place, backend, &request, outlet),
             &self.shared,
         );
     }

@@ -17,7 +17,7 @@ use powerband_findings::analysis::instances::Instances;
 use powerband_findings::chart::spec::SeriesId;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_runner::importing;
+use powerband_import::session;
 
 impl ProfileDoor {
     /// Looks for the instances of the selected kernel, where they are not known yet.
@@ -194,7 +194,7 @@ impl ProfileDoor {
 /// Reads the timeline of a profile.
 fn read(path: &Path) -> Result<Arc<Trace>, String> {
     let watch = ReadProgress::default();
-    let sets = importing::file_sets(&[path.to_owned()]);
+    let sets = session::file_sets(&[path.to_owned()]);
     let read = sets.first().map(|set| {
         let read = set.read_leniently(Limits::default(), &watch, || {});
         read.map_err(|error| error.in_window())

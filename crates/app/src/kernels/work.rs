@@ -9,7 +9,7 @@ use powerband_findings::analysis::category::{Category, Rules};
 use powerband_findings::analysis::kernel_comparison;
 use powerband_findings::analysis::limits;
 use powerband_findings::analysis::profile_runs::ProfileRuns;
-use powerband_runner::roofs::kept;
+use powerband_store::roofs_file;
 use powerband_store::settings;
 
 /// A change of the user's rules for categories.
@@ -33,7 +33,7 @@ pub(crate) fn add_up(
     let profile = session.profiles.get(wanted.after.profile)?;
     let [typed_before, typed] = wanted.typed_runs;
     let runs = ProfileRuns::from_profile_or_user(profile, typed);
-    let roofs = kept::for_session(session, paths);
+    let roofs = roofs_file::for_session(session, paths);
     let limits = limits::profile_limits(session, wanted.after.profile, &roofs);
     let breakdowns = BreakdownLevel::ALL.map(|level| {
         let mut found = Breakdown {

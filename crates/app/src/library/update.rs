@@ -17,7 +17,6 @@ use crate::screen::Screen;
 use powerband_core::domain::session::Session;
 use powerband_store::library::{ScannedFile, Stamp, unique_tags};
 use powerband_store::trash::Discarded;
-use powerband_worker::desktop;
 
 impl LibraryState {
     pub(crate) fn act(&mut self, change: Library, shared: &mut Shared) {
@@ -78,8 +77,9 @@ impl LibraryState {
                 self.restore(newest, shared);
             }
             Library::Reveal(path) => {
+                let backend = Arc::clone(&shared.backend);
                 shared.jobs.spawn("reveal", move |outlet| {
-                    if let Err(error) = desktop::show_folder(&path) {
+                    if let Err(error) = backend.show_folder(&path) {
                         let path = path.display();
                         outlet.failed(format!("{path} cannot be shown: {error}"));
                     }

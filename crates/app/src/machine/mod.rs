@@ -9,17 +9,17 @@ mod work;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::backend::{Backend, FoundEngine};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_core::domain::telemetry::{DeviceKind, MissingSource, WatchedDevice};
 use powerband_planning::engine_options::EngineInfo;
+use powerband_planning::engine_options::OfferedEnvironment;
 use powerband_planning::ladders::LadderMachine;
 use powerband_store::installation::Installation;
 use powerband_store::settings::Settings;
-use powerband_worker::engines::runtimes::OfferedEnvironment;
-use powerband_worker::probe::EngineProbe;
 
 /// The build of ONNX Runtime that runs on any processor.
 pub(crate) const EVERYWHERE: &str = "cpu";
@@ -235,20 +235,17 @@ impl MachineState {
     }
 
     /// Why no GPU was found, by every source that reports GPUs; `None` where one was found.
-    pub fn missing_cards(&self) -> Vec<&MissingSource> {
+    pub fn missing_cards(&self, backend: &dyn Backend) -> Vec<&MissingSource> {
         let Some((devices, missing)) = &self.devices else {
             return Vec::new();
         };
         if devices.iter().any(|device| device.kind.is_gpu()) {
             return Vec::new();
         }
-        let could_tell = |missing: &&MissingSource| {
-            let mut others = powerband_devices::ALL
-                .iter()
-                .filter(|source| !source.tells_of_cards());
-            others.all(|other| other.title() != missing.source)
-        };
-        missing.iter().filter(could_tell).collect()
+        let missing = missing.iter();
+        missing
+            .filter(|missing| backend.reports_cards(&missing.source))
+            .collect()
     }
 
     /// Engines that are ready, best first.
@@ -295,16 +292,16 @@ impl MachineState {
 }
 
 /// The results of the search, as text.
-pub fn describe(found: &[EngineProbe]) -> Vec<EngineState> {
+pub fn describe(found: &[FoundEngine]) -> Vec<EngineState> {
     let mut seen = BTreeSet::new();
     let mut states: Vec<EngineState> = found
         .iter()
         .map(|found| {
-            let is_first = seen.insert(found.engine.id());
-            let runtime = found.runtime.as_ref().map(|runtime| runtime.path.clone());
+            let is_first = seen.insert(found.id);
+            let runtime = found.runtime.clone();
             match &found.answer {
                 Ok(info) => EngineState {
-                    id: found.engine.id(),
+                    id: found.id,
                     title: info.version.clone(),
                     words: ready_words(info, runtime.as_deref()),
                     is_ready: true,
@@ -314,8 +311,8 @@ pub fn describe(found: &[EngineProbe]) -> Vec<EngineState> {
                     offers: found.offers.clone(),
                 },
                 Err(reason) => EngineState {
-                    id: found.engine.id(),
-                    title: found.engine.title().to_owned(),
+                    id: found.id,
+                    title: found.title.to_owned(),
                     words: missing_words(reason, runtime.as_deref()),
                     is_ready: false,
                     runtime,
@@ -435,10 +432,5 @@ mod tests {
         assert_eq!(flavor(&[DeviceKind::Host, DeviceKind::Amd]), "migraphx");
         assert_eq!(flavor(&[DeviceKind::Nvidia, DeviceKind::Host]), "cuda");
         assert_eq!(flavor(&[DeviceKind::Amd, DeviceKind::Nvidia]), "cuda");
-        for kinds in [[DeviceKind::Host], [DeviceKind::Amd], [DeviceKind::Nvidia]] {
-            let asked = flavor(&kinds);
-            let known = powerband_worker::engines::install::FLAVORS;
-            assert!(known.iter().any(|known| known.id == asked), "{asked}");
-        }
     }
 }

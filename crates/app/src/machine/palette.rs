@@ -5,7 +5,7 @@ use crate::App;
 use crate::action::{Action, MachineAction};
 use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
-use powerband_worker::engines::runtimes::OfferedEnvironment;
+use powerband_planning::engine_options::OfferedEnvironment;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     let chosen = PathSetting::ALL

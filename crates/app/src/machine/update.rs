@@ -3,6 +3,7 @@
 use crate::doors::SettingsDoor;
 use crate::shared::{FollowUp, Shared};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{EngineState, Installing, PathSetting, work};
 use crate::action::{Action, MachineAction};
@@ -39,9 +40,10 @@ impl SettingsDoor {
             cancel: cancel.clone(),
         });
         let (place, flavor) = (shared.place.clone(), self.machine.flavor());
+        let backend = Arc::clone(&shared.backend);
         let broken = |door: &mut Self, why, shared: &mut Shared| door.installed(Err(why), shared);
         shared.jobs.spawn_or_for("install", broken, move |outlet| {
-            work::install(&place, flavor, &cancel, outlet);
+            work::install(&place, &*backend, flavor, &cancel, outlet);
         });
     }
 
@@ -52,13 +54,13 @@ impl SettingsDoor {
             return;
         }
         self.machine.is_looking = true;
-        let place = shared.place.clone();
+        let (place, backend) = (shared.place.clone(), Arc::clone(&shared.backend));
         let broken = |door: &mut Self, why, shared: &mut Shared| {
             door.survey_is_over(shared);
             shared.notify(NoticeLevel::Trouble, why);
         };
         shared.jobs.spawn_or_for("survey", broken, move |outlet| {
-            work::survey(&place, outlet);
+            work::survey(&place, &*backend, outlet);
         });
     }
 

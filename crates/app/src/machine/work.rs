@@ -3,47 +3,40 @@
 use std::path::{Path, PathBuf};
 
 use super::{EVERYWHERE, PathSetting, describe};
+use crate::backend::{Backend, InstallProgress};
 use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
-use powerband_devices::{machine, survey};
 use powerband_store::installation::Installation;
 use powerband_store::settings;
-use powerband_worker::engines::install::InstallRequest;
-use powerband_worker::fetch::{self, FetchStep};
-use powerband_worker::{probe, profilers};
 
 /// Searches devices and engines of this machine.
-pub(crate) fn survey(place: &Installation, outlet: &Outlet) {
-    let environment = machine::environment();
+pub(crate) fn survey(place: &Installation, backend: &dyn Backend, outlet: &Outlet) {
+    let environment = backend.environment();
     outlet.send_to(|door: &mut SettingsDoor, shared| door.environment_known(environment, shared));
     if let Some(watch) = &place.watch {
-        let found = survey::survey(&watch.places);
-        outlet.send(|app| app.settings.machine.devices = Some((found.devices, found.missing)));
+        let found = backend.devices(&watch.places);
+        outlet.send(|app| app.settings.machine.devices = Some(found));
     }
-    let found = probe::survey(
-        &place.paths,
-        place.onnxruntime.clone(),
-        place.python.as_deref(),
-        &place.program,
-        &place.environment_roots,
-    );
-    let missing = profilers::missing_profilers();
+    let found = backend.engines(place);
+    let missing = backend.missing_profilers();
     outlet.send(|app| app.settings.machine.missing_profilers = missing);
     let engines = describe(&found);
     outlet.send_to(|door: &mut SettingsDoor, shared| door.engines_found(engines, shared));
 }
 
 /// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
-pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, outlet: &Outlet) {
+pub(crate) fn install(
+    place: &Installation,
+    backend: &dyn Backend,
+    flavor: &str,
+    cancel: &CancelToken,
+    outlet: &Outlet,
+) {
     let fetch = |flavor: &str| {
-        let request = InstallRequest {
-            flavor: flavor.to_owned(),
-            version: None,
-        };
-        let mut tell = |step: FetchStep| {
-            let (words, share) = step_words(&step);
+        let mut tell = |step: InstallProgress| {
+            let (words, share) = step_words(step);
             outlet.send(move |app| {
                 if let Some(installing) = &mut app.settings.machine.installing {
                     installing.step = words;
@@ -51,15 +44,7 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
                 }
             });
         };
-        let python = place.python.clone();
-        fetch::install(
-            &place.paths,
-            &place.program,
-            python,
-            &request,
-            cancel,
-            &mut tell,
-        )
+        backend.install_onnxruntime(place, flavor, cancel, &mut tell)
     };
     let mut installed = fetch(flavor);
     if let (Err(reason), true) = (&installed, flavor != EVERYWHERE && !cancel.is_cancelled()) {
@@ -68,26 +53,24 @@ pub(crate) fn install(place: &Installation, flavor: &str, cancel: &CancelToken, 
         ));
         installed = fetch(EVERYWHERE);
     }
-    outlet.send_to(|door: &mut SettingsDoor, shared| {
-        door.installed(installed.map(|installed| installed.version), shared);
-    });
+    outlet.send_to(|door: &mut SettingsDoor, shared| door.installed(installed, shared));
 }
 
-fn step_words(step: &FetchStep) -> (String, Option<f32>) {
+fn step_words(step: InstallProgress) -> (String, Option<f32>) {
     match step {
-        FetchStep::Downloading { .. } => ("Installing with pip…".to_owned(), None),
-        FetchStep::Downloaded { bytes, total } => {
+        InstallProgress::Begins => ("Installing with pip…".to_owned(), None),
+        InstallProgress::Downloaded { bytes, total } => {
             let of = total
                 .map(|total| format!(" of {}", humanize::bytes(total)))
                 .unwrap_or_default();
-            let share = total.map(|total| *bytes as f32 / total.max(1) as f32);
+            let share = total.map(|total| bytes as f32 / total.max(1) as f32);
             (
-                format!("Downloading, {}{of}", humanize::bytes(*bytes)),
+                format!("Downloading, {}{of}", humanize::bytes(bytes)),
                 share,
             )
         }
-        FetchStep::Unpacking => ("Unpacking…".to_owned(), Some(1.0)),
-        FetchStep::Checking => ("Checking…".to_owned(), Some(1.0)),
+        InstallProgress::Unpacking => ("Unpacking…".to_owned(), Some(1.0)),
+        InstallProgress::Checking => ("Checking…".to_owned(), Some(1.0)),
     }
 }
 

@@ -2,7 +2,7 @@
 //! functions that the run itself asks.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::ModelFacts;
 use crate::App;
@@ -11,7 +11,7 @@ use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::{Load, Plan, PresetName, WorkerLifetime};
 use powerband_core::domain::request::preset_rules;
-use powerband_runner::plan_check::{self, NamedSize, OutlineCache, PlanCheck};
+use powerband_planning::plan_check::{NamedSize, PlanCheck};
 
 /// How long a refusal counts without another look: a file may have been put right.
 const LOOK_AGAIN_NS: u64 = 2_000_000_000;
@@ -31,7 +31,6 @@ pub(crate) struct Checking {
     found: Option<(CheckSubject, PlanCheck)>,
     found_ns: u64,
     is_busy: bool,
-    outlines: Arc<Mutex<OutlineCache>>,
 }
 
 impl App {
@@ -93,7 +92,7 @@ impl App {
             return;
         }
         checking.is_busy = true;
-        let (place, outlines) = (self.shared.place.clone(), Arc::clone(&checking.outlines));
+        let (place, backend) = (self.shared.place.clone(), Arc::clone(&self.shared.backend));
         let unknown = subject.clone();
         let broken = |app: &mut Self, why| {
             app.plan_checked(unknown, PlanCheck::default());
@@ -102,9 +101,8 @@ impl App {
         self.shared
             .jobs
             .spawn_or("check-plan", broken, move |outlet| {
-                let mut outlines = outlines.lock().unwrap_or_else(PoisonError::into_inner);
                 let CheckSubject { plan, offered } = &subject;
-                let found = plan_check::check(&place, plan, offered, &mut outlines);
+                let found = backend.check_plan(&place, plan, offered);
                 outlet.send(|app| app.plan_checked(subject, found));
             });
     }

@@ -308,7 +308,7 @@ pub(super) mod tests {
             watch: None,
             environment_roots: EnvironmentRoots::default(),
         };
-        let mut app = App::new(place, Arc::new(|_| {}));
+        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
         app.bench.planner = crate::plan::Planner::default();
         app
     }

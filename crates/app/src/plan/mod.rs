@@ -32,7 +32,7 @@ use powerband_onnx::zoo;
 use powerband_planning::engine_options;
 pub use powerband_planning::engine_options::Takes;
 use powerband_planning::ladders;
-pub use powerband_runner::plan_check::PlanCheck;
+pub use powerband_planning::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;

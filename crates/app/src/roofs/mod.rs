@@ -8,11 +8,11 @@ pub(crate) mod palette;
 mod update;
 mod work;
 
+use crate::backend::Backend;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_findings::tables::roofs::noise_words;
-use powerband_runner::roofs::measuring;
 
 /// Progress of measuring roofs.
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ pub struct RoofsState {
 
 impl RoofsState {
     /// What measuring them promises, where nothing is kept; with so many engines on this machine, where that is known.
-    pub fn invitation(engines: Option<usize>) -> String {
-        let (least, most) = measuring::estimate_s(engines.unwrap_or(1));
+    pub fn invitation(engines: Option<usize>, backend: &dyn Backend) -> String {
+        let (least, most) = backend.roof_seconds(engines.unwrap_or(1));
         let beyond = if engines.is_none() { " or more" } else { "" };
         format!(
             "The peak arithmetic and bandwidth of the processor and of each engine: what a measured time is compared with. Takes {} to {}{beyond}; close other programs first.",

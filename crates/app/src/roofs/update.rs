@@ -1,5 +1,7 @@
 //! Measures roofs on request, and takes in what was measured.
 
+use std::sync::Arc;
+
 use super::commands::can_measure;
 use super::{MeasuringRoofs, work};
 use crate::action::{self, Action};
@@ -8,7 +10,6 @@ use crate::notices::NoticeLevel;
 use crate::shared::{FollowUp, Shared};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
-use powerband_runner::roofs::measuring::RoofsError;
 
 impl SettingsDoor {
     pub(crate) fn roofs(&mut self, action: action::Roofs, shared: &mut Shared) {
@@ -28,8 +29,8 @@ impl SettingsDoor {
 
     /// Reads what is kept.
     pub(crate) fn read_roofs(shared: &Shared) {
-        let place = shared.place.clone();
-        let work = move || work::read(&place);
+        let (place, backend) = (shared.place.clone(), Arc::clone(&shared.backend));
+        let work = move || work::read(&place, &*backend);
         shared
             .jobs
             .spawn_then("read-roofs", work, |app, (kept, stale)| {
@@ -52,15 +53,15 @@ impl SettingsDoor {
             share: 0.0,
             cancel: cancel.clone(),
         });
-        let place = shared.place.clone();
+        let (place, backend) = (shared.place.clone(), Arc::clone(&shared.backend));
         let broken =
             |door: &mut Self, why, shared: &mut Shared| door.roofs_not_measured(Some(why), shared);
         shared.jobs.spawn_or_for("roofs", broken, move |outlet| {
-            let measured = work::measure(&place, again, &cancel, outlet);
+            let measured = work::measure(&place, &*backend, again, &cancel, outlet);
             outlet.send_to(|door: &mut Self, shared| match measured {
-                Ok(roofs) => door.roofs_measured(roofs, shared),
-                Err(RoofsError::Cancelled) => door.roofs_not_measured(None, shared),
-                Err(error) => door.roofs_not_measured(Some(error.to_string()), shared),
+                Ok(Some(roofs)) => door.roofs_measured(roofs, shared),
+                Ok(None) => door.roofs_not_measured(None, shared),
+                Err(reason) => door.roofs_not_measured(Some(reason), shared),
             });
         });
     }

@@ -8,8 +8,8 @@ use crate::action::RunAction;
 use crate::notices::NoticeLevel;
 use crate::sessions::Pin;
 use powerband_core::domain::request::ProgramTrust;
-use powerband_runner::programs;
-use powerband_store::programs::remember;
+use powerband_planning::engine_options::program_lines;
+use powerband_store::programs::{self, remember};
 
 /// A run that waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,10 @@ impl App {
             }
             _ => return false,
         };
-        let lines = programs::to_ask_for(&self.shared.place.paths, &setups.unwrap_or_default());
+        let lines = programs::to_ask_for(
+            &self.shared.place.paths,
+            &program_lines(&setups.unwrap_or_default()),
+        );
         if lines.is_empty() || self.is_running() {
             return false;
         }

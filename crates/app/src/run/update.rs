@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::work::{self, RunOver};
 use super::{LiveRun, Stage};
 use crate::action::{Action, RunAction, Sessions};
+use crate::backend::{Backend, ReadyRun, RunSubject};
 use crate::compare::side::ComparisonSide;
 use crate::notices::NoticeLevel;
 use crate::option_names::without_options;
@@ -20,8 +21,6 @@ use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_findings::analysis::progress::Tally;
-use powerband_runner::record::SessionTarget;
-use powerband_runner::run::PreparedRun;
 use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
 
@@ -138,7 +137,9 @@ impl App {
             .clone()
             .unwrap_or_else(|| request.model.clone());
         let place = self.place_of_run();
-        self.begin_run(title, move || work::run(&place, &request));
+        self.begin_run(title, move |backend| {
+            backend.prepare(&place, RunSubject::Plan(&request))
+        });
     }
 
     /// More rounds for a session, in its own file.
@@ -155,8 +156,14 @@ impl App {
         };
         let title = open.session.name.clone();
         let place = self.place_of_run();
-        let run = self.begin_run(title, move || {
-            work::add_rounds(&place, (path, stamp), (rounds, programs))
+        let run = self.begin_run(title, move |backend| {
+            let subject = RunSubject::MoreRounds {
+                path,
+                stamp,
+                rounds,
+                programs,
+            };
+            backend.prepare(&place, subject)
         });
         if let Some(run) = run {
             run.grows = Some(id);
@@ -168,9 +175,9 @@ impl App {
         let place = self.place_of_run();
         let [before, after] = sides.each_ref().map(|side| &side.session.name);
         let title = format!("{before} and {after}, in turns");
-        let run = self.begin_run(title, move || {
+        let run = self.begin_run(title, move |backend| {
             let parts = sides.each_ref().map(ComparisonSide::session_part);
-            work::measure_again(&place, parts, programs)
+            backend.prepare(&place, RunSubject::Again(parts, programs))
         });
         if let Some(run) = run {
             run.is_compared = true;
@@ -185,8 +192,11 @@ impl App {
         let session = Arc::clone(&open.session);
         let title = format!("Why: {}", self.shared.sessions.name(open));
         let place = self.place_of_run();
-        self.begin_run(title, move || {
-            work::ask_why(&place, &session, pin.case, programs)
+        self.begin_run(title, move |backend| {
+            backend.prepare(
+                &place,
+                RunSubject::Experiments(&session, pin.case, programs),
+            )
         });
     }
 
@@ -206,7 +216,7 @@ impl App {
     fn begin_run(
         &mut self,
         title: String,
-        prepare: impl FnOnce() -> Result<(PreparedRun, SessionTarget), String> + Send + 'static,
+        prepare: impl FnOnce(&dyn Backend) -> Result<Box<dyn ReadyRun>, String> + Send + 'static,
     ) -> Option<&mut LiveRun> {
         if self.is_running() {
             self.shared.notify(
@@ -223,11 +233,11 @@ impl App {
         run.remember(self.bench.past_durations.known.clone());
         self.bench.run = Some(run);
         self.shared.screen = Screen::Run;
-        let place = self.shared.place.clone();
+        let (place, backend) = (self.shared.place.clone(), Arc::clone(&self.shared.backend));
         self.shared
             .jobs
             .spawn_or("run", Self::run_broke, move |outlet| {
-                let ready = prepare();
+                let ready = prepare(&*backend);
                 let done = ready.and_then(|ready| work::carry_out(&place, ready, &control, outlet));
                 if let Err(reason) = done {
                     outlet.send(|app| app.run_refused(reason));
@@ -485,8 +495,8 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let mut app = App::new(place, Arc::new(|_| {}));
-        app.begin_run("Odd".to_owned(), || panic!("on purpose"));
+        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
+        app.begin_run("Odd".to_owned(), |_| panic!("on purpose"));
         assert!(app.is_running());
         let begun = std::time::Instant::now();
         while app.is_running() && begun.elapsed() < Duration::from_mins(1) {

@@ -3,30 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::backend::ReadyRun;
 use crate::jobs::{Outlet, Urgency};
 use crate::sessions::Findings;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::control::Control;
-use powerband_core::domain::again::{SessionPart, request_for};
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, TimedEvent};
-use powerband_core::domain::request::ProgramTrust;
-use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::journey;
-use powerband_runner::again;
-use powerband_runner::experiments::{self, ExperimentMachine};
-use powerband_runner::prepare;
-use powerband_runner::record::{self, SessionTarget};
-use powerband_runner::run::PreparedRun;
 use powerband_store::installation::Installation;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{recoverable, session_file};
-
-/// A run that can begin, and where it is saved.
-type Ready = (PreparedRun, SessionTarget);
 
 /// The end of a run.
 #[derive(Debug)]
@@ -40,63 +29,10 @@ pub(super) struct RunOver {
     pub notes: Vec<String>,
 }
 
-/// Prepares a run of a plan.
-pub(super) fn run(place: &Installation, request: &RunRequest) -> Result<Ready, String> {
-    let prepared = prepare::prepare(place, request).map_err(|error| error.to_string())?;
-    Ok((prepared, SessionTarget::Library))
-}
-
-/// Prepares experiments on a case of a session.
-pub(super) fn ask_why(
-    place: &Installation,
-    session: &Session,
-    case: CaseKey,
-    programs: ProgramTrust,
-) -> Result<Ready, String> {
-    let request = RunRequest {
-        programs,
-        ..experiments::request_for(session, case, &ExperimentMachine::now())?
-    };
-    let (prepared, target) = run(place, &request)?;
-    experiments::check_same(session, &prepared).map_err(|error| error.to_string())?;
-    Ok((prepared, target))
-}
-
-/// Prepares measuring two sessions again, in turns.
-pub(super) fn measure_again(
-    place: &Installation,
-    [before, after]: [SessionPart<'_>; 2],
-    programs: ProgramTrust,
-) -> Result<Ready, String> {
-    let prepared = request_for(before, after)
-        .map_err(Into::into)
-        .and_then(|request| {
-            let request = RunRequest {
-                programs,
-                ..request
-            };
-            again::prepare_again(place, &request, before, after)
-        });
-    let prepared = prepared.map_err(|error| error.to_string())?;
-    Ok((prepared, SessionTarget::Library))
-}
-
-/// Reads a session, and prepares more rounds of it in the same file.
-pub(super) fn add_rounds(
-    place: &Installation,
-    (path, stamp): (PathBuf, Stamp),
-    (rounds, programs): (u32, ProgramTrust),
-) -> Result<Ready, String> {
-    let opened = session_file::read(&path).map_err(|error| error.to_string())?;
-    let prepared = prepare::prepare_more(place, opened.session, rounds, programs)
-        .map_err(|error| error.to_string())?;
-    Ok((prepared, SessionTarget::Again { path, stamp }))
-}
-
 /// Measures and saves; or says why not, before anything is measured.
 pub(super) fn carry_out(
     place: &Installation,
-    (request, target): Ready,
+    ready: Box<dyn ReadyRun>,
     control: &Control,
     outlet: &Outlet,
 ) -> Result<(), String> {
@@ -104,34 +40,27 @@ pub(super) fn carry_out(
         return Err("stopped before anything was measured".to_owned());
     }
     let mut rows = Vec::new();
-    match &request.earlier {
+    match ready.earlier() {
         None => {
-            let beginning = request.beginning.clone();
+            let beginning = ready.beginning().clone();
             outlet.send(|app| app.run_began(beginning));
         }
-        Some(earlier) => {
-            let session = earlier.session.clone().reopened(&earlier.created);
+        Some((session, rounds)) => {
             rows = case_rows::case_rows(&session);
-            let (rounds, findings) = (earlier.rounds, Findings::of_rows(rows.clone()));
+            let findings = Findings::of_rows(rows.clone());
             outlet.send(move |app| app.run_went_on(session, rounds, findings));
         }
     }
-    let recorded = record::record(
-        request,
-        &place.paths,
-        &target,
-        control,
-        &mut |stamped, session| {
-            let findings = findings_after(stamped, session, &mut rows);
-            // Device readings come twice a second, and each frame disturbs the measurement.
-            let urgency = match stamped.event {
-                RunEvent::Read { .. } => Urgency::Whenever,
-                _ => Urgency::Soon,
-            };
-            let stamped = stamped.clone();
-            outlet.send_with(urgency, |app| app.run_event(stamped, findings));
-        },
-    );
+    let recorded = ready.record(&place.paths, control, &mut |stamped, session| {
+        let findings = findings_after(stamped, session, &mut rows);
+        // Device readings come twice a second, and each frame disturbs the measurement.
+        let urgency = match stamped.event {
+            RunEvent::Read { .. } => Urgency::Whenever,
+            _ => Urgency::Soon,
+        };
+        let stamped = stamped.clone();
+        outlet.send_with(urgency, |app| app.run_event(stamped, findings));
+    });
     let findings = Findings::from_session(&recorded.session);
     let over = RunOver {
         session: Arc::new(recorded.session),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::{Findings, SessionId};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::trace::Trace;
-use powerband_runner::importing;
 use powerband_store::examples::Example;
 use powerband_store::library::Stamp;
+use powerband_store::session_copy;
 use powerband_store::session_file::{self, ReadError};
 
 /// A session that was read.
@@ -72,7 +72,7 @@ pub(crate) fn save_as(
     session_file::check_target(path, true)
         .map_err(|error| error.to_string())
         .and_then(|()| {
-            importing::keep_copy(session, open, from, path).map_err(|error| error.to_string())
+            session_copy::keep_copy(session, open, from, path).map_err(|error| error.to_string())
         })
         .and_then(|session| {
             let stamp = Stamp::read(path).map_err(|error| error.to_string())?;

@@ -94,7 +94,7 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let mut app = App::new(place, Arc::new(|_| {}));
+        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
         for _ in 0..2 {
             app.not_remembered("no space");
         }

@@ -1,6 +1,7 @@
 //! Actions on the window itself: changing the screen, closing what is open, and closing the window.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::settings::ZOOM_STEPS;
 use crate::action::{Action, Closing, RunAction, Sessions, Shell};
@@ -9,7 +10,6 @@ use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::shared::Shared;
 use crate::{App, WindowRequest};
-use powerband_worker::desktop;
 
 impl App {
     pub(crate) fn go(&mut self, screen: Screen) {
@@ -68,8 +68,9 @@ impl App {
         if path.extension().is_some_and(|ending| ending == "ron") {
             return self.act(Action::Sessions(Sessions::Open(vec![path])));
         }
+        let backend = Arc::clone(&self.shared.backend);
         self.shared.jobs.spawn("open-file", move |outlet| {
-            if let Err(error) = desktop::open_file(&path) {
+            if let Err(error) = backend.open_file(&path) {
                 let path = path.display();
                 outlet.failed(format!("{path} was not opened: {error}"));
             }

@@ -17,17 +17,17 @@ use powerband_findings::analysis::timeline::Timeline;
 use powerband_import::ImportError;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_runner::importing::{self, FileSet};
+use powerband_import::session::{self, FileSet};
 use powerband_store::trace_notes;
 
 /// Reads files, those of one process together. One that belongs to another is no trace of its own.
-pub(crate) fn read(wanted: &[TraceReading], outlet: &Outlet) {
+pub(crate) fn read(wanted: &[TraceReading], version: &str, outlet: &Outlet) {
     let files: Vec<PathBuf> = wanted.iter().map(|reading| reading.path.clone()).collect();
-    for set in importing::file_sets(&files) {
+    for set in session::file_sets(&files) {
         let of_set = wanted.iter().filter(|one| set.named.contains(&one.path));
         for (place, reading) in of_set.enumerate() {
             let read = match place {
-                0 => read_set(reading, &set, outlet),
+                0 => read_set(reading, &set, version, outlet),
                 _ => Err(None),
             };
             if let Some(read) = read.transpose() {
@@ -44,6 +44,7 @@ pub(crate) fn read(wanted: &[TraceReading], outlet: &Outlet) {
 fn read_set(
     reading: &TraceReading,
     set: &FileSet,
+    version: &str,
     outlet: &Outlet,
 ) -> Result<Option<Box<OpenTrace>>, Option<String>> {
     let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
@@ -71,7 +72,7 @@ fn read_set(
             Arc::new(imported.trace),
         ))));
     }
-    let mut taken = importing::session(vec![(importing::title(&reading.path), imported)]);
+    let mut taken = session::session(vec![(session::title(&reading.path), imported)], version);
     let trace = taken.traces.pop().unwrap_or_default();
     if reading.cancel.is_cancelled() {
         return Err(None);

@@ -6,11 +6,11 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
 use powerband_findings::chart::figure;
 use powerband_findings::chart::roofline::Roofline;
-use powerband_runner::roofs::kept;
+use powerband_store::roofs_file;
 
 /// Finds it, against the roofs of the session, or those that are kept of this machine.
 pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> WhyResult {
-    let roofs = kept::for_session(session, paths);
+    let roofs = roofs_file::for_session(session, paths);
     let limits = looking
         .profile
         .map(|profile| limits::profile_limits(session, profile, &roofs));

@@ -24,6 +24,7 @@ pub mod point;
 pub mod profile;
 pub mod quantity;
 pub mod queue;
+pub mod recorded_run;
 pub mod reported;
 pub mod request;
 pub mod roofs;

@@ -54,3 +54,14 @@ impl EngineInfo {
         asked.find_map(|asked| self.lacks.get(&asked).cloned())
     }
 }
+
+/// An environment that has an engine and is not searched by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferedEnvironment {
+    /// What is used: the interpreter, or the library of ONNX Runtime.
+    pub path: PathBuf,
+    /// The environment, as people write it: `~/miniconda3/envs/llm`.
+    pub folder: String,
+    /// The engine's version, where the name of a file or folder says it.
+    pub version: Option<String>,
+}

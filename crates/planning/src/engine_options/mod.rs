@@ -23,9 +23,9 @@ pub use common::{
     devices, memory_limit, positive, rewrite_recipe, streams,
 };
 pub use fake::{Fake, number};
-pub use info::EngineInfo;
+pub use info::{EngineInfo, OfferedEnvironment};
 pub use key::{Key, Takes};
-pub use programs::programs;
+pub use programs::{program_lines, programs};
 
 use powerband_core::domain::setup::Setup;
 

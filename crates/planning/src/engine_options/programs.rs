@@ -22,6 +22,20 @@ pub fn programs(setup: &Setup) -> Vec<String> {
         .collect()
 }
 
+/// What setups would run or load, each line once: `command:cpu: run=python bench.py`.
+pub fn program_lines(setups: &[Setup]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for setup in setups {
+        for program in programs(setup) {
+            let line = format!("{}: {program}", setup.engine);
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
+}
+
 /// True for every value.
 pub(super) fn always(_value: &str) -> bool {
     true
@@ -75,5 +89,32 @@ mod tests {
         assert!(!may_name_a_file("CPU") && !may_name_a_file("0.5") && !may_name_a_file("GPU:0"));
         assert!(may_name_a_file("/a") && may_name_a_file("a.so") && may_name_a_file("a b"));
         assert!(!is_elsewhere("here") && is_elsewhere("ssh:-oProxyCommand=x"));
+    }
+
+    #[test]
+    fn what_runs_or_loads_something_is_named() {
+        let plan = [
+            "command,run=\"sh a.sh, b\"",
+            "command,run=\"sh a.sh, b\",pattern=(?<ms>.)",
+            "ort,library=/p.so,ep.backend_path=libQnnCpu.so,ep.device_type=CPU,threads=2",
+            "ort,runtime=/tmp/x/libonnxruntime.so",
+            "ort,runtime=1.22-cuda",
+            "ort,runtime=folder",
+            "torch,module=nets:tiny,python=/tmp/python",
+            "rten,model=a.onnx",
+        ];
+        let named = program_lines(&plan.map(|spec| spec.parse().unwrap()));
+        assert_eq!(
+            named,
+            [
+                "command: run=sh a.sh, b",
+                "ort: ep.backend_path=libQnnCpu.so",
+                "ort: library=/p.so",
+                "ort: runtime=/tmp/x/libonnxruntime.so",
+                "ort: runtime=folder",
+                "torch: module=nets:tiny",
+                "torch: python=/tmp/python",
+            ]
+        );
     }
 }

@@ -6,22 +6,10 @@ use powerband_core::domain::roofs::{
     ComputeRoof, EngineRoof, MeasuredValue, MemoryRoof, NOISY, PROCESSOR, Roofs, is_here,
     roof_setup,
 };
-use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_store::installation::Installation;
-use powerband_store::roofs_file;
-
-/// Saved roofs of some devices: valid and outdated ones.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KnownRoofs {
-    /// Roofs that hold, with the numbers that their devices have now.
-    pub fresh: Vec<Roofs>,
-    /// Roofs that no longer hold, and why.
-    pub stale: Vec<(Roofs, String)>,
-    /// A sentence for each file that cannot be used.
-    pub warnings: Vec<String>,
-}
+use powerband_store::roofs_file::{self, KnownRoofs};
 
 /// What is kept of these devices.
 pub fn read(paths: &Paths, devices: &[RoofDevice]) -> KnownRoofs {
@@ -41,16 +29,6 @@ pub fn read(paths: &Paths, devices: &[RoofDevice]) -> KnownRoofs {
         }
     }
     kept
-}
-
-/// The roofs that a session's limits are found with: its own, else those that are kept of this machine. That
-/// they are of the session's device is looked at where they are used.
-pub fn for_session(session: &Session, paths: &Paths) -> Vec<Roofs> {
-    if session.roofs.is_empty() {
-        roofs_file::read(&paths.roofs).roofs
-    } else {
-        session.roofs.clone()
-    }
 }
 
 /// Why roofs of a device have to be measured again; nothing where they hold.

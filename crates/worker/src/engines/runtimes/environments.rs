@@ -14,6 +14,7 @@ use super::{
 };
 use crate::engines::Requirement;
 use powerband_core::base::environment_roots::EnvironmentRoots;
+use powerband_planning::engine_options::OfferedEnvironment;
 
 /// Environments that are looked at; of a home with more, the later ones are left out.
 const MAX_ENVIRONMENTS: usize = 300;
@@ -44,17 +45,6 @@ const CONDAS: &[&str] = &[
     "mambaforge",
     "micromamba",
 ];
-
-/// An environment that has an engine and is not searched by itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OfferedEnvironment {
-    /// What is used: the interpreter, or the library of ONNX Runtime.
-    pub path: PathBuf,
-    /// The environment, as people write it: `~/miniconda3/envs/llm`.
-    pub folder: String,
-    /// The engine's version, where the name of a file or folder says it.
-    pub version: Option<String>,
-}
 
 /// The environments that have what an engine needs and were not searched: a project's own, then the newest.
 pub fn offers(

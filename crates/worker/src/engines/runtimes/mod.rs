@@ -16,7 +16,7 @@ use self::python::{Variable, path_variable, site_packages_of};
 use powerband_core::base::paths::Paths;
 use powerband_planning::engine_options::versions::{WantedVersion, newest_first};
 
-pub use self::environments::{OfferedEnvironment, offers};
+pub use self::environments::offers;
 pub(crate) use self::python::{
     choose_python, parse_site_packages, python_candidates, pythons_with, site_packages_query,
 };

@@ -1,12 +1,19 @@
 //! Files of other tools made into a session: profiles of where the time went, cases of what was measured.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::benchmarks::timings;
+use crate::benchmarks::timings::Columns;
+use crate::reading::read_progress::ReadProgress;
+use crate::reading::source::{ImportSource, Limits};
+use crate::reading::standard_input;
+use crate::records::{reported_stats, summary};
+use crate::{ImportError, Imported};
 use powerband_core::base::clock;
 use powerband_core::domain::case::{Case, CaseKey, Round};
+use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
@@ -19,17 +26,6 @@ use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::session_name;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::trace::Trace;
-use powerband_devices::version;
-use powerband_import as import;
-use powerband_import::benchmarks::timings;
-use powerband_import::benchmarks::timings::Columns;
-use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::{ImportSource, Limits};
-use powerband_import::reading::standard_input;
-use powerband_import::records::{reported_stats, summary};
-use powerband_import::{ImportError, Imported};
-use powerband_store::session_file::{self, WriteError};
-use powerband_store::trace_file;
 
 /// So many names are written out in a remark.
 const MOST_NAMES: usize = 6;
@@ -60,7 +56,7 @@ pub struct FileSet {
 pub fn file_sets(files: &[PathBuf]) -> Vec<FileSet> {
     let mut sets: Vec<FileSet> = Vec::new();
     for file in files {
-        let beside = import::companions(file);
+        let beside = crate::companions(file);
         let is_of = |set: &&mut FileSet| set.named.iter().any(|other| beside.contains(other));
         match sets.iter_mut().find(is_of) {
             Some(set) => set.named.push(file.clone()),
@@ -88,11 +84,11 @@ impl FileSet {
         let mut imported = Imported::default();
         let mut files = self.named.iter().chain(&self.companions);
         if let Some(first) = files.next() {
-            import::add(first, limits, watch, &mut imported)?;
+            crate::add(first, limits, watch, &mut imported)?;
         }
         for file in files {
             turn();
-            match import::add(file, limits, watch, &mut imported) {
+            match crate::add(file, limits, watch, &mut imported) {
                 Ok(()) => {}
                 Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
                 Err(error) => imported.note(format!("left out: {}", error.in_window())),
@@ -109,6 +105,7 @@ pub fn import_files(
     columns: Option<&Columns>,
     limits: Limits,
     watch: &ReadProgress<'_>,
+    program: &str,
 ) -> Result<ImportedSession, ImportError> {
     let mut parts: Vec<(String, Imported)> = Vec::new();
     let mut companions: Vec<PathBuf> = Vec::new();
@@ -119,9 +116,9 @@ pub fn import_files(
                 Some(columns) => {
                     let source = ImportSource::open_named(file, limits, watch)?;
                     timings::read(&source, columns, watch, &mut imported)?;
-                    import::records::clamp_implausible::clamp(&mut imported);
+                    crate::records::clamp_implausible::clamp(&mut imported);
                 }
-                None => import::add(file, limits, watch, &mut imported)?,
+                None => crate::add(file, limits, watch, &mut imported)?,
             }
         }
         parts.extend(set.named.first().map(|first| (title(first), imported)));
@@ -131,7 +128,7 @@ pub fn import_files(
     companions.dedup();
     Ok(ImportedSession {
         companions,
-        ..session(parts)
+        ..session(parts, program)
     })
 }
 
@@ -154,8 +151,8 @@ pub fn title(file: &Path) -> String {
     name.to_owned()
 }
 
-/// Makes a session of what was read.
-pub fn session(parts: Vec<(String, Imported)>) -> ImportedSession {
+/// Makes a session of what was read by this version of the program.
+pub fn session(parts: Vec<(String, Imported)>, program: &str) -> ImportedSession {
     let name = parts.first().map_or("import", |(name, _)| name).to_owned();
     let tool = parts.first().map(|(_, imported)| imported.tool.clone());
     let format = parts
@@ -184,9 +181,9 @@ pub fn session(parts: Vec<(String, Imported)>) -> ImportedSession {
             macs: None,
             fixed_batch: None,
         },
-        environment: powerband_core::domain::environment::Environment {
-            program: version::VERSION.to_owned(),
-            ..Default::default()
+        environment: Environment {
+            program: program.to_owned(),
+            ..Environment::default()
         },
         warnings: Vec::new(),
         variants: BTreeMap::new(),
@@ -417,53 +414,4 @@ fn listed(reported: &[Reported], is_meant: impl Fn(&Reported) -> bool) -> Option
         (false, 0) => Some(listed),
         (false, more) => Some(format!("{listed} and {more} more")),
     }
-}
-
-/// Why what was imported was not kept.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// The session.
-    #[error(transparent)]
-    Session(#[from] WriteError),
-    /// A timeline.
-    #[error(transparent)]
-    Trace(#[from] trace_file::TraceWriteError),
-}
-
-/// Writes the session, and the timelines beside it.
-pub fn keep(taken: &mut ImportedSession, path: &Path) -> Result<(), KeepError> {
-    let traces = taken.traces.iter().cloned().enumerate();
-    let open: Vec<_> = traces.filter(|(_, trace)| !trace.is_empty()).collect();
-    taken.session = keep_copy(&taken.session, &open, None, path)?;
-    Ok(())
-}
-
-/// Writes a session to another file, with its timelines beside it, and returns what was written.
-///
-/// The timelines are those that are open, by the place of their profile, and copies of those that lie beside
-/// the file that the session is from.
-pub fn keep_copy(
-    session: &Session,
-    open: &[(usize, Arc<Trace>)],
-    from: Option<&Path>,
-    path: &Path,
-) -> Result<Session, KeepError> {
-    let mut session = session.clone();
-    for (number, profile) in session.profiles.iter_mut().enumerate() {
-        let held = open.iter().find(|(place, _)| *place == number);
-        let lies = profile.trace_file.as_ref();
-        let lies = lies.and_then(|name| trace_file::found(from, name));
-        let lies = lies.filter(|file| *file != trace_file::path(path, number));
-        profile.trace_file = match (held, lies) {
-            (Some((_, trace)), _) => Some(trace_file::put_beside(path, number, |to| {
-                trace_file::write(to, trace)
-            })?),
-            (None, Some(file)) => Some(trace_file::put_beside(path, number, |to| {
-                fs::copy(&file, to).map(|_| ())
-            })?),
-            _ => continue,
-        };
-    }
-    session_file::write(path, &session)?;
-    Ok(session)
 }

@@ -1,0 +1,280 @@
+//! What the application asks of the machine: to find devices and engines, to measure, and to open files with other
+//! programs. The program that has the window implements it; the application itself starts no process and reads no
+//! device.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::detached::DetachedRun;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::paths::Paths;
+use powerband_core::control::Control;
+use powerband_core::domain::again::SessionPart;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::environment::Environment;
+use powerband_core::domain::event::{RunStart, TimedEvent};
+use powerband_core::domain::plan::{Plan, Profiler};
+use powerband_core::domain::recorded_run::RecordedRun;
+use powerband_core::domain::request::{ProgramTrust, RunRequest};
+use powerband_core::domain::roofs::Roofs;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
+use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_planning::engine_options::{EngineInfo, OfferedEnvironment};
+use powerband_planning::plan_check::{NamedSize, PlanCheck};
+use powerband_store::installation::Installation;
+use powerband_store::library::Stamp;
+use powerband_store::roofs_file::KnownRoofs;
+
+/// What measures, reads devices and starts programs.
+pub trait Backend: Send + Sync {
+    /// The program's version.
+    fn version(&self) -> &'static str;
+
+    /// What the machine is.
+    fn environment(&self) -> Environment;
+
+    /// The devices that can be read, and the sources that are not available.
+    fn devices(&self, places: &TelemetryPaths) -> (Vec<WatchedDevice>, Vec<MissingSource>);
+
+    /// Whether a source of readings, by its title, reports cards.
+    fn reports_cards(&self, source: &str) -> bool;
+
+    /// Every offered engine, and every library of those that have several. Takes a second or more.
+    fn engines(&self, place: &Installation) -> Vec<FoundEngine>;
+
+    /// Profilers of other programs that are not here, and why.
+    fn missing_profilers(&self) -> Vec<(Profiler, String)>;
+
+    /// Fetches a build of ONNX Runtime, and returns what it calls itself. `tell` hears how far it is.
+    fn install_onnxruntime(
+        &self,
+        place: &Installation,
+        flavor: &str,
+        cancel: &CancelToken,
+        tell: &mut dyn FnMut(InstallProgress),
+    ) -> Result<String, String>;
+
+    /// How long measuring the roofs of the processor and of so many engines takes at least and at most, in seconds.
+    fn roof_seconds(&self, engines: usize) -> (f64, f64);
+
+    /// The kept roofs of the devices that are here.
+    fn kept_roofs(&self, place: &Installation) -> KnownRoofs;
+
+    /// Measures the roofs that are missing, or all of them again; returns all that are kept from now on, and nothing
+    /// where it was cancelled. `tell` hears what is measured and how much of it is done, from 0 to 1.
+    fn measure_roofs(
+        &self,
+        place: &Installation,
+        again: bool,
+        cancel: &CancelToken,
+        tell: &mut dyn FnMut(String, f32),
+    ) -> Result<Option<Vec<Roofs>>, String>;
+
+    /// What a run of a plan would refuse; `offered` are sizes that the user may add to it.
+    fn check_plan(&self, place: &Installation, plan: &Plan, offered: &[NamedSize]) -> PlanCheck;
+
+    /// Prepares a run: opens the model and chooses libraries. Nothing is measured before [`ReadyRun::record`].
+    fn prepare(
+        &self,
+        place: &Installation,
+        subject: RunSubject<'_>,
+    ) -> Result<Box<dyn ReadyRun>, String>;
+
+    /// The detached runs of this user, and why they are unknown.
+    fn detached_runs(&self, paths: &Paths) -> (Vec<DetachedRun>, Option<String>);
+
+    /// Saves what a detached run measured: its file, and why the folder of its jobs stays, where it does.
+    fn collect(&self, paths: &Paths, id: &str) -> Result<(PathBuf, Option<String>), String>;
+
+    /// Submits a plan to Slurm; returns its jobs.
+    fn submit(&self, place: &Installation, request: &RunRequest) -> Result<Vec<String>, String>;
+
+    /// Cancels a detached run.
+    fn cancel_detached(&self, paths: &Paths, id: &str) -> Result<(), String>;
+
+    /// Shows a folder, or the folder of a file, in the desktop's file manager.
+    fn show_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Opens a file where the desktop opens it.
+    fn open_file(&self, path: &Path) -> io::Result<()>;
+}
+
+/// What a run is to measure.
+#[derive(Clone, Debug)]
+pub enum RunSubject<'a> {
+    /// A plan.
+    Plan(&'a RunRequest),
+    /// Experiments on a case of a session.
+    Experiments(&'a Session, CaseKey, ProgramTrust),
+    /// Two sessions once more, in turns.
+    Again([SessionPart<'a>; 2], ProgramTrust),
+    /// More rounds of a session, in the same file.
+    MoreRounds {
+        /// The session's file.
+        path: PathBuf,
+        /// The file as it was read.
+        stamp: Stamp,
+        /// So many rounds more of each case.
+        rounds: u32,
+        /// Which programs of its plan may run.
+        programs: ProgramTrust,
+    },
+}
+
+/// A run that can begin.
+pub trait ReadyRun: Send {
+    /// The plan and its circumstances.
+    fn beginning(&self) -> &RunStart;
+
+    /// The session that gets more rounds, as it is at the beginning of this run, and so many rounds; nothing for a new one.
+    fn earlier(&self) -> Option<(Session, u32)>;
+
+    /// Makes a journal, measures to the end, and saves. Blocks until all that is done.
+    fn record(
+        self: Box<Self>,
+        paths: &Paths,
+        control: &Control,
+        observer: &mut dyn FnMut(&TimedEvent, &Session),
+    ) -> RecordedRun;
+}
+
+/// An engine that was looked for: available with its library, or why not.
+#[derive(Clone, Debug)]
+pub struct FoundEngine {
+    /// What a setup calls it.
+    pub id: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Its library or interpreter, for an engine that has one.
+    pub runtime: Option<PathBuf>,
+    /// What it says of itself, or what is missing.
+    pub answer: Result<EngineInfo, String>,
+    /// Environments that have it and were not searched, the likeliest first.
+    pub offers: Vec<OfferedEnvironment>,
+}
+
+/// How far installing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallProgress {
+    /// pip begins.
+    Begins,
+    /// So many bytes are here, of so many where that is known.
+    Downloaded {
+        /// Bytes that are here.
+        bytes: u64,
+        /// Bytes that there will be.
+        total: Option<u64>,
+    },
+    /// What was downloaded is taken apart.
+    Unpacking,
+    /// The library is loaded once.
+    Checking,
+}
+
+/// A machine without devices, engines and programs, for tests of the application alone.
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::sync::Arc;
+
+    use super::*;
+
+    struct NoBackend;
+
+    /// A machine on which there is nothing.
+    pub(crate) fn none() -> Arc<dyn Backend> {
+        Arc::new(NoBackend)
+    }
+
+    const NOTHING: &str = "there is nothing here";
+
+    impl Backend for NoBackend {
+        fn version(&self) -> &'static str {
+            "0.0.0"
+        }
+
+        fn environment(&self) -> Environment {
+            Environment::default()
+        }
+
+        fn devices(&self, _: &TelemetryPaths) -> (Vec<WatchedDevice>, Vec<MissingSource>) {
+            (Vec::new(), Vec::new())
+        }
+
+        fn reports_cards(&self, _: &str) -> bool {
+            false
+        }
+
+        fn engines(&self, _: &Installation) -> Vec<FoundEngine> {
+            Vec::new()
+        }
+
+        fn missing_profilers(&self) -> Vec<(Profiler, String)> {
+            Vec::new()
+        }
+
+        fn install_onnxruntime(
+            &self,
+            _: &Installation,
+            _: &str,
+            _: &CancelToken,
+            _: &mut dyn FnMut(InstallProgress),
+        ) -> Result<String, String> {
+            Err(NOTHING.to_owned())
+        }
+
+        fn roof_seconds(&self, _: usize) -> (f64, f64) {
+            (0.0, 0.0)
+        }
+
+        fn kept_roofs(&self, _: &Installation) -> KnownRoofs {
+            KnownRoofs::default()
+        }
+
+        fn measure_roofs(
+            &self,
+            _: &Installation,
+            _: bool,
+            _: &CancelToken,
+            _: &mut dyn FnMut(String, f32),
+        ) -> Result<Option<Vec<Roofs>>, String> {
+            Err(NOTHING.to_owned())
+        }
+
+        fn check_plan(&self, _: &Installation, _: &Plan, _: &[NamedSize]) -> PlanCheck {
+            PlanCheck::default()
+        }
+
+        fn prepare(
+            &self,
+            _: &Installation,
+            _: RunSubject<'_>,
+        ) -> Result<Box<dyn ReadyRun>, String> {
+            Err(NOTHING.to_owned())
+        }
+
+        fn detached_runs(&self, _: &Paths) -> (Vec<DetachedRun>, Option<String>) {
+            (Vec::new(), None)
+        }
+
+        fn collect(&self, _: &Paths, _: &str) -> Result<(PathBuf, Option<String>), String> {
+            Err(NOTHING.to_owned())
+        }
+
+        fn submit(&self, _: &Installation, _: &RunRequest) -> Result<Vec<String>, String> {
+            Err(NOTHING.to_owned())
+        }
+
+        fn cancel_detached(&self, _: &Paths, _: &str) -> Result<(), String> {
+            Err(NOTHING.to_owned())
+        }
+
+        fn show_folder(&self, _: &Path) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn open_file(&self, _: &Path) -> io::Result<()> {
+            Ok(())
+        }
+    }
+}
