@@ -2,9 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use powerband_app::backend::{Backend, FoundEngine, InstallProgress, ReadyRun, RunSubject};
+use powerband_app::backend::{
+    Backend, FileProgress, FoundEngine, InstallProgress, ReadTimeline, ReadyRun, RunSubject,
+};
 use powerband_app::detached::DetachedRun;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::paths::Paths;
@@ -12,6 +15,7 @@ use powerband_core::control::Control;
 use powerband_core::domain::again::request_for;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::{RunStart, TimedEvent};
+use powerband_core::domain::file_set::FileSet;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::recorded_run::RecordedRun;
 use powerband_core::domain::request::RunRequest;
@@ -20,6 +24,9 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_devices::{machine, survey, version};
+use powerband_import::reading::read_progress::ReadProgress;
+use powerband_import::reading::source::Limits;
+use powerband_import::{ImportError, Imported, session};
 use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_runner::again::prepare_again;
 use powerband_runner::experiments::{self, ExperimentMachine};
@@ -48,10 +55,6 @@ pub struct LocalBackend {
 }
 
 impl Backend for LocalBackend {
-    fn version(&self) -> &'static str {
-        version::VERSION
-    }
-
     fn environment(&self) -> Environment {
         machine::environment()
     }
@@ -202,6 +205,36 @@ impl Backend for LocalBackend {
         submit::cancel(&record).map_or(Ok(()), Err)
     }
 
+    fn file_sets(&self, files: &[PathBuf]) -> Vec<FileSet> {
+        session::file_sets(files)
+    }
+
+    fn read_timeline(
+        &self,
+        set: &FileSet,
+        progress: &FileProgress<'_>,
+    ) -> Result<ReadTimeline, Option<String>> {
+        let imported = read_files(set, progress)?;
+        Ok(ReadTimeline {
+            notes: imported.notes,
+            trace: Arc::new(imported.trace),
+        })
+    }
+
+    fn read_session(
+        &self,
+        set: &FileSet,
+        progress: &FileProgress<'_>,
+    ) -> Result<(Session, ReadTimeline), Option<String>> {
+        let imported = read_files(set, progress)?;
+        let notes = imported.notes.clone();
+        let title = set.named.first().map(|first| session::title(first));
+        let parts = vec![(title.unwrap_or_default(), imported)];
+        let mut read = session::session(parts, version::VERSION);
+        let trace = read.traces.pop().unwrap_or_default();
+        Ok((read.session, ReadTimeline { trace, notes }))
+    }
+
     fn show_folder(&self, path: &Path) -> io::Result<()> {
         desktop::show_folder(path)
     }
@@ -209,6 +242,22 @@ impl Backend for LocalBackend {
     fn open_file(&self, path: &Path) -> io::Result<()> {
         desktop::open_file(path)
     }
+}
+
+fn read_files(set: &FileSet, progress: &FileProgress<'_>) -> Result<Imported, Option<String>> {
+    let watch = ReadProgress {
+        cancel: progress.cancel.clone(),
+        progress: progress.bytes,
+    };
+    let read = session::read_leniently(set, Limits::default(), &watch, || {
+        if let (Some(bytes), Some(before)) = (progress.bytes, progress.before) {
+            before.fetch_add(bytes.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        }
+    });
+    read.map_err(|error| match error {
+        ImportError::Cancelled => None,
+        error => Some(error.in_window()),
+    })
 }
 
 /// A prepared run, and where its session goes.

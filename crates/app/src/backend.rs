@@ -4,6 +4,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use crate::detached::DetachedRun;
 use powerband_core::base::cancel::CancelToken;
@@ -13,6 +15,7 @@ use powerband_core::domain::again::SessionPart;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::{RunStart, TimedEvent};
+use powerband_core::domain::file_set::FileSet;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::recorded_run::RecordedRun;
 use powerband_core::domain::request::{ProgramTrust, RunRequest};
@@ -20,6 +23,7 @@ use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_core::domain::trace::Trace;
 use powerband_planning::engine_options::{EngineInfo, OfferedEnvironment};
 use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_store::installation::Installation;
@@ -28,9 +32,6 @@ use powerband_store::roofs_file::KnownRoofs;
 
 /// What measures, reads devices and starts programs.
 pub trait Backend: Send + Sync {
-    /// The program's version.
-    fn version(&self) -> &'static str;
-
     /// What the machine is.
     fn environment(&self) -> Environment;
 
@@ -93,6 +94,23 @@ pub trait Backend: Send + Sync {
     /// Cancels a detached run.
     fn cancel_detached(&self, paths: &Paths, id: &str) -> Result<(), String>;
 
+    /// The files of other tools, those of one process together.
+    fn file_sets(&self, files: &[PathBuf]) -> Vec<FileSet>;
+
+    /// Reads a set of files as a timeline; the reason is missing where it was cancelled.
+    fn read_timeline(
+        &self,
+        set: &FileSet,
+        progress: &FileProgress<'_>,
+    ) -> Result<ReadTimeline, Option<String>>;
+
+    /// Reads a set of files as a session; the reason is missing where it was cancelled.
+    fn read_session(
+        &self,
+        set: &FileSet,
+        progress: &FileProgress<'_>,
+    ) -> Result<(Session, ReadTimeline), Option<String>>;
+
     /// Shows a folder, or the folder of a file, in the desktop's file manager.
     fn show_folder(&self, path: &Path) -> io::Result<()>;
 
@@ -139,6 +157,26 @@ pub trait ReadyRun: Send {
     ) -> RecordedRun;
 }
 
+/// How far reading files is, and whether it is to go on.
+#[derive(Debug, Default)]
+pub struct FileProgress<'a> {
+    /// Ends the reading.
+    pub cancel: CancelToken,
+    /// Bytes that were read of the file that is being read.
+    pub bytes: Option<&'a AtomicU64>,
+    /// Bytes of the files before that one.
+    pub before: Option<&'a AtomicU64>,
+}
+
+/// A timeline that was read from files.
+#[derive(Clone, Debug, Default)]
+pub struct ReadTimeline {
+    /// The timeline; empty where the files have no times.
+    pub trace: Arc<Trace>,
+    /// What the user should know of the files.
+    pub notes: Vec<String>,
+}
+
 /// An engine that was looked for: available with its library, or why not.
 #[derive(Clone, Debug)]
 pub struct FoundEngine {
@@ -175,8 +213,6 @@ pub enum InstallProgress {
 /// A machine without devices, engines and programs, for tests of the application alone.
 #[cfg(test)]
 pub(crate) mod testing {
-    use std::sync::Arc;
-
     use super::*;
 
     struct NoBackend;
@@ -189,10 +225,6 @@ pub(crate) mod testing {
     const NOTHING: &str = "there is nothing here";
 
     impl Backend for NoBackend {
-        fn version(&self) -> &'static str {
-            "0.0.0"
-        }
-
         fn environment(&self) -> Environment {
             Environment::default()
         }
@@ -267,6 +299,26 @@ pub(crate) mod testing {
 
         fn cancel_detached(&self, _: &Paths, _: &str) -> Result<(), String> {
             Err(NOTHING.to_owned())
+        }
+
+        fn file_sets(&self, _: &[PathBuf]) -> Vec<FileSet> {
+            Vec::new()
+        }
+
+        fn read_timeline(
+            &self,
+            _: &FileSet,
+            _: &FileProgress<'_>,
+        ) -> Result<ReadTimeline, Option<String>> {
+            Err(Some(NOTHING.to_owned()))
+        }
+
+        fn read_session(
+            &self,
+            _: &FileSet,
+            _: &FileProgress<'_>,
+        ) -> Result<(Session, ReadTimeline), Option<String>> {
+            Err(Some(NOTHING.to_owned()))
         }
 
         fn show_folder(&self, _: &Path) -> io::Result<()> {

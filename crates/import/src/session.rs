@@ -15,6 +15,7 @@ use powerband_core::base::clock;
 use powerband_core::domain::case::{Case, CaseKey, Round};
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
+use powerband_core::domain::file_set::FileSet;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{
@@ -43,15 +44,6 @@ pub struct ImportedSession {
     pub companions: Vec<PathBuf>,
 }
 
-/// Files of one process, which become one profile.
-#[derive(Debug)]
-pub struct FileSet {
-    /// The files that were named.
-    pub named: Vec<PathBuf>,
-    /// Files that lie beside the first of them and were not named.
-    pub companions: Vec<PathBuf>,
-}
-
 /// The files, those of one process together.
 pub fn file_sets(files: &[PathBuf]) -> Vec<FileSet> {
     let mut sets: Vec<FileSet> = Vec::new();
@@ -72,30 +64,28 @@ pub fn file_sets(files: &[PathBuf]) -> Vec<FileSet> {
     sets
 }
 
-impl FileSet {
-    /// Reads the first file, and all others as far as they can be read: a note says which are left out.
-    /// `turn` is called before each of these.
-    pub fn read_leniently(
-        &self,
-        limits: Limits,
-        watch: &ReadProgress<'_>,
-        turn: impl Fn(),
-    ) -> Result<Imported, ImportError> {
-        let mut imported = Imported::default();
-        let mut files = self.named.iter().chain(&self.companions);
-        if let Some(first) = files.next() {
-            crate::add(first, limits, watch, &mut imported)?;
-        }
-        for file in files {
-            turn();
-            match crate::add(file, limits, watch, &mut imported) {
-                Ok(()) => {}
-                Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
-                Err(error) => imported.note(format!("left out: {}", error.in_window())),
-            }
-        }
-        Ok(imported)
+/// Reads the first file of a set, and all others as far as they can be read: a note says which are left out.
+/// `turn` is called before each of these.
+pub fn read_leniently(
+    set: &FileSet,
+    limits: Limits,
+    watch: &ReadProgress<'_>,
+    turn: impl Fn(),
+) -> Result<Imported, ImportError> {
+    let mut imported = Imported::default();
+    let mut files = set.named.iter().chain(&set.companions);
+    if let Some(first) = files.next() {
+        crate::add(first, limits, watch, &mut imported)?;
     }
+    for file in files {
+        turn();
+        match crate::add(file, limits, watch, &mut imported) {
+            Ok(()) => {}
+            Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
+            Err(error) => imported.note(format!("left out: {}", error.in_window())),
+        }
+    }
+    Ok(imported)
 }
 
 /// Reads files. Those of one process become one profile; where columns are named, each file is a table of

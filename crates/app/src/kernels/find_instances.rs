@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::instances::{InstanceChoice, InstanceSearch, InstancesLookup};
 use super::{ProfileRef, profile, trace_path};
+use crate::backend::{Backend, FileProgress};
 use crate::doors::ProfileDoor;
 use crate::screen::Screen;
 use crate::sessions::series;
@@ -15,9 +16,6 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::breakdown::Scope;
 use powerband_findings::analysis::instances::Instances;
 use powerband_findings::chart::spec::SeriesId;
-use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::Limits;
-use powerband_import::session;
 
 impl ProfileDoor {
     /// Looks for the instances of the selected kernel, where they are not known yet.
@@ -106,13 +104,14 @@ impl ProfileDoor {
 
     fn read_for_instances(&mut self, pick: ProfileRef, path: PathBuf, shared: &Shared) {
         self.kernels.instances.reading = Some(pick);
+        let backend = Arc::clone(&shared.backend);
         let broken = move |door: &mut Self, why, shared: &mut Shared| {
             door.trace_of_kernels(pick, Err(why), shared);
         };
         shared
             .jobs
             .spawn_or_for("read-trace", broken, move |outlet| {
-                let read = read(&path);
+                let read = read(&path, &*backend);
                 outlet.send_to(move |door: &mut Self, shared| {
                     door.trace_of_kernels(pick, read, shared);
                 });
@@ -192,13 +191,10 @@ impl ProfileDoor {
 }
 
 /// Reads the timeline of a profile.
-fn read(path: &Path) -> Result<Arc<Trace>, String> {
-    let watch = ReadProgress::default();
-    let sets = session::file_sets(&[path.to_owned()]);
-    let read = sets.first().map(|set| {
-        let read = set.read_leniently(Limits::default(), &watch, || {});
-        read.map_err(|error| error.in_window())
-    });
-    let read = read.unwrap_or_else(|| Err("the timeline's file is missing".to_owned()));
-    read.map(|imported| Arc::new(imported.trace))
+fn read(path: &Path, backend: &dyn Backend) -> Result<Arc<Trace>, String> {
+    let missing = || "the timeline's file is missing".to_owned();
+    let sets = backend.file_sets(&[path.to_owned()]);
+    let set = sets.first().ok_or_else(missing)?;
+    let read = backend.read_timeline(set, &FileProgress::default());
+    Ok(read.map_err(|reason| reason.unwrap_or_else(missing))?.trace)
 }

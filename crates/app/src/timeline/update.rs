@@ -353,14 +353,14 @@ impl ProfileDoor {
 
     fn read_traces(wanted: Vec<TraceReading>, shared: &Shared) {
         let ids: Vec<TraceId> = wanted.iter().map(|reading| reading.id).collect();
-        let version = shared.backend.version();
+        let backend = Arc::clone(&shared.backend);
         let broken = move |door: &mut Self, why, shared: &mut Shared| {
             door.traces_not_read(&ids, why, shared);
         };
         shared
             .jobs
             .spawn_or_for("read-trace", broken, move |outlet| {
-                work::read(&wanted, version, outlet);
+                work::read(&wanted, &*backend, outlet);
             });
     }
 

@@ -6,28 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{OpenTrace, TraceReading};
+use crate::backend::{Backend, FileProgress, ReadTimeline};
 use crate::doors::ProfileDoor;
 use crate::jobs::Outlet;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
 use crate::sessions::work::Opened;
 use powerband_core::base::humanize;
-use powerband_core::domain::trace::Trace;
+use powerband_core::domain::file_set::FileSet;
 use powerband_findings::analysis::timeline::Timeline;
-use powerband_import::ImportError;
-use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::Limits;
-use powerband_import::session::{self, FileSet};
 use powerband_store::trace_notes;
 
 /// Reads files, those of one process together. One that belongs to another is no trace of its own.
-pub(crate) fn read(wanted: &[TraceReading], version: &str, outlet: &Outlet) {
+pub(crate) fn read(wanted: &[TraceReading], backend: &dyn Backend, outlet: &Outlet) {
     let files: Vec<PathBuf> = wanted.iter().map(|reading| reading.path.clone()).collect();
-    for set in session::file_sets(&files) {
+    for set in backend.file_sets(&files) {
         let of_set = wanted.iter().filter(|one| set.named.contains(&one.path));
         for (place, reading) in of_set.enumerate() {
             let read = match place {
-                0 => read_set(reading, &set, version, outlet),
+                0 => read_set(reading, &set, backend, outlet),
                 _ => Err(None),
             };
             if let Some(read) = read.transpose() {
@@ -44,53 +41,40 @@ pub(crate) fn read(wanted: &[TraceReading], version: &str, outlet: &Outlet) {
 fn read_set(
     reading: &TraceReading,
     set: &FileSet,
-    version: &str,
+    backend: &dyn Backend,
     outlet: &Outlet,
 ) -> Result<Option<Box<OpenTrace>>, Option<String>> {
     let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
     let all = set.named.iter().chain(&set.companions).map(bytes).sum();
     reading.bytes.store(all, Ordering::Relaxed);
-    let watch = ReadProgress {
+    let progress = FileProgress {
         cancel: reading.cancel.clone(),
-        progress: Some(&reading.progress),
+        bytes: Some(&reading.progress),
+        before: Some(&reading.before),
     };
-    let read = set.read_leniently(Limits::default(), &watch, || {
-        let read = reading.progress.swap(0, Ordering::Relaxed);
-        reading.before.fetch_add(read, Ordering::Relaxed);
-    });
-    let imported = read.map_err(|error| match error {
-        ImportError::Cancelled => None,
-        error => Some(error.in_window()),
-    })?;
-    let notes = imported.notes.clone();
     if let Some(profile) = reading.profile {
+        let read = backend.read_timeline(set, &progress)?;
         let owner = (reading.session, profile);
-        return Ok(Some(Box::new(opened(
-            reading,
-            owner,
-            notes,
-            Arc::new(imported.trace),
-        ))));
+        return Ok(Some(Box::new(opened(reading, owner, read))));
     }
-    let mut taken = session::session(vec![(session::title(&reading.path), imported)], version);
-    let trace = taken.traces.pop().unwrap_or_default();
+    let (session, read) = backend.read_session(set, &progress)?;
     if reading.cancel.is_cancelled() {
         return Err(None);
     }
-    let screen = if taken.session.profiles.is_empty() {
+    let screen = if session.profiles.is_empty() {
         Screen::Curves
     } else {
         Screen::Kernels
     };
-    let imported = Opened::unsaved(reading.session, taken.session);
+    let imported = Opened::unsaved(reading.session, session);
     outlet.send(|app| app.opened(imported));
-    if trace.is_empty() {
+    if read.trace.is_empty() {
         let id = reading.id;
         outlet
             .send_to(move |door: &mut ProfileDoor, shared| door.without_times(id, screen, shared));
         return Ok(None);
     }
-    let open = opened(reading, (reading.session, 0), notes, trace);
+    let open = opened(reading, (reading.session, 0), read);
     if reading.cancel.is_cancelled() {
         return Err(None);
     }
@@ -98,12 +82,8 @@ fn read_set(
 }
 
 /// A trace made ready.
-fn opened(
-    reading: &TraceReading,
-    owner: (SessionId, usize),
-    mut notes: Vec<String>,
-    trace: Arc<Trace>,
-) -> OpenTrace {
+fn opened(reading: &TraceReading, owner: (SessionId, usize), read: ReadTimeline) -> OpenTrace {
+    let ReadTimeline { trace, mut notes } = read;
     let timeline = Timeline::from_trace(&trace);
     if timeline.left_out > 0 {
         notes.push(format!(

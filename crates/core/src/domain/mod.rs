@@ -10,6 +10,7 @@ pub mod environment;
 pub mod event;
 pub mod examination;
 pub mod experiment;
+pub mod file_set;
 pub mod fill;
 pub mod generation;
 pub mod input_sizes;
