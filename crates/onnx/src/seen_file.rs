@@ -2,34 +2,19 @@
 //! differs.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use powerband_core::base::system;
 
 /// What the file system said of files when they were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenFiles(Vec<(PathBuf, Option<FileState>)>);
 
 /// Metadata of a file that changes with its contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct FileState {
-    device: u64,
-    inode: u64,
-    bytes: u64,
-    modified_ns: (i64, i64),
-    changed_ns: (i64, i64),
-}
+type FileState = [i64; 7];
 
-impl FileState {
-    fn read(path: &Path) -> Option<Self> {
-        let about = fs::metadata(path).ok()?;
-        Some(Self {
-            device: about.dev(),
-            inode: about.ino(),
-            bytes: about.size(),
-            modified_ns: (about.mtime(), about.mtime_nsec()),
-            changed_ns: (about.ctime(), about.ctime_nsec()),
-        })
-    }
+fn read_state(path: &Path) -> Option<FileState> {
+    Some(system::file_state(&fs::metadata(path).ok()?))
 }
 
 impl SeenFiles {
@@ -37,7 +22,7 @@ impl SeenFiles {
     pub fn now<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
         let states = paths
             .into_iter()
-            .map(|path| (path.to_owned(), FileState::read(path)));
+            .map(|path| (path.to_owned(), read_state(path)));
         Self(states.collect())
     }
 
@@ -50,7 +35,7 @@ impl SeenFiles {
     /// Whether nothing about the files differs. Where something does, their contents may still be the same.
     pub fn are_untouched(&self) -> bool {
         let mut files = self.0.iter();
-        files.all(|(path, state)| FileState::read(path) == *state)
+        files.all(|(path, state)| read_state(path) == *state)
     }
 }
 

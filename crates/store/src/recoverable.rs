@@ -5,10 +5,10 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use powerband_core::base::paths::Paths;
+use powerband_core::base::system;
 use powerband_core::domain::session::Session;
 
 use crate::journal::{self, JournalError};
@@ -54,9 +54,8 @@ pub fn all(paths: &Paths) -> Vec<PathBuf> {
 /// folder.
 fn is_own_folder(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
-    let user = rustix::process::geteuid().as_raw();
     name.is_some_and(|name| name.starts_with(PREFIX))
-        && fs::symlink_metadata(path).is_ok_and(|folder| folder.is_dir() && folder.uid() == user)
+        && fs::symlink_metadata(path).is_ok_and(|folder| folder.is_dir() && system::is_own(&folder))
 }
 
 /// The folder in the temporary folder in which a session waits.

@@ -10,7 +10,7 @@ use ron::ser::PrettyConfig;
 
 use super::ron_keys::options;
 use powerband_core::base::paths::Paths;
-use powerband_core::base::{atomic_file, regular_file};
+use powerband_core::base::{atomic_file, regular_file, system};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 
@@ -132,8 +132,7 @@ fn tidy(text: &str) -> String {
 
 /// The name of this machine.
 fn machine() -> String {
-    let name = rustix::system::uname();
-    tidy(&name.nodename().to_string_lossy())
+    tidy(&system::machine_name())
 }
 
 /// The roofs that a session's limits are found with: its own, else those that are kept of this machine. That

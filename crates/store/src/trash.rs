@@ -2,16 +2,15 @@
 //!
 //! Nothing is ever deleted outright, and nothing is overwritten on the way back.
 
+#[cfg(unix)]
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-
-use powerband_core::base::atomic_file;
 use powerband_core::base::paths::Paths;
+use powerband_core::base::{atomic_file, system};
 
 use super::trace_file;
 
@@ -34,6 +33,7 @@ struct MovedFile {
 }
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "there is no desktop"))]
 enum TrashPlace {
     /// In the desktop's trash, under this note of where it came from.
     Desktop { note: PathBuf },
@@ -102,9 +102,10 @@ fn resolved_path(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn discard_to_desktop(original: &Path) -> Result<TrashPlace, trash::Error> {
+#[cfg(unix)]
+fn discard_to_desktop(original: &Path) -> Result<TrashPlace, String> {
     let before = notes_of(original)?;
-    trash::delete(original)?;
+    trash::delete(original).map_err(|error| error.to_string())?;
     // Whatever goes wrong from here on, the file is in the trash.
     let after = notes_of(original).unwrap_or_default();
     Ok(after
@@ -115,10 +116,18 @@ fn discard_to_desktop(original: &Path) -> Result<TrashPlace, trash::Error> {
         }))
 }
 
+/// There is no desktop.
+#[cfg(not(unix))]
+fn discard_to_desktop(_: &Path) -> Result<TrashPlace, String> {
+    Err("there is none".to_owned())
+}
+
 /// What the desktop's trash has of files that were here.
-fn notes_of(original: &Path) -> Result<BTreeSet<OsString>, trash::Error> {
-    let items = trash::os_limited::list()?.into_iter();
+#[cfg(unix)]
+fn notes_of(original: &Path) -> Result<BTreeSet<OsString>, String> {
+    let items = trash::os_limited::list().map_err(|error| error.to_string())?;
     Ok(items
+        .into_iter()
         .filter(|item| item.original_path() == original)
         .map(|item| item.id)
         .collect())
@@ -221,7 +230,7 @@ fn file_of(note: &Path) -> Option<PathBuf> {
 
 /// Moves a file without replacing another, across file systems too.
 fn move_file(from: &Path, to: &Path) -> io::Result<()> {
-    let moved = renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE).map_err(io::Error::from);
+    let moved = system::rename_new(from, to);
     match moved {
         Err(error)
             if !matches!(

@@ -94,6 +94,36 @@ fn every_crate_has_a_line_on_the_page() -> io::Result<()> {
     Ok(())
 }
 
+/// What the application and the findings stand on starts no process, reads no device and opens no database, so that
+/// both can be shown where there are none.
+#[test]
+fn the_application_stands_on_nothing_that_measures() -> io::Result<()> {
+    for name in ["app", "findings"] {
+        let mut below = BTreeSet::from([name.to_owned()]);
+        let mut unread = vec![name.to_owned()];
+        while let Some(name) = unread.pop() {
+            let manifest = read(&root().join(format!("crates/{name}/Cargo.toml")))?;
+            let used = manifest
+                .split("[dev-dependencies]")
+                .next()
+                .unwrap_or_default();
+            let used = used
+                .lines()
+                .filter_map(|line| line.strip_prefix("powerband-")?.split('.').next());
+            let fresh = used.filter(|used| below.insert((*used).to_owned()));
+            unread.extend(fresh.map(ToOwned::to_owned));
+        }
+        assert!(below.contains("core"), "{name}: {below:?}");
+        let measures = ["devices", "worker", "runner", "import"].map(ToOwned::to_owned);
+        let found: Vec<_> = below
+            .intersection(&BTreeSet::from(measures))
+            .cloned()
+            .collect();
+        assert!(found.is_empty(), "{name} stands on {found:?}");
+    }
+    Ok(())
+}
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -8,6 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Local};
 
+use super::system;
+pub use super::system::{monotonic_ns, used_by_process_ns};
+
 /// Whether people are shown UTC, wherever they are.
 static SHOWS_UTC: AtomicBool = AtomicBool::new(cfg!(test));
 
@@ -19,31 +22,11 @@ pub fn now_utc() -> String {
     utc_from_unix(seconds)
 }
 
-/// The system's monotonic clock in nanoseconds, which every process of this machine shares.
-pub fn monotonic_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
 /// How long this machine was suspended since it was started, in nanoseconds: by so much the clock that goes on
 /// through that is ahead of the monotonic one.
-#[cfg(target_os = "linux")]
 pub fn suspended_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let since_start = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-    since_start.saturating_sub(monotonic_ns())
-}
-
-/// Not known here.
-#[cfg(not(target_os = "linux"))]
-pub fn suspended_ns() -> u64 {
-    0
-}
-
-/// Time of the processor that this process has used, all its threads together, in nanoseconds.
-pub fn used_by_process_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    let since_start = system::since_start_ns();
+    since_start.map_or(0, |since| since.saturating_sub(monotonic_ns()))
 }
 
 /// A number that differs from one run to the next, for seeds that the user did not choose.

@@ -14,3 +14,4 @@ pub mod process_spec;
 pub mod regular_file;
 pub mod serde_optional_f64_list;
 pub mod serde_u64_list;
+pub mod system;

@@ -3,12 +3,11 @@
 //! Opening a pipe waits for a writer, a device may never end, and a folder has no bytes. The error says which
 //! of them it is; the caller adds the path.
 
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::{self, File, FileType};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use super::system;
 
 /// What stands where a regular file is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,12 +24,8 @@ impl NotRegular {
             return None;
         } else if kind.is_dir() {
             "a folder"
-        } else if kind.is_fifo() {
-            "a pipe"
-        } else if kind.is_socket() {
-            "a socket"
         } else {
-            "a device"
+            system::special_file(kind)
         };
         Some(Self { what })
     }
@@ -63,13 +58,7 @@ pub struct TooLarge {
 
 /// How many bytes are read into memory at most: half of what this machine has, and no more than 4 GB.
 pub fn most_bytes() -> u64 {
-    (memory() / 2).min(MOST_BYTES)
-}
-
-/// Bytes of memory that this machine has.
-pub fn memory() -> u64 {
-    let about = rustix::system::sysinfo();
-    about.totalram.saturating_mul(u64::from(about.mem_unit))
+    (system::memory() / 2).min(MOST_BYTES)
 }
 
 /// Opens a regular file for reading. Never waits for another program.
@@ -78,8 +67,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, refused));
     }
     // Should a pipe take its place meanwhile, opening does not wait either.
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
+    system::open_at_once(path)
 }
 
 /// All bytes of a regular file.

@@ -19,7 +19,7 @@ use super::pb::{
     TensorProto,
 };
 use super::proto;
-use powerband_core::base::regular_file;
+use powerband_core::base::system;
 
 /// Readers map files into memory by pages, for which each tensor begins at one.
 const PAGE: u64 = 4096;
@@ -172,7 +172,7 @@ pub(crate) fn drop_weights(model: &mut ModelProto) {
 /// As `settle`.
 pub fn fill(model: &mut ModelProto, path: &Path) -> Result<(), ExternalError> {
     let mut files = Files::for_model(path);
-    let mut room = WeightBudget::new(regular_file::memory());
+    let mut room = WeightBudget::new(system::memory());
     files.contexts(model)?;
     visit(model, &mut |tensor| {
         if is_external(tensor) {

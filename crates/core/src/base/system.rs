@@ -1,0 +1,153 @@
+//! What the operating system says: clocks, memory, names, and what a file is. Where there is no such system, as in a
+//! browser, nothing is known: time stands still, and no file is anything but a file or a folder.
+
+pub use own::*;
+
+#[cfg(unix)]
+mod own {
+    use std::fs::{File, FileType, Metadata, OpenOptions};
+    use std::io;
+    use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+    use std::path::Path;
+
+    use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+    use rustix::time::{ClockId, clock_gettime};
+
+    fn clock_ns(clock: ClockId) -> u64 {
+        let time = clock_gettime(clock);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    }
+
+    /// The monotonic clock in nanoseconds, which every process of this machine shares.
+    pub fn monotonic_ns() -> u64 {
+        clock_ns(ClockId::Monotonic)
+    }
+
+    /// The clock that also goes on while the machine is suspended, in nanoseconds; nothing where there is none.
+    pub fn since_start_ns() -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        return Some(clock_ns(ClockId::Boottime));
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// Time of the processor that this process has used, in nanoseconds.
+    pub fn used_by_process_ns() -> u64 {
+        clock_ns(ClockId::ProcessCPUTime)
+    }
+
+    /// Bytes of memory that this machine has.
+    pub fn memory() -> u64 {
+        let about = rustix::system::sysinfo();
+        about.totalram.saturating_mul(u64::from(about.mem_unit))
+    }
+
+    /// The name of this machine.
+    pub fn machine_name() -> String {
+        let name = rustix::system::uname();
+        name.nodename().to_string_lossy().into_owned()
+    }
+
+    /// Whether a file or folder belongs to the user of this process.
+    pub fn is_own(about: &Metadata) -> bool {
+        about.uid() == rustix::process::geteuid().as_raw()
+    }
+
+    /// What a file is that is neither a regular one nor a folder, with its article.
+    pub fn special_file(kind: FileType) -> &'static str {
+        if kind.is_fifo() {
+            "a pipe"
+        } else if kind.is_socket() {
+            "a socket"
+        } else {
+            "a device"
+        }
+    }
+
+    /// Opens a file for reading. Should a pipe stand there, it does not wait for a writer.
+    pub fn open_at_once(path: &Path) -> io::Result<File> {
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        OpenOptions::new().read(true).custom_flags(flags).open(path)
+    }
+
+    /// What changes with a file: device, number, size, and when it and what is known of it were changed.
+    pub fn file_state(about: &Metadata) -> [i64; 7] {
+        [
+            about.dev().cast_signed(),
+            about.ino().cast_signed(),
+            about.size().cast_signed(),
+            about.mtime(),
+            about.mtime_nsec(),
+            about.ctime(),
+            about.ctime_nsec(),
+        ]
+    }
+
+    /// Renames a file and replaces no other.
+    pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+        Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
+    }
+}
+
+#[cfg(not(unix))]
+mod own {
+    use std::fs::{File, FileType, Metadata};
+    use std::io;
+    use std::path::Path;
+
+    /// Memory where nothing says how much there is: what a page of a browser may use.
+    const USUAL_MEMORY: u64 = 4 << 30;
+
+    /// There is no clock.
+    pub fn monotonic_ns() -> u64 {
+        0
+    }
+
+    /// There is no clock.
+    pub fn since_start_ns() -> Option<u64> {
+        None
+    }
+
+    /// There is no clock.
+    pub fn used_by_process_ns() -> u64 {
+        0
+    }
+
+    /// Bytes of memory that a program may count on.
+    pub fn memory() -> u64 {
+        USUAL_MEMORY
+    }
+
+    /// The machine has no name.
+    pub fn machine_name() -> String {
+        String::new()
+    }
+
+    /// There are no users.
+    pub fn is_own(_: &Metadata) -> bool {
+        true
+    }
+
+    /// What a file is that is neither a regular one nor a folder.
+    pub fn special_file(_: FileType) -> &'static str {
+        "a device"
+    }
+
+    /// Opens a file for reading.
+    pub fn open_at_once(path: &Path) -> io::Result<File> {
+        File::open(path)
+    }
+
+    /// What changes with a file: its size.
+    pub fn file_state(about: &Metadata) -> [i64; 7] {
+        [0, 0, about.len().cast_signed(), 0, 0, 0, 0]
+    }
+
+    /// Renames a file and replaces no other.
+    pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+        if to.exists() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        std::fs::rename(from, to)
+    }
+}
