@@ -1,6 +1,6 @@
-//! What the application asks of the machine: to find devices and engines, to measure, and to open files with other
-//! programs. The program that has the window implements it; the application itself starts no process and reads no
-//! device.
+//! What the application asks of the machine: to find devices and engines, to measure, to read other tools' files.
+//!
+//! The program that has the window implements it; the application itself starts no process and reads no device.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -42,7 +42,9 @@ pub(super) fn pack_parts<W: Write>(
                     }
                 }
             };
-            thread::Builder::new().spawn_scoped(scope, work)?;
+            thread::Builder::new()
+                .name("pack".to_owned())
+                .spawn_scoped(scope, work)?;
         }
         drop(sender);
         let mut waiting = BTreeMap::new();

@@ -71,6 +71,21 @@ pub(crate) struct ChartInput {
     pub moved: Option<Axis>,
 }
 
+impl ChartInput {
+    /// What comes of a chart that is out of sight.
+    fn none(response: Response) -> Self {
+        Self {
+            response,
+            hovered: None,
+            clicked: None,
+            failed: None,
+            limit: None,
+            let_go: false,
+            moved: None,
+        }
+    }
+}
+
 /// Shows the chart over the width that there is.
 pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: ChartOptions) -> ChartInput {
     let view = if look.zooms {
@@ -92,15 +107,7 @@ pub(crate) fn show(ui: &mut Ui, id: &str, spec: &ChartSpec, look: ChartOptions) 
     let foot = FOOT + title.size().y - line;
     let inner = Rect::from_min_max(outer.min + vec2(left, HEAD), outer.max - vec2(12.0, foot));
     if inner.width() < 20.0 || inner.height() < 20.0 || !ui.is_rect_visible(outer) {
-        return ChartInput {
-            response: whole,
-            hovered: None,
-            clicked: None,
-            failed: None,
-            limit: None,
-            let_go: false,
-            moved: None,
-        };
+        return ChartInput::none(whole);
     }
     let mut child = ui.new_child(UiBuilder::new().max_rect(inner).id_salt(id));
     let behind = child.painter().add(Shape::Noop);

@@ -287,7 +287,7 @@ impl<'a> Sketch<'a> {
                 ink,
                 ..
             } => {
-                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                let stroke = self.stroke(*thickness, *ink);
                 let ends = [self.pos(*from), self.pos(*to)];
                 if let [dash, gap, ..] = **dashes {
                     let (dash, gap) = (dash as f32, gap as f32);
@@ -297,6 +297,41 @@ impl<'a> Sketch<'a> {
                     self.painter.line_segment(ends, stroke);
                 }
             }
+            SketchShape::Path {
+                points,
+                thickness,
+                ink,
+                ..
+            } => {
+                let stroke = self.stroke(*thickness, *ink);
+                let points = points.iter().map(|at| self.pos(*at)).collect();
+                self.painter.add(Shape::line(points, stroke));
+            }
+            SketchShape::Under { points, foot, ink } => {
+                let mut mesh = Mesh::default();
+                for ends in points.windows(2) {
+                    let (a, b) = (ends[0], ends[1]);
+                    let corners = [a, (a.0, *foot), b, (b.0, *foot)].map(|at| self.pos(at));
+                    add_strip(&mut mesh, corners, self.color(*ink));
+                }
+                self.painter.add(Shape::mesh(mesh));
+            }
+            SketchShape::Dot { .. } | SketchShape::Ring { .. } | SketchShape::Marker { .. } => {
+                self.round(item);
+            }
+            SketchShape::Text { .. } => self.paint_text(item),
+            SketchShape::OfSeries { series, items } => {
+                let is_faded = self.highlighted.zip(*series).is_some_and(|(a, b)| a != b);
+                Self { is_faded, ..*self }.paint(items);
+            }
+            SketchShape::Group { items, .. } => self.paint(items),
+            surface => self.surface(surface),
+        }
+    }
+
+    /// What fills or surrounds an area.
+    fn surface(&self, item: &SketchShape) {
+        match item {
             SketchShape::Block { area, fill } => {
                 let color = theme::color(self.colours.fill(*fill)).gamma_multiply(0.85);
                 self.filled(*area, 2.0, color);
@@ -310,36 +345,13 @@ impl<'a> Sketch<'a> {
                 let color = self.color(*ink).gamma_multiply(*strength as f32);
                 self.filled(*area, *radius as f32, color);
             }
-            SketchShape::Path {
-                points,
-                thickness,
-                ink,
-                ..
-            } => {
-                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
-                let points = points.iter().map(|at| self.pos(*at)).collect();
-                self.painter.add(Shape::line(points, stroke));
-            }
-            SketchShape::Under { points, foot, ink } => {
-                let mut mesh = Mesh::default();
-                for ends in points.windows(2) {
-                    let (a, b) = (ends[0], ends[1]);
-                    let corners = [a, (a.0, *foot), b, (b.0, *foot)].map(|at| self.pos(at));
-                    add_strip(&mut mesh, corners, self.color(*ink));
-                }
-                self.painter.add(Shape::mesh(mesh));
-            }
-            SketchShape::Dot { at, radius, ink } => {
-                let (at, color) = (self.pos(*at), self.color(*ink));
-                self.painter.circle_filled(at, *radius as f32, color);
-            }
             SketchShape::Edge {
                 area,
                 thickness,
                 ink,
                 radius,
             } => {
-                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                let stroke = self.stroke(*thickness, *ink);
                 self.edge(*area, *radius as f32, stroke);
             }
             SketchShape::Tile { area, fill } => {
@@ -348,9 +360,19 @@ impl<'a> Sketch<'a> {
                 let edge = Stroke::new(HAIR, color.gamma_multiply(0.7));
                 self.edge(*area, 3.0, edge);
             }
-            // Tiles have no hatching here.
-            SketchShape::Clearing(_) => {}
             SketchShape::Hatched(area) => self.hatched(*area),
+            // Tiles have no hatching here that a text would need room in.
+            _ => {}
+        }
+    }
+
+    /// What stands around a place.
+    fn round(&self, item: &SketchShape) {
+        match item {
+            SketchShape::Dot { at, radius, ink } => {
+                let (at, color) = (self.pos(*at), self.color(*ink));
+                self.painter.circle_filled(at, *radius as f32, color);
+            }
             SketchShape::Ring {
                 at,
                 radius,
@@ -359,7 +381,7 @@ impl<'a> Sketch<'a> {
                 ink,
                 ..
             } => {
-                let stroke = Stroke::new(LINE * *thickness as f32, self.color(*ink));
+                let stroke = self.stroke(*thickness, *ink);
                 let ground = ground.map_or(Color32::TRANSPARENT, |ink| self.color(ink));
                 let (at, radius) = (self.pos(*at), *radius as f32);
                 self.painter.circle(at, radius, ground, stroke);
@@ -375,13 +397,12 @@ impl<'a> Sketch<'a> {
                 let (at, radius) = (self.pos(*at), *radius as f32);
                 marker::paint(self.painter, at, *shape, radius, color);
             }
-            SketchShape::Text { .. } => self.paint_text(item),
-            SketchShape::OfSeries { series, items } => {
-                let is_faded = self.highlighted.zip(*series).is_some_and(|(a, b)| a != b);
-                Self { is_faded, ..*self }.paint(items);
-            }
-            SketchShape::Group { items, .. } => self.paint(items),
+            _ => {}
         }
+    }
+
+    fn stroke(&self, thickness: f64, ink: Ink) -> Stroke {
+        Stroke::new(LINE * thickness as f32, self.color(ink))
     }
 
     fn filled(&self, area: Area, radius: f32, color: Color32) {

@@ -1,5 +1,7 @@
-//! What the operating system says: clocks, memory, names, and what a file is. Where there is no such system, as in a
-//! browser, nothing is known: time stands still, and no file is anything but a file or a folder.
+//! What the operating system says: clocks, memory, names, and what a file is.
+//!
+//! Where there is no such system, as in a browser, nothing is known: time stands still, and no file is anything but a
+//! file or a folder.
 
 pub use own::*;
 

@@ -68,7 +68,9 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
 /// The results of two functions, of which the second one runs on another thread where the system has one.
 fn run_side_by_side<A, B: Send>(one: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
     thread::scope(|scope| {
-        let started = thread::Builder::new().spawn_scoped(scope, &other);
+        let started = thread::Builder::new()
+            .name("add-up".to_owned())
+            .spawn_scoped(scope, &other);
         let one = one();
         let other = started.map_or_else(
             |_| other(),

@@ -19,8 +19,10 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A line that prepares with `before`, announces what follows, and does it. What prepares, such as `module`, is there
-/// in a login shell alone, and does not read what is meant for the program, which is not started where it fails.
+/// A line that prepares with `before`, announces what follows, and does it.
+///
+/// What prepares, such as `module`, is there in a login shell alone, and does not read what is meant for the program,
+/// which is not started where it fails.
 pub fn announced(before: &str, what: &str) -> String {
     let before = before.trim().trim_end_matches(';');
     let announced = format!("echo; echo {BEGINS}; {what}");

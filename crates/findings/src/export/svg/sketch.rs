@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::canvas::{Pen, SvgCanvas};
 use crate::chart::layout::cell_words::hatching;
 use crate::chart::layout::{Font, Letters};
-use crate::chart::sketch::SketchShape;
+use crate::chart::sketch::{Ink, SketchShape};
 use crate::export::text_metrics::{self, Typeface};
 
 /// How wide words are in a picture.
@@ -47,6 +47,7 @@ pub(super) fn draw(canvas: &mut SvgCanvas, items: &[SketchShape]) {
 
 fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
     let (colours, measures) = (canvas.colours, canvas.measures);
+    let pen = |ink: Ink, thickness: f64| Pen::new(ink.rgb(colours), measures.line * thickness);
     match item {
         SketchShape::Line {
             from,
@@ -56,7 +57,7 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             ink,
             class,
         } => {
-            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            let pen = pen(*ink, *thickness);
             canvas.line(*from, *to, pen.dashed(dashes).class(class));
         }
         SketchShape::Block { area, fill } => canvas.filled(*area, *fill, 0.85, 2.0),
@@ -72,7 +73,7 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             ink,
             class,
         } => {
-            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            let pen = pen(*ink, *thickness);
             canvas.path(points, pen.class(class));
         }
         SketchShape::Under { points, foot, ink } => {
@@ -90,27 +91,11 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             ink,
             radius,
         } => {
-            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            let pen = pen(*ink, *thickness);
             canvas.outline(*area, pen, *radius);
         }
-        SketchShape::Tile { area, fill } => {
-            canvas.filled(*area, *fill, 0.3, 3.0);
-            if !canvas.is_print {
-                let edge = colours.fill(*fill).towards(colours.panel, 0.3);
-                canvas.outline(*area, Pen::new(edge, measures.hair), 3.0);
-            }
-        }
-        SketchShape::Clearing(area) => {
-            if canvas.is_print {
-                canvas.rect(area.expanded(1.5), colours.panel, 1.0, 1.5);
-            }
-        }
-        SketchShape::Hatched(area) => {
-            canvas.rect(*area, colours.raised, 1.0, 0.0);
-            let pen = Pen::new(colours.faint, measures.hair * 0.7);
-            for (from, to) in hatching(*area) {
-                canvas.line(from, to, pen);
-            }
+        SketchShape::Tile { .. } | SketchShape::Clearing(_) | SketchShape::Hatched(_) => {
+            draw_surface(canvas, item);
         }
         SketchShape::Ring {
             at,
@@ -120,7 +105,7 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             ink,
             class,
         } => {
-            let pen = Pen::new(ink.rgb(colours), measures.line * thickness);
+            let pen = pen(*ink, *thickness);
             let ground = ground.map(|ground| ground.rgb(colours));
             canvas.circle(*at, *radius, ground, Some(pen.class(class)));
         }
@@ -138,6 +123,31 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             tooltip,
             items,
         } => canvas.group(class, tooltip, |canvas| draw(canvas, items)),
+    }
+}
+
+/// Surfaces that look different on paper.
+fn draw_surface(canvas: &mut SvgCanvas, item: &SketchShape) {
+    let (colours, measures) = (canvas.colours, canvas.measures);
+    match item {
+        SketchShape::Tile { area, fill } => {
+            canvas.filled(*area, *fill, 0.3, 3.0);
+            if !canvas.is_print {
+                let edge = colours.fill(*fill).towards(colours.panel, 0.3);
+                canvas.outline(*area, Pen::new(edge, measures.hair), 3.0);
+            }
+        }
+        SketchShape::Clearing(area) if canvas.is_print => {
+            canvas.rect(area.expanded(1.5), colours.panel, 1.0, 1.5);
+        }
+        SketchShape::Hatched(area) => {
+            canvas.rect(*area, colours.raised, 1.0, 0.0);
+            let pen = Pen::new(colours.faint, measures.hair * 0.7);
+            for (from, to) in hatching(*area) {
+                canvas.line(from, to, pen);
+            }
+        }
+        _ => {}
     }
 }
 

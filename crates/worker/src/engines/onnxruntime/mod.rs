@@ -201,7 +201,7 @@ fn builder(
     }
     match ProviderChoice::from_setup(setup).map_err(EngineError::Unsupported)? {
         ProviderChoice::BuiltIn(provider, wanted) => {
-            providers::register(provider, &mut builder, &wanted)?
+            providers::register(provider, &mut builder, &wanted)?;
         }
         ProviderChoice::PlugIn {
             library,
