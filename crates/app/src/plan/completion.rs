@@ -1,7 +1,9 @@
 //! Completion of a setup's text while it is typed: engines, devices, keys and values.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::built_in;
 use super::form::Alternative;
 use super::respell;
 use crate::App;
@@ -65,6 +67,42 @@ impl App {
         };
         let is_needed = !proposals.is_empty() && !proposals.first().is_some_and(is_complete);
         is_needed.then_some(Completion { range, proposals })
+    }
+
+    /// The networks that a model's name may become: the built-in ones, and files of the open sessions. Nothing where it
+    /// is one.
+    pub fn complete_model(&self, text: &str) -> Option<Completion> {
+        let word = text.trim();
+        let of_files = self
+            .shared
+            .sessions
+            .iter()
+            .filter(|open| open.session.plan.can_run());
+        let files: BTreeSet<&str> = of_files
+            .map(|open| open.session.plan.model.as_str())
+            .filter(|model| model.ends_with(".onnx"))
+            .collect();
+        let built_in = built_in().map(|(id, title)| (id, title));
+        let files = files
+            .into_iter()
+            .map(|path| (path, "a file of an open session"));
+        let all: Vec<Alternative> = built_in
+            .chain(files)
+            .map(|(value, help)| Alternative {
+                value: value.to_owned(),
+                title: value.to_owned(),
+                help: help.to_owned(),
+                why_not: None,
+            })
+            .collect();
+        if all.iter().any(|known| known.value == word) {
+            return None;
+        }
+        let proposals = ranked(all, word);
+        (!proposals.is_empty()).then_some(Completion {
+            range: 0..text.len(),
+            proposals,
+        })
     }
 
     /// Keys that a setup does not have yet.
@@ -159,6 +197,20 @@ mod tests {
         let found = app.complete("ort:cpu,pre=int8", 11).unwrap();
         assert_eq!(found.range, 8..11);
         assert_eq!(found.proposals[0].value, "precision", "it has its value");
+    }
+
+    #[test]
+    fn the_name_of_a_network_is_completed() {
+        let app = app();
+        let proposed = |text: &str| {
+            let found = app.complete_model(text).into_iter();
+            let values = found.flat_map(|found| found.proposals).map(|one| one.value);
+            values.collect::<Vec<_>>()
+        };
+        assert_eq!(proposed("bert"), ["bert-base"]);
+        assert!(proposed("resnet").contains(&"resnet18@cifar".to_owned()));
+        assert_eq!(proposed("resnet50"), [""; 0], "complete");
+        assert_eq!(proposed("nets/own.onnx"), [""; 0], "a path");
     }
 
     #[test]

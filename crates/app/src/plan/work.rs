@@ -15,7 +15,7 @@ use powerband_store::session_file;
 pub(crate) fn inspect_model(name: &str, paths: &Paths) -> Result<Box<ModelSummary>, String> {
     facts::model_summary(name, &paths.cache)
         .map(Box::new)
-        .map_err(|error| error.to_string())
+        .map_err(|error| error.in_window())
 }
 
 /// Reads the plan of a session, to be run again.

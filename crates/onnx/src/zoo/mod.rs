@@ -25,6 +25,7 @@ mod vit;
 pub mod weights;
 
 use crate::pb::ModelProto;
+use powerband_core::base::near_miss::near_miss;
 
 use bert::Bert;
 use builder::{Conv, FeatureMap, GraphBuilder};
@@ -197,6 +198,9 @@ const fn entry(id: &'static str, title: &'static str, network: ZooNetwork) -> Zo
     ZooModel { id, title, network }
 }
 
+/// Letters of a beginning that mean a network.
+const LEAST_BEGINNING: usize = 3;
+
 /// The network of that name, however it is capitalised and hyphenated: `ResNet-50`, `resnet50@CIFAR`.
 pub fn find(name: &str) -> Option<&'static ZooModel> {
     let plain = search_key(name);
@@ -206,6 +210,19 @@ pub fn find(name: &str) -> Option<&'static ZooModel> {
     let probes = PROBES.iter().map(|probe| &probe.model);
     let mut known = ALL.iter().chain(probes);
     known.find(|model| self::search_key(model.id) == plain)
+}
+
+/// The network that an unknown name may mean: one that is written almost so, else the first that begins so.
+pub fn meant(name: &str) -> Option<&'static ZooModel> {
+    let ids: Vec<&str> = ALL.iter().map(|model| model.id).collect();
+    let near = near_miss(name, &ids).and_then(find);
+    let word = search_key(name);
+    let begins = |model: &&ZooModel| search_key(model.id).starts_with(&word);
+    near.or_else(|| {
+        ALL.iter()
+            .find(begins)
+            .filter(|_| word.len() >= LEAST_BEGINNING)
+    })
 }
 
 /// A name in small letters without hyphens and underscores, for look-up.

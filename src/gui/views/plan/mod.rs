@@ -12,7 +12,7 @@ use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
-use crate::gui::widgets::{button, field, label};
+use crate::gui::widgets::{button, completing, field, label};
 use powerband_app::App;
 use powerband_app::action::{Action, RunAction};
 use powerband_app::plan::{self, Draft, ModelFacts, PlanEdit, PlanError, PlanField, saved};
@@ -202,7 +202,12 @@ fn typed(
         _ => ui.available_width(),
     };
     let hint = app.bench.planner.hint(field);
-    let (_, typed) = paint(ui, &field.name(), text, &hint, width);
+    let (_, typed) = if field == PlanField::Model {
+        let propose = |text: &str, _| app.complete_model(text);
+        completing::show(ui, &field.name(), text, &hint, propose)
+    } else {
+        paint(ui, &field.name(), text, &hint, width)
+    };
     edits.extend(typed.map(|text| PlanEdit::Text(field, text)));
     fault(ui, faults, field);
 }
