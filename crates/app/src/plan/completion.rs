@@ -80,20 +80,20 @@ impl App {
             .filter(|open| open.session.plan.can_run());
         let files: BTreeSet<&str> = of_files
             .map(|open| open.session.plan.model.as_str())
-            .filter(|model| model.ends_with(".onnx"))
+            .filter(|model| built_in().all(|(id, _)| id != *model))
             .collect();
-        let built_in = built_in().map(|(id, title)| (id, title));
+        let alternative = |value: &str, help: &str| Alternative {
+            value: value.to_owned(),
+            title: value.to_owned(),
+            help: help.to_owned(),
+            why_not: None,
+        };
         let files = files
             .into_iter()
-            .map(|path| (path, "a file of an open session"));
-        let all: Vec<Alternative> = built_in
+            .map(|path| alternative(path, "a file of an open session"));
+        let all: Vec<Alternative> = built_in()
+            .map(|(id, title)| alternative(id, title))
             .chain(files)
-            .map(|(value, help)| Alternative {
-                value: value.to_owned(),
-                title: value.to_owned(),
-                help: help.to_owned(),
-                why_not: None,
-            })
             .collect();
         if all.iter().any(|known| known.value == word) {
             return None;
