@@ -103,15 +103,14 @@ impl SourceError {
     }
 }
 
-/// What helps where a name is not known: the network that may be meant, else those that there are.
+/// What helps where a name is not known: the network that may be meant, and where `lists` those that there are.
 fn advice(name: &str, lists: bool) -> String {
-    match (zoo::meant(name), lists) {
-        (Some(meant), _) => format!("; did you mean {}?", meant.id),
-        (None, true) => format!(
-            ". Give the path of an .onnx file, or one of {}",
-            zoo_names()
-        ),
-        (None, false) => String::new(),
+    let meant = zoo::meant(name).map(|meant| format!("; did you mean {}?", meant.id));
+    let all = format!("Give the path of an .onnx file, or one of {}", zoo_names());
+    match (meant, lists) {
+        (Some(meant), true) => format!("{meant} {all}"),
+        (None, true) => format!(". {all}"),
+        (meant, false) => meant.unwrap_or_default(),
     }
 }
 
@@ -356,16 +355,21 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let word = message("resnet51", cache.path());
         assert!(
-            word.contains("\"resnet51\"") && word.ends_with("did you mean resnet50?"),
+            word.contains("\"resnet51\"") && word.contains("; did you mean resnet50? Give"),
             "{word}"
         );
-        assert!(message("bert", cache.path()).ends_with("did you mean bert-base?"));
+        assert!(word.contains("densenet121"), "{word}");
+        assert!(message("bert", cache.path()).contains("did you mean bert-base?"));
         let word = message("alexnet", cache.path());
         assert!(word.contains("no such file"), "{word}");
         let unknown = SourceError::Unknown {
             name: "alexnet".to_owned(),
         };
         assert!(unknown.in_window().ends_with("no such file exists"));
+        let near = SourceError::Unknown {
+            name: "bert".to_owned(),
+        };
+        assert!(near.in_window().ends_with("did you mean bert-base?"));
         assert!(
             word.contains("resnet50, densenet121, mobilenetv2"),
             "{word}"
