@@ -367,4 +367,63 @@ mod tests {
             "a.svg cannot be written: the disk is full"
         );
     }
+
+    /// Options of `bench` that *Plan* has as controls which are not typed in.
+    const CONTROLS: [&str; 8] = [
+        "preset", "journey", "energy", "accuracy", "profile", "ladder", "arrivals", "on",
+    ];
+
+    /// Options that the window has elsewhere, or where a command alone has a use for them.
+    const ELSEWHERE: [(&str, &str); 15] = [
+        (
+            "more",
+            "more rounds are asked for beside a verdict that is not settled",
+        ),
+        ("again", "measured again in turns from Compare and History"),
+        (
+            "out",
+            "a run is saved in the library, and Save as copies it",
+        ),
+        ("force", "the window asks"),
+        ("json", "a screen is no document"),
+        ("seed", "kept from the session that is measured again"),
+        (
+            "one_at_a_time",
+            "kept from the session that is measured again",
+        ),
+        ("spacing", "the preset's"),
+        ("timeout", "the run's own buttons leave a case out"),
+        (
+            "telemetry",
+            "the window reads as often as the charts of a run need",
+        ),
+        (
+            "replay",
+            "readings of another session stand in for none of this machine's",
+        ),
+        ("allow_commands", "the window shows the programs and asks"),
+        ("detach", "the run's button"),
+        ("array", "jobs are submitted by the command alone"),
+        ("job_folder", "jobs are submitted by the command alone"),
+    ];
+
+    #[test]
+    fn what_can_be_asked_on_the_command_line_can_be_asked_in_the_window() {
+        use clap::CommandFactory as _;
+        use powerband_app::plan::PlanField;
+        let fields = PlanField::ONCE.into_iter();
+        let mut known: Vec<String> = fields
+            .chain([PlanField::Dims, PlanField::Setup(0)])
+            .filter_map(PlanField::option)
+            .map(|option| option.trim_start_matches('-').to_owned())
+            .collect();
+        let more = CONTROLS.into_iter().chain(ELSEWHERE.map(|(name, _)| name));
+        known.extend(more.map(|name| name.replace('_', "-")));
+        let command = Args::command();
+        let bench = command.find_subcommand("bench").unwrap();
+        let mut options: Vec<&str> = bench.get_opts().filter_map(clap::Arg::get_long).collect();
+        options.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(options, known);
+    }
 }

@@ -34,7 +34,7 @@ pub enum PlanField {
 
 impl PlanField {
     /// The fields that a plan has once, as the palette lists them.
-    pub(super) const ONCE: [Self; 10] = [
+    pub const ONCE: [Self; 10] = [
         Self::Model,
         Self::Batches,
         Self::Rounds,
@@ -90,6 +90,24 @@ impl PlanField {
                 "what inputs are filled with, if not as said above, one per line: \
                  input_ids=random:0..1000, mask=ones, x=FILE.npy",
             ],
+        }
+    }
+
+    /// The option of `powerband bench` that says the same; none where it is said otherwise there.
+    pub const fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Name => Some("--name"),
+            Self::Batches => Some("--batch"),
+            Self::Sweeps => Some("--sweep"),
+            Self::Dims => Some("--dim"),
+            Self::Rounds => Some("--rounds"),
+            Self::Rate => Some("--rate"),
+            Self::Samples => Some("--samples"),
+            Self::Shapes => Some("--shape"),
+            Self::BatchAxis => Some("--batch-axis"),
+            Self::Fills => Some("--input"),
+            Self::Setup(_) => Some("--setup"),
+            Self::Model | Self::Label(_) => None,
         }
     }
 
