@@ -32,29 +32,30 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec
     ctx.data_mut(|data| data.remove::<&'static str>(waiting_id()));
     let is_typing = ctx.text_edit_focused();
     for command in command::ALL.iter() {
-        let Some(keys) = command::keys(command, &app.shared.remembered.shortcuts) else {
-            continue;
-        };
-        // Escape first clears a search and leaves a text field, and letters in it are letters.
-        let is_for_text = (is_typing && (keys.is_typing() || edits_text(&keys)))
-            || (was_typing && keys.key == "Escape");
-        // An open list closes by itself; Escape does no more.
-        if keys.key == "Escape" && Popup::is_any_open(ctx) {
-            continue;
-        }
-        let closes_palette =
-            keys.key == "Escape" && app.shared.window.palette_open && !palette::has_words(ctx);
-        if is_for_text && !closes_palette {
-            continue;
-        }
-        let Some(key) = Key::from_name(&keys.key) else {
-            continue;
-        };
-        // A key whose command cannot be given stays with what has the focus.
-        if let Ok(action) = (command.act)(app)
-            && ctx.input_mut(|input| consume(input, modifiers(&keys), key))
-        {
-            actions.push(action);
+        let changed = &app.shared.remembered.shortcuts;
+        let more = command::more_keys(command, changed);
+        for keys in command::keys(command, changed).into_iter().chain(more) {
+            // Escape first clears a search and leaves a text field, and letters in it are letters.
+            let is_for_text = (is_typing && (keys.is_typing() || edits_text(&keys)))
+                || (was_typing && keys.key == "Escape");
+            // An open list closes by itself; Escape does no more.
+            if keys.key == "Escape" && Popup::is_any_open(ctx) {
+                continue;
+            }
+            let closes_palette =
+                keys.key == "Escape" && app.shared.window.palette_open && !palette::has_words(ctx);
+            if is_for_text && !closes_palette {
+                continue;
+            }
+            let Some(key) = Key::from_name(&keys.key) else {
+                continue;
+            };
+            // A key whose command cannot be given stays with what has the focus.
+            if let Ok(action) = (command.act)(app)
+                && ctx.input_mut(|input| consume(input, modifiers(&keys), key))
+            {
+                actions.push(action);
+            }
         }
     }
 }

@@ -328,7 +328,7 @@ impl Window {
         self.end_where_asked();
         let width = ctx.content_rect().width();
         self.app.fit(width < size::NARROW);
-        self.app.fit_two(width - beside_screens(&self.app));
+        self.app.fit_two(width - beside_screens(ctx, &self.app));
         self.note_placement(ctx);
         self.app.shared.remembered.light_desktop = system_theme::is_light(ctx);
         self.apply_looks(ctx);
@@ -397,6 +397,7 @@ impl Window {
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
         shell::programs::show(ui, &self.app, &mut actions);
+        shell::guide::show(ui, &self.app, &mut actions);
         shell::palette::show(ui, &self.app, &mut actions);
         let (figures, has_figure) = figure::take(&ctx);
         actions.extend(figures.into_iter().map(Action::Figures));
@@ -428,7 +429,7 @@ impl Window {
 
     /// Everything but overlays.
     fn panels(&self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let app = &self.app;
+        let (app, ctx) = (&self.app, ui.ctx().clone());
         let roles = theme::roles(ui);
         let edge = |fill| Frame::new().fill(fill).stroke(Stroke::NONE);
         Panel::bottom("strip")
@@ -437,7 +438,7 @@ impl Window {
             .frame(edge(roles.panel).inner_margin(Margin::symmetric(14, 0)))
             .show(ui, |ui| shell::strip::show(ui, app, actions));
         Panel::left("rail")
-            .exact_size(shell::rail::width(app))
+            .exact_size(shell::rail::width(&ctx, app))
             .resizable(false)
             .frame(edge(roles.rail))
             .show(ui, |ui| shell::rail::show(ui, app, actions));
@@ -502,13 +503,13 @@ impl eframe::App for Window {
 }
 
 /// What stands beside the screens.
-fn beside_screens(app: &App) -> f32 {
+fn beside_screens(ctx: &Context, app: &App) -> f32 {
     let library = if stands_beside(app) {
         app.shared.size_of(&layout::LIBRARY)
     } else {
         0.0
     };
-    shell::rail::width(app) + library
+    shell::rail::width(ctx, app) + library
 }
 
 /// Whether the library stands beside the screen.

@@ -550,7 +550,7 @@ fn published_curves_go_out_alone_and_under_measured_ones() {
     let picture = fs::read_to_string(home.path("b.svg")).expect("a picture");
     assert_contains(
         &picture,
-        &["tract:cpu", "published", "stroke-dasharray=\"3 3\""],
+        &["rten:cpu", "published", "stroke-dasharray=\"3 3\""],
     );
     // A column of the document is no setup of the plan.
     let one = [

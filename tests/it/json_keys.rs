@@ -13,10 +13,10 @@ const COMMANDS: [&[&str]; 5] = [
     &["kernels", "--json", "--by", "kernel"],
 ];
 const SESSIONS: [&str; 4] = [
-    "densenet121-graph-optimisations",
-    "published-resnet50-case-study",
-    "resnet50-two-engines",
-    "resnet50-what-limits-it",
+    "sessions/densenet121-graph-optimisations",
+    "sessions/published-resnet50-case-study",
+    "tests/fixtures/sessions/tract-and-onnxruntime",
+    "sessions/resnet50-what-limits-it",
 ];
 
 #[test]
@@ -26,7 +26,7 @@ fn documents_keep_their_keys() {
     for command in COMMANDS {
         for session in SESSIONS {
             let root = env!("CARGO_MANIFEST_DIR");
-            let path = format!("{root}/sessions/{session}.ron");
+            let path = format!("{root}/{session}.ron");
             let run = home.run(&[command, &[path.as_str()]].concat());
             // A session without a profile has no kernels, and one of published numbers no comparison.
             if !run.out.is_empty() {

@@ -2,12 +2,12 @@
 
 use crate::App;
 use crate::derived::Derived;
-use crate::doors::Door;
+use crate::doors::DoorState;
 use crate::jobs::{Jobs, Outlet};
 use crate::shared::Shared;
 
 /// A report to a door, as one to the application.
-fn in_door<D: Door>(report: impl FnOnce(&mut D, &mut Shared)) -> impl FnOnce(&mut App) {
+fn in_door<D: DoorState>(report: impl FnOnce(&mut D, &mut Shared)) -> impl FnOnce(&mut App) {
     move |app| {
         let (door, shared) = D::in_app(app);
         report(door, shared);
@@ -16,7 +16,7 @@ fn in_door<D: Door>(report: impl FnOnce(&mut D, &mut Shared)) -> impl FnOnce(&mu
 
 impl Outlet {
     /// Sends a report to a door.
-    pub(crate) fn send_to<D: Door + 'static>(
+    pub(crate) fn send_to<D: DoorState + 'static>(
         &self,
         report: impl FnOnce(&mut D, &mut Shared) + Send + 'static,
     ) {
@@ -26,7 +26,7 @@ impl Outlet {
 
 impl Jobs {
     /// Runs work on a background thread, and hands its result to the door that asked for it.
-    pub(crate) fn spawn_for<D: Door + 'static, T: Send + 'static>(
+    pub(crate) fn spawn_for<D: DoorState + 'static, T: Send + 'static>(
         &self,
         name: &str,
         work: impl FnOnce() -> T + Send + 'static,
@@ -39,7 +39,7 @@ impl Jobs {
     }
 
     /// The same for a door: it takes a panic in.
-    pub(crate) fn spawn_or_for<D: Door + 'static>(
+    pub(crate) fn spawn_or_for<D: DoorState + 'static>(
         &self,
         name: &str,
         broken: impl FnOnce(&mut D, String, &mut Shared) + Clone + Send + 'static,
@@ -56,7 +56,7 @@ impl Jobs {
 impl Shared {
     /// Computes what `derived` has, in the background, and calls `settle` once it is there. Work without a value is not
     /// asked for again.
-    pub(crate) fn derive<D: Door + 'static, Key, Value>(
+    pub(crate) fn derive<D: DoorState + 'static, Key, Value>(
         &self,
         door: &mut D,
         name: &str,

@@ -22,7 +22,7 @@ use crate::why::WhyState;
 use powerband_store::journal::JournalledRun;
 
 /// What lies behind a door. It gets what is shared, never the application.
-pub(crate) trait Door {
+pub(crate) trait DoorState {
     /// The door and what is shared.
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared)
     where
@@ -110,7 +110,7 @@ pub struct SettingsDoor {
     pub detached: DetachedState,
 }
 
-impl Door for BenchDoor {
+impl DoorState for BenchDoor {
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
         (&mut app.bench, &mut app.shared)
     }
@@ -121,7 +121,7 @@ impl Door for BenchDoor {
     }
 }
 
-impl Door for CurvesState {
+impl DoorState for CurvesState {
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
         (&mut app.curves, &mut app.shared)
     }
@@ -135,7 +135,7 @@ impl Door for CurvesState {
     }
 }
 
-impl Door for CompareDoor {
+impl DoorState for CompareDoor {
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
         (&mut app.compare, &mut app.shared)
     }
@@ -154,7 +154,7 @@ impl Door for CompareDoor {
     }
 }
 
-impl Door for ProfileDoor {
+impl DoorState for ProfileDoor {
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
         (&mut app.profile, &mut app.shared)
     }
@@ -175,7 +175,7 @@ impl Door for ProfileDoor {
     }
 }
 
-impl Door for LibraryState {
+impl DoorState for LibraryState {
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
         (&mut app.library, &mut app.shared)
     }
@@ -185,7 +185,7 @@ impl Door for LibraryState {
     }
 }
 
-impl Door for SettingsDoor {
+impl DoorState for SettingsDoor {
     fn in_app(app: &mut App) -> (&mut Self, &mut Shared) {
         (&mut app.settings, &mut app.shared)
     }

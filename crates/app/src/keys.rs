@@ -39,7 +39,8 @@ pub struct Shortcut {
 impl Shortcut {
     /// Whether typing text could produce it: a plain character without Ctrl or Alt.
     pub fn is_typing(&self) -> bool {
-        !self.ctrl && !self.alt && self.key.chars().count() == 1
+        let is_character = self.key.chars().count() == 1 || self.key == "Questionmark";
+        !self.ctrl && !self.alt && is_character
     }
 }
 

@@ -5,6 +5,26 @@
 
 use super::plan::PlanField;
 
+impl PlanField {
+    /// The option of `powerband bench` that says the same; none where it is said otherwise there.
+    pub const fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Name => Some("--name"),
+            Self::Batches => Some("--batch"),
+            Self::Sweeps => Some("--sweep"),
+            Self::Dims => Some("--dim"),
+            Self::Rounds => Some("--rounds"),
+            Self::Rate => Some("--rate"),
+            Self::Samples => Some("--samples"),
+            Self::Shapes => Some("--shape"),
+            Self::BatchAxis => Some("--batch-axis"),
+            Self::Fills => Some("--input"),
+            Self::Setup(_) => Some("--setup"),
+            Self::Model | Self::Label(_) => None,
+        }
+    }
+}
+
 /// The fields whose options problems of a model's inputs name, longer options first.
 const FIELDS: [PlanField; 6] = [
     PlanField::BatchAxis,

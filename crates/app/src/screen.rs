@@ -1,6 +1,78 @@
-//! The screens, in the order of the rail.
+//! The doors of the rail, and the screens behind each of them.
 
 use serde::{Deserialize, Serialize};
+
+/// A door of the rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Door {
+    Home,
+    /// The plan and the run.
+    Bench,
+    Curves,
+    /// Ratio, verdict and what changed: two sides, steps, over time, machines.
+    Compare,
+    /// Where the time goes: kernels, timeline, why.
+    Profile,
+    Library,
+    Settings,
+}
+
+impl Door {
+    /// Every door, in the order of the rail and of the keys 1 to 7.
+    pub const ALL: [Self; 7] = [
+        Self::Home,
+        Self::Bench,
+        Self::Curves,
+        Self::Compare,
+        Self::Profile,
+        Self::Library,
+        Self::Settings,
+    ];
+
+    /// Its name on the rail.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Home => "Home",
+            Self::Bench => "Bench",
+            Self::Curves => "Curves",
+            Self::Compare => "Compare",
+            Self::Profile => "Profile",
+            Self::Library => "Library",
+            Self::Settings => "Settings",
+        }
+    }
+
+    /// What it answers, in a sentence.
+    pub const fn purpose(self) -> &'static str {
+        match self {
+            Self::Home => "This machine, its engines and recent sessions",
+            Self::Bench => "What to measure, and the run that measures it",
+            Self::Curves => "Latency and throughput against batch size",
+            Self::Compare => "What changed between two sides, by step, over time, between machines",
+            Self::Profile => "Where the time goes, and what limits it",
+            Self::Library => "All sessions",
+            Self::Settings => "Theme, interface size and shortcuts",
+        }
+    }
+
+    /// The screens behind it; the first is shown where none was shown before.
+    pub const fn screens(self) -> &'static [Screen] {
+        match self {
+            Self::Home => &[Screen::Home],
+            Self::Bench => &[Screen::Plan, Screen::Run],
+            Self::Curves => &[Screen::Curves],
+            Self::Compare => &[
+                Screen::Compare,
+                Screen::Journey,
+                Screen::History,
+                Screen::Fleet,
+            ],
+            Self::Profile => &[Screen::Kernels, Screen::Timeline, Screen::Why],
+            Self::Library => &[Screen::Library],
+            Self::Settings => &[Screen::Settings],
+        }
+    }
+}
 
 /// One screen of the window.
 #[derive(
@@ -54,6 +126,13 @@ impl Screen {
         Self::Settings,
     ];
 
+    /// The door that it is behind.
+    pub fn door(self) -> Door {
+        let mut doors = Door::ALL.into_iter();
+        let door = doors.find(|door| door.screens().contains(&self));
+        door.unwrap_or(Door::Home)
+    }
+
     /// Its title.
     pub fn title(self) -> &'static str {
         match self {
@@ -61,9 +140,9 @@ impl Screen {
             Self::Plan => "Plan",
             Self::Run => "Run",
             Self::Curves => "Curves",
-            Self::Compare => "Compare",
-            Self::Fleet => "Fleet",
-            Self::History => "History",
+            Self::Compare => "Two sides",
+            Self::Fleet => "Machines",
+            Self::History => "Over time",
             Self::Journey => "Steps",
             Self::Kernels => "Kernels",
             Self::Why => "Why",
@@ -90,5 +169,17 @@ impl Screen {
             Self::Library => "All sessions",
             Self::Settings => "Theme, interface size and shortcuts",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_screen_is_behind_one_door() {
+        let mut behind: Vec<Screen> = Door::ALL.map(Door::screens).concat();
+        behind.sort_unstable();
+        assert_eq!(behind, Screen::ALL);
     }
 }

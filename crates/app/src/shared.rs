@@ -77,6 +77,8 @@ pub(crate) enum FollowUp {
 pub struct WindowState {
     /// Whether the command palette is open.
     pub palette_open: bool,
+    /// Whether the guide's page of the screen is open.
+    pub guide_open: bool,
     /// Whether the log is open.
     pub log_open: bool,
     /// Whether the window asks what happens to the run.
@@ -91,7 +93,7 @@ pub struct WindowState {
     /// nothing where it has.
     pub(crate) library_in_narrow: Option<bool>,
     /// Whether the window has room for two screens.
-    pub(crate) has_room_for_two: bool,
+    pub has_room_for_two: bool,
     /// Where its state is written.
     pub(crate) file: PathBuf,
     /// What was last written there, and when, on the monotonic clock.
@@ -124,6 +126,7 @@ impl Shared {
             screen: remembered.screen,
             window: WindowState {
                 palette_open: false,
+                guide_open: false,
                 log_open: false,
                 closing: false,
                 has_figure: false,

@@ -148,10 +148,7 @@ fn case_study(here: &LadderMachine) -> Vec<StepSetup> {
             format!("torch:{device},mode=amp-{}", half(device)),
         ),
         ("Fused operators", fused),
-        (
-            "8-bit integers",
-            "ort:cpu,precision=int8".replace("cpu", device),
-        ),
+        ("int8", "ort:cpu,precision=int8".replace("cpu", device)),
     ]
 }
 

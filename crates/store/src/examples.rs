@@ -21,7 +21,7 @@ pub struct Example {
 pub const ALL: &[Example] = &[
     Example {
         title: "ResNet-50 on two engines",
-        sentence: "tract and ONNX Runtime over batch sizes 1 to 8, on two cores",
+        sentence: "rten and ONNX Runtime over batch sizes 1 to 8, on two cores",
         file: "resnet50-two-engines.ron",
         text: include_str!("../../../sessions/resnet50-two-engines.ron"),
     },

@@ -1,6 +1,7 @@
 //! The parts around every screen: rail, library, strip, palette, notices.
 
 pub(super) mod closing;
+pub(super) mod guide;
 pub(super) mod library;
 pub(super) mod log;
 pub(super) mod notices;

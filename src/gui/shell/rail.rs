@@ -1,18 +1,18 @@
-//! The rail at the left: one icon for each screen.
+//! The rail at the left: an entry for each door.
 
 use eframe::egui::{
-    self, Align2, CornerRadius, FontId, Response, ScrollArea, Sense, Stroke, Ui, pos2, vec2,
+    self, Align2, Context, CornerRadius, FontId, Response, ScrollArea, Sense, Stroke, Ui, pos2,
+    vec2,
 };
 
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
-use crate::gui::views;
 use crate::gui::widgets::{menu, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::command;
 use powerband_app::items::MenuTarget;
-use powerband_app::screen::Screen;
+use powerband_app::screen::{Door, Screen};
 
 /// Height of an entry: the least, and where there is room.
 const ENTRY: (f32, f32) = (22.0, 36.0);
@@ -24,46 +24,65 @@ const BESIDE: f32 = 13.0;
 const AROUND: f32 = 60.0;
 
 /// From the left of an entry to the middle of its icon, where its name stands beside it.
-const GLYPH: f32 = 18.0;
-/// Width of the rail with the names of the screens.
-const WITH_NAMES: f32 = 148.0;
+const GLYPH: f32 = 16.0;
+/// From the left of an entry to its name.
+const NAME: f32 = 32.0;
+/// In a window that is narrower the names are folded away.
+const FOLDS: f32 = 760.0;
+/// Width of the rail with the names of its doors.
+const WITH_NAMES: f32 = 112.0;
+
+/// The icon of each door.
+const ICONS: [(Door, icon::Icon); 7] = [
+    (Door::Home, icon::HOME),
+    (Door::Bench, icon::RUN),
+    (Door::Curves, icon::CURVES),
+    (Door::Compare, icon::COMPARE),
+    (Door::Profile, icon::KERNELS),
+    (Door::Library, icon::LIBRARY),
+    (Door::Settings, icon::SETTINGS),
+];
+
+/// Whether it has names: where the user wants them and the window has room.
+fn has_names(ctx: &Context, app: &App) -> bool {
+    !app.shared.remembered.rail_icons_only && ctx.content_rect().width() >= FOLDS
+}
 
 /// How wide it is.
-pub(crate) fn width(app: &App) -> f32 {
-    if app.shared.remembered.rail_labels {
+pub(crate) fn width(ctx: &Context, app: &App) -> f32 {
+    if has_names(ctx, app) {
         WITH_NAMES
     } else {
         size::RAIL
     }
 }
 
-/// Shows it. In a low window its entries come closer and shrink; where even that is not enough the screens
-/// are scrolled, and the two entries at the foot stay.
+/// Shows it. In a low window its entries come closer and shrink; where even that is not enough they are
+/// scrolled, and the two at the foot stay.
 pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
-    // Every screen, the switch of the library and that of the names.
-    let (height, apart) = entry_height_and_gap(ui.available_height(), views::ALL.len() + 2);
+    // Every door, the switch of the library and that of the names.
+    let (height, apart) = entry_height_and_gap(ui.available_height(), ICONS.len() + 2);
     ui.vertical_centered(|ui| {
         ui.spacing_mut().item_spacing.y = apart;
         ui.add_space(space::SMALL);
         mark(ui);
         ui.add_space(space::SMALL);
-        let foot = 3.0 * (height + apart) + space::SMALL;
+        let foot = 2.0 * (height + apart) + space::SMALL;
         ScrollArea::vertical()
             .id_salt("rail")
             .auto_shrink([false, false])
             .max_height(ui.available_height() - foot)
-            .show(ui, |ui| screens(ui, app, height, actions));
+            .show(ui, |ui| doors(ui, app, height, actions));
         ui.with_layout(egui::Layout::bottom_up(egui::Align::Center), |ui| {
             ui.add_space(space::SMALL);
-            entry(ui, app, Screen::Settings, icon::SETTINGS, height, actions);
             let name = if app.shared.shows_library() {
                 "Hide the library"
             } else {
                 "Show the library"
             };
-            let has_names = app.shared.remembered.rail_labels;
-            let short = has_names.then_some("Library");
+            let has_names = has_names(ui.ctx(), app);
+            let short = has_names.then_some("Sidebar");
             let words = Words {
                 name,
                 help: "",
@@ -72,7 +91,9 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if square(ui, icon::PANEL, roles.faint, &words, false, height).clicked() {
                 actions.push(Action::Shell(Shell::ToggleLibrary));
             }
-            names_switch(ui, has_names, height, actions);
+            if ui.ctx().content_rect().width() >= FOLDS {
+                names_switch(ui, has_names, height, actions);
+            }
         });
     });
 }
@@ -86,14 +107,10 @@ fn entry_height_and_gap(room: f32, count: usize) -> (f32, f32) {
     (each - apart, apart)
 }
 
-/// The entries of the screens, but for the one at the foot.
-fn screens(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
+fn doors(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
     ui.vertical_centered(|ui| {
-        for view in views::ALL
-            .iter()
-            .filter(|view| view.screen != Screen::Settings)
-        {
-            entry(ui, app, view.screen, view.icon, height, actions);
+        for (door, glyph) in ICONS {
+            entry(ui, app, door, glyph, height, actions);
         }
     });
 }
@@ -124,16 +141,12 @@ fn mark(ui: &mut Ui) {
     );
 }
 
-/// Shows the names of the screens, or icons alone.
+/// Shows the names of the doors, or icons alone.
 fn names_switch(ui: &mut Ui, has_names: bool, height: f32, actions: &mut Vec<Action>) {
     let (glyph, name, short) = if has_names {
-        (
-            icon::LEFT,
-            "Hide the names of the screens",
-            Some("Icons only"),
-        )
+        (icon::LEFT, "Hide the names on the rail", Some("Icons"))
     } else {
-        (icon::RIGHT, "Show the names of the screens", None)
+        (icon::RIGHT, "Show the names on the rail", None)
     };
     let words = Words {
         name,
@@ -142,45 +155,48 @@ fn names_switch(ui: &mut Ui, has_names: bool, height: f32, actions: &mut Vec<Act
     };
     let faint = theme::roles(ui).faint;
     if square(ui, glyph, faint, &words, false, height).clicked() {
-        actions.push(Action::Shell(Shell::RailLabels(!has_names)));
+        actions.push(Action::Shell(Shell::RailIconsOnly(has_names)));
     }
 }
 
 fn entry(
     ui: &mut Ui,
     app: &App,
-    screen: Screen,
+    door: Door,
     glyph: icon::Icon,
     height: f32,
     actions: &mut Vec<Action>,
 ) {
     let roles = theme::roles(ui);
-    let is_on = app.shared.screen == screen;
-    let color = if app.shared.shows(screen) {
+    let is_on = app.shared.screen.door() == door;
+    let is_right = app.shared.right_screen().map(Screen::door) == Some(door);
+    let color = if is_on || is_right {
         roles.accent
     } else {
         roles.quiet
     };
-    let keys = command::ALL
-        .iter()
-        .find(|command| command.title.strip_prefix("Go to ") == Some(screen.title()))
+    let title = format!("Go to {}", door.title());
+    let mut commands = command::ALL.iter();
+    let keys = commands
+        .find(|command| command.title == title)
         .map(|command| app.keys_of(command.id))
         .unwrap_or_default();
-    let named = format!("{}  {keys}", screen.title());
-    let help = format!("{}\n{}", named.trim_end(), screen.purpose());
+    let named = format!("{}  {keys}", door.title());
+    let help = format!("{}\n{}", named.trim_end(), door.purpose());
+    let has_names = has_names(ui.ctx(), app);
     let words = Words {
-        name: screen.title(),
+        name: door.title(),
         help: &help,
-        short: app.shared.remembered.rail_labels.then(|| screen.title()),
+        short: has_names.then(|| door.title()),
     };
     let response = square(ui, glyph, color, &words, is_on, height);
-    if screen == Screen::Run && app.is_running() {
+    if door == Door::Bench && app.is_running() {
         let at = response.rect.center_top() + vec2(12.0, 6.0);
         ui.painter().circle_filled(at, 3.5, roles.accent);
     }
-    menu::of_item(&response, app, &MenuTarget::Screen(screen), actions);
+    menu::of_item(&response, app, &MenuTarget::Door(door), actions);
     if response.clicked() {
-        actions.push(Action::Go(screen));
+        actions.push(Action::Go(app.screen_behind(door)));
     }
 }
 
@@ -228,7 +244,7 @@ fn square(
     ui.painter()
         .text(at, Align2::CENTER_CENTER, glyph, font, color);
     if let Some(short) = short {
-        let at = pos2(rect.left() + 2.0 * GLYPH, rect.center().y);
+        let at = pos2(rect.left() + NAME, rect.center().y);
         let font = theme::text_font(theme::text::BODY);
         ui.painter()
             .text(at, Align2::LEFT_CENTER, short, font, color);

@@ -41,9 +41,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn header(ui: &mut Ui) {
-    let sentence =
-        "One setup on several machines: medians against the fleet's, and the odd one out";
-    super::screen_header(ui, "Fleet", sentence, super::NARROW_HEAD, |_| {});
+    super::tabs::leave_room(ui);
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -198,8 +196,7 @@ fn machines_of_case(
             height: 420.0,
             selected: pinned,
             name: Some(&name),
-            lead: None,
-            tail: None,
+            ..DataTable::default()
         };
         let clicked = table.show(ui, app, actions).clicked;
         pin(app, clicked.and_then(|row| case.machines.get(row)), actions);
@@ -254,10 +251,7 @@ fn table(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, id: &'static str, ti
         let table = DataTable {
             id,
             height: 420.0,
-            selected: None,
-            name: None,
-            lead: None,
-            tail: None,
+            ..DataTable::default()
         };
         table.show(ui, app, actions);
     });

@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "History", "One case in all sessions");
+    super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         label::empty(
@@ -46,8 +46,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn header(ui: &mut Ui) {
-    let sentence = "One case through the sessions of the library, oldest first";
-    super::screen_header(ui, "History", sentence, super::NARROW_HEAD, |_| {});
+    super::tabs::leave_room(ui);
 }
 
 fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {
@@ -154,10 +153,8 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
         let table = DataTable {
             id: "history",
             height: 520.0,
-            selected: None,
             name: Some(&name),
-            lead: None,
-            tail: None,
+            ..DataTable::default()
         };
         let clicked = table.show(ui, app, actions).clicked;
         let clicked = clicked.and_then(|row| points.get(row));

@@ -36,7 +36,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Optimisation steps", "Gain and cost of each step");
+    super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
         let sentence = journey::empty_help(&app.shared.sessions);
@@ -57,14 +57,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn header(ui: &mut Ui) {
-    let sentence = "Gain and cost of each step vs. previous and vs. baseline, or of alternative setups vs. the first";
-    super::screen_header(
-        ui,
-        "Optimisation steps",
-        sentence,
-        super::NARROW_HEAD,
-        |_| {},
-    );
+    super::tabs::leave_room(ui);
 }
 
 fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Action>) {
@@ -263,10 +256,8 @@ fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<
         let table = DataTable {
             id: "steps",
             height: 560.0,
-            selected: None,
-            name: None,
             lead: Some(&lead),
-            tail: None,
+            ..DataTable::default()
         };
         table.show(ui, app, actions);
     });

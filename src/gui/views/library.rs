@@ -227,7 +227,7 @@ fn list(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             selected: app.library.selected.as_ref().and_then(place_of),
             name: Some(&name),
             lead: Some(&lead),
-            tail: None,
+            ..DataTable::default()
         };
         let touched = table.show(ui, app, actions);
         if let Some((path, _)) = touched

@@ -1,4 +1,4 @@
-//! The screens. To add one: a file here, a variant of `Screen`, and a line in [`ALL`].
+//! The screens. To add one: a file here, a variant of `Screen` behind a door, and a line in [`ALL`].
 
 mod compare;
 mod curves;
@@ -12,12 +12,12 @@ mod library;
 mod plan;
 mod run;
 mod settings;
+mod tabs;
 mod timeline;
 mod why;
 
 use eframe::egui::{Align, Layout, Margin, ScrollArea, Ui, vec2};
 
-use super::icon::{self, Icon};
 use super::theme::{self, space};
 use super::widgets::handle::{self, Grows};
 use super::widgets::label;
@@ -26,88 +26,33 @@ use powerband_app::action::Action;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
 
-/// A screen of the window.
-pub(crate) struct View {
-    /// Which.
-    pub screen: Screen,
-    /// Its icon on the rail.
-    pub icon: Icon,
-    show: fn(&mut Ui, &App, &mut Vec<Action>),
-}
+/// What shows a screen.
+type View = fn(&mut Ui, &App, &mut Vec<Action>);
 
-/// Every screen, in the order of the rail.
-pub(super) const ALL: &[View] = &[
-    View {
-        screen: Screen::Home,
-        icon: icon::HOME,
-        show: home::show,
-    },
-    View {
-        screen: Screen::Plan,
-        icon: icon::PLAN,
-        show: plan::show,
-    },
-    View {
-        screen: Screen::Run,
-        icon: icon::RUN,
-        show: run::show,
-    },
-    View {
-        screen: Screen::Curves,
-        icon: icon::CURVES,
-        show: curves::show,
-    },
-    View {
-        screen: Screen::Compare,
-        icon: icon::COMPARE,
-        show: compare::show,
-    },
-    View {
-        screen: Screen::Fleet,
-        icon: icon::FLEET,
-        show: fleet::show,
-    },
-    View {
-        screen: Screen::History,
-        icon: icon::HISTORY,
-        show: history::show,
-    },
-    View {
-        screen: Screen::Journey,
-        icon: icon::JOURNEY,
-        show: journey::show,
-    },
-    View {
-        screen: Screen::Kernels,
-        icon: icon::KERNELS,
-        show: kernels::show,
-    },
-    View {
-        screen: Screen::Why,
-        icon: icon::WHY,
-        show: why::show,
-    },
-    View {
-        screen: Screen::Timeline,
-        icon: icon::TIMELINE,
-        show: timeline::show,
-    },
-    View {
-        screen: Screen::Library,
-        icon: icon::LIBRARY,
-        show: library::show,
-    },
-    View {
-        screen: Screen::Settings,
-        icon: icon::SETTINGS,
-        show: settings::show,
-    },
+/// What shows each screen.
+const ALL: &[(Screen, View)] = &[
+    (Screen::Home, home::show),
+    (Screen::Plan, plan::show),
+    (Screen::Run, run::show),
+    (Screen::Curves, curves::show),
+    (Screen::Compare, compare::show),
+    (Screen::Fleet, fleet::show),
+    (Screen::History, history::show),
+    (Screen::Journey, journey::show),
+    (Screen::Kernels, kernels::show),
+    (Screen::Why, why::show),
+    (Screen::Timeline, timeline::show),
+    (Screen::Library, library::show),
+    (Screen::Settings, settings::show),
 ];
 
-/// Shows a screen.
+/// Shows a screen, with the others behind its door above it.
 pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
-    if let Some(view) = ALL.iter().find(|view| view.screen == screen) {
-        ui.push_id(screen.title(), |ui| (view.show)(ui, app, actions));
+    if let Some((_, view)) = ALL.iter().find(|(shown, _)| *shown == screen) {
+        ui.push_id(screen.title(), |ui| {
+            tabs::show(ui, app, screen, actions);
+            view(ui, app, actions);
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! A row of choices, one of them selected.
 
-use eframe::egui::{Button, CornerRadius, RichText, Ui, vec2};
+use eframe::egui::{Button, Color32, CornerRadius, RichText, Stroke, Ui, vec2};
 
 use crate::gui::theme::{self, CONTROL_RADIUS};
 use powerband_core::base::humanize;
@@ -37,14 +37,24 @@ fn row<T: Copy + PartialEq>(
     let mut taken = None;
     eframe::egui::Frame::new()
         .fill(roles.panel)
-        .stroke(eframe::egui::Stroke::new(1.0, roles.line))
+        .stroke(Stroke::new(1.0, roles.line))
         .corner_radius(CornerRadius::same(CONTROL_RADIUS))
         .inner_margin(1)
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                // Only the selected choice is raised, not the focused one.
-                ui.visuals_mut().widgets.active.weak_bg_fill = roles.panel;
+                // Only the selected choice is raised, not the focused one. All have an edge of one width, so that none
+                // moves when another is chosen.
+                let widgets = &mut ui.visuals_mut().widgets;
+                widgets.active.weak_bg_fill = roles.panel;
+                widgets.inactive.weak_bg_fill = Color32::TRANSPARENT;
+                for visuals in [
+                    &mut widgets.inactive,
+                    &mut widgets.hovered,
+                    &mut widgets.active,
+                ] {
+                    visuals.bg_stroke = Stroke::new(1.0, Color32::TRANSPARENT);
+                }
                 // A row that fills from the right would reverse the choices.
                 let turned = ui.layout().prefer_right_to_left();
                 for place in 0..choices.len() {
@@ -58,15 +68,11 @@ fn row<T: Copy + PartialEq>(
                     let color = if is_on { roles.text } else { roles.quiet };
                     let words = RichText::new(spell(title)).color(color);
                     let button = Button::new(words)
-                        .frame_when_inactive(is_on)
-                        .stroke(eframe::egui::Stroke::new(
-                            if is_on { 1.0 } else { 0.0 },
-                            roles.line,
-                        ))
                         .selected(is_on)
                         .min_size(vec2(34.0, 26.0));
                     let button = if is_on {
-                        button.fill(roles.raised)
+                        let edge = Stroke::new(1.0, roles.line);
+                        button.fill(roles.raised).stroke(edge)
                     } else {
                         button
                     };

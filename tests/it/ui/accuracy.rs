@@ -241,7 +241,7 @@ fn desk(session: &Session) -> Desk {
     desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Curves));
     // As tall as it takes to see all of it: tables have no rows that nobody sees.
-    desk.harness.set_size(Vec2::new(SIZE.0, 2_700.0));
+    desk.harness.set_size(Vec2::new(SIZE.0, 3_100.0));
     desk.steps(2);
     desk
 }

@@ -11,7 +11,7 @@ use powerband_app::machine::Installing;
 use powerband_app::notices::NoticeLevel;
 use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::roofs::MeasuringRoofs;
-use powerband_app::screen::Screen;
+use powerband_app::screen::{Door, Screen};
 use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::shell::settings::Theme;
 use powerband_core::base::cancel::CancelToken;
@@ -20,7 +20,7 @@ use powerband_core::domain::session::Session;
 use powerband_store::trash::{Discarded, discard};
 
 use super::data::{SessionSpec, speed};
-use super::pictures::small_session;
+use super::pictures::{PictureState, desk, small_session};
 use super::typing::at_keyboard;
 use super::{Desk, alone, place, shelve, write};
 use crate::support::Home;
@@ -264,17 +264,19 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.click("Keys of Go to Home");
     desk.press("Ctrl+Alt+9");
     assert_eq!(desk.app().keys_of("go-home"), "Ctrl+Alt+9");
-    desk.press("Ctrl+1");
-    assert_eq!(
-        desk.app().shared.screen,
-        Screen::Settings,
-        "the old keys mean nothing"
-    );
+    for old in ["1", "Ctrl+1"] {
+        desk.press(old);
+        assert_eq!(
+            desk.app().shared.screen,
+            Screen::Settings,
+            "the old keys mean nothing"
+        );
+    }
     desk.press("Ctrl+Alt+9");
     assert_eq!(desk.app().shared.screen, Screen::Home);
 
     desk.press("Ctrl+Comma");
-    desk.click("Keys of Go to Plan");
+    desk.click("Keys of Bench: the plan");
     desk.press("Ctrl+Alt+9");
     assert_eq!(desk.app().keys_of("go-plan"), "Ctrl+Alt+9");
     assert_eq!(
@@ -286,10 +288,10 @@ fn shortcuts_are_redefined_and_clashes_end() {
     assert_eq!(desk.app().shared.screen, Screen::Plan);
 
     desk.press("Ctrl+Comma");
-    desk.click("Keys of Go to Plan");
+    desk.click("Keys of Bench: the plan");
     desk.press("Backspace");
     assert_eq!(desk.app().keys_of("go-plan"), "");
-    desk.click("Keys of Go to Plan");
+    desk.click("Keys of Bench: the plan");
     desk.press("Escape");
     assert_eq!(
         desk.app().shared.screen,
@@ -387,7 +389,11 @@ fn escape_leads_out_of_everything() {
     assert!(desk.app().curves.pin.is_none());
     assert_eq!(desk.app().shared.screen, Screen::Curves);
     desk.press("Escape");
-    assert_eq!(desk.app().shared.screen, Screen::Home);
+    assert_eq!(
+        desk.app().shared.screen,
+        Screen::Curves,
+        "Escape never leaves a screen"
+    );
     desk.press("Ctrl+F");
     desk.type_text("abc");
     assert_eq!(desk.app().library.search, "abc");
@@ -420,4 +426,73 @@ fn letters_in_a_field_are_letters() {
     desk.press("Ctrl+Z");
     desk.press("Ctrl+Z");
     assert_eq!(desk.app().bench.planner.draft.setups.len(), before - 1);
+}
+
+#[test]
+fn digits_lead_to_the_doors_and_each_to_what_was_shown_there() {
+    let mut desk = desk(PictureState::Small, 1.0);
+    let doors = Door::ALL.into_iter().enumerate();
+    for (place, door) in doors.clone() {
+        desk.press(&(place + 1).to_string());
+        assert_eq!(desk.app().shared.screen, door.screens()[0]);
+        assert!(desk.sees(door.title()));
+    }
+    desk.press("Ctrl+6");
+    assert_eq!(desk.app().shared.screen, Screen::History);
+    desk.press("1");
+    desk.press("4");
+    assert_eq!(desk.app().shared.screen, Screen::History);
+    desk.click("Compare: Steps");
+    assert_eq!(desk.app().shared.screen, Screen::Journey);
+    // In a field digits are digits.
+    desk.press("Ctrl+F");
+    desk.type_text("4");
+    assert_eq!(desk.app().library.search, "4");
+    assert_eq!(desk.app().shared.screen, Screen::Journey);
+}
+
+#[test]
+fn the_guide_opens_at_the_page_of_each_screen() {
+    let mut desk = desk(PictureState::Small, 1.0);
+    for (screen, title) in [
+        (Screen::Home, "Home"),
+        (Screen::Compare, "Compare: two sides"),
+        (Screen::Kernels, "Profile: kernels"),
+        (Screen::Settings, "Settings and shortcuts"),
+    ] {
+        desk.act(Action::Go(screen));
+        desk.press("F1");
+        desk.see(title);
+        desk.see("Close the guide");
+        desk.press("Escape");
+        assert!(!desk.sees("Close the guide"));
+        assert_eq!(
+            desk.app().shared.screen,
+            screen,
+            "Escape closes the guide alone"
+        );
+    }
+    desk.press("Shift+Questionmark");
+    desk.click("Close the guide");
+    assert!(!desk.app().shared.window.guide_open);
+}
+
+#[test]
+fn tabs_stand_where_they_stood_whichever_screen_is_shown() {
+    let mut desk = desk(PictureState::Full, 1.0);
+    for door in [Door::Bench, Door::Compare, Door::Profile] {
+        let names: Vec<String> = door
+            .screens()
+            .iter()
+            .map(|screen| format!("{}: {}", door.title(), screen.title()))
+            .collect();
+        let mut places = Vec::new();
+        for screen in door.screens() {
+            desk.act(Action::Go(*screen));
+            desk.steps(3);
+            let rects = names.iter().map(|name| desk.get(name).rect());
+            places.push(rects.collect::<Vec<_>>());
+        }
+        assert!(places.iter().all(|one| *one == places[0]), "{places:?}");
+    }
 }

@@ -1,15 +1,17 @@
 //! Curves by hand: each axis with its own switch, what the shapes of the curves say; and Home's sessions while
 //! something else is searched for.
 
+use std::path::Path;
+
 use eframe::egui::vec2;
 use powerband_app::action::{Action, Library, Sessions};
-use powerband_app::library::examples;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::{batch_curve, case_rows};
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::spec::AxisScale::{self, Linear, Log10};
 use powerband_findings::tables::cell::Tone;
+use powerband_store::session_file;
 
 use super::data::{SessionSpec, Speed, speed};
 use super::pictures::small_session;
@@ -90,15 +92,16 @@ fn row_texts(desk: &Desk, row: usize) -> Vec<String> {
 #[test]
 fn what_the_shapes_say_stands_below_the_cases() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    let is_it = |example: &examples::Example| example.file == "resnet50-two-engines.ron";
-    let place = examples::ALL.iter().position(is_it).expect("an example");
-    desk.act(Action::Sessions(Sessions::OpenExample(place)));
+    // Its first engine, tract, is none that measures today.
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/sessions/tract-and-onnxruntime.ron");
+    desk.act(Action::Sessions(Sessions::Open(vec![file.clone()])));
     desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");
     for header in ["Shape of the curves", "Time per item", "Saturation", "Knee"] {
         desk.see(header);
     }
-    let session = examples::ALL[place].open().expect("a session").session;
+    let session = session_file::read(&file).expect("a session").session;
     let curves = batch_curve::batch_curves(&case_rows::case_rows(&session));
     let shapes = desk.app().curves.drawn.shapes.len();
     assert_eq!((shapes, curves.len()), (2, 2));

@@ -174,6 +174,26 @@ fn every_pinned_case_is_seen_whole_and_its_devices_follow_it() {
 }
 
 #[test]
+fn a_limit_is_typed_with_its_unit() {
+    let mut desk = of_one();
+    desk.click("Set a latency limit");
+    desk.steps(2);
+    desk.fill("Latency limit", "12.5 ms");
+    desk.press("Enter");
+    assert_eq!(limit(&desk), 12.5e6);
+    assert_eq!(desk.value("Latency limit"), "12.5 ms");
+    // What is no time leaves the limit as it was.
+    for wrong in ["12.5", "soon", ""] {
+        desk.fill("Latency limit", wrong);
+        desk.press("Enter");
+        assert_eq!(limit(&desk), 12.5e6, "{wrong}");
+    }
+    assert_eq!(desk.value("Latency limit"), "12.5 ms");
+    desk.click("Remove the latency limit");
+    assert_eq!(desk.app().curves.options.limit_ns, None);
+}
+
+#[test]
 fn every_setup_that_failed_at_a_batch_is_named() {
     let mut desk = with_failures();
     desk.click("Set a latency limit");

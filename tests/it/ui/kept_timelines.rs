@@ -96,7 +96,7 @@ fn a_plan_says_who_watches_and_what_is_not_here() {
     desk.act(Action::Go(Screen::Plan));
     desk.app_mut().settings.machine.missing_profilers =
         vec![(Profiler::Nsys, "nsys is not here".to_owned())];
-    desk.click("Profile");
+    desk.click("Profiler");
     desk.see("By nsys");
     desk.click("By nsys");
     desk.steps(2);
@@ -106,7 +106,7 @@ fn a_plan_says_who_watches_and_what_is_not_here() {
         "what is not here cannot be chosen"
     );
     if !desk.sees("By the engine") {
-        desk.click("Profile");
+        desk.click("Profiler");
     }
     desk.click("By the engine");
     desk.steps(2);

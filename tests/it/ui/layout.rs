@@ -66,7 +66,7 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     resize(&mut desk, WIDE);
     desk.press("Ctrl+4");
     desk.right_click("Compare");
-    desk.click("Show at the right");
+    desk.click("Show Two sides at the right");
     assert_eq!(desk.app().shared.right_screen(), Some(Screen::Compare));
     desk.until("it is compared", |app| {
         app.compare.sides.found.result.is_some()
@@ -253,12 +253,12 @@ fn what_was_written_can_be_opened() {
 }
 
 #[test]
-fn the_rail_has_names_where_one_wants_them() {
+fn the_rail_has_names_until_one_wants_icons_alone() {
     let mut desk = desk(PictureState::Small, 1.0);
-    let narrow = desk.get("Home").rect().width();
-    desk.click("Show the names of the screens");
-    assert!(desk.get("Home").rect().width() > narrow + 60.0);
-    assert!(desk.app().to_remember().rail_labels);
-    desk.click("Hide the names of the screens");
-    assert!((desk.get("Home").rect().width() - narrow).abs() < 0.5);
+    let wide = desk.get("Home").rect().width();
+    desk.click("Hide the names on the rail");
+    assert!(desk.get("Home").rect().width() < wide - 50.0);
+    assert!(desk.app().to_remember().rail_icons_only);
+    desk.click("Show the names on the rail");
+    assert!((desk.get("Home").rect().width() - wide).abs() < 0.5);
 }

@@ -311,6 +311,32 @@ impl Desk {
             self.get(name).scroll_to_me();
             self.steps(3);
         }
+        self.wheel_to(name);
+    }
+
+    /// Turns the wheel over the screen until the control is above its end: heads of tables do not scroll themselves
+    /// into sight.
+    fn wheel_to(&mut self, name: &str) {
+        let end = SIZE.1 - 64.0;
+        for _ in 0..40 {
+            let Some(control) = self.find(name) else {
+                return;
+            };
+            let middle = control.rect().center();
+            if middle.y <= end || middle.y > 10.0 * SIZE.1 || middle.x < SIZE.0 / 3.0 {
+                return;
+            }
+            self.harness
+                .hover_at(egui::pos2(middle.x.min(SIZE.0 - 64.0), end - 64.0));
+            self.harness.event(egui::Event::MouseWheel {
+                unit: egui::MouseWheelUnit::Point,
+                delta: egui::vec2(0.0, -120.0),
+                phase: egui::TouchPhase::Move,
+                source: egui::MouseWheelSource::Unknown,
+                modifiers: egui::Modifiers::NONE,
+            });
+            self.steps(6);
+        }
     }
 
     /// A click of the mouse.

@@ -145,10 +145,9 @@ fn a_comparison_keeps_its_answer_and_what_is_behind_it() {
         resize(&mut desk, size);
         for name in [
             "Speed-up over all pairs",
-            "Verdicts",
             "Measure 7 more rounds",
             "Warnings",
-            "Differences",
+            "What changed",
         ] {
             reach(&mut desk, size, name);
         }
@@ -314,11 +313,13 @@ fn long_names_push_nothing_off_a_comparison() {
             "After: setup",
             "After: point",
             "Speed-up over all pairs",
-            "Differences",
-            "Sort by Verdict",
+            "What changed",
+            "Case by case",
         ] {
             reach(&mut desk, size, name);
         }
+        let verdict = desk.get("Sort by Verdict").rect();
+        assert!(verdict.right() < size.0, "{verdict:?}");
     }
 }
 

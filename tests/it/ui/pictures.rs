@@ -453,12 +453,8 @@ fn paint_screens(album: &mut Album, desk: &mut Desk, state: PictureState, suffix
     }
     for (screen, theme, word) in &shots {
         go(desk, state, *screen, *theme);
-        let name = format!(
-            "{}-{}-{word}{suffix}",
-            screen.title().to_lowercase(),
-            state.name()
-        );
-        pictures.push(album.take(desk, &name));
+        let name = format!("{screen:?}-{}-{word}{suffix}", state.name());
+        pictures.push(album.take(desk, &name.to_lowercase()));
     }
     // Once more, in one theme: what a screen shows does not depend on what was seen before.
     let once_more = shots.iter().zip(&pictures);
@@ -543,8 +539,8 @@ fn every_screen_is_painted(state: PictureState) {
     desk.harness.set_size(Vec2::new(SIZE.0, 1_700.0));
     for screen in Screen::ALL {
         go(&mut desk, state, screen, Theme::Dark);
-        let name = format!("{}-{}-tall", screen.title().to_lowercase(), state.name());
-        album.take(&mut desk, &name);
+        let name = format!("{screen:?}-{}-tall", state.name());
+        album.take(&mut desk, &name.to_lowercase());
     }
     album.close();
 }

@@ -35,12 +35,9 @@ impl Hand {
         self.desk.steps(3);
     }
 
-    /// The bar of a row, whose name goes on with its share.
-    fn click_first(&mut self, words: &str) {
-        let names = self.desk.names().into_iter();
-        let mut bars = names.filter(|name| name.starts_with(words) && name.contains('%'));
-        let bar = bars.next().expect("a bar");
-        self.click(&bar);
+    /// The row of a category or a kernel.
+    fn click_row(&mut self, name: &str) {
+        self.click(&format!("Open {name}"));
     }
 
     fn right_click(&mut self, name: &str) {
@@ -146,7 +143,7 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
         .expect("a result");
     let level = hand.desk.app().profile.kernels.level;
     let slowest = found.breakdown(level).rows[0].short.clone();
-    hand.click_first(&slowest);
+    hand.click_row(&slowest);
     let found = hand
         .desk
         .app()
@@ -160,7 +157,7 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
     let kernel = found.breakdown(hand.desk.app().profile.kernels.level).rows[first]
         .short
         .clone();
-    hand.click_first(&kernel);
+    hand.click_row(&kernel);
     hand.desk.until("instances", |app| {
         app.profile.kernels.instances.looked.is_some()
     });
@@ -253,7 +250,7 @@ fn curves_and_comparison_stand_side_by_side() {
     super::narrow::resize(&mut hand.desk, (1_920.0, 1_000.0));
     hand.desk.press("Ctrl+4");
     hand.right_click("Compare");
-    hand.click("Show at the right");
+    hand.click("Show Two sides at the right");
     assert_eq!(hand.desk.app().shared.right_screen(), Some(Screen::Compare));
     hand.done("Two screens side by side");
 }

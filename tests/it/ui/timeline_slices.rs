@@ -238,7 +238,7 @@ fn a_measured_stretch_is_a_table_of_names() {
         app.shared.tables.view("stretch").is_some()
     });
     desk.steps(2);
-    desk.see("In the stretch");
+    desk.see("Selection");
     let found = view(&desk).statistics.expect("statistics");
     assert_eq!(desk.column("stretch", "name").len(), found.names.len());
     assert_eq!(found.distinct, found.names.len(), "all names are listed");

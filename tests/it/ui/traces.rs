@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use eframe::egui::Shape;
-use eframe::egui::accesskit::Role;
 use powerband_app::action::{Action, Sessions, Timeline as Change};
 use powerband_app::screen::Screen;
 use powerband_app::timeline::OpenTrace;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace, Track};
 
-use super::{Desk, name_of};
+use super::Desk;
 use crate::support::Home;
 
 /// Kernels of two names, on a track whose name has no room.
@@ -121,11 +120,9 @@ fn a_new_timeline_begins_without_a_search() {
     let timeline = &desk.app().profile.timeline;
     assert!(timeline.search.is_empty() && timeline.hits.is_none());
     assert_eq!(desk.value("Find in the timeline"), "");
-    // Which screen this is stays written above the choice of one.
+    // Which screen this is stays written beside the choice of one.
     desk.see("Trace");
-    let nodes = desk.nodes();
-    let mut labels = nodes.iter().filter(|node| node.role() == Role::Label);
-    assert!(labels.any(|node| name_of(node).as_deref() == Some("Timeline")));
+    assert!(desk.sees("Profile: Timeline"));
 }
 
 #[test]

@@ -47,8 +47,10 @@ fn flags_stand_beside_the_verdict() {
     let raised = &desk.app().compare.sides.drawn.flags;
     let noisy = raised.iter().find(|flag| flag.name == "noisy");
     assert_eq!(noisy.map(|flag| flag.cases), Some(1), "{raised:?}");
-    // The same is to be seen where the cases are.
+    // The same is to be seen where the cases are, once they are in sight.
     go(&mut desk, Screen::Curves);
+    desk.harness
+        .set_size(eframe::egui::vec2(super::SIZE.0, 1_200.0));
     desk.see("Flags: noisy");
     assert!(!desk.sees("Flags: finished"));
 }

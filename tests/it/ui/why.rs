@@ -283,7 +283,7 @@ fn what_is_missing_is_said_and_how_to_get_it() {
     let mut rootless = session();
     rootless.roofs.clear();
     let mut desk = desk_of(&[rootless]);
-    desk.see("Not said");
+    desk.see("Not known");
     desk.see("powerband roofs");
     let mut shapeless = session();
     for total in &mut shapeless.profiles[0].totals {

@@ -12,6 +12,8 @@ pub struct Command {
     pub title: &'static str,
     /// Its default keys; empty for none.
     pub keys: &'static str,
+    /// More keys that lead to it, as long as its own are not changed; empty for none.
+    pub more_keys: &'static str,
     /// Its action now, or why it is not available.
     pub act: fn(&App) -> Result<Action, &'static str>,
 }
@@ -26,6 +28,14 @@ pub(crate) const fn command(
         id,
         title,
         keys,
+        more_keys: "",
         act,
+    }
+}
+
+impl Command {
+    /// The same with more keys.
+    pub(crate) const fn also(self, more_keys: &'static str) -> Self {
+        Self { more_keys, ..self }
     }
 }

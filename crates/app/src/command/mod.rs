@@ -29,6 +29,19 @@ pub fn keys(command: &Command, changed: &BTreeMap<String, Option<Shortcut>>) -> 
     }
 }
 
+/// More keys that lead to a command: none where the user changed its keys, or gave these to another.
+pub fn more_keys(
+    command: &Command,
+    changed: &BTreeMap<String, Option<Shortcut>>,
+) -> Option<Shortcut> {
+    if changed.contains_key(command.id) {
+        return None;
+    }
+    let more = command.more_keys.parse().ok()?;
+    let is_taken = changed.values().flatten().any(|own| *own == more);
+    (!is_taken).then_some(more)
+}
+
 /// The command that has those keys already.
 pub fn holder(
     keys_wanted: &Shortcut,

@@ -1,47 +1,60 @@
-//! Commands to each screen.
+//! Commands to each door, and to each screen behind one.
 
 use super::entry::{Command, command};
+use crate::App;
 use crate::action::Action;
-use crate::screen::Screen;
+use crate::screen::{Door, Screen};
 
 pub(crate) const ALL: &[Command] = &[
-    command("go-home", "Go to Home", "Ctrl+1", |_| {
-        Ok(Action::Go(Screen::Home))
+    command("go-home", "Go to Home", "1", |app| go(app, Door::Home)).also("Ctrl+1"),
+    command("go-bench", "Go to Bench", "2", |app| go(app, Door::Bench)),
+    command("go-curves", "Go to Curves", "3", |app| {
+        go(app, Door::Curves)
+    })
+    .also("Ctrl+4"),
+    command("go-compare", "Go to Compare", "4", |app| {
+        go(app, Door::Compare)
     }),
-    command("go-plan", "Go to Plan", "Ctrl+2", |_| {
+    command("go-profile", "Go to Profile", "5", |app| {
+        go(app, Door::Profile)
+    }),
+    command("go-library", "Go to Library", "6", |app| {
+        go(app, Door::Library)
+    })
+    .also("Ctrl+9"),
+    command("go-settings", "Go to Settings", "7", |app| {
+        go(app, Door::Settings)
+    })
+    .also("Ctrl+Comma"),
+    command("go-plan", "Bench: the plan", "Ctrl+2", |_| {
         Ok(Action::Go(Screen::Plan))
     }),
-    command("go-run", "Go to Run", "Ctrl+3", |_| {
+    command("go-run", "Bench: the run", "Ctrl+3", |_| {
         Ok(Action::Go(Screen::Run))
     }),
-    command("go-curves", "Go to Curves", "Ctrl+4", |_| {
-        Ok(Action::Go(Screen::Curves))
-    }),
-    command("go-compare", "Go to Compare", "Ctrl+5", |_| {
+    command("go-sides", "Compare: two sides", "Ctrl+5", |_| {
         Ok(Action::Go(Screen::Compare))
     }),
-    command("go-fleet", "Go to Fleet", "Ctrl+Shift+M", |_| {
-        Ok(Action::Go(Screen::Fleet))
-    }),
-    command("go-history", "Go to History", "Ctrl+6", |_| {
+    command("go-history", "Compare: over time", "Ctrl+6", |_| {
         Ok(Action::Go(Screen::History))
     }),
-    command("go-journey", "Go to Steps", "Ctrl+7", |_| {
+    command("go-journey", "Compare: steps", "Ctrl+7", |_| {
         Ok(Action::Go(Screen::Journey))
     }),
-    command("go-kernels", "Go to Kernels", "Ctrl+8", |_| {
+    command("go-fleet", "Compare: machines", "Ctrl+Shift+M", |_| {
+        Ok(Action::Go(Screen::Fleet))
+    }),
+    command("go-kernels", "Profile: kernels", "Ctrl+8", |_| {
         Ok(Action::Go(Screen::Kernels))
     }),
-    command("go-why", "Go to Why", "Ctrl+Shift+Y", |_| {
-        Ok(Action::Go(Screen::Why))
-    }),
-    command("go-timeline", "Go to Timeline", "Ctrl+Shift+T", |_| {
+    command("go-timeline", "Profile: timeline", "Ctrl+Shift+T", |_| {
         Ok(Action::Go(Screen::Timeline))
     }),
-    command("go-library", "Go to Library", "Ctrl+9", |_| {
-        Ok(Action::Go(Screen::Library))
-    }),
-    command("go-settings", "Go to Settings", "Ctrl+Comma", |_| {
-        Ok(Action::Go(Screen::Settings))
+    command("go-why", "Profile: why", "Ctrl+Shift+Y", |_| {
+        Ok(Action::Go(Screen::Why))
     }),
 ];
+
+fn go(app: &App, door: Door) -> Result<Action, &'static str> {
+    Ok(Action::Go(app.screen_behind(door)))
+}

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 use crate::App;
 use crate::kernels::{self, SelectedRow};
 use crate::palette_entries::entry::Groups;
+use crate::screen::{Door, Screen};
 use crate::sessions::{self, Pin, SessionId};
-use crate::{curves, library, plan, screen::Screen, shell, timeline};
+use crate::{curves, library, plan, shell, timeline};
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::chart::spec::SeriesId;
@@ -36,8 +37,8 @@ pub enum MenuTarget {
     Row(SelectedRow),
     /// A slice of the trace that is shown, by the trace's index.
     Slice(usize),
-    /// A screen, on the rail.
-    Screen(Screen),
+    /// A door of the rail.
+    Door(Door),
 }
 
 /// What can be done with an item, in groups.
@@ -50,7 +51,7 @@ pub fn menu(app: &App, item: &MenuTarget) -> Groups {
         MenuTarget::Node(id, name, level) => curves::menu::of_node(app, *id, name, *level),
         MenuTarget::Row(row) => kernels::menu::of_row(app, row),
         MenuTarget::Slice(slice) => timeline::menu::of_slice(app, *slice),
-        MenuTarget::Screen(screen) => shell::menu::of_screen(app, *screen),
+        MenuTarget::Door(door) => shell::menu::door_menu(app, *door),
         MenuTarget::Setup(place) => plan::menu::of_setup(app, *place),
     }
 }
@@ -84,7 +85,7 @@ pub fn name(app: &App, item: &MenuTarget) -> String {
         MenuTarget::Node(_, name, _) => name.clone(),
         MenuTarget::Row(row) => kernels::menu::name(row),
         MenuTarget::Slice(_) => "Slice".to_owned(),
-        MenuTarget::Screen(screen) => screen.title().to_owned(),
+        MenuTarget::Door(door) => door.title().to_owned(),
         MenuTarget::Setup(place) => format!("setup {}", place + 1),
     }
 }

@@ -7,8 +7,7 @@ pub(crate) mod part;
 use part::{AppPart, Layer};
 
 use super::command::screens;
-use super::doors::Door;
-use super::screen::Screen;
+use super::doors::DoorState;
 use super::shared::Shared;
 use super::{
     App, charts, compare, curves, detached, figures, fleet, history, items, journey, kernels,
@@ -104,7 +103,8 @@ pub(crate) const ALL: &[AppPart] = &[
 ];
 
 impl App {
-    /// Closes the innermost thing that is open. Rows of a table are within their screen, so they come first.
+    /// Closes the innermost thing that is open, and never leaves the screen. Rows of a table are within their
+    /// screen, so they come first.
     pub(crate) fn back(&mut self) {
         for layer in Layer::ALL {
             if self.shared.clear_rows(layer) || self.shared.show_all_of_charts(layer) {
@@ -116,7 +116,6 @@ impl App {
                 return;
             }
         }
-        self.shared.screen = Screen::Home;
     }
 
     pub(crate) fn refresh_shown(&mut self) {
@@ -129,8 +128,8 @@ impl App {
     }
 
     /// Every door: each before those whose panes lie within its own.
-    fn each_door(&mut self, mut visit: impl FnMut(&mut dyn Door, &mut Shared)) {
-        let doors: [&mut dyn Door; 6] = [
+    fn each_door(&mut self, mut visit: impl FnMut(&mut dyn DoorState, &mut Shared)) {
+        let doors: [&mut dyn DoorState; 6] = [
             &mut self.library,
             &mut self.profile,
             &mut self.curves,

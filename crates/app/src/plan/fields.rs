@@ -93,24 +93,6 @@ impl PlanField {
         }
     }
 
-    /// The option of `powerband bench` that says the same; none where it is said otherwise there.
-    pub const fn option(self) -> Option<&'static str> {
-        match self {
-            Self::Name => Some("--name"),
-            Self::Batches => Some("--batch"),
-            Self::Sweeps => Some("--sweep"),
-            Self::Dims => Some("--dim"),
-            Self::Rounds => Some("--rounds"),
-            Self::Rate => Some("--rate"),
-            Self::Samples => Some("--samples"),
-            Self::Shapes => Some("--shape"),
-            Self::BatchAxis => Some("--batch-axis"),
-            Self::Fills => Some("--input"),
-            Self::Setup(_) => Some("--setup"),
-            Self::Model | Self::Label(_) => None,
-        }
-    }
-
     /// What it is called.
     pub fn name(self) -> String {
         let [name, _, _] = self.texts();

@@ -11,6 +11,8 @@ use crate::screen::Screen;
 pub enum Shell {
     /// Opens or closes the command palette.
     Palette(bool),
+    /// Opens or closes the guide's page of the screen.
+    Guide(bool),
     /// Opens or closes the log of notices.
     Log(bool),
     /// Shows or hides the library beside the rail.
@@ -25,8 +27,8 @@ pub enum Shell {
     SwapScreens,
     /// The size of a part of the window, by its id; nothing for the usual one.
     Resize(String, Option<f32>),
-    /// Shows the names of the screens beside their icons.
-    RailLabels(bool),
+    /// Shows the rail's icons without the names of its doors.
+    RailIconsOnly(bool),
     /// Light, dark, or as the system has it.
     Theme(Theme),
     /// The next theme in turn.

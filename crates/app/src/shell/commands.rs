@@ -31,9 +31,12 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command(
         "rail-labels",
-        "Show or hide the names of the screens",
+        "Show or hide the names on the rail",
         "Ctrl+Shift+B",
-        |app| Ok(shell(Shell::RailLabels(!app.shared.remembered.rail_labels))),
+        |app| {
+            let is_alone = app.shared.remembered.rail_icons_only;
+            Ok(shell(Shell::RailIconsOnly(!is_alone)))
+        },
     ),
     command("hints", "Show the hints for newcomers", "", |_| {
         Ok(shell(Shell::Hint(0)))
@@ -42,6 +45,13 @@ pub(crate) const ALL: &[Command] = &[
         let can = app.hint().map(|_| shell(Shell::Hint(hints::ALL.len())));
         can.ok_or("the hints are closed")
     }),
+    command(
+        "guide",
+        "Open the guide's page of this screen",
+        "F1",
+        |app| Ok(shell(Shell::Guide(!app.shared.window.guide_open))),
+    )
+    .also("Shift+Questionmark"),
     command("log", "Show the log", "Ctrl+L", |app| {
         Ok(shell(Shell::Log(!app.shared.window.log_open)))
     }),

@@ -1,13 +1,13 @@
-//! What can be done with a screen on the rail.
+//! What can be done with a door of the rail.
 
 use super::layout::ROOM_FOR_TWO;
 use crate::App;
 use crate::action::{Action, Shell};
 use crate::palette_entries::entry::{Groups, anywhere};
-use crate::screen::Screen;
+use crate::screen::Door;
 
-/// What can be done with a screen.
-pub(crate) fn of_screen(app: &App, screen: Screen) -> Groups {
+/// The screens behind a door, to be shown alone or at the right of the one that is shown.
+pub(crate) fn door_menu(app: &App, door: Door) -> Groups {
     let shell = |title: &str, request| anywhere(title, Action::Shell(request));
     let room = if app.shared.window.has_room_for_two {
         Ok(())
@@ -16,14 +16,24 @@ pub(crate) fn of_screen(app: &App, screen: Screen) -> Groups {
             "the window has no room for two screens: they need {ROOM_FOR_TWO} points beside the rail and the library"
         ))
     };
-    let mut divided = Vec::new();
-    if screen != app.shared.screen {
-        let right = shell("Show at the right", Shell::Divide(Some(screen)));
-        divided.push(right.only_if(room));
-    }
+    let screens = || door.screens().iter().copied();
+    let go = screens().map(|screen| {
+        let title = match door.screens() {
+            [_] => "Go there".to_owned(),
+            _ => format!("Go to {}", screen.title()),
+        };
+        anywhere(title, Action::Go(screen))
+    });
+    let others = screens().filter(|screen| *screen != app.shared.screen);
+    let mut divided: Vec<_> = others
+        .map(|screen| {
+            let title = format!("Show {} at the right", screen.title());
+            shell(&title, Shell::Divide(Some(screen))).only_if(room.clone())
+        })
+        .collect();
     if app.shared.right_screen().is_some() {
         divided.push(shell("Exchange the two screens", Shell::SwapScreens));
         divided.push(shell("Show one screen alone", Shell::Divide(None)));
     }
-    vec![vec![anywhere("Go there", Action::Go(screen))], divided]
+    vec![go.collect(), divided]
 }

@@ -118,8 +118,8 @@ pub struct SavedState {
     pub library_folded: bool,
     /// Which hint for newcomers comes next.
     pub hint: usize,
-    /// Whether the rail shows the names of the screens.
-    pub rail_labels: bool,
+    /// Whether the rail shows icons without the names of its doors.
+    pub rail_icons_only: bool,
     /// The screen.
     pub screen: Screen,
     /// The screen at the right of it, where the window is divided.

@@ -7,7 +7,7 @@ use crate::action::{Action, Compare, Curves, History, Kernels, Library, Timeline
 use crate::compare;
 use crate::history::Following;
 use crate::kernels;
-use crate::screen::Screen;
+use crate::screen::{Door, Screen};
 use crate::sessions::{Pin, SessionId};
 use crate::timeline::TraceId;
 use crate::why::WhySubject;
@@ -50,6 +50,13 @@ impl Trail {
     /// Whether there is a place to go forward to.
     pub fn has_future(&self) -> bool {
         !self.future.is_empty()
+    }
+
+    /// The screen behind a door that was left last.
+    pub(crate) fn last_behind(&self, door: Door) -> Option<Screen> {
+        let past = self.past.iter().rev().chain(&self.future);
+        let mut screens = past.map(|place| place.screen);
+        screens.find(|screen| screen.door() == door)
     }
 
     fn push_past(&mut self, place: TrailEntry) {

@@ -7,7 +7,7 @@ use super::settings::ZOOM_STEPS;
 use crate::action::{Action, Closing, RunAction, Sessions, Shell};
 use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
-use crate::screen::Screen;
+use crate::screen::{Door, Screen};
 use crate::shared::Shared;
 use crate::{App, WindowRequest};
 
@@ -17,9 +17,22 @@ impl App {
         self.refresh_shown();
     }
 
+    /// The screen that a door leads to: the one that was last shown behind it, and the run while it measures.
+    pub fn screen_behind(&self, door: Door) -> Screen {
+        if door == Door::Bench && self.is_running() {
+            return Screen::Run;
+        }
+        let shown = [Some(self.shared.screen), self.shared.right_screen()];
+        let last = self.shared.trail.last_behind(door);
+        let mut known = shown.into_iter().flatten().chain(last);
+        let known = known.find(|screen| screen.door() == door);
+        known.unwrap_or(door.screens()[0])
+    }
+
     pub(crate) fn shell(&mut self, shell: Shell) {
         match shell {
             Shell::Palette(open) => self.shared.window.palette_open = open,
+            Shell::Guide(open) => self.shared.window.guide_open = open,
             Shell::Log(open) => self.shared.window.log_open = open,
             Shell::ToggleLibrary => {
                 self.shared.show_library(!self.shared.shows_library());
@@ -32,7 +45,7 @@ impl App {
             Shell::Divide(right) => self.divide(right),
             Shell::SwapScreens => self.swap_screens(),
             Shell::Resize(id, size) => self.resize(&id, size),
-            Shell::RailLabels(shown) => self.shared.remembered.rail_labels = shown,
+            Shell::RailIconsOnly(is_alone) => self.shared.remembered.rail_icons_only = is_alone,
             Shell::Zoom(0) => self.shared.remembered.zoom_steps = 0,
             Shell::Zoom(by) => {
                 let steps = self.shared.remembered.zoom_steps.saturating_add(by);
@@ -108,6 +121,7 @@ impl Shared {
     pub(crate) fn close_overlay(&mut self, layer: Layer) -> bool {
         let open = match layer {
             Layer::Overlay if self.window.palette_open => &mut self.window.palette_open,
+            Layer::Overlay if self.window.guide_open => &mut self.window.guide_open,
             Layer::Overlay => &mut self.window.closing,
             Layer::Messages if self.window.log_open => &mut self.window.log_open,
             Layer::Messages => {

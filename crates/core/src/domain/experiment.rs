@@ -54,8 +54,8 @@ impl ExperimentChange {
         match self {
             Self::HalfThreads => "half the threads",
             Self::TwiceThreads => "twice the threads",
-            Self::StreamingNeighbour => "a neighbour streams memory",
-            Self::ComputingNeighbour => "a neighbour computes",
+            Self::StreamingNeighbour => "beside a memory-streaming load",
+            Self::ComputingNeighbour => "beside a computing load",
             Self::HalfPrecision => "half precision",
             Self::OptimisationOff => "optimisation off",
             Self::GraphCapture => "graph capture",

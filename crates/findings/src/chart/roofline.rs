@@ -154,12 +154,8 @@ fn axes(roofs: &[RoofLine], dots: &[RooflinePoint]) -> (Axis, Axis) {
     let heights = large().map(|dot| dot.per_s);
     let (low, high) = span(heights.chain(top)).unwrap_or((GIGA, 100.0 * GIGA));
     let low = low.max(high / 10_f64.powf(MOST_DECADES));
-    let x = axis::logarithmic("operations per byte", left, right);
-    let y = axis::logarithmic(
-        "billion operations per second",
-        low / ROOM / GIGA,
-        high * ROOM / GIGA,
-    );
+    let x = axis::logarithmic("arithmetic intensity, FLOP/B", left, right);
+    let y = axis::logarithmic("GFLOP/s", low / ROOM / GIGA, high * ROOM / GIGA);
     (x, y)
 }
 

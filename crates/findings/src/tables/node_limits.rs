@@ -44,18 +44,18 @@ pub const COLUMNS: &[NodeLimitColumn] = &[
     })
     .help("What limits it, by the model: its work against what was measured on this machine")
     .why(why_not),
-    NodeLimitColumn::number("floor_share", "Share of floor", "%", |node| {
+    NodeLimitColumn::number("floor_share", "Minimum", "%", |node| {
         let share = node.share_of_floor?;
         Some(Cell::share(share).noted(node.formula.clone()))
     })
-    .help("Its floor as a share of its time; above 100 % the model is wrong")
+    .help("The least time for its work, as a share of its time; above 100 % the model is wrong")
     .why(why_not),
-    NodeLimitColumn::number("left", "Left here", "×", |node| {
+    NodeLimitColumn::number("left", "Node at most", "×", |node| {
         Some(Cell::ratio(node.at_most_here?).noted(node.formula.clone()))
     })
     .help("How many times faster it can become at most: its time ÷ its floor")
     .why(why_no_gain),
-    NodeLimitColumn::number("left_overall", "Left over all", "×", |node| {
+    NodeLimitColumn::number("left_overall", "Run at most", "×", |node| {
         Some(Cell::ratio(node.at_most_overall?))
     })
     .help("How many times faster the run then becomes: wall time ÷ (wall time − time + floor)")
@@ -65,24 +65,24 @@ pub const COLUMNS: &[NodeLimitColumn] = &[
     })
     .help("What its greatest floor is measured against")
     .why(why_not),
-    NodeLimitColumn::number("gop_s", "Reached", "billion operations/s", |node| {
+    NodeLimitColumn::number("gop_s", "Reached", "GFLOP/s", |node| {
         let per_s = node.achieved_per_s?;
         Some(Cell::shown(operations_per_s(per_s), per_s / 1e9))
     })
     .why(|_| "its arithmetic is not known".to_owned())
     .hidden(),
-    NodeLimitColumn::number("intensity_low", "Op/byte, fewest", "", |node| {
+    NodeLimitColumn::number("intensity_low", "FLOP/B, fewest", "", |node| {
         let (low, _) = node.intensity?;
         Some(Cell::shown(humanize::value(low), low))
     })
-    .help("Operations per byte where every tensor is written and read")
+    .help("Arithmetic intensity where every tensor is written and read")
     .why(|_| "its arithmetic or its bytes are not known".to_owned())
     .hidden(),
-    NodeLimitColumn::number("intensity_high", "Op/byte, most", "", |node| {
+    NodeLimitColumn::number("intensity_high", "FLOP/B, most", "", |node| {
         let (_, high) = node.intensity?;
         Some(Cell::shown(humanize::value(high), high))
     })
-    .help("Operations per byte where inputs, weights and outputs move once")
+    .help("Arithmetic intensity where inputs, weights and outputs move once")
     .why(|_| "its arithmetic or its bytes are not known".to_owned())
     .hidden(),
     NodeLimitColumn::number("calls", "Calls", "", |node| Some(Cell::count(node.calls))).hidden(),

@@ -141,12 +141,12 @@ pub const COLUMNS: &[StepColumn] = &[
     StepColumn::number("worst_cosine", "Worst cosine", "", |step| {
         Some(Cell::cosine(step.accuracy.as_ref()?.distance?.worst_cosine))
     })
-    .help("The lowest cosine between an output and that of the network in floats: 1 is the same")
+    .help("The lowest cosine between an output and that of the fp32 network: 1 is the same")
     .why(|_| "outputs were not compared; a plan that compares outputs has it".to_owned()),
     StepColumn::number("same_choice", "Same choice", "%", |step| {
         Cell::hits(step.accuracy.as_ref()?.same_choice?)
     })
-    .help("Inputs for which it chooses the class that the network in floats chooses")
+    .help("Inputs for which it chooses the class that the fp32 network chooses")
     .why(|step| {
         let why = step.accuracy.as_ref().and_then(Accuracy::why_no_hits);
         why.unwrap_or_default().to_owned()

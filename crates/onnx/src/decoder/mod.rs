@@ -122,7 +122,7 @@ pub enum DecoderError {
     Unknown(String, String),
     /// No scores.
     #[error(
-        "task=generate needs an output of scores, batch×sequence×vocabulary in floats, called logits; the network \
+        "task=generate needs an output of scores, batch×sequence×vocabulary in fp32, called logits; the network \
          has {0}"
     )]
     NoScores(String),

@@ -34,7 +34,7 @@ pub const COMMON_KEYS: &[Key] = &[
     Key::new(
         "keep_float",
         Takes::Text("operators or nodes, joined by +", "Softmax"),
-        "what stays in floats where the model is rewritten",
+        "what stays in fp32 where the model is rewritten",
     ),
     Key::new(
         "calibration",

@@ -415,7 +415,7 @@ impl AccuracyInputs {
                 let tensor = npy::read(file, &spec.name).map_err(|error| error.to_string())?;
                 let tensor = converted(tensor, spec).ok_or_else(|| {
                     format!(
-                        "input {} takes {}, and the network in floats {}",
+                        "input {} takes {}, and the fp32 network {}",
                         spec.name, spec.element, known.element
                     )
                 })?;

@@ -20,14 +20,13 @@ use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::verdict::Call;
 
-/// Most reasons that are written out; each pair has its own on hover.
-const REASONS: usize = 3;
+/// Most reasons on hover; each pair has its own in the table.
+const REASONS: usize = 6;
 /// Width of the choice of a batch.
 const BATCH: f32 = 130.0;
-/// Up to this width those cards stand in the one column.
-const NARROW: f32 = 860.0;
-/// Below this width cards stand below each other. It is less than the charts have beside the side
-/// cards.
+/// Up to this width the buttons stand below the tabs.
+const NARROW: f32 = 640.0;
+/// Below this width cards stand below each other.
 const HALVES: f32 = 520.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
@@ -55,7 +54,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Compare", "What changed between two setups or sessions");
+    super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         let sentence = if app.shared.sessions.is_empty() {
@@ -73,8 +72,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<Action>) {
-    let sentence = "Matched case by case; a ratio above 1 means that after is better";
-    super::screen_header(ui, "Before and after", sentence, NARROW, |ui| {
+    super::tabs::with_buttons(ui, NARROW, |ui| {
         super::in_order(ui, 2, |ui, place| match place {
             0 if button::labelled(ui, Some(icon::SWAP), "Swap").clicked() => {
                 changes.push(Compare::Swap);
@@ -242,44 +240,17 @@ fn place(session: &Session, pick: SideChoice) -> String {
     names.join(", ")
 }
 
+/// The answer with what changed beside it, what to know of both, the charts, the tables.
 fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    let is_narrow = ui.available_width() <= NARROW;
-    if !comparison.remarks.is_empty() {
-        remarks(ui, comparison);
-        ui.add_space(space::MEDIUM);
-    }
-    if is_narrow {
-        return one_column(ui, app, comparison, actions);
-    }
-    super::columns(ui, app, actions, |ui, is_side, actions| {
-        if !is_side {
-            overlaid::show(ui, app, actions);
-            return numbers(ui, app, comparison, actions);
-        }
-        super::card(ui, |ui| overall(ui, comparison));
-        if !comparison.pairs.is_empty() {
-            super::card(ui, |ui| verdicts(ui, app, comparison, actions));
-        }
-        care(ui, app);
-        super::card(ui, |ui| differences(ui, comparison));
-    });
-}
-
-/// The answer first; then the cases, warnings and differences.
-fn one_column(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
         answer(ui, app, comparison, actions);
-        overlaid::show(ui, app, actions);
-        if !comparison.pairs.is_empty() {
-            tables::pairs(ui, app, actions);
-            tables::parts(ui, app, comparison, actions);
+        if !comparison.remarks.is_empty() {
+            remarks(ui, comparison);
         }
         care(ui, app);
-        super::card(ui, |ui| differences(ui, comparison));
-        if has_numbers(comparison) {
-            tables::metrics(ui, app, actions);
-        }
+        overlaid::show(ui, app, actions);
+        numbers(ui, app, comparison, actions);
     });
 }
 
@@ -299,17 +270,21 @@ fn has_numbers(comparison: &Comparison) -> bool {
     metrics.any(|metric| metric.before.is_some() || metric.after.is_some())
 }
 
-/// The ratio, and the verdicts where there are pairs to judge.
+/// The ratio with its verdicts, and what changed between the two.
 fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    if comparison.pairs.is_empty() {
-        return super::card(ui, |ui| overall(ui, comparison));
-    }
     both(ui, |ui, width| {
         ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| super::card(ui, |ui| overall(ui, comparison)));
+            ui.vertical(|ui| {
+                super::card(ui, |ui| {
+                    overall(ui, comparison);
+                    if !comparison.pairs.is_empty() {
+                        verdicts(ui, app, comparison, actions);
+                    }
+                });
+            });
         });
         ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| super::card(ui, |ui| verdicts(ui, app, comparison, actions)));
+            ui.vertical(|ui| super::card(ui, |ui| differences(ui, comparison)));
         });
     });
 }
@@ -366,8 +341,7 @@ fn overall(ui: &mut Ui, comparison: &Comparison) {
 
 /// Pairs by verdict, and the rounds that may settle the open ones.
 fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    label::card_title(ui, "Verdicts");
-    ui.add_space(space::TINY);
+    ui.add_space(space::SMALL);
     for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
         let count = comparison.count(call);
         if count > 0 {
@@ -381,11 +355,7 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
             });
         }
     }
-    for reason in comparison.reasons().into_iter().take(REASONS) {
-        ui.add(
-            Label::new(RichText::new(format!("{reason}.")).color(theme::roles(ui).quiet)).wrap(),
-        );
-    }
+    reasons(ui, comparison);
     again(ui, app, actions);
     let Some((session, more)) = app.compare.sides.rounds_to_settle(&app.shared.sessions) else {
         return;
@@ -409,6 +379,24 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         .clicked()
     {
         actions.push(Action::Run(RunAction::More(session, more.rounds)));
+    }
+}
+
+/// The reason of the first pair that has one; those of the others on hover, and in the table with each pair.
+fn reasons(ui: &mut Ui, comparison: &Comparison) {
+    let all = comparison.reasons();
+    let Some((first, others)) = all.split_first() else {
+        return;
+    };
+    let more = match others.len() {
+        0 => String::new(),
+        count => format!(" {} more on hover.", humanize::count(count as u64)),
+    };
+    let text = format!("{}.{more}", humanize::capitalised(first));
+    let response = label::quiet(ui, &text);
+    if !others.is_empty() {
+        let listed: Vec<&str> = others.iter().take(REASONS).copied().collect();
+        response.on_hover_text(listed.join("\n\n"));
     }
 }
 
@@ -459,7 +447,7 @@ fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
 }
 
 fn differences(ui: &mut Ui, comparison: &Comparison) {
-    label::card_title(ui, "Differences");
+    label::card_title(ui, "What changed");
     ui.add_space(space::TINY);
     let (differing, same): (Vec<_>, Vec<_>) =
         comparison.differences.iter().partition(|d| d.differs());

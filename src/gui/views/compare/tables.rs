@@ -74,8 +74,7 @@ fn table(
                 height: 420.0,
                 selected: app.pinned_pair().filter(|_| is_of_pairs),
                 name: is_of_pairs.then_some(&name),
-                lead: None,
-                tail: None,
+                ..DataTable::default()
             };
             let clicked = table.show(ui, app, actions).clicked;
             if let Some(after) = clicked.and_then(|row| items::pair(app, row).pop()) {

@@ -6,7 +6,7 @@ use super::{react, title, trade_off};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::chart::{self, ChartOptions};
-use crate::gui::widgets::{button, label, segmented};
+use crate::gui::widgets::{button, field, label, segmented};
 use powerband_app::App;
 use powerband_app::action::{Action, Curves};
 use powerband_app::curves::claims::is_published;
@@ -28,7 +28,9 @@ const CHART_OF_MODEL: f32 = 200.0;
 /// Height of what stands above them: that of a switch.
 const CHART_HEAD: f32 = 32.0;
 /// Width from which on three charts stand side by side.
-const WIDE: f32 = 880.0;
+const WIDE: f32 = 960.0;
+/// Width of the field for the latency limit.
+const LIMIT_FIELD: f32 = 76.0;
 
 /// What an enlarged chart has of the window's height.
 const ENLARGED: f32 = 0.66;
@@ -282,7 +284,7 @@ fn chart_head(ui: &mut Ui, card: &Card<'_>, app: &App, changes: &mut Vec<Curves>
         ui.set_min_height(CHART_HEAD);
         match card.id {
             "latency" => {
-                limit_button(ui, app, changes);
+                limit_controls(ui, app, changes);
                 let taken = axis(ui, "Latency axis", options.log_y, "times");
                 changes.extend(taken.map(Curves::LogLatency));
             }
@@ -390,12 +392,23 @@ fn no_peak(app: &App) -> Option<String> {
     })
 }
 
-fn limit_button(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
-    if app.curves.options.limit_ns.is_some() {
-        if button::small_icon(ui, icon::CLOSE, "Remove the latency limit").clicked() {
-            changes.push(Curves::Limit(None));
+/// What sets the limit; the limit itself, to be typed, and what removes it.
+fn limit_controls(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
+    let Some(limit) = app.curves.options.limit_ns else {
+        if button::small_icon(ui, icon::LIMIT, "Set a latency limit").clicked() {
+            changes.push(Curves::Limit(app.suggested_limit_ns()));
         }
-    } else if button::small_icon(ui, icon::LIMIT, "Set a latency limit").clicked() {
-        changes.push(Curves::Limit(app.suggested_limit_ns()));
+        return;
+    };
+    if button::small_icon(ui, icon::CLOSE, "Remove the latency limit").clicked() {
+        changes.push(Curves::Limit(None));
     }
+    let typed = field::within(ui, LIMIT_FIELD, |ui| {
+        let id = ui.scope_id().with("limit");
+        let shown = humanize::duration_ns(limit);
+        field::draft(ui, id, "Latency limit", &shown, "20 ms", 1, false)
+    });
+    // What is no time leaves the limit as it was.
+    let typed = typed.and_then(|text| humanize::parse_duration_ns(&text));
+    changes.extend(typed.map(|limit| Curves::Limit(Some(limit))));
 }

@@ -157,10 +157,8 @@ fn table(ui: &mut Ui, app: &App, id: &'static str, empty: &str, actions: &mut Ve
         let table = DataTable {
             id,
             height: size::ROW * (ROWS + 1) as f32,
-            selected: None,
             name: leads_on.then_some(&name),
-            lead: None,
-            tail: None,
+            ..DataTable::default()
         };
         let clicked = table.show(ui, app, actions).clicked;
         actions.extend(

@@ -362,7 +362,7 @@ fn cases(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Ac
             selected: pinned.and_then(|pin| cases.iter().position(|case| case.pin == pin)),
             name: Some(&name),
             lead: Some(&lead),
-            tail: None,
+            ..DataTable::default()
         };
         let touched = table.show(ui, app, actions);
         if let Some(case) = touched.clicked.and_then(|row| cases.get(row)) {

@@ -35,10 +35,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &
         let table = DataTable {
             id: "shapes",
             height: TABLE,
-            selected: None,
-            name: None,
             lead: Some(&lead),
-            tail: None,
+            ..DataTable::default()
         };
         let touched = table.show(ui, app, actions);
         if let Some(shape) = touched.hovered.and_then(|row| shapes.get(row)) {

@@ -61,7 +61,7 @@ fn header(ui: &mut Ui, app: &App, drawn: &TradeOff, changes: &mut Vec<Curves>) {
             ui,
             "trade-off",
             "Speed and accuracy",
-            "Each setup by speed and by how close its outputs are to the float network. The line is the Pareto front: no other setup dominates those on it.",
+            "Each setup by speed and by how close its outputs are to the fp32 network. The line is the Pareto front: no other setup dominates those on it.",
             app,
             changes,
         );
@@ -151,7 +151,7 @@ fn rows(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Act
         selected: rows.iter().position(is_pinned),
         name: Some(&name),
         lead: Some(&lead),
-        tail: None,
+        ..DataTable::default()
     };
     let touched = table.show(ui, app, actions);
     if let Some(row) = touched.clicked.and_then(|row| rows.get(row)) {

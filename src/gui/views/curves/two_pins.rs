@@ -41,10 +41,7 @@ pub(super) fn show(
             let table = DataTable {
                 id: "two-cases",
                 height: TABLE,
-                selected: None,
-                name: None,
-                lead: None,
-                tail: None,
+                ..DataTable::default()
             };
             table.show(ui, app, actions);
             ui.add_space(space::SMALL);

@@ -22,7 +22,7 @@ use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::chart::{self, figure::Drawing};
 
 /// Least width of a card in a row of them.
-const NARROWEST: f32 = 168.0;
+const NARROWEST: f32 = 160.0;
 /// Lines of a list on a card.
 const LINES: usize = 6;
 /// Room for the button that adds a rule.

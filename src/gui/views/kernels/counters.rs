@@ -28,10 +28,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, counters: &[Counter], actions: &mut V
             let table = DataTable {
                 id: "counters",
                 height: 320.0,
-                selected: None,
-                name: None,
-                lead: None,
-                tail: None,
+                ..DataTable::default()
             };
             table.show(ui, app, actions);
         }

@@ -1,4 +1,4 @@
-//! Bars, and the bars of a comparison.
+//! The bars of a comparison; those of one profile stand in its table.
 
 use eframe::egui::{Rect, Response, Sense, Ui, WidgetInfo, accesskit::Role, vec2};
 
@@ -9,7 +9,7 @@ use crate::gui::widgets::sketch::{Sketch, laid_out};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
 use powerband_app::items::MenuTarget;
-use powerband_app::kernels::{KernelsResult, SelectedRow};
+use powerband_app::kernels::SelectedRow;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::kernel_comparison::KernelComparison;
 use powerband_findings::chart::area::Area;
@@ -22,38 +22,6 @@ struct BarTarget {
     is_selected: bool,
     name: String,
     tooltip: String,
-}
-
-/// Bars, the longest first.
-pub(super) fn bars(
-    ui: &mut Ui,
-    app: &App,
-    found: &KernelsResult,
-    changes: &mut Vec<Kernels>,
-    actions: &mut Vec<Action>,
-) {
-    let state = &app.profile.kernels;
-    let breakdown = found.breakdown(state.level);
-    let drawn = &state.drawn.bars;
-    let heads = [
-        "Share".to_owned(),
-        format!("Time {}", state.times.unit(breakdown.runs)),
-    ];
-    let targets = drawn.iter().map(|bar| {
-        let row = bar.row.and_then(|row| breakdown.rows.get(row));
-        let meaning = bar.row.and_then(|row| state.row_meaning(row));
-        BarTarget {
-            is_selected: meaning.is_some() && meaning.as_ref() == state.selected(),
-            meaning,
-            name: format!("{}, {}", bar.name, humanize::percent(bar.share)),
-            tooltip: row.map_or_else(
-                || "All rows of the table below without a bar".to_owned(),
-                |row| table::in_full(breakdown, row, state.times),
-            ),
-        }
-    });
-    let figure = (heads, BarRow::of_bars(drawn));
-    show(ui, app, &figure, targets, changes, actions);
 }
 
 /// The largest differences: faster to the left, slower to the right.

@@ -8,7 +8,7 @@ mod instances;
 mod table;
 mod treemap;
 
-use eframe::egui::{Button, ComboBox, RichText, Stroke, Ui, UiBuilder};
+use eframe::egui::{Button, ComboBox, Rect, RichText, Stroke, Ui, UiBuilder};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
@@ -22,7 +22,6 @@ use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::profile_runs::{ProfileRuns, Times};
 
-const SENTENCE: &str = "Where the time went, by category, operator and kernel";
 /// Commands that bring a profile in.
 const COMMANDS: [&str; 2] = [
     "powerband import trace.json.gz",
@@ -71,7 +70,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Kernels", SENTENCE);
+    super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
         let sentence = if app.shared.sessions.is_empty() {
@@ -96,7 +95,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    super::screen_header(ui, "Kernels", SENTENCE, super::NARROW_HEAD, |ui| {
+    super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
         timeline(ui, app, changes);
     });
 }
@@ -121,34 +120,46 @@ fn body(
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
             tools(ui, changes);
-            ui.add_space(space::SMALL);
             if app.profile.kernels.shows_nothing() {
                 return left_out(ui, &app.profile.kernels, changes);
             }
+            if has_bars_in_table(app, found) {
+                return;
+            }
+            ui.add_space(space::SMALL);
             let drawn = ui.scope(|ui| match &found.comparison {
                 Some(comparison) => drawing::changes(ui, app, comparison, changes, actions),
-                None if app.profile.kernels.shape == BreakdownChart::Treemap => {
-                    treemap::show(ui, app, found, changes, actions);
-                }
-                None => drawing::bars(ui, app, found, changes, actions),
+                None => treemap::show(ui, app, found, changes, actions),
             });
-            let place = drawn.response.rect;
-            figure::offer(ui, "kernels", place, || {
-                figures::of_kernels(&app.profile.kernels, found)
-            });
+            offer_figure(ui, app, found, drawn.response.rect);
         });
     });
     if !app.profile.kernels.shows_nothing() {
         ui.add_space(space::MEDIUM);
-        match &found.comparison {
+        let table = ui.scope(|ui| match &found.comparison {
             Some(comparison) => table::compared(ui, app, comparison, actions),
             None => table::broken_down(ui, app, found, actions),
+        });
+        if has_bars_in_table(app, found) {
+            offer_figure(ui, app, found, table.response.rect);
         }
     }
     remarks(ui, found);
     ui.add_space(space::MEDIUM);
     cards::particulars(ui, app, found, changes, actions);
     ui.add_space(space::MEDIUM);
+}
+
+/// Whether the bars stand in the table, and nothing is drawn above it.
+fn has_bars_in_table(app: &App, found: &KernelsResult) -> bool {
+    found.comparison.is_none() && app.profile.kernels.shape == BreakdownChart::Bars
+}
+
+/// What is drawn of the rows can be copied and exported.
+fn offer_figure(ui: &mut Ui, app: &App, found: &KernelsResult, place: Rect) {
+    figure::offer(ui, "kernels", place, || {
+        figures::of_kernels(&app.profile.kernels, found)
+    });
 }
 
 /// A text in place of bars and table where there are no rows, usually because of the filter.
@@ -226,7 +237,9 @@ fn controls(ui: &mut Ui, app: &App, found: &KernelsResult, changes: &mut Vec<Ker
                 }
             });
         response.response.accessible_name("Least share");
-        label::quiet_line(ui, &in_sight(app, found));
+        if let Some(words) = in_sight(app, found) {
+            label::quiet_line(ui, &words);
+        }
     });
     within(ui, state, changes);
 }
@@ -273,28 +286,25 @@ fn within(ui: &mut Ui, state: &KernelsState, changes: &mut Vec<Kernels>) {
     }
 }
 
-/// Share of the time that passes the filter.
-fn in_sight(app: &App, found: &KernelsResult) -> String {
+/// Share of the time that passes the filter; nothing where all does, since the table below has their number.
+fn in_sight(app: &App, found: &KernelsResult) -> Option<String> {
+    let drawn = &app.profile.kernels.drawn;
     if let Some(comparison) = &found.comparison {
-        let (some, all) = (app.profile.kernels.drawn.rows.len(), comparison.rows.len());
-        return if some == all {
-            humanize::pluralised(all as u64, "row")
-        } else {
-            format!("{some} of {}", humanize::pluralised(all as u64, "row"))
-        };
+        let (some, all) = (drawn.rows.len(), comparison.rows.len());
+        let rows = humanize::pluralised(all as u64, "row");
+        return (some < all).then(|| format!("{some} of {rows}"));
     }
-    let shown = &app.profile.kernels.drawn.shown;
+    let shown = &drawn.shown;
     let breakdown = found.breakdown(app.profile.kernels.level);
     let rows = humanize::pluralised(breakdown.rows.len() as u64, "row");
-    if shown.hidden == 0 {
-        return rows;
-    }
     let share = breakdown.share_of_all(shown.total_ns as f64);
-    format!(
-        "{} of {rows}, {} of the time",
-        shown.rows.len(),
-        humanize::percent(share)
-    )
+    (shown.hidden > 0).then(|| {
+        format!(
+            "{} of {rows}, {} of the time",
+            shown.rows.len(),
+            humanize::percent(share)
+        )
+    })
 }
 
 fn remarks(ui: &mut Ui, found: &KernelsResult) {

@@ -4,7 +4,7 @@ use eframe::egui::{self, Ui};
 
 use crate::gui::theme;
 use crate::gui::views::rows_card;
-use crate::gui::widgets::data_table::{self, DataTable};
+use crate::gui::widgets::data_table::{self, ColumnBars, DataTable};
 use crate::gui::widgets::label;
 use powerband_app::App;
 use powerband_app::action::Action;
@@ -44,7 +44,19 @@ pub(super) fn broken_down(
         BreakdownLevel::Kernel => "Kernels",
     };
     let times = app.profile.kernels.times;
-    shown(ui, app, (id, title), actions, |place| {
+    let longest = breakdown
+        .rows
+        .iter()
+        .map(|row| row.share)
+        .fold(0.0, f64::max);
+    let places = &app.profile.kernels.drawn.rows;
+    let roles = theme::roles(ui);
+    let bar = |row: usize| {
+        let row = breakdown.rows.get(*places.get(row)?)?;
+        let share = (row.share / longest) as f32;
+        Some((share, roles.fill(category_fill(row.category))))
+    };
+    shown(ui, app, (id, title), actions, Some(&bar), |place| {
         let row = breakdown.rows.get(place)?;
         let words = in_full(breakdown, row, times);
         Some((row.category, row.short.clone(), words))
@@ -58,7 +70,7 @@ pub(super) fn compared(
     found: &KernelComparison,
     actions: &mut Vec<Action>,
 ) {
-    shown(ui, app, ("changes", "Changes"), actions, |place| {
+    shown(ui, app, ("changes", "Changes"), actions, None, |place| {
         let row = found.rows.get(place)?;
         Some((row.category, row.title.clone(), members(row)))
     });
@@ -70,6 +82,7 @@ fn shown(
     app: &App,
     (id, title): (&'static str, &str),
     actions: &mut Vec<Action>,
+    bars: Option<&dyn Fn(usize) -> Option<(f32, egui::Color32)>>,
     about: impl Fn(usize) -> Option<(Category, String, String)>,
 ) {
     let state = &app.profile.kernels;
@@ -97,7 +110,8 @@ fn shown(
             selected: state.drawn.selected,
             name: Some(&name),
             lead: Some(&lead),
-            tail: None,
+            bars: bars.map(|bar| ColumnBars { key: "share", bar }),
+            ..DataTable::default()
         };
         let touched = table.show(ui, app, actions);
         let clicked = touched.clicked.and_then(|row| places.get(row));

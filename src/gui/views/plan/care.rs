@@ -115,7 +115,7 @@ fn accuracy(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     named(ui, "Accuracy", |ui| {
         let inputs = draft.inputs.unwrap_or(AccuracyCheck::USUAL);
         let compared = format!(
-            "Compares the outputs of each setup with the float network, on {}, after all measurements",
+            "Compares the outputs of each setup with the fp32 network, on {}, after all measurements",
             humanize::pluralised(inputs, "input")
         );
         let choices = [
@@ -143,7 +143,7 @@ fn help(preset: PresetName) -> &'static str {
 /// Whether each case is profiled, and by which profiler.
 fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let chosen = app.bench.planner.draft.profile;
-    named(ui, "Profile", |ui| {
+    named(ui, "Profiler", |ui| {
         let combo = ComboBox::from_id_salt("profile").selected_text(title(chosen));
         let shown = combo.show_ui(ui, |ui| {
             let choices = Profiler::ALL.into_iter().map(Some);
@@ -161,7 +161,7 @@ fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
                 }
             }
         });
-        shown.response.accessible_name("Profile");
+        shown.response.accessible_name("Profiler");
     });
     if chosen.is_some() {
         label::quiet(

@@ -40,10 +40,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let table = DataTable {
             id: "planned",
             height: HEIGHT,
-            selected: None,
-            name: None,
             lead: Some(&lead),
-            tail: None,
+            ..DataTable::default()
         };
         table.show(ui, app, actions);
         let estimate = app.estimate(&plan, &app.settings.machine.refused(&plan));

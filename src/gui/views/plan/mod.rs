@@ -119,8 +119,7 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 }
 
 fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
-    let sentence = "Model, setups, batch sizes and measurement settings";
-    super::screen_header(ui, "Plan", sentence, super::NARROW_HEAD, |ui| {
+    super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 5, |ui, place| match place {
             0 => undo(ui, app, edits),
             1 => redo(ui, app, edits),
@@ -299,7 +298,7 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
         .map(String::as_str)
         .filter(|words| !words.is_empty())
         .collect();
-    label::quiet_line_about(ui, &words.join("  ·  "), words.join("\n"));
+    label::quiet_line(ui, &words.join("  ·  "));
     for line in summary.fill_lines() {
         label::quiet_line_about(ui, &line, line.as_str());
     }

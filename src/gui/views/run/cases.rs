@@ -103,9 +103,9 @@ fn rows(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
         id: "run",
         height: (ui.ctx().content_rect().height() * 0.6).max(320.0),
         selected: active,
-        name: None,
         lead: Some(&lead),
         tail: Some(&tail),
+        ..DataTable::default()
     };
     let follows = run.follows && run.stage.is_going_on();
     let touched = table.show_with(ui, app, active.filter(|_| follows), actions);

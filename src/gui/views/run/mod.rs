@@ -124,7 +124,7 @@ fn over_time(ui: &mut Ui, run: &LiveRun) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Run", "Progress, samples and devices of a run");
+    super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         let elsewhere = app.elsewhere_words();
@@ -159,6 +159,7 @@ fn refused(ui: &mut Ui, reason: &str, actions: &mut Vec<Action>) {
 }
 
 fn header(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
+    super::tabs::leave_room(ui);
     super::screen_header(ui, &run.title, &state_words(run), NARROW, |ui| {
         if run.stage.is_going_on() {
             control_buttons(ui, run, actions);

@@ -34,6 +34,9 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut changes = Vec::new();
     match app.profile.timeline.current() {
         Some(current) => {
+            super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
+                tools::title(ui, app, current, &mut changes);
+            });
             tools::show(ui, app, current, &mut changes);
             ui.add_space(space::SMALL);
             reading(ui, app, &mut changes);
@@ -45,11 +48,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
-    label::screen_title(
-        ui,
-        "Timeline",
-        "What ran where and when, from a profiler's trace",
-    );
+    super::tabs::leave_room(ui);
     ui.add_space(space::MEDIUM);
     if !app.profile.timeline.reading.is_empty() {
         return reading(ui, app, changes);

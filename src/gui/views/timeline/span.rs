@@ -100,7 +100,7 @@ pub(super) fn table(
     let height = (ui.available_height() - TOOLS).max(60.0);
     let listed = found.names.len();
     let has_rows = data_table::tools(ui, app, TABLE, actions, |ui| {
-        label::card_title(ui, "In the stretch");
+        label::card_title(ui, "Selection");
         if found.distinct > listed {
             let [listed, all] = [listed, found.distinct].map(|count| humanize::count(count as u64));
             label::faint(
@@ -131,7 +131,7 @@ pub(super) fn table(
         selected: selected.filter(|_| !search.is_empty()),
         name: Some(&|row| format!("Select all with the name {}", name(row))),
         lead: Some(&lead),
-        tail: None,
+        ..DataTable::default()
     }
     .show(ui, app, actions);
     if let Some(row) = touched.clicked {

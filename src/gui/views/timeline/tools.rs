@@ -55,9 +55,6 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
             if is_wide {
                 tracks(ui, open, view, changes);
             }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                title(ui, app, id, open, changes);
-            });
         });
     });
     if !is_wide {
@@ -76,18 +73,16 @@ impl Highlight for egui::Response {
     }
 }
 
-fn title(ui: &mut Ui, app: &App, id: TraceId, open: &OpenTrace, changes: &mut Vec<Timeline>) {
+/// Which trace is shown, in the row of the tabs.
+pub(super) fn title(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut Vec<Timeline>) {
+    let (id, open, _) = current;
     if app.profile.timeline.traces.len() < 2 {
         let slices = humanize::pluralised(open.trace.len() as u64, "slice");
         let tracks = humanize::pluralised(open.timeline.tracks.len() as u64, "track");
-        label::screen_title(
-            ui,
-            "Timeline",
-            &format!("{}: {slices}, {tracks}", open.name),
-        );
+        label::quiet_line(ui, &format!("{}: {slices}, {tracks}", open.name));
         return;
     }
-    label::titled(ui, "Timeline", |ui| choice(ui, app, id, open, changes));
+    choice(ui, app, id, open, changes);
 }
 
 /// Which of several open traces is shown.

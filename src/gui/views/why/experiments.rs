@@ -31,10 +31,7 @@ pub(super) fn card(ui: &mut Ui, app: &App, answer: &ExperimentAnswer, actions: &
             let table = DataTable {
                 id: "experiments",
                 height: HEIGHT,
-                selected: None,
-                name: None,
-                lead: None,
-                tail: None,
+                ..DataTable::default()
             };
             table.show(ui, app, actions);
         }

@@ -108,7 +108,7 @@ fn finding_row(
 /// What is not said, and why.
 fn unsaid(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     card(ui, |ui| {
-        label::card_title(ui, "Not said");
+        label::card_title(ui, "Not known");
         for reason in found.abstained.iter().take(REASONS) {
             ui.horizontal_top(|ui| {
                 let color = theme::roles(ui).faint;

@@ -15,7 +15,6 @@ use powerband_app::action::{Action, RunAction, Sessions, Why};
 use powerband_app::why::{self, WhyResult, WhySubject};
 use powerband_findings::chart::wall_time::WallBar;
 
-const SENTENCE: &str = "What limits a case, how that is known, and how much is left";
 /// Commands that bring in what the screen is about.
 const COMMANDS: [&str; 3] = [
     "powerband roofs",
@@ -31,7 +30,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.profile.why.looking else {
         return empty(ui, app, actions);
     };
-    super::screen_header(ui, "Why", SENTENCE, super::NARROW_HEAD, |ui| {
+    super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
         ask_button(ui, app, actions);
     });
     ui.add_space(space::MEDIUM);
@@ -44,7 +43,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Why", SENTENCE);
+    super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
         let sentence = why::what_helps(&app.shared.sessions);
@@ -206,10 +205,7 @@ fn floors_table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Act
             let table = DataTable {
                 id: "light",
                 height: LIGHT,
-                selected: None,
-                name: None,
-                lead: None,
-                tail: None,
+                ..DataTable::default()
             };
             table.show(ui, app, actions);
         }

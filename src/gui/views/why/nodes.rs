@@ -44,7 +44,7 @@ pub(super) fn table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
             selected: app.profile.why.selected,
             name: Some(&name),
             lead: Some(&lead),
-            tail: None,
+            ..DataTable::default()
         };
         let touched = table.show_with(ui, app, app.profile.why.selected, actions);
         if let Some(node) = touched.clicked {

@@ -325,7 +325,7 @@ fn notes(profile: &Profile, limits: &Limits) -> Vec<String> {
         let summed = summed / profile.devices.len().max(1) as f64;
         if summed > (1.0 + wall::ADDS_UP_WITHIN) * wall.wall_ns {
             notes.push(format!(
-                "Kernels ran side by side: their times are {} together in a wall time of {}, so what one of them leaves over all is not said.",
+                "Kernels ran side by side: their times are {} together in a wall time of {}, so what one of them leaves over all is not known.",
                 humanize::duration_ns(summed),
                 humanize::duration_ns(wall.wall_ns)
             ));

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::bound::Bound;
 use powerband_core::base::humanize;
 
-/// A streaming neighbour slows what waits for memory by so much more than one that computes.
+/// A memory-streaming load slows what waits for memory by so much more than one that computes.
 const MEMORY: f64 = 1.15;
 /// Work that is shared among threads takes so many times as long on half of them; perfectly shared, 2.
 const SHARED: f64 = 1.5;
@@ -68,13 +68,13 @@ impl ChangeCost {
 pub(super) struct Evidence {
     /// Half the threads, where they can be halved; one thread against two, where they cannot.
     pub fewer_threads: Option<ChangeCost>,
-    /// A streaming neighbour.
+    /// A memory-streaming load.
     pub streaming: Option<ChangeCost>,
     /// A neighbour that computes.
     pub computing: Option<ChangeCost>,
-    /// Beside the streaming neighbour against beside the computing one.
+    /// Beside the memory-streaming load against beside the computing one.
     pub beyond_computing: Option<ChangeCost>,
-    /// A streaming neighbour beside a network that streams memory: whether it reaches what it is meant to.
+    /// A memory-streaming load beside a network that streams memory: whether it reaches what it is meant to.
     pub proof: Option<ChangeCost>,
     /// A captured graph.
     pub capture: Option<ChangeCost>,
@@ -97,7 +97,7 @@ const RULES: &[Rule] = &[
     Rule {
         bound: Bound::Memory,
         title: "memory-bound",
-        says: "memory-bound where a neighbour that streams memory costs at least 15 % more than one that computes",
+        says: "memory-bound where a memory-streaming load costs at least 15 % more than one that computes",
         holds: |seen| {
             seen.beyond_computing
                 .is_some_and(|effect| effect.low >= MEMORY)
@@ -112,7 +112,7 @@ const RULES: &[Rule] = &[
     Rule {
         bound: Bound::Compute,
         title: "compute-bound",
-        says: "compute-bound where half the threads take at least 1.5 × as long, and a streaming neighbour costs as much as a computing one, within 10 %, while it costs a network that streams memory at least 15 %",
+        says: "compute-bound where half the threads take at least 1.5 × as long, and a memory-streaming load costs as much as a computing one, within 10 %, while it costs a network that streams memory at least 15 %",
         holds: |seen| {
             spares_memory(seen)
                 && is_proven(seen)
@@ -124,13 +124,13 @@ const RULES: &[Rule] = &[
     Rule {
         bound: Bound::Launch,
         title: "launch-bound",
-        says: "launch-bound where half the threads take as long and a streaming neighbour costs as much as a computing one, both within 10 %, and nodes take less than 20 µs each",
+        says: "launch-bound where half the threads take as long and a memory-streaming load costs as much as a computing one, both within 10 %, and nodes take less than 20 µs each",
         holds: |seen| spares_both(seen) && seen.node_ns.is_some_and(|ns| ns <= SHORT_NODE_NS),
     },
     Rule {
         bound: Bound::Neither,
         title: "serial: limited by neither memory nor arithmetic",
-        says: "serial where half the threads take as long and a streaming neighbour costs as much as a computing one, both within 10 %, and nodes take longer than 20 µs each",
+        says: "serial where half the threads take as long and a memory-streaming load costs as much as a computing one, both within 10 %, and nodes take longer than 20 µs each",
         holds: |seen| spares_both(seen) && seen.node_ns.is_some_and(|ns| ns > SHORT_NODE_NS),
     },
 ];
@@ -140,7 +140,7 @@ fn spares_memory(seen: &Evidence) -> bool {
         && seen.streaming.is_none_or(ChangeCost::is_close)
 }
 
-/// Whether the streaming neighbour was seen to slow what streams memory. What half the threads do not slow and
+/// Whether the memory-streaming load was seen to slow what streams memory. What half the threads do not slow and
 /// memory limits would fill the way to memory with few cores, so only computing needs this.
 fn is_proven(seen: &Evidence) -> bool {
     seen.proof.is_some_and(|effect| effect.low >= MEMORY)
@@ -154,8 +154,8 @@ fn spares_both(seen: &Evidence) -> bool {
 fn implausible(seen: &Evidence) -> Option<String> {
     let all = [
         ("half the threads cost", seen.fewer_threads),
-        ("a streaming neighbour costs", seen.streaming),
-        ("a computing neighbour costs", seen.computing),
+        ("a memory-streaming load costs", seen.streaming),
+        ("a computing load costs", seen.computing),
     ];
     let (what, effect) = all
         .into_iter()
@@ -198,10 +198,10 @@ pub(super) fn conclude(seen: &Evidence) -> Result<Conclusion, String> {
 fn costs(seen: &Evidence) -> String {
     let all = [
         ("half the threads cost", seen.fewer_threads),
-        ("a streaming neighbour costs", seen.streaming),
-        ("a computing neighbour costs", seen.computing),
+        ("a memory-streaming load costs", seen.streaming),
+        ("a computing load costs", seen.computing),
         (
-            "a network that streams memory pays the streaming neighbour",
+            "a network that streams memory pays the memory-streaming load",
             seen.proof,
         ),
         ("graph capture costs", seen.capture),
@@ -223,35 +223,33 @@ fn why_none(seen: &Evidence) -> String {
                 "graph capture costs {}, so starting kernels is not what takes the time; nothing tried here tells computing from memory",
                 capture.cost_text()
             ),
-            None => {
-                "no neighbour ran beside the case, so nothing tells memory from the rest".to_owned()
-            }
+            None => "no load ran beside the case, so nothing tells memory from the rest".to_owned(),
         };
     };
     if !beyond.is_absent() {
         return format!(
-            "a streaming neighbour costs {} more than a computing one, with 95 % confidence, which is neither at least 15 % nor within 10 % of nothing; {more}",
+            "a memory-streaming load costs {} more than a computing one, with 95 % confidence, which is neither at least 15 % nor within 10 % of nothing; {more}",
             beyond.range_words()
         );
     }
     if let Some(streaming) = seen.streaming.filter(|effect| !effect.is_close()) {
         return format!(
-            "a streaming neighbour costs {}, with 95 % confidence, which is too wide for any conclusion; {more}",
+            "a memory-streaming load costs {}, with 95 % confidence, which is too wide for any conclusion; {more}",
             streaming.range_words()
         );
     }
     let Some(fewer) = seen.fewer_threads else {
-        return "a streaming neighbour costs little, so memory is not the limit; without another number of threads nothing tells computing from waiting".to_owned();
+        return "a memory-streaming load costs little, so memory is not the limit; without another number of threads nothing tells computing from waiting".to_owned();
     };
     if fewer.low >= SHARED {
         return match seen.proof {
             Some(proof) => format!(
-                "half the threads cost {}, so the work is shared among them; the streaming neighbour costs a network that streams memory {}, which is not clear of 15 %, so it tells nothing of memory here",
+                "half the threads cost {}, so the work is shared among them; the memory-streaming load costs a network that streams memory {}, which is not clear of 15 %, so it tells nothing of memory here",
                 fewer.cost_text(),
                 proof.cost_text()
             ),
             None => format!(
-                "half the threads cost {}, so the work is shared among them; no network that streams memory was measured beside the neighbour, so computing cannot be told from memory that a core does not fill",
+                "half the threads cost {}, so the work is shared among them; no network that streams memory was measured beside that load, so computing cannot be told from memory that a core does not fill",
                 fewer.cost_text()
             ),
         };
@@ -328,7 +326,7 @@ mod tests {
 
     #[test]
     fn an_effect_is_absent_only_where_it_is_known_to_be() {
-        // Half the threads cost −34.0 % ± 36; a streaming neighbour costs 36.1 % ± 130.
+        // Half the threads cost −34.0 % ± 36; a memory-streaming load costs 36.1 % ± 130.
         let restless = Evidence {
             fewer_threads: Some(effect(0.66, 0.36)),
             streaming: Some(effect(1.361, 1.3)),
@@ -349,7 +347,7 @@ mod tests {
         };
         let said = conclude(&wide).unwrap_err();
         assert!(
-            said.starts_with("a streaming neighbour costs −93.9 % to 166 %"),
+            said.starts_with("a memory-streaming load costs −93.9 % to 166 %"),
             "{said}"
         );
         let threads = Evidence {
@@ -373,7 +371,7 @@ mod tests {
         let found = conclude(&seen(1.04, 1.38, 1.02, 900.0)).unwrap();
         assert_eq!(
             found.sentence,
-            "Memory-bound: half the threads cost 4.00 % ± 1.0; a streaming neighbour costs 38.0 % ± 3.0; a computing neighbour costs 2.00 % ± 1.0; a network that streams memory pays the streaming neighbour 50.0 % ± 5.0; a node takes 900 µs on average."
+            "Memory-bound: half the threads cost 4.00 % ± 1.0; a memory-streaming load costs 38.0 % ± 3.0; a computing load costs 2.00 % ± 1.0; a network that streams memory pays the memory-streaming load 50.0 % ± 5.0; a node takes 900 µs on average."
         );
         assert!(found.rule.contains("15 %"));
     }
@@ -401,7 +399,7 @@ mod tests {
             fewer_threads: Some(effect(1.9, 0.01)),
             ..Evidence::default()
         };
-        assert!(why(&alone).contains("no neighbour"));
+        assert!(why(&alone).contains("no load"));
         let uncounted = Evidence {
             node_ns: None,
             ..seen(1.0, 1.0, 1.0, 1.0)

@@ -15,7 +15,7 @@ use powerband_core::base::humanize;
 /// What the bar of wall time is called.
 const WALL: &str = "Wall time";
 /// The class of nodes of which nothing is said.
-const UNSAID: &str = "not said";
+const UNSAID: &str = "not known";
 
 type DrawingResult = Result<Drawing, String>;
 
@@ -114,11 +114,11 @@ fn node_tooltip(node: &NodeLimit) -> String {
     ];
     lines.push(match &node.bound {
         Ok(bound) => humanize::capitalised(bound.title()),
-        Err(reason) => format!("Not said: {reason}"),
+        Err(reason) => format!("Not known: {reason}"),
     });
     if let (Some(per_s), Some((low, high))) = (node.achieved_per_s, node.intensity) {
         lines.push(format!(
-            "{}, {} to {} operations per byte",
+            "{}, {} to {} FLOP/B",
             operations_per_s(per_s),
             humanize::value(low),
             humanize::value(high)

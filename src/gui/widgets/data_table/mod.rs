@@ -1,5 +1,7 @@
 //! A table of the application as it is arranged: its tools above, its rows below; it has no state.
 
+mod widths;
+
 use std::cell::RefCell;
 
 use eframe::egui::{
@@ -19,27 +21,13 @@ use powerband_app::tables::selection::SelectionMode;
 use powerband_app::tables::{self, action::TableChange, palette};
 use powerband_core::base::humanize;
 use powerband_findings::tables::ColumnHead;
-use powerband_findings::tables::cell::{Cell, Sign, SortKey, Tone};
+use powerband_findings::tables::cell::{Cell, Sign, Tone};
 use powerband_findings::tables::view::TableView;
 
 /// The least height of a table that was made lower.
 const LEAST_HEIGHT: f32 = 96.0;
 /// Most letters of a value in a menu.
 const LONGEST: usize = 32;
-/// Rows that the widths of words are measured by.
-const MEASURED: usize = 40;
-/// Rows that the widths of numbers are measured by.
-const NUMBERS: usize = 1_000;
-/// So many of the longest texts are laid out.
-const LAID_OUT: usize = 8;
-/// Room beside the text of a cell.
-const PADDING: f32 = 20.0;
-/// The widest column that does not grow.
-const WIDEST: f32 = 240.0;
-/// What the first column of words keeps where there is no room for all.
-const FIRST_WORDS: f32 = 132.0;
-/// What another column of words keeps then.
-const WORDS: f32 = 92.0;
 /// Width of the list of columns, and the height from which on it scrolls.
 const CHOOSER: (f32, f32) = (240.0, 380.0);
 const TAIL: f32 = 34.0;
@@ -50,6 +38,7 @@ const FILTER: f32 = 140.0;
 type RowLead<'a> = &'a dyn Fn(&mut Ui, usize);
 
 /// How a table is shown.
+#[derive(Default)]
 pub(crate) struct DataTable<'a> {
     /// Which of the application's tables.
     pub id: &'static str,
@@ -63,6 +52,33 @@ pub(crate) struct DataTable<'a> {
     pub lead: Option<RowLead<'a>>,
     /// What stands at the end of a row: a small button.
     pub tail: Option<RowLead<'a>>,
+    /// A column whose numbers are bars too.
+    pub bars: Option<ColumnBars<'a>>,
+}
+
+/// Bars behind the numbers of a column.
+pub(crate) struct ColumnBars<'a> {
+    /// The column.
+    pub key: &'static str,
+    /// The bar of a row by its place in the whole table: its part of the width, and its colour.
+    pub bar: &'a dyn Fn(usize) -> Option<(f32, egui::Color32)>,
+}
+
+/// Width of a column with bars.
+const BARS: f32 = 220.0;
+/// How much of the ground shows through a bar, so that the number on it is read.
+const BAR_OPACITY: f32 = 0.45;
+
+impl ColumnBars<'_> {
+    fn paint(&self, ui: &Ui, row: usize) {
+        if let Some((share, color)) = (self.bar)(row) {
+            let cell = ui.max_rect().shrink2(egui::vec2(4.0, 5.0));
+            let width = cell.width() * share.clamp(0.0, 1.0);
+            let bar = cell.with_max_x(cell.left() + width.max(1.0));
+            ui.painter()
+                .rect_filled(bar, 2.0, color.gamma_multiply(BAR_OPACITY));
+        }
+    }
 }
 
 /// What the user did with rows, by their places in the whole table.
@@ -139,6 +155,11 @@ impl DataTable<'_> {
             {
                 lead(ui, source);
             }
+            if let (Some(bars), Some(source)) = (&self.bars, view.source(row))
+                && keys.get(column) == Some(&bars.key)
+            {
+                bars.paint(ui, source);
+            }
             let is_number = columns.get(column).is_some_and(|column| column.is_number);
             paint_cell(ui, &view.cell(row, column), is_number);
         };
@@ -173,10 +194,15 @@ impl DataTable<'_> {
 impl DataTable<'_> {
     /// Its columns, with the widths that the user chose.
     fn columns(&self, ui: &Ui, app: &App, view: &TableView) -> Vec<ColumnSpec> {
-        let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL);
+        let bars = self.bars.as_ref().map_or(0.0, |_| BARS / 2.0);
+        let room = ui.available_width() - self.tail.map_or(0.0, |_| TAIL) - bars;
         let widths = app.shared.tables.widths(self.id);
-        let mut columns = columns(ui, self.id, app.shared.tables.version(self.id), view, room);
+        let mut columns =
+            widths::columns(ui, self.id, app.shared.tables.version(self.id), view, room);
         for (column, head) in columns.iter_mut().zip(view.heads()) {
+            if self.bars.as_ref().is_some_and(|bars| bars.key == head.key) {
+                column.width = BARS.min(room / 4.0).max(column.width);
+            }
             if let Some(width) = widths.and_then(|widths| widths.get(head.key)) {
                 column.width = *width;
                 column.grows = false;
@@ -453,113 +479,6 @@ fn choice(ui: &mut Ui, head: &ColumnHead, is_shown: bool, change: &mut impl FnMu
             }
         }
     });
-}
-
-/// The width that suits a column, and the least that it can do with.
-type Widths = (f32, f32);
-
-/// The columns with widths that suit their cells; where there is no room for that, other words give way
-/// first, then the titles of numbers, then the words that rows are known by.
-fn columns(
-    ui: &Ui,
-    id: &'static str,
-    version: u64,
-    view: &TableView,
-    room: f32,
-) -> Vec<ColumnSpec> {
-    let first_words = view.heads().position(|head| !head.is_number);
-    let mut widths = measured(ui, id, version, view);
-    let is_words: Vec<bool> = view.heads().map(|head| !head.is_number).collect();
-    let mut missing = widths.iter().map(|(suits, _)| suits).sum::<f32>() - room;
-    let turn = |place: usize| match is_words[place] {
-        true if Some(place) == first_words => 2,
-        true => 0,
-        false => 1,
-    };
-    for now in 0..=2 {
-        for (place, (width, least)) in widths.iter_mut().enumerate().rev() {
-            if missing > 0.0 && turn(place) == now {
-                let given = missing.min((*width - *least).max(0.0));
-                *width -= given;
-                missing -= given;
-            }
-        }
-    }
-    let columns = view.heads().zip(widths).enumerate();
-    columns
-        .map(|(place, (head, (width, _)))| ColumnSpec {
-            title: head.title,
-            help: head.help,
-            width,
-            grows: Some(place) == first_words,
-            is_number: head.is_number,
-        })
-        .collect()
-}
-
-/// Widths are measured when the table was made anew or arranged.
-fn measured(ui: &Ui, id: &'static str, version: u64, view: &TableView) -> Vec<Widths> {
-    let memory = Id::unique(("table-widths", id));
-    let known: Option<(u64, Vec<Widths>)> = ui.data(|data| data.get_temp(memory));
-    if let Some((_, widths)) = known.filter(|(of, _)| *of == version) {
-        return widths;
-    }
-    let first_words = view.heads().position(|head| !head.is_number);
-    let heads = view.heads().enumerate();
-    let widths: Vec<Widths> = heads
-        .map(|(place, head)| {
-            let (title, cells) = text_widths(ui, view, place, head);
-            let suits = (title.max(cells) + PADDING).min(WIDEST).ceil();
-            let least = match first_words {
-                Some(first) if first == place => FIRST_WORDS,
-                _ if head.is_number || is_whole(view, place) => cells + PADDING,
-                _ => WORDS,
-            };
-            (suits, least.min(suits))
-        })
-        .collect();
-    ui.data_mut(|data| data.insert_temp(memory, (version, widths.clone())));
-    widths
-}
-
-/// Whether a column holds what says nothing once it is cut: verdicts and moments.
-fn is_whole(view: &TableView, column: usize) -> bool {
-    let mut cells = (0..view.len().min(MEASURED)).map(|row| view.cell(row, column));
-    cells.any(|cell| {
-        matches!(cell.sign, Some(Sign::Verdict(_))) || matches!(cell.rank, Some(SortKey::Words(_)))
-    })
-}
-
-/// How wide the title and the widest cell of a column are.
-fn text_widths(ui: &Ui, view: &TableView, column: usize, head: &ColumnHead) -> (f32, f32) {
-    let measure = |text: &str, font| {
-        let color = egui::Color32::PLACEHOLDER;
-        let galley = ui.painter().layout_no_wrap(text.to_owned(), font, color);
-        galley.size().x
-    };
-    let font = || {
-        if head.is_number {
-            theme::numbers(12.5)
-        } else {
-            theme::text_font(13.0)
-        }
-    };
-    let sign = |cell: &Cell| match cell.sign {
-        Some(Sign::Verdict(_)) => 26.0,
-        Some(Sign::Flags(_)) => 20.0,
-        None => 0.0,
-    };
-    // Numbers are never cut off: the longest of all counts.
-    let rows = if head.is_number { NUMBERS } else { MEASURED };
-    let cells = (0..view.len().min(rows)).map(|row| view.cell(row, column));
-    let length = |cell: &Cell| (cell.shown_text().chars().count(), sign(cell) as usize);
-    let mut longest: Vec<Cell> = cells.collect();
-    longest.sort_by_key(|cell| std::cmp::Reverse(length(cell)));
-    let cells = longest.iter().take(LAID_OUT);
-    let cells = cells.map(|cell| measure(cell.shown_text(), font()) + sign(cell));
-    // Room for the arrow of a sorted column.
-    let title = measure(head.title, theme::text_font(theme::text::CAPTION)) + 12.0;
-    (title, cells.fold(0.0, f32::max))
 }
 
 fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
